@@ -3,9 +3,11 @@
 //! Key material is compared here and reported nowhere. What must not be here: reading of DER (`kubernetes::der`), and signatures.
 
 use super::whole::Whole;
+use crate::compilation::Outcome;
 use crate::diagnostic::{Code, Diagnostic, Place, codes, time};
 use crate::dialect::kubernetes::der;
 use crate::dialect::kubernetes::pem;
+use crate::ir::appgw::{Listener, Part};
 use crate::ir::{CertificateSource, Holder, SecretPart, SecretReference};
 use crate::order::Gather as _;
 use crate::resource::{Object, Origin, Sourced};
@@ -13,6 +15,7 @@ use crate::text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
@@ -228,24 +231,62 @@ fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders
         if leaves.is_empty() || leaves.len() < tls.certificates.len() {
             continue;
         }
-        for name in matcher.server_names.iter().filter(|name| *name.value != *"*" && !name.value.is_empty()) {
-            if leaves.iter().any(|leaf| covers(leaf, &name.value)) {
-                continue;
+        let of_chain = chain.origins.first().copied();
+        for name in &matcher.server_names {
+            covered(whole, &leaves, shown.first().copied(), (&name.value, name.origin.or(of_chain)), holders);
+        }
+    }
+}
+
+/// Whether one of the certificates that are shown covers a name.
+fn covered(
+    whole: &mut Whole<'_>,
+    leaves: &[&der::Certificate],
+    shown: Option<&SecretReference>,
+    (name, origin): (&Str, Option<Origin>),
+    holders: &Holders<'_>,
+) {
+    if **name == *"*" || name.is_empty() || leaves.iter().any(|leaf| covers(leaf, name)) {
+        return;
+    }
+    let for_whom: BTreeSet<&str> = leaves.iter().flat_map(|leaf| &leaf.dns_names).map(String::as_str).filter(|name| !name.is_empty()).gathered();
+    let for_whom: Vec<&str> = for_whom.into_iter().take(4).collect();
+    let instead = match &for_whom[..] {
+        [] => "it has no DNS name".into(),
+        names => format!("it is for {}", names.join(", ")),
+    };
+    let message = format!("the certificate does not cover `{name}`: {instead}");
+    let mut finding = whole.finding(&codes::CERTIFICATE_HOST_MISMATCH, origin, message);
+    if let Some(reference) = shown.filter(|reference| holders.find(reference).is_some()) {
+        finding = finding.related(holders.place(reference), "the certificate");
+    }
+    whole.report(finding.help("clients that check names refuse the connection"));
+}
+
+/// Certificates of Application Gateways: whether they are in time, and cover the hosts of their listeners. Whether the gateway can use them at all is the
+/// controller's own finding.
+pub(super) fn of_app_gateways(whole: &mut Whole<'_>, at: Option<i64>) {
+    let gateways = whole.side.side.gateways.iter().filter_map(|gateway| match &gateway.outcome {
+        Outcome::AppGateway(parts) => Some(parts),
+        Outcome::Runs(_) | Outcome::Stopped(_) => None,
+    });
+    let holders = Holders::new(whole);
+    for gateway in gateways.filter_map(|gateway| gateway.properties.as_ref()) {
+        for certificate in gateway.certificates.iter().flatten() {
+            // Others are in a key vault, or were on the gateway before.
+            let data = certificate.properties.data.as_ref().and_then(|data| data.value.strip_prefix("secret:"));
+            let Some((namespace, name)) = data.and_then(|name| name.split_once('/')) else { continue };
+            let reference = SecretReference { holder: Holder::Secret, namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate };
+            let Some(read) = whole.side.key_material(&reference).map(|text| read_pem(&text)) else { continue };
+            let Some(leaf) = read.chain.first() else { continue };
+            one(whole, &read, &holders.place(&reference), holders.find(&reference), at);
+            let shows = |of: &&Arc<Part<Listener>>| of.properties.certificate.as_ref().is_some_and(|shown| shown.id.value == certificate.id);
+            for listener in gateway.listeners.iter().flatten().filter(shows) {
+                let hosts = listener.properties.host_names.iter().flatten().chain(&listener.properties.host_name);
+                for host in hosts {
+                    covered(whole, &[leaf], Some(&reference), (&host.value, host.origin.or(listener.origin)), &holders);
+                }
             }
-            let for_whom: BTreeSet<&str> =
-                leaves.iter().flat_map(|leaf| &leaf.dns_names).map(String::as_str).filter(|name| !name.is_empty()).gathered();
-            let for_whom: Vec<&str> = for_whom.into_iter().take(4).collect();
-            let instead = match &for_whom[..] {
-                [] => "it has no DNS name".into(),
-                names => format!("it is for {}", names.join(", ")),
-            };
-            let message = format!("the certificate does not cover `{}`: {instead}", name.value);
-            let origin: Option<Origin> = name.origin.or_else(|| chain.origins.first().copied());
-            let mut finding = whole.finding(&codes::CERTIFICATE_HOST_MISMATCH, origin, message);
-            if let Some(reference) = shown.first().filter(|reference| holders.find(reference).is_some()) {
-                finding = finding.related(holders.place(reference), "the certificate");
-            }
-            whole.report(finding.help("clients that check names refuse the connection"));
         }
     }
 }

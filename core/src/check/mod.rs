@@ -76,6 +76,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| exposure::check(whole)),
     (Scope::Gateway, |whole, _| redirect::check(whole)),
     (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),
+    (Scope::Side, |whole, policy| certificate::of_app_gateways(whole, policy.at)),
     (Scope::Side, |whole, _| stale::check(whole)),
     (Scope::Side, |whole, _| annotation::check(whole)),
 ];

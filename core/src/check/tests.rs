@@ -85,6 +85,20 @@ fn without_a_time_no_certificate_has_expired() {
     assert!(!codes(Policy { at: crate::diagnostic::time::parse("2025-06-01"), ..Policy::default() }).contains(&"certificate-expired"));
 }
 
+#[test]
+fn certificates_of_an_application_gateway_are_in_time_and_for_their_hosts() {
+    let example = include_str!("../../../assets/examples/ingress/tls-redirect.yaml");
+    let of = |text: &str, at: &str| {
+        let mut compilation = compile(&Inputs::one("a.yaml", text), &for_people(Options::default()), dialect::ALL);
+        let policy = Policy { at: crate::diagnostic::time::parse(at), ..Policy::default() };
+        check(&mut compilation, &policy, &mut EmittedByGateway::default(), &Sequential);
+        compilation.all_diagnostics().map(|finding| finding.code.name).collect::<Vec<_>>()
+    };
+    assert_eq!(of(example, "2027-06-01"), [""; 0]);
+    assert_eq!(of(&example.replace("shop.example.com", "www.example.com"), "2027-06-01"), ["certificate-host-mismatch"]);
+    assert_eq!(of(example, "2199-06-01"), ["certificate-expired"]);
+}
+
 /// Codes of what is found about a Mapping.
 fn of_mapping(fields: &str) -> Vec<&'static str> {
     let text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: shop}}\nspec: {{{fields}}}\n");
