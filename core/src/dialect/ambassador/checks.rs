@@ -10,7 +10,6 @@ pub use unused::{fields, modules, values};
 
 use super::defaults::taken_by;
 use super::model::hostglob::globs_overlap;
-use super::model::sharing;
 use super::stages::Stages;
 use crate::compilation::{Assumptions, Missing, SideRef, State};
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
@@ -274,7 +273,7 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
 
 /// Fields of Mappings that count for requests of others, and those that lose to another Mapping's.
 pub fn shared_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
-    Stages::of(side.side).into_iter().flat_map(|stages| &stages.shared).flat_map(|group| sharing::findings(group)).collect()
+    Stages::of(side.side).map(|stages| stages.shared.findings()).unwrap_or_default()
 }
 
 /// Whether a Listener is for connections that speak TLS.

@@ -19,6 +19,7 @@ mod duration;
 
 pub use config::Config;
 pub use options::Options;
+use stages::SharedGroups;
 pub use stages::Stages;
 
 use crate::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Outcome, Purpose, Task};
@@ -104,7 +105,8 @@ fn compile(task: Task<'_>) -> Draft {
     // Nobody sees the Mappings' resources: each goes when its Mapping is made.
     let mappings = documents_only.then(|| config.take("mappings"));
     let mut model = model::Model::build(&config, mappings, options, &mut memory.model, sink);
-    let shared = if documents_only { Vec::new() } else { model.groups.shared() };
+    let shared = if documents_only { SharedGroups::default() } else { SharedGroups::Kept(model.groups.shared()) };
+    let shared = if remembers { shared } else { shared.judged() };
     let taken = (!remembers).then(|| model.groups.take());
     let ir = lower::lower(&model, taken, executor, remembers.then_some(&mut memory.lower), sink);
     if remembers {

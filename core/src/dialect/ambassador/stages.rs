@@ -4,8 +4,10 @@
 
 use super::config::{Config, Payload, Presence};
 use super::model::group::Group;
+use super::model::sharing;
 use super::relations;
 use crate::compilation::{self, Loaded, Relation};
+use crate::diagnostic::Diagnostic;
 use crate::ir::SecretReference;
 use crate::resource::Objects;
 use crate::text::{Str, base64};
@@ -18,7 +20,38 @@ pub struct Stages {
     /// The configuration as loaded.
     pub config: Config,
     /// Groups whose requests several Mappings share; empty where nothing but documents is made.
-    pub shared: Vec<Arc<Group>>,
+    pub shared: SharedGroups,
+}
+
+/// Groups whose requests several Mappings share, for a check that may come.
+#[derive(Debug)]
+pub enum SharedGroups {
+    /// A memory keeps them anyway.
+    Kept(Vec<Arc<Group>>),
+    /// What is found of them: they are gone.
+    Judged(Vec<Diagnostic>),
+}
+
+impl Default for SharedGroups {
+    fn default() -> Self {
+        Self::Judged(Vec::new())
+    }
+}
+
+impl SharedGroups {
+    /// What is found of them.
+    pub fn findings(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Kept(groups) => groups.iter().flat_map(|group| sharing::findings(group)).collect(),
+            Self::Judged(findings) => findings.clone(),
+        }
+    }
+
+    /// The same without the groups.
+    #[must_use]
+    pub fn judged(self) -> Self {
+        Self::Judged(self.findings())
+    }
 }
 
 impl Stages {
