@@ -4,7 +4,7 @@
 
 use super::whole::{Whole, tables};
 use crate::diagnostic::codes;
-use crate::ir::{AuthorizationTransport, ExtAuthz, HeaderMutations, HealthChecker, HttpFilterKind, NetworkFilter, PerFilter, Tree, UpstreamClusters};
+use crate::ir::{AuthorizationTransport, ExtAuthz, HeaderMutations, HealthChecker, HttpFilterKind, PerFilter, Tree, UpstreamClusters};
 use crate::resource::{Origin, Sourced};
 use crate::substitution;
 use crate::text::Str;
@@ -54,11 +54,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
 /// Headers that requests to an authorization service get.
 fn asked(whole: &mut Whole<'_>) {
     let ir = whole.ir;
-    let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters).flat_map(|filter| match filter {
-        NetworkFilter::Http(manager) => manager.filters.as_slice(),
-        NetworkFilter::Tcp(_) => &[],
-    });
-    for filter in filters {
+    for filter in ir.listeners.iter().flat_map(|listener| listener.http_managers()).flat_map(|manager| &manager.filters) {
         if let HttpFilterKind::ExtAuthz(ExtAuthz { transport: AuthorizationTransport::Http { headers_to_add, .. }, .. }) = &filter.kind {
             for header in headers_to_add {
                 let (name, text) = &header.value;

@@ -4,9 +4,10 @@
 //! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and what BoringSSL takes
 //! as cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Not here: texts with `%COMMANDS%`, headers, expressions.
 
-use crate::describe::{FieldInfo, MessageInfo, Reflect, Value, Visitor};
+use crate::describe::{FieldInfo, List, MessageInfo, Reflect, Value, Visitor};
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The longest duration that Envoy takes: seconds.
 const LONGEST: i64 = 9_223_372_036;
@@ -29,10 +30,7 @@ pub(super) fn complaint(message: &MessageInfo, field: &FieldInfo, value: Value<'
             let bad = ciphers(suites).find(|name| !is_cipher(name))?;
             Some(format!("`{bad}` is no cipher suite of TLS 1.2 and before that it knows"))
         }),
-        (TLS, "ecdh_curves", list) => item(list, |curves| {
-            let bad = curves.split(':').find(|name| !(GROUPS.contains(name) || curves.is_empty()))?;
-            Some(format!("`{bad}` is no curve that it knows; these are: {}", GROUPS.join(", ")))
-        }),
+        (TLS, "ecdh_curves", Value::List(list)) => curves(list),
         (AUTHORIZATION, "path_prefix", Value::String(prefix)) => (!prefix.starts_with('/')).then(|| (None, "must start with \"/\"".into())),
         (WEIGHTED, "clusters", Value::List(clusters)) => {
             let weights = clusters.iter().map(|cluster| if let Value::Message(of) = cluster { weight(of) } else { 0 });
@@ -47,6 +45,28 @@ fn item(list: Value<'_>, complaint: impl Fn(&str) -> Option<String>) -> Option<(
     let Value::List(list) = list else { return None };
     let mut items = list.iter().enumerate();
     items.find_map(|(index, item)| if let Value::String(text) = item { complaint(text).map(|why| (Some(index), why)) } else { None })
+}
+
+/// The first curve with something against it. Envoy joins the items, so that one curve must not be in two of them.
+fn curves(list: List<'_>) -> Option<(Option<usize>, String)> {
+    let mut seen = Vec::new();
+    for (index, item) in list.iter().enumerate() {
+        let Value::String(text) = item else { continue };
+        if text.is_empty() && list.len() == 1 {
+            return None;
+        }
+        for name in text.split(':') {
+            let Some(group) = GROUPS.iter().position(|(curve, alias)| *curve == name || *alias == Some(name)) else {
+                let known: Vec<&str> = GROUPS.iter().map(|(curve, _)| *curve).collect();
+                return Some((Some(index), format!("`{name}` is no curve that it knows; these are: {}", known.join(", "))));
+            };
+            if seen.contains(&group) {
+                return Some((Some(index), format!("`{name}` is there twice")));
+            }
+            seen.push(group);
+        }
+    }
+    None
 }
 
 /// The weight of one cluster of several.
@@ -74,7 +94,15 @@ fn is_cipher(name: &str) -> bool {
     ALIASES.contains(&name) || SUITES.iter().any(|(short, long)| *short == name || *long == name)
 }
 
-const GROUPS: &[&str] = &["X25519", "P-256", "P-384", "P-521", "X25519MLKEM768", "MLKEM1024", "x25519", "prime256v1", "secp384r1", "secp521r1"];
+/// Each with its other name, if it has one.
+const GROUPS: &[(&str, Option<&str>)] = &[
+    ("X25519", Some("x25519")),
+    ("P-256", Some("prime256v1")),
+    ("P-384", Some("secp384r1")),
+    ("P-521", Some("secp521r1")),
+    ("X25519MLKEM768", None),
+    ("MLKEM1024", None),
+];
 
 const ALIASES: &[&str] = &[
     "3DES", "AES", "AES128", "AES256", "AESGCM", "ALL", "CHACHA20", "DEFAULT", "ECDH", "ECDHE", "ECDSA", "EECDH", "FIPS", "HIGH", "PSK", "RSA",

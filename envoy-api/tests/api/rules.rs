@@ -130,6 +130,10 @@ fn rules_of_envoys_code_hold_beyond_its_protos() {
         let wanted = format!("/cipher_suites/1: `{named}` is no cipher suite of TLS 1.2 and before that it knows");
         check::<TlsParameters>(&format!(r#"{{"cipher_suites": ["ALL", "{suite}"]}}"#), &[&wanted]);
     }
-    let curves = "X25519, P-256, P-384, P-521, X25519MLKEM768, MLKEM1024, x25519, prime256v1, secp384r1, secp521r1";
+    let curves = "X25519, P-256, P-384, P-521, X25519MLKEM768, MLKEM1024";
     check::<TlsParameters>(r#"{"ecdh_curves": ["P256"]}"#, &[&format!("/ecdh_curves/0: `P256` is no curve that it knows; these are: {curves}")]);
+    check::<TlsParameters>(r#"{"ecdh_curves": [""]}"#, &[]);
+    for twice in [r#"["P-256", "prime256v1"]"#, r#"["X25519", "P-256:prime256v1"]"#] {
+        check::<TlsParameters>(&format!(r#"{{"ecdh_curves": {twice}}}"#), &["/ecdh_curves/1: `prime256v1` is there twice"]);
+    }
 }
