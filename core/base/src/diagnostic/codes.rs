@@ -1,4 +1,4 @@
-//! The registry of codes. Each has a page in `core/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
+//! The registry of codes. Each has a page in `core/base/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
 //! test and must produce the code.
 
 use super::Code;
