@@ -26,6 +26,8 @@ chancery_base::codes! {
     CONTESTED_PROBE = "contested-probe", Warning, "two paths want different probes of the same name";
     WIDE_PREFIX = "wide-prefix", Notice, "a prefix matches more than Kubernetes says";
     EXACT_ROOT = "exact-root", Warning, "an exact `/` matches every path";
+    WILDCARD_HOST_FIRST = "wildcard-host-first", Warning, "A wildcard host of another listener is matched before the host";
+    PROHIBITED_PATH_LOST = "prohibited-path-lost", Warning, "AGIC removes a path rule that a prohibited target names";
     PATH_TAKEN = "path-taken", Warning, "duplicate path for one host; the first one is used";
     UNREACHABLE_PATH = "unreachable-path", Warning, "an earlier path takes all requests of a later one";
     DEFAULT_TAKEN = "default-taken", Warning, "two paths match everything of one host; the last one is used";
