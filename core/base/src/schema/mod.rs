@@ -20,6 +20,7 @@ mod hash;
 pub mod index;
 mod memo;
 pub mod names;
+mod misplaced;
 mod path;
 mod patterns;
 mod quote;
@@ -32,6 +33,7 @@ mod wording;
 
 pub use describe::{KnownKind, ListedKind, allowed_values, describe};
 pub use memo::{Memo, is_pattern, is_rule};
+pub use misplaced::advise_move;
 pub use path::Path;
 pub use quote::go_quoted;
 pub use shape::{
