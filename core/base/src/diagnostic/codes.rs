@@ -147,6 +147,8 @@ codes! {
     IMPOSSIBLE_ORIGIN = "impossible-origin", Warning, "an origin that no browser sends";
     CONTRADICTORY_CONDITIONS = "contradictory-conditions", Warning, "conditions of a route that no request meets together";
     LITERAL_PATTERN = "literal-pattern", Warning, "a pattern that is matched literally";
+    STAR_REPEATS_SLASH = "star-repeats-slash", Warning, "A path ends with a star that repeats the slash before it";
+    UNREACHABLE_PREFLIGHT = "unreachable-preflight", Warning, "A CORS preflight request cannot reach the route that has the CORS policy";
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "a rewrite by a regular expression names a group that the expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "a rewrite that joins two path segments or doubles a slash";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict each other";

@@ -18,6 +18,7 @@ mod kind;
 mod listening;
 mod naming;
 mod port;
+mod preflight;
 mod redirect;
 mod reference;
 mod refused;
@@ -70,6 +71,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| header::check(whole)),
     (Scope::Gateway, |whole, _| refused::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),
+    (Scope::Gateway, |whole, _| preflight::check(whole)),
     (Scope::Gateway, |whole, _| regex::check(whole)),
     (Scope::Gateway, |whole, _| rewriting::check(whole)),
     (Scope::Gateway, |whole, _| timing::check(whole)),
