@@ -26,6 +26,7 @@ chancery_base::codes! {
     INTENTION_WITHOUT_SERVICE = "intention-without-service", Warning, "an intention applies to no proxy";
     INTENTION_WITHOUT_SOURCE = "intention-without-source", Warning, "the source of an intention does not exist";
     REDUNDANT_INTENTION = "redundant-intention", Notice, "an intention changes nothing: the default does the same";
+    OPEN_PERMISSIONS = "open-permissions", Warning, "Permissions that only allow do not keep a source from other requests";
     INTENTION_FOR_ALL = "intention-for-all", Notice, "an intention lets every service call every service";
     UNUSED_JWT_PROVIDER = "unused-jwt-provider", Notice, "no intention asks for the tokens of a provider";
     UNREACHED_CHAIN = "unreached-chain", Notice, "no proxy reaches the service that a router, splitter or resolver is for";

@@ -94,6 +94,7 @@ codes! {
     TLS_OVER_HTTP = "tls-over-http", Error, "a TLS context on a service with the scheme http";
     CONFLICTING_REDIRECT_PORT = "conflicting-redirect-port", Error, "two TLS contexts redirect cleartext requests from different ports";
     SECRET_NOT_FOUND = "secret-not-found", Error, "the Secret does not exist or lacks a required key";
+    NAME_OF_OTHER_NAMESPACE = "name-of-other-namespace", Warning, "A name resolves to an object of another namespace instead of the one nearby";
     SECRET_MISMATCH = "secret-mismatch", Error, "a Host and its TLSContext name different Secrets";
     HOSTS_MISMATCH = "hosts-mismatch", Error, "a Host is not in the hosts of its TLSContext";
     NO_HOSTS = "no-hosts", Error, "there is no usable Host";
@@ -154,6 +155,8 @@ codes! {
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "timeouts that contradict each other";
     RETRIES_WITHOUT_BUDGET = "retries-without-budget", Notice, "retries limited by Envoy's default budget only";
     ADMIN_EXPOSED = "admin-exposed", Warning, "Envoy's admin interface can be reached from outside";
+    CLEARTEXT_TO_TLS_PORT = "cleartext-to-tls-port", Warning, "Envoy sends cleartext to port 443 of a service";
+    UNKNOWN_CLUSTER = "unknown-cluster", Warning, "A route or listener refers to a cluster that does not exist";
     UNVERIFIED_UPSTREAM = "unverified-upstream", Notice, "TLS to an upstream whose certificate is not verified";
     UNPROTECTED_CLEARTEXT = "unprotected-cleartext", Warning, "what TLS requests are asked for is not asked of requests in cleartext";
     MISSING_REDIRECT = "missing-redirect", Notice, "a host is served over TLS and also in cleartext";

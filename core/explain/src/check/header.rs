@@ -11,7 +11,7 @@ use chancery_base::substitution;
 use chancery_text::Str;
 
 /// What becomes of a configuration that Envoy refuses.
-pub(super) const REFUSED: &str = "Envoy refuses the whole update because of it, and goes on with the last one that it took";
+pub(super) const REFUSED: &str = "until this is fixed, Envoy rejects every update and keeps its last good configuration";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     for table in tables(whole.ir) {

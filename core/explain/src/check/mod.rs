@@ -8,6 +8,7 @@
 mod annotation;
 mod certificate;
 mod class;
+mod clusters;
 mod cover;
 mod effect;
 mod exposure;
@@ -68,6 +69,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Side, |whole, _| class::check(whole)),
     (Scope::Gateway, |whole, _| naming::check(whole)),
     (Scope::Gateway, |whole, _| port::check(whole)),
+    (Scope::Gateway, |whole, _| clusters::check(whole)),
     (Scope::Gateway, |whole, _| header::check(whole)),
     (Scope::Gateway, |whole, _| refused::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),

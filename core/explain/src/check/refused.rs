@@ -5,13 +5,17 @@
 
 use super::header::REFUSED;
 use super::whole::{Whole, written};
+use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::diagnostic::codes;
-use chancery_base::ir::{FilterChain, RouteAction};
+use chancery_base::ir::{FilterChain, NetworkFilter, RouteAction};
 use chancery_base::resource::Origin;
+use chancery_kubernetes::at_name;
 use chancery_text::Str;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 /// The largest body of a direct response: bytes.
 const LARGEST_BODY: usize = 4096;
@@ -21,18 +25,32 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     bodies(whole);
 }
 
-/// Filter chains of a listener that take the same connections.
+/// Filter chains of a listener that match the same connections.
 fn chains(whole: &mut Whole<'_>) {
+    let mut found = Vec::new();
     for listener in &whole.ir.listeners {
-        let mut seen: Vec<(Vec<&Str>, Option<&Str>)> = Vec::new();
+        let mut seen: HashMap<(Vec<&Str>, Option<&Str>), &FilterChain> = HashMap::new();
         for chain in &listener.chains {
-            let taken = connections(chain);
-            if seen.contains(&taken) {
-                let (address, port) = (&listener.address.address.value, listener.address.port.value);
-                let message = format!("Envoy refuses the listener on {address}:{port}: another filter chain of it takes the same connections");
-                report(whole, written(&chain.origins), message, "give it a host of its own that clients name over TLS, or another port");
+            match seen.entry(connections(chain)) {
+                Entry::Occupied(first) => found.push((listener.address.port.value, *first.get(), chain)),
+                Entry::Vacant(place) => drop(place.insert(chain)),
             }
-            seen.push(taken);
+        }
+    }
+    for (port, first, second) in found {
+        // A TCP route is the rarer one, and the one that a person has just added.
+        let is_tcp = |chain: &FilterChain| chain.filters.iter().any(|filter| matches!(filter, NetworkFilter::Tcp(_)));
+        let (at, other) = if is_tcp(first) && !is_tcp(second) { (first, second) } else { (second, first) };
+        let (origin, related) = (written(&at.origins), written(&other.origins));
+        let name = |origin: Option<Origin>| whole.object(origin).map_or_else(|| "the controller's own".to_owned(), |object| object.key.to_string());
+        let message = format!("two filter chains on port {port} match the same connections: {} and {}", name(origin), name(related));
+        let help = format!("move one of them to another port, or give each its own host name over TLS; {REFUSED}");
+        if whole.object(origin).is_some() {
+            let mut finding = whole.finding(&codes::REFUSED_BY_ENVOY, origin, message).help(help);
+            if let Some(object) = whole.object(related) {
+                finding = finding.related(at_name(object), "this resource has the other filter chain");
+            }
+            whole.report(finding);
         }
     }
 }
