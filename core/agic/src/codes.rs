@@ -1,4 +1,4 @@
-//! The codes of findings that only this dialect has. Pages stand in `pages/`; the first `yaml` block of each is run, and must produce its code.
+//! Registers the codes that only AGIC has. A test runs the first `yaml` block of each page in `pages/`, which must produce the code.
 
 chancery_base::codes! {
     CONTROLLER_CRASHES = "controller-crashes", Error, "AGIC crashes on the input, or on the gateway's document";
@@ -26,6 +26,8 @@ chancery_base::codes! {
     CONTESTED_PROBE = "contested-probe", Warning, "Two paths require different probes of the same name";
     WIDE_PREFIX = "wide-prefix", Notice, "A prefix matches more than Kubernetes specifies";
     EXACT_ROOT = "exact-root", Warning, "An exact `/` matches every path";
+    WILDCARD_HOST_FIRST = "wildcard-host-first", Warning, "A wildcard host of another listener is matched before the host";
+    PROHIBITED_PATH_LOST = "prohibited-path-lost", Warning, "AGIC removes a path rule that a prohibited target names";
     PATH_TAKEN = "path-taken", Warning, "A host has the same path twice, and AGIC uses the first one";
     UNREACHABLE_PATH = "unreachable-path", Warning, "An earlier path matches all requests of a later one";
     DEFAULT_TAKEN = "default-taken", Warning, "Two paths match everything of one host, and AGIC uses the last one";

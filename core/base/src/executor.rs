@@ -14,7 +14,7 @@ pub type Job<'t> = Box<dyn FnOnce() + Send + 't>;
 /// Runs jobs, at the same time if it can.
 ///
 /// ```
-/// use chancery_core::executor::{Executor, Job, map};
+/// use chancery_base::executor::{Executor, Job, map};
 ///
 /// struct Threads;
 ///

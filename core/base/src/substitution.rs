@@ -45,7 +45,7 @@ pub fn command(text: &str) -> Option<(Command<'_>, &str)> {
 /// extensions are passed over.
 ///
 /// ```
-/// use chancery_core::substitution::problem;
+/// use chancery_base::substitution::problem;
 ///
 /// assert_eq!(problem("%REQ(x-user?x-name):8%, 100%%"), None);
 /// assert!(problem("100%").is_some_and(|why| why.contains("`%%`")));

@@ -33,12 +33,11 @@ use core::any::Any;
 /// Compiles, and remembers.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
 ///
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// for timeout in [3000, 4000] {
 ///     let text = format!("\
 /// apiVersion: getambassador.io/v3alpha1
@@ -236,6 +235,23 @@ fn between_sides(compilation: &mut Compilation) {
 }
 
 /// Compiles without a memory.
+///
+/// ```
+/// use chancery_compile::compile;
+/// use chancery_base::compilation::Options;
+/// use chancery_base::resource::Inputs;
+///
+/// let inputs = Inputs::one("listener.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: http}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+/// assert_eq!(gateway.side.dialect.name, "ambassador");
+/// assert!(gateway.ir.listeners.iter().any(|listener| listener.address.port.value == 8080));
+/// ```
 pub fn compile(inputs: &Inputs, options: &Options, dialects: &[&'static Dialect]) -> Compilation {
     Compiler::new(dialects).without_memory().compile(inputs, options)
 }

@@ -1,4 +1,4 @@
-//! The codes of findings that only this dialect has. Pages stand in `pages/`; the first `yaml` block of each is run, and must produce its code.
+//! Registers the codes that only Consul has. A test runs the first `yaml` block of each page in `pages/`, which must produce the code.
 
 chancery_base::codes! {
     ENTRY_REFUSED = "entry-refused", Error, "Consul refuses the config entry";

@@ -146,11 +146,10 @@ struct Identity {
 /// All findings of all sides, by file and place; those about the whole come last. What several controllers find alike is there once.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::compile;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::findings;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::findings;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -158,7 +157,7 @@ struct Identity {
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let found = findings(&compilation, &compilation.positions());
 /// let misspelt = found.iter().find(|finding| finding.code == "unknown-field").expect("a finding");

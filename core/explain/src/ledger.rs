@@ -79,11 +79,10 @@ fn is_none(number: &usize) -> bool {
 /// in the ledger of the one that does; what none reads is in the first.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::compile;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::ledger;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::ledger;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -91,7 +90,7 @@ fn is_none(number: &usize) -> bool {
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let rows = ledger(&compilation, &compilation.positions());
 /// assert_eq!((rows[0].resource.to_string().as_str(), rows[0].state), ("Mapping quote.default", "emitted"));

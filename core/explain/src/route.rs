@@ -97,12 +97,11 @@ impl TracedGateway<'_> {
 /// What becomes of a request in a gateway.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::route;
-/// use chancery_core::simulate::{Outcome, Request};
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::route;
+/// use chancery_envoy::simulate::{Outcome, Request};
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -110,7 +109,7 @@ impl TracedGateway<'_> {
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// let compilation = compiler.compile(&inputs, &Options::default());
 ///
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");

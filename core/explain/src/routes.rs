@@ -61,11 +61,10 @@ pub type RouteRows<'a> = Box<dyn Iterator<Item = RouteRow> + 'a>;
 /// All routes, as Envoy goes through them. Each is made when it is asked for.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::routes;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::routes;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -78,7 +77,7 @@ pub type RouteRows<'a> = Box<dyn Iterator<Item = RouteRow> + 'a>;
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timeout_ms: 9000}
 /// ");
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// let compilation = compiler.compile(&inputs, &Options::default());
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
 ///

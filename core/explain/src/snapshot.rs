@@ -22,11 +22,10 @@ pub const VERSION: u32 = 1;
 /// What an answer follows from.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::compile;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::Snapshot;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::Snapshot;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -34,7 +33,7 @@ pub const VERSION: u32 = 1;
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let written = Snapshot::new(&compilation, &Options::default(), &[], false).write();
 /// let read = Snapshot::read(&written).expect("what was written can be read");

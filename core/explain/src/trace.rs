@@ -75,11 +75,10 @@ pub struct LineReport {
 /// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::{View, Viewed, explain_pointer, resolve};
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::{View, Viewed, explain_pointer, resolve};
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -92,7 +91,7 @@ pub struct LineReport {
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timeout_ms: 9000}
 /// ");
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// let compilation = compiler.compile(&inputs, &Options::default());
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
 ///

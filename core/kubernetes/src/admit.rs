@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::{Findings, Part, codes};
 use chancery_base::executor::{self, Executor};
 use chancery_base::resource::{Object, ObjectId};
-use chancery_base::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
+use chancery_base::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, advise_move, go_quoted, tidy};
 use chancery_text::{Node, Value};
 
 /// How objects are taken.
@@ -41,9 +41,10 @@ impl Admission<'_> {
         let rules = Tidy { unknown: true, nulls: true, defaults: true };
         let tidied = tidy(&object.root, version.schema, rules, &Path::root(""), &mut |path, change| match change {
             Change::Unknown(entry, members) => {
+                let moved = || advise_move(version.schema, path, &entry.key);
                 let path = path.key(&entry.key);
                 unknown.push(format!("strict decoding error: unknown field {}", go_quoted(&format!("{path}"))));
-                let help = || elsewhere(kind, version, &entry.key).or_else(|| older(kind, &entry.key));
+                let help = || elsewhere(kind, version, &entry.key).or_else(moved).or_else(|| older(kind, &entry.key));
                 report.unknown_field(&path, (&entry.key, &entry.value), members, None, !self.skip_validation, help);
             }
             Change::Null(entry, _) => report.null(&path.key(&entry.key), entry.value.id),

@@ -21,7 +21,7 @@ use super::{
 /// problem.
 ///
 /// ```
-/// use chancery_core::text::{Limits, Node, parse};
+/// use chancery_text::{Limits, Node, parse};
 ///
 /// let text = "service: quote # the one in the cluster\nweight: [10, 90]\n";
 /// let document = parse(text, &Limits::default());

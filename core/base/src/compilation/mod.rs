@@ -39,24 +39,6 @@ use chancery_text::Str;
 use core::mem;
 
 /// What a compile established.
-///
-/// ```
-/// use chancery_core::compile::compile;
-/// use chancery_core::compilation::Options;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-///
-/// let inputs = Inputs::one("listener.yaml", "\
-/// apiVersion: getambassador.io/v3alpha1
-/// kind: Listener
-/// metadata: {name: http}
-/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
-/// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
-/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
-/// assert_eq!(gateway.side.dialect.name, "ambassador");
-/// assert!(gateway.ir.listeners.iter().any(|listener| listener.address.port.value == 8080));
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Compilation {
     /// What was compiled.

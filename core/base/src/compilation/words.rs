@@ -20,15 +20,6 @@ impl Options {
     /// # Errors
     ///
     /// A word is no option of any of these dialects, or its value cannot be taken.
-    ///
-    /// ```
-    /// use chancery_core::compilation::Options;
-    /// use chancery_core::dialect;
-    ///
-    /// let options = Options::from_words("dialect=contour controller-arg=--root-namespaces=teams", dialect::ALL).expect("both are options");
-    /// assert_eq!(options.dialect.as_deref(), Some("contour"));
-    /// assert!(Options::from_words("colour=red", dialect::ALL).is_err());
-    /// ```
     pub fn from_words(words: &str, dialects: &[&'static Dialect]) -> Result<Self, OptionError> {
         let mut options = Self::default();
         for word in words.split_whitespace() {

@@ -1,9 +1,9 @@
-//! The registry of codes. Each has a page in `core/base/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
-//! test and must produce the code.
+//! Registers the codes that several dialects share. Each has a page in `pages/NAME.md`; a test runs the page's first `yaml` block, which must
+//! produce the code. Does not contain codes of a single dialect; see `codes.rs` of its crate.
 
 use super::Code;
 
-/// Defines codes; the pages stand in `pages/` beside the file that does so.
+/// Defines codes. Their pages are in the folder `pages` next to the calling file.
 #[macro_export]
 macro_rules! codes {
     ($($(#[$doc:meta])* $constant:ident = $name:literal, $severity:ident, $summary:literal;)*) => {
@@ -147,6 +147,8 @@ codes! {
     IMPOSSIBLE_ORIGIN = "impossible-origin", Warning, "No browser sends this origin";
     CONTRADICTORY_CONDITIONS = "contradictory-conditions", Warning, "No request meets all conditions of the route";
     LITERAL_PATTERN = "literal-pattern", Warning, "A pattern is matched literally";
+    STAR_REPEATS_SLASH = "star-repeats-slash", Warning, "A path ends with a star that repeats the slash before it";
+    UNREACHABLE_PREFLIGHT = "unreachable-preflight", Warning, "A CORS preflight request cannot reach the route that has the CORS policy";
     UNKNOWN_REWRITE_GROUP = "unknown-rewrite-group", Warning, "A rewrite names a group that its regular expression does not have";
     REWRITE_SLASHES = "rewrite-slashes", Notice, "A rewrite joins two path segments or doubles a slash";
     TIMEOUT_CONFLICT = "timeout-conflict", Warning, "Two timeouts contradict each other";
@@ -177,7 +179,7 @@ codes! {
     SUPPRESSION_WITHOUT_REASON = "suppression-without-reason", Warning, "A suppression gives no reason";
 }
 
-/// The code of this name.
+/// Returns the code with this name.
 pub fn find(name: &str) -> Option<&'static Code> {
     ALL.iter().copied().find(|code| code.name == name)
 }

@@ -17,7 +17,7 @@ pub struct Reported(());
 /// Findings in the order in which they were reported.
 ///
 /// ```
-/// use chancery_core::diagnostic::{Diagnostic, Findings, Place, Reported, codes};
+/// use chancery_base::diagnostic::{Diagnostic, Findings, Place, Reported, codes};
 ///
 /// fn port(text: &str, findings: &mut Findings) -> Result<u16, Reported> {
 ///     text.parse().map_err(|_| findings.report(Diagnostic::new(&codes::INVALID_VALUE, "this is not a port", Place::Whole)))

@@ -71,7 +71,7 @@ impl fmt::Display for EndpointAddress {
 /// The name of a header, or of a pseudo-header such as `:authority`.
 ///
 /// ```
-/// use chancery_core::ir::{HeaderName, InvalidHeaderName};
+/// use chancery_base::ir::{HeaderName, InvalidHeaderName};
 ///
 /// assert_eq!(&*HeaderName::new("x-user")?, "x-user");
 /// assert_eq!(HeaderName::new(""), Err(InvalidHeaderName::Empty));
@@ -167,7 +167,7 @@ impl core::error::Error for InvalidHeaderName {}
 /// The status of a response.
 ///
 /// ```
-/// use chancery_core::ir::StatusCode;
+/// use chancery_base::ir::StatusCode;
 ///
 /// assert_eq!(StatusCode::new(404).map(StatusCode::get), Some(404));
 /// assert_eq!(StatusCode::new(1404), None);

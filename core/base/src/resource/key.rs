@@ -6,7 +6,7 @@ use core::fmt;
 /// What Kubernetes calls an object: group, kind, namespace and name. Two versions of one object have one key.
 ///
 /// ```
-/// use chancery_core::resource::ResourceKey;
+/// use chancery_base::resource::ResourceKey;
 ///
 /// let key = ResourceKey::new("getambassador.io", "Mapping", "default", "quote");
 /// assert_eq!(key.to_string(), "Mapping `quote` (default)");

@@ -19,6 +19,7 @@ pub mod duration;
 mod hash;
 pub mod index;
 mod memo;
+mod misplaced;
 pub mod names;
 mod path;
 mod patterns;
@@ -32,6 +33,7 @@ mod wording;
 
 pub use describe::{KnownKind, ListedKind, allowed_values, describe};
 pub use memo::{Memo, is_pattern, is_rule};
+pub use misplaced::advise_move;
 pub use path::Path;
 pub use quote::go_quoted;
 pub use shape::{

@@ -39,11 +39,10 @@ pub fn stream(ir: &Ir, options: &Options<'_>, memory: &mut Emitted, put: &mut dy
 /// Where in the document each origin went.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::backend::envoy::{Options as Wanted, v3};
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_envoy::{Options as Wanted, emit};
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -51,14 +50,14 @@ pub fn stream(ir: &Ir, options: &Options<'_>, memory: &mut Emitted, put: &mut dy
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// let compilation = compiler.compile(&inputs, &Options::default());
 ///
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
 /// let memory = compiler.emitted.of(gateway);
-/// let text = v3::emit(gateway.ir, &Wanted::default(), memory).text();
+/// let text = emit::emit(gateway.ir, &Wanted::default(), memory).text();
 /// assert!(text.contains("cluster_quote_default"));
-/// let map = v3::output_map(gateway.ir, &Wanted::default(), memory);
+/// let map = emit::output_map(gateway.ir, &Wanted::default(), memory);
 /// let name = map.lookup("/static_resources/clusters/0/name").expect("a place");
 /// assert!(!name.origins.is_empty(), "the Mapping names its service");
 /// ```

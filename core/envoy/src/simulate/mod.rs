@@ -58,12 +58,11 @@ pub use table::Table;
 /// An Envoy's configuration, ready to be asked.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::compile;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::envoy_config::EnvoyConfig;
-/// use chancery_core::simulate::{Gateway, Outcome, Request};
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_envoy::config::EnvoyConfig;
+/// use chancery_envoy::simulate::{Gateway, Outcome, Request};
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -81,7 +80,7 @@ pub use table::Table;
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote}
 /// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 /// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
 /// let envoy = EnvoyConfig::of(gateway.ir);
 /// let gateway = Gateway::new(&envoy);

@@ -111,6 +111,10 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     if dots && path.split('/').skip(1).take(segments).any(|segment| matches!(segment, "." | "..")) {
         return impossible("dot segments are resolved before routes are matched", "write the resolved path".into());
     }
+    if dots && let Some(character) = path.chars().find(|c| matches!(c, '|' | '{' | '}')) {
+        let help = "for alternatives or variables use a regular expression, if the field allows one; for the character itself write it encoded";
+        return impossible(&format!("Envoy encodes `{character}` before it matches routes"), help.into());
+    }
     if slashes && path.contains("//") {
         return impossible("adjacent slashes are merged before routes are matched", "write one slash".into());
     }

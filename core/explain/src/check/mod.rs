@@ -18,6 +18,7 @@ mod kind;
 mod listening;
 mod naming;
 mod port;
+mod preflight;
 mod redirect;
 mod reference;
 mod refused;
@@ -70,6 +71,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, _| header::check(whole)),
     (Scope::Gateway, |whole, _| refused::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),
+    (Scope::Gateway, |whole, _| preflight::check(whole)),
     (Scope::Gateway, |whole, _| regex::check(whole)),
     (Scope::Gateway, |whole, _| rewriting::check(whole)),
     (Scope::Gateway, |whole, _| timing::check(whole)),
@@ -84,12 +86,11 @@ const CHECKS: &[(Scope, Check)] = &[
 /// Adds to a compilation's findings what the whole shows, and judges all of them.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::Compiler;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::check::check;
-/// use chancery_core::diagnostic::Policy;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::check::check;
+/// use chancery_base::diagnostic::Policy;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -97,7 +98,7 @@ const CHECKS: &[(Scope, Check)] = &[
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let mut compiler = Compiler::new(dialect::ALL);
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
 /// let mut compilation = compiler.compile(&inputs, &Options::default());
 ///
 /// let executor = compiler.executor();

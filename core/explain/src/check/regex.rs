@@ -25,6 +25,7 @@ const MOST_PAIRS: usize = 2000;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     sizes(whole);
+    repeated_slashes(whole);
     overlaps(whole);
     let all = &whole.ir.delivery.verbatim;
     let mut known = HashMap::new();
@@ -50,6 +51,21 @@ fn refused<'a>(whole: &mut Whole<'a>, tree: &'a Tree, above: Option<Origin>, kno
     }
     fields.iter().for_each(|(_, value)| refused(whole, value, origin, known));
     tree.items().iter().for_each(|value| refused(whole, value, origin, known));
+}
+
+/// Expressions that end with `/*`: the star repeats the slash, and nothing else may follow.
+fn repeated_slashes(whole: &mut Whole<'_>) {
+    let mut seen: HashSet<&Str> = HashSet::new();
+    for route in whole.routes.clone().iter().copied() {
+        let PathMatch::Regex(Regex { regex, .. }) = &route.matcher.path.value else { continue };
+        let Some(stem) = regex.trim_end_matches('$').strip_suffix("/*").filter(|_| seen.insert(regex)) else { continue };
+        let stem = stem.trim_start_matches('^');
+        let origin = place(whole, route);
+        let example = if stem.is_empty() { "/cart".into() } else { format!("{stem}/cart") };
+        let message = format!("`{stem}/*` is a regular expression here: the star repeats the slash, so `{example}` does not match");
+        let finding = whole.finding(&codes::STAR_REPEATS_SLASH, origin, message);
+        whole.report(finding.help(format!("write `{stem}/.*`, or the prefix `{stem}/`")));
+    }
 }
 
 fn sizes(whole: &mut Whole<'_>) {

@@ -21,11 +21,10 @@ use hashbrown::{HashMap, HashSet};
 /// with the gateway's name.
 ///
 /// ```
-/// use chancery_core::compilation::Options;
-/// use chancery_core::compile::compile;
-/// use chancery_core::dialect;
-/// use chancery_core::resource::Inputs;
-/// use chancery_core::explain::graph;
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::graph;
 ///
 /// let inputs = Inputs::one("quote.yaml", "\
 /// apiVersion: getambassador.io/v3alpha1
@@ -33,7 +32,7 @@ use hashbrown::{HashMap, HashSet};
 /// metadata: {name: quote}
 /// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
 /// ");
-/// let compilation = compile(&inputs, &Options::default(), dialect::ALL);
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let graph = graph(&compilation, &compilation.positions());
 /// let cluster = graph.nodes.iter().find(|node| node.label == "cluster_quote_default").expect("the Mapping's cluster");
