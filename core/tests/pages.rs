@@ -85,7 +85,7 @@ fn range(compilation: &Compilation, place: &Place) -> Option<TextRange> {
     }
 }
 
-/// The text with all fixes of these findings, or `None` where there are none.
+/// Applies all fixes of these findings, or returns `None` without fixes.
 fn fixed(compilation: &Compilation, findings: &[&Diagnostic], text: &str) -> Option<String> {
     let mut changes: Vec<(TextRange, &str)> = findings
         .iter()

@@ -40,13 +40,13 @@ fn check(code: &'static Code) -> Result<(), String> {
 }
 
 #[test]
-fn every_page_has_an_example_that_produces_its_code_and_one_that_does_not() {
+fn code_pages_produce_their_code() {
     let wrong: Vec<_> = ALL.iter().filter_map(|code| Some(format!("{}: {}", code.name, check(code).err()?))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
-fn no_code_has_the_name_of_another() {
+fn codes_have_unique_names() {
     let mut names: Vec<_> = ALL.iter().map(|code| code.name).collect();
     names.extend(chancery_base::diagnostic::codes::ALL.iter().map(|code| code.name));
     let all = names.len();
