@@ -30,10 +30,8 @@ fn folder() -> PathBuf {
 }
 
 fn built() -> Result<(), String> {
-    setup::toolchain()?;
-    setup::page()?;
     setup::book()?;
-    page::build(page::For::People)?;
+    page::build(page::Purpose::Publish)?;
     page::element()?;
     call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
     source().map_err(|error| format!("{}: {error}", folder().display()))?;

@@ -211,9 +211,6 @@ impl Compilation {
 
     /// All Application Gateways, side by side.
     pub fn app_gateways(&self) -> impl Iterator<Item = AppGatewayRef<'_>> + Clone {
-        #[cfg(not(feature = "app-gateway"))]
-        return core::iter::empty();
-        #[cfg(feature = "app-gateway")]
         self.sides().flat_map(SideRef::app_gateways)
     }
 
@@ -250,10 +247,6 @@ impl<'a> SideRef<'a> {
 
     /// Its Application Gateways.
     pub fn app_gateways(self) -> impl Iterator<Item = AppGatewayRef<'a>> + Clone {
-        // Of none, the compiler leaves out all that looks at one.
-        #[cfg(not(feature = "app-gateway"))]
-        return core::iter::empty();
-        #[cfg(feature = "app-gateway")]
         self.side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
             Outcome::AppGateway(parts) => Some(AppGatewayRef { named: NamedGateway { of: self, id: &gateway.id }, parts }),
             Outcome::Runs(_) | Outcome::Stopped(_) => None,

@@ -10,7 +10,7 @@ macro_rules! codes {
             name: $name,
             severity: $crate::diagnostic::Severity::$severity,
             summary: $summary,
-            page: if cfg!(feature = "pages") { include_str!(concat!("pages/", $name, ".md")) } else { "" },
+            page: include_str!(concat!("pages/", $name, ".md")),
         };)*
 
         /// All codes, in the order in which they are documented.

@@ -135,7 +135,7 @@ describe("the first answer", () => {
     const gate = new Promise((done) => (go = done));
     const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: "block" });
     const page = await context.newPage();
-    await page.route(/chancery-worker-\w+_bg\.wasm/, async (route) => {
+    await page.route(/chancery-worker_bg\.wasm/, async (route) => {
       await gate;
       await route.continue();
     });

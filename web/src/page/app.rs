@@ -20,7 +20,7 @@ use wasm_bindgen::JsCast;
 
 /// Puts the page into the document.
 pub fn start() {
-    chancery_web::fault::tell_panics();
+    chancery_web::fault::report_panics();
     mount_to_body(Page);
 }
 

@@ -6,7 +6,6 @@ use crate::bridge;
 use crate::desk::Desk;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
-use chancery_web::languages;
 use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
 use futures::channel::oneshot;
 use gloo_timers::callback::Timeout;
@@ -58,7 +57,7 @@ impl Engine {
     /// Before the first compile.
     pub fn new(desk: Desk, screen: Screen) -> Self {
         let progress = RwSignal::new(Progress::Idle);
-        link::when_lost(move || progress.set(Progress::Lost));
+        link::on_failure(move || progress.set(Progress::Lost));
         Self {
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
@@ -112,21 +111,15 @@ impl Engine {
         Timeout::new(SLOW, slow).forget();
         let work = self.desk.work();
         if started == 0 {
-            link::require_for(&work);
             link::take_first().await;
             if let Some(first) = link::ask_first(&Question::Compile(work.clone())) {
                 self.done(first);
                 self.progress.set(Progress::First);
             }
         }
-        let mut answer = self.answer(work.clone()).await;
-        if let Some(other) = answer.as_ref().ok().and_then(|compiled| languages::worker(&compiled.needs)) {
-            link::require(other);
-            answer = self.answer(work).await;
-        }
-        match answer {
+        match self.answer(work).await {
             Ok(compiled) => self.done(compiled),
-            Err(Silence::Ended) if link::is_lost() => {}
+            Err(Silence::Ended) if link::has_failed() => {}
             Err(Silence::Ended) => self.progress.set(Progress::Ended),
             Err(Silence::Refused(why)) => self.screen.say(why),
         }

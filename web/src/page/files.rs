@@ -80,7 +80,7 @@ fn read(app: App, promise: js_sys::Promise) {
         let Some(Read { names, unread }) = read.get(0).as_string().and_then(|json| serde_json::from_str(&json).ok()) else { return };
         let bytes: Vec<Uint8Array> = read.iter().skip(1).filter_map(|bytes| bytes.dyn_into().ok()).collect();
         let files = names.into_iter().zip(&bytes).map(|(name, bytes)| SourceFile { name, text: text_of(&bytes.to_vec()) }).collect::<Vec<_>>();
-        bytes.iter().for_each(link::emptied);
+        bytes.iter().for_each(link::release);
         match (files.is_empty(), unread.is_empty()) {
             (false, _) => take(app, files, unread),
             (true, false) => app.screen.say(format!("Nothing could be read: {}", unread.join(", "))),

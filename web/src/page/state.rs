@@ -7,21 +7,19 @@
 
 use crate::address::{self, Address};
 use crate::bridge;
-use crate::codes;
 use crate::compare::Compare;
 use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
 use crate::host::live::Live;
 use crate::ledger::Ledger;
-use crate::link::{self, Silence, ask};
+use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::selection::Selection;
 use crate::shelf::{Arrival, Shelf};
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
-use chancery_web::languages;
 use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -132,9 +130,7 @@ impl App {
                 Ok(opened) => {
                     self.shelf.put_aside();
                     let address = address::read();
-                    // A dialect that is not to be found in the files was chosen.
-                    let chosen = !languages::is_found(&languages::inputs(&opened.work.files), opened.work.dialect.as_deref());
-                    let work = Work { dialect: opened.work.dialect.or(address.dialect), chosen, ..opened.work };
+                    let work = Work { dialect: opened.work.dialect.or(address.dialect), ..opened.work };
                     self.load(work, opened.requests);
                     self.screen.overlay.set(None);
                     if let Some(view) = address.view {
@@ -163,7 +159,6 @@ impl App {
     /// Replaces the work.
     pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.selection.forget();
-        link::require_for(&work);
         self.desk.load(work);
         self.requests.load(requests);
         self.shelf.arrival.set(None);
@@ -268,9 +263,8 @@ impl App {
     /// Shows the page of a code.
     pub fn open_page(self, code: String) {
         spawn_local(async move {
-            match codes::page_of(&code).await {
-                Some(text) => self.screen.lay_over(Overlay::Page { code, text }),
-                None => self.screen.say(format!("The page of {code} could not be loaded")),
+            if let Ok(Some(text)) = ask::<Option<String>>(Question::CodePage(code.clone())).await {
+                self.screen.lay_over(Overlay::Page { code, text });
             }
         });
     }

@@ -88,7 +88,7 @@ pub fn Arrived(app: App) -> impl IntoView {
 #[component]
 pub fn Stopped(app: App) -> impl IntoView {
     let why = move || match app.engine.progress.get() {
-        Progress::Lost => Some("A part of this page could not be loaded. Your work is still here."),
+        Progress::Lost => Some("The compiler could not be loaded. Your work is still here."),
         Progress::Ended => Some("This takes too long: it was stopped after 10 s without an answer."),
         Progress::Idle | Progress::First | Progress::Slow => None,
     };
@@ -113,7 +113,7 @@ fn progress(app: App) -> String {
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
         Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
-        Progress::Lost => "a part of this page could not be loaded".into(),
+        Progress::Lost => "the compiler could not be loaded".into(),
         Progress::Ended => "stopped after 10 s without an answer".into(),
     }
 }

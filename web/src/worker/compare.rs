@@ -2,7 +2,7 @@
 //!
 //! What must not be here: the comparison; that is `chancery_core::compare`.
 
-use crate::languages::{inputs, needed};
+use crate::languages::{inputs, requested};
 use crate::protocol::{Comparison, Other};
 use crate::worker::common::options;
 use crate::worker::configs::Configs;
@@ -89,7 +89,7 @@ impl Loaded {
         let (state, called) = match &of {
             Other::Work(work) => {
                 let inputs = inputs(&work.files);
-                let wanted = needed(&inputs, work).1;
+                let wanted = requested(&inputs, work);
                 (compiled(&inputs, &options(work, wanted, dialects)?), String::new())
             }
             Other::Text(text) => {

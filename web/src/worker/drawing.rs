@@ -149,7 +149,6 @@ fn makers(graph: &Graph) -> HashMap<&str, Span> {
 }
 
 /// The first node that is called so, also where it is folded into another.
-#[inline(never)]
 pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
     let (graph, ..) = focused(graph, &GraphFocus { fold: Some(false), ..focus.clone() });
     let text = text.to_lowercase();
@@ -157,7 +156,6 @@ pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
 }
 
 /// The picture as a file: as it is shown, with boxes in the order that they have on the page.
-#[inline(never)]
 pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
     let (graph, ..) = focused(graph, focus);
     svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))

@@ -2,7 +2,7 @@
 //!
 //! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
 
-use crate::languages::{inputs, is_found, needed};
+use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
 use crate::worker::app_gateway;
 use crate::worker::common::{Told, in_its_order, options, told, turns};
@@ -20,6 +20,7 @@ use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
+use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
     self, Completions, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, Thread as CoreThread, TracedGateway, View, Viewed, asking,
@@ -103,8 +104,7 @@ fn fine<T: Serialize>(answer: &T) -> String {
     answered(out, written)
 }
 
-/// What was written, or why it could not be. Apart from `fine`, so that it is there once and not for each type of answer.
-#[inline(never)]
+/// The JSON that was written, or a refusal if writing failed. Separate from `fine`, which is compiled once per type of answer.
 fn answered(out: Vec<u8>, written: serde_json::Result<()>) -> String {
     match written {
         Ok(()) => String::from_utf8(out).unwrap_or_default(),
@@ -114,6 +114,11 @@ fn answered(out: Vec<u8>, written: serde_json::Result<()>) -> String {
 
 fn refused(why: &str) -> String {
     serde_json::to_string(&Answer::<()>::Refused(why.into())).unwrap_or_default()
+}
+
+/// The documentation page of a finding code, in Markdown.
+fn code_page(code: &str) -> Option<&'static str> {
+    dialect::code(code).map(|code| code.page)
 }
 
 /// What there is to say, or why there is nothing.
@@ -235,6 +240,7 @@ impl Session {
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => said(&share::opened(&text)),
             Question::Compare(other) => said(&self.compare(other)),
+            Question::CodePage(code) => fine(&code_page(&code)),
         }
     }
 
@@ -377,8 +383,6 @@ impl Session {
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
-    // Apart from the rest, so that it can be loaded apart (`assets/split.mjs`); so is what is marked like this elsewhere.
-    #[inline(never)]
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
             Some(loaded) => loaded,
@@ -455,14 +459,10 @@ impl Session {
     fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Told>>, String> {
         let start = js_sys::Date::now();
         let inputs = inputs(&work.files);
-        let (needs, wanted) = needed(&inputs, work);
-        if needs.iter().any(|name| Dialect::named(name, self.dialects).is_none()) {
-            let needs = needs.into_iter().map(String::from).collect();
-            return Ok(Compiled { needs, ..Compiled::default() });
-        }
+        let wanted = requested(&inputs, work);
         self.options = options(work, wanted, self.dialects)?;
         self.let_go();
-        let is_told = work.chosen || !is_found(&inputs, wanted);
+        let is_told = work.chosen || !is_detected(&inputs, wanted);
         self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
         let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
@@ -486,7 +486,6 @@ impl Session {
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
-            needs: Vec::new(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
             stopped: compilation

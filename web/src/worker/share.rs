@@ -2,13 +2,12 @@
 //!
 //! What must not be here: the formats; those are `chancery_core::explain::{Snapshot, share}`.
 
-use crate::languages::inputs;
+use crate::languages::{inputs, is_detected};
 use crate::protocol::{Kept, Opened, SavedRequest, Shared, Sharing, SourceFile, Work};
 use chancery_core::compilation::{Compilation, Options};
 use chancery_core::explain::{Snapshot, share, with_stand_ins};
 
 /// Hands the present work on.
-#[inline(never)]
 pub fn shared(compilation: &Compilation, options: &Options, sharing: &Sharing) -> Shared {
     let snapshot = |with_secrets| Snapshot::new(compilation, options, &[], with_secrets).with_requests(&sharing.requests);
     let (without, with) = (snapshot(false), snapshot(true));
@@ -41,7 +40,6 @@ pub fn kept(kept: Kept) -> Kept {
 }
 
 /// Opens a link, its fragment or a file.
-#[inline(never)]
 pub fn opened(text: &str) -> Result<Opened, String> {
     let snapshot = match share::open(text.trim()) {
         Some(snapshot) if !Snapshot::is_one(text) => snapshot.map_err(|why| format!("The link {why}"))?,
@@ -50,9 +48,12 @@ pub fn opened(text: &str) -> Result<Opened, String> {
     };
     let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text });
     let options = serde_json::to_value(&snapshot.options).ok();
+    let files: Vec<SourceFile> = files.collect();
     let dialect = snapshot.options.dialect.as_ref().map(ToString::to_string);
+    // If detection does not find the snapshot's dialect in its files, the person chose it.
+    let chosen = !is_detected(&inputs(&files), dialect.as_deref());
     Ok(Opened {
-        work: Work { files: files.collect(), dialect, options, ..Work::default() },
+        work: Work { files, dialect, chosen, options, ..Work::default() },
         requests: snapshot.requests().to_vec(),
         redacted: snapshot.redacted,
     })
