@@ -1,6 +1,4 @@
-//! The whole page: header, two panes and what is between them, status strip, keys.
-//!
-//! What must not be here: any view's inside.
+//! The whole page: header, the two panes, status bar and keyboard shortcuts. Does not draw the views; see `views`.
 
 use crate::editor::EditorPane;
 use crate::host::Host;
@@ -18,7 +16,7 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// Puts the page into the document.
+/// Mounts the page into the document.
 pub fn start() {
     chancery_web::fault::report_panics();
     mount_to_body(Page);
@@ -63,7 +61,7 @@ fn Page() -> impl IntoView {
     }
 }
 
-/// What happens outside the page's own parts: its address, its keys, other tabs, the page around it.
+/// Listens to events outside the page's components: the address, keys, other tabs, the surrounding page.
 fn follow(app: App) {
     if app.screen.embedded.is_some() {
         embed::start(app);
@@ -84,7 +82,7 @@ fn follow(app: App) {
             keys(app, event);
         }
     };
-    // As long as the page.
+    // These listeners live as long as the page.
     EventListener::new(&window(), "hashchange", changed).forget();
     EventListener::new(&window(), "pagehide", move |_| app.shelf.leave()).forget();
     EventListener::new_with_options(&window(), "keydown", EventListenerOptions::enable_prevent_default(), typed).forget();
@@ -217,7 +215,7 @@ fn in_text(event: &KeyboardEvent) -> bool {
     target.is_some_and(|target| matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable())
 }
 
-/// Applies the fix of a finding on the line that is selected.
+/// Applies the fix of a finding on the selected line.
 fn mend(app: App) {
     let line = app.selection.target.get_untracked();
     let here = |span: &Span| matches!(&line, Some(Target::Line { file, line }) if *file == span.file && *line == span.line);
@@ -231,7 +229,7 @@ fn mend(app: App) {
     }
 }
 
-/// Keys that count everywhere. Returns whether the key meant something, and nothing else may follow from it.
+/// Handles shortcuts that work everywhere. `None` means that a letter shortcut may still apply; `Some` returns whether the key was handled.
 fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     let command = event.ctrl_key() || event.meta_key();
     match event.key().as_str() {
@@ -251,7 +249,7 @@ fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     Some(true)
 }
 
-/// Keys of one letter, which count outside of text fields.
+/// Handles shortcuts of one letter, which do not work in text fields.
 fn letter_key(app: App, key: &str) -> bool {
     match key {
         "?" => app.screen.lay_over(Overlay::Help),

@@ -1,6 +1,5 @@
-//! What the present state is compared with: as it was opened, a state that was pinned, another tab of the browser, or a text.
-//!
-//! What must not be here: how a comparison looks, and what differs.
+//! The state to compare the current work with: the opened work, a pinned state, another browser tab, or a text. Does not find the differences; see
+//! `worker`.
 
 use crate::desk::Desk;
 use crate::engine::Engine;
@@ -15,49 +14,42 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{BroadcastChannel, Event, MessageEvent};
 
-/// What is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Against {
     /// The work as it was opened.
     Opened,
-    /// The state that was pinned.
     Pinned,
-    /// A tab of the browser, by its number.
+    /// A browser tab, by its id.
     Tab(String),
-    /// A text that was pasted or dropped.
+    /// A pasted or dropped text.
     Text,
 }
 
-/// Another tab of the browser that shows this page.
+/// Another browser tab that shows this page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tab {
-    /// What distinguishes it.
     pub id: String,
     /// The names of its files.
     pub title: String,
-    /// What it holds.
     pub work: Work,
 }
 
-/// What is compared with. Copies are the same.
+/// The comparison. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Compare {
-    /// Which of them.
     pub with: RwSignal<Against>,
-    /// The state that was pinned.
     pub pinned: RwSignal<Option<Work>>,
-    /// The text.
     pub text: RwSignal<String>,
-    /// Other tabs, as far as they answered.
+    /// The tabs that answered.
     pub tabs: RwSignal<Vec<Tab>>,
-    /// What differs, or why it cannot be told.
+    /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
     desk: Desk,
     engine: Engine,
 }
 
 impl Compare {
-    /// With the pinned state, or the work as it was opened.
+    /// Compares with the pinned state, or with the opened work.
     pub fn new(desk: Desk, engine: Engine) -> Self {
         let pinned = storage::pinned();
         Self {
@@ -71,19 +63,18 @@ impl Compare {
         }
     }
 
-    /// Pins a state.
     pub fn pin(self, work: Work) {
         self.pinned.set(Some(work));
         self.with.set(Against::Pinned);
     }
 
-    /// Takes a text to compare with.
+    /// Compares with a text.
     pub fn take(self, text: String) {
         self.text.set(text);
         self.with.set(Against::Text);
     }
 
-    /// The other side; nothing while there is none.
+    /// The other state, if any.
     fn other(self) -> Option<Other> {
         match self.with.get() {
             Against::Opened => Some(Other::Work(self.desk.opened.get())),
@@ -94,7 +85,7 @@ impl Compare {
     }
 }
 
-/// Follows both sides while the comparison is shown.
+/// Compares again when either state changes, while the comparison is visible.
 pub fn follow(compare: Compare) {
     call_tabs(compare);
     Effect::new(move |_| {
@@ -109,7 +100,7 @@ pub fn follow(compare: Compare) {
                 Err(Silence::Refused(why)) => Err(why),
                 Err(Silence::Ended) => return,
             };
-            // Another side was chosen meanwhile.
+            // Ignores the answer if the user chose another state.
             if untrack(|| compare.other()).as_ref() == Some(&other) {
                 compare.found.set(Some(found));
             }
@@ -117,13 +108,12 @@ pub fn follow(compare: Compare) {
     });
 }
 
-/// What tabs of one browser say to each other.
+/// A message between tabs of one browser.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum TabMessage {
-    /// Who is there?
+    /// Asks the other tabs to answer.
     Asked,
-    /// Here I am.
     Here(Tab),
 }
 
@@ -137,7 +127,7 @@ fn tell(said: &TabMessage) {
     }
 }
 
-/// Answers other tabs, and hears their answers.
+/// Answers other tabs and collects their answers.
 pub fn listen(compare: Compare) {
     let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
     let heard = move |event: &Event| {
@@ -157,11 +147,11 @@ pub fn listen(compare: Compare) {
             None => {}
         }
     };
-    // As long as the page.
+    // The listener lives as long as the page.
     CHANNEL.with(|channel| channel.as_ref().map(|channel| EventListener::new(channel, "message", heard).forget()));
 }
 
-/// Asks other tabs who is there.
+/// Asks the other tabs to answer.
 pub fn call_tabs(compare: Compare) {
     compare.tabs.set(Vec::new());
     tell(&TabMessage::Asked);

@@ -1,6 +1,4 @@
-//! The page: shows what the worker tells, and asks it.
-//!
-//! What must not be here: anything that is worked out from a configuration.
+//! The page: shows the worker's answers. Does not interpret configurations; see `worker`.
 
 #[cfg(target_arch = "wasm32")]
 mod address;

@@ -1,6 +1,4 @@
-//! What lies over the page: examples, keys, the palette, and pages of codes.
-//!
-//! What must not be here: the views.
+//! The overlays: examples, keyboard shortcuts, the palette, and pages of finding codes.
 
 use crate::bridge;
 use crate::examples;
@@ -16,7 +14,7 @@ use leptos::html::Input;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// The keys, and what they do.
+/// The keyboard shortcuts and their effects.
 const KEYS: &[(&str, &str)] = &[
     ("Ctrl K", "find anything, or run a command"),
     ("1 to 7", "change the view"),
@@ -34,7 +32,7 @@ const KEYS: &[(&str, &str)] = &[
     ("?", "these keys"),
 ];
 
-/// Whatever lies over the page.
+/// The open overlay.
 #[component]
 pub fn Overlays(app: App) -> impl IntoView {
     let content = move || {
@@ -64,7 +62,7 @@ pub fn Overlays(app: App) -> impl IntoView {
     }
 }
 
-/// Asks before shared work is opened.
+/// Asks before the page opens a link from outside the window.
 #[component]
 fn Link(app: App, url: String) -> impl IntoView {
     let size = url.len().div_ceil(1024);
@@ -114,7 +112,7 @@ fn Gallery(app: App) -> impl IntoView {
     view! { <div class="gallery">{cards.collect_view()}</div> }
 }
 
-/// The ways to bring work in.
+/// The ways to open files.
 #[component]
 fn Bring(app: App) -> impl IntoView {
     view! {
@@ -159,7 +157,7 @@ fn Keys() -> impl IntoView {
     view! { <table class="keys"><tbody>{KEYS.iter().map(row).collect_view()}</tbody></table> }
 }
 
-/// What can be chosen in the palette.
+/// An entry of the palette.
 #[derive(Clone)]
 struct Choice {
     label: String,
@@ -167,7 +165,7 @@ struct Choice {
     act: Callback<()>,
 }
 
-/// What can be done.
+/// The commands.
 fn commands(app: App) -> Vec<Choice> {
     let command = |label: &str, act: Callback<()>| Choice { label: label.into(), detail: "command".into(), act };
     let sheet = |label: &str, overlay: Overlay| command(label, Callback::new(move |()| app.screen.lay_over(overlay.clone())));
@@ -185,7 +183,7 @@ fn commands(app: App) -> Vec<Choice> {
     ]
 }
 
-/// What was found, and what there is, by name.
+/// Findings, resources and examples, by name.
 fn found(app: App) -> Vec<Choice> {
     let finding = |finding: &Finding| {
         let span = finding.span.clone()?;
@@ -203,7 +201,7 @@ fn found(app: App) -> Vec<Choice> {
     })
 }
 
-/// A route or cluster, which is shown where it stands in Envoy's configuration.
+/// A route or a cluster. Choosing it shows its place in Envoy's configuration.
 fn part(app: App, part: Part) -> Choice {
     let Part { sort, label, detail, pointer } = part;
     let act = Callback::new(move |()| {
@@ -228,7 +226,7 @@ fn choices(app: App) -> Vec<Choice> {
     out
 }
 
-/// How well a text has what is wanted, lower is better: at the beginning of a word, within one, or word by word.
+/// How well a text matches a search; lower is better. Matches at the start of a word rank first, then inside a word, then word by word.
 fn fit(text: &str, wanted: &str) -> Option<usize> {
     let text = text.to_lowercase();
     match text.find(wanted) {
@@ -241,10 +239,10 @@ fn fit(text: &str, wanted: &str) -> Option<usize> {
     (words().count() > 1 && words().all(|word| text.contains(word))).then_some(1000 + text.len())
 }
 
-/// At most this many choices are listed.
+/// The largest number of listed entries.
 const MOST: usize = 60;
 
-/// The choices that fit what is wanted, by their places, the best first; and whether routes and clusters are among them by now.
+/// The indexes of the matching entries, best first, and whether routes and clusters are loaded.
 fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (RwSignal<bool>, Memo<Vec<usize>>) {
     let asked = RwSignal::new(false);
     spawn_local(async move {

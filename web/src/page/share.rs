@@ -1,6 +1,4 @@
-//! The work as a link and as a file.
-//!
-//! What must not be here: what is in them, and the opening of either.
+//! The dialog that exports the work as a link and a file. Does not create them; see `worker`.
 
 use crate::address;
 use crate::link::ask;
@@ -9,7 +7,6 @@ use chancery_web::protocol::{Question, Shared, Sharing};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// What the sheet holds.
 #[component]
 pub fn Share(app: App) -> impl IntoView {
     let with_secrets = RwSignal::new(false);
@@ -52,7 +49,7 @@ pub fn Share(app: App) -> impl IntoView {
     }
 }
 
-/// What is handed on.
+/// A summary of the exported work.
 fn told(app: App) -> String {
     let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let (files, requests) = (app.desk.files.with(Vec::len), app.requests.saved.with(Vec::len));
@@ -60,7 +57,7 @@ fn told(app: App) -> String {
     format!("{}{requests}, the dialect and the options. Whoever opens it sees what you see; no server is asked.", count(files, "file"))
 }
 
-/// What becomes of key material.
+/// The choice whether to export key material.
 fn secrets(shared: RwSignal<Shared>, with_secrets: RwSignal<bool>) -> impl IntoView {
     let (secret, with) = (shared.with(|shared| shared.secret), with_secrets.get());
     let (class, word) = match (secret, with) {

@@ -1,9 +1,6 @@
-//! The page's states, and what concerns several of them: bringing work in, and letting it go.
+//! The page's whole state, and actions that concern several parts of it.
 //!
-//! Each state has a module of its own: what is shown (`screen`), the work (`desk`), compiles (`engine`), the selection, requests, what is
-//! compared with, and what the browser keeps (`shelf`). None of them knows this one.
-//!
-//! What must not be here: how anything looks.
+//! Each part has its own module: `screen`, `workspace`, `engine`, `selection`, `requests`, `compare` and `kept`. None of them knows this module.
 
 use crate::address::{self, Address};
 use crate::bridge;
@@ -25,33 +22,24 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Everything that the page knows. Copies are the same page.
+/// The page's state. Copies share it.
 #[derive(Clone, Copy)]
 pub struct App {
-    /// What is shown.
     pub screen: Screen,
-    /// The work.
     pub desk: Desk,
-    /// Compiles.
     pub engine: Engine,
-    /// What is selected.
     pub selection: Selection,
-    /// Requests that are tried.
     pub requests: Requests,
-    /// What became of the inputs.
     pub ledger: Ledger,
-    /// What is compared with.
     pub compare: Compare,
-    /// What the browser keeps.
     pub shelf: Shelf,
-    /// What is shown live.
     pub live: Live,
-    /// What the address brought, until it is opened.
+    /// The exported work in the address, until it is opened.
     shared: StoredValue<Option<String>>,
 }
 
 impl App {
-    /// A page with its first files.
+    /// The page with its first files.
     pub fn new(address: &Address) -> Self {
         let asked = address.example.as_deref().and_then(examples::named);
         let kept = storage::work().filter(|kept| asked.is_none() && address.embed.is_none() && !kept.work.files.is_empty());
@@ -77,16 +65,16 @@ impl App {
         }
     }
 
-    /// Begins: with what the address brought, or with what is there.
+    /// Opens the work in the address, or compiles the first files.
     pub fn begin(self) {
         match self.shared.get_value() {
             Some(link) => self.open(link),
-            // Those are on their way.
+            // The surrounding page will send files.
             None if self.desk.files.with_untracked(Vec::is_empty) => {}
             None => self.show_and_compile(),
         }
         self.live.begin();
-        // What was compiled, and requests that are kept, are kept in a pause.
+        // Stores changes in a pause.
         Effect::new(move |_| {
             self.requests.saved.track();
             if self.engine.generation.get() == 0 {
@@ -95,10 +83,10 @@ impl App {
             if self.engine.generation.get_untracked() == 1 && self.desk.is_untouched() {
                 self.show_mistake();
             }
-            // What is followed is found again where it lies, and is not kept.
+            // Followed files are stored elsewhere.
             if !self.live.is_on_untracked() {
                 self.shelf.changed();
-                // The page may be left at any moment, and then it is too late to ask the worker what may be kept.
+                // When the user leaves the page, the worker has no time left to remove secrets.
                 if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
                     self.shelf.keep_files(files);
                 }
@@ -110,7 +98,7 @@ impl App {
         });
     }
 
-    /// Brings the mistake of an example into sight.
+    /// Scrolls to the mistake of an example.
     fn show_mistake(self) {
         let span = self.engine.compiled.with_untracked(|compiled| compiled.findings.iter().find_map(|finding| finding.span.clone()));
         if let Some(span) = span.filter(|_| self.screen.embedded.is_none()) {
@@ -123,7 +111,7 @@ impl App {
         self.engine.compile();
     }
 
-    /// Opens a link, its fragment or the text of a snapshot.
+    /// Imports a link, its fragment or an exported file.
     pub fn open(self, text: String) {
         spawn_local(async move {
             match ask::<Opened>(Question::Open(text)).await {
@@ -147,7 +135,7 @@ impl App {
         });
     }
 
-    /// The text of a file changed.
+    /// Updates the text of a file.
     pub fn edited(self, name: &str, text: String) {
         self.live.edited(name, &text);
         self.desk.edited(name, text);
@@ -156,7 +144,6 @@ impl App {
         self.engine.compile();
     }
 
-    /// Replaces the work.
     pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.selection.forget();
         self.desk.load(work);
@@ -165,7 +152,7 @@ impl App {
         self.engine.compile();
     }
 
-    /// Takes new files: they replace an unchanged example, and otherwise join the open files.
+    /// Opens new files: they replace an unchanged example, and otherwise join the open files.
     pub fn bring(self, files: Vec<SourceFile>, unread: Vec<String>) {
         let before = self.shelf.session();
         if self.desk.is_untouched() && before.requests.is_empty() {
@@ -180,29 +167,29 @@ impl App {
         self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread }));
     }
 
-    /// The text of the file that is shown is about to be another one.
+    /// Prepares for replacing the text of the shown file.
     pub fn replaced(self) {
         let before = self.shelf.session();
         self.detect_anew();
         self.selection.forget();
-        // The editor reports the edit at once; what came is told after it.
+        // The editor reports the edit at once. The notice must follow it.
         Timeout::new(0, move || self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
     }
 
-    /// Whatever dialect nobody chose is detected by the next compile.
+    /// Lets the next compile detect the dialect, unless the user chose it.
     fn detect_anew(self) {
         self.desk.dialect.set(self.desk.chosen_dialect());
         self.desk.gateway.set(None);
     }
 
-    /// Compiles as a dialect that the person chooses, or as the one that is detected.
+    /// Compiles as a chosen dialect, or detects it again.
     pub fn read_as(self, dialect: Option<String>) {
         self.desk.chosen.set(dialect.is_some());
         self.desk.dialect.set(dialect);
         self.engine.compile();
     }
 
-    /// Does something while a gateway is shown; nothing names the one that is shown already.
+    /// Switches to a gateway and then runs a function. `None` means the shown gateway.
     pub fn in_gateway(self, gateway: Option<Which>, act: impl FnOnce() + 'static) {
         match gateway {
             None => act(),
@@ -214,7 +201,7 @@ impl App {
         }
     }
 
-    /// Starts again with nothing; what was there can be brought back.
+    /// Clears everything. The user can undo it.
     pub fn clear(self) {
         self.shelf.put_aside();
         let before = self.shelf.session();
@@ -222,27 +209,24 @@ impl App {
         self.shelf.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
     }
 
-    /// Brings back what was there before something came, or before everything was cleared.
+    /// Restores the work before the last arrival.
     pub fn undo(self) {
         if let Some(Arrival { before, .. }) = self.shelf.arrival.get_untracked() {
             self.load(before.work, before.requests);
         }
     }
 
-    /// Shows an example.
     pub fn load_example(self, example: &Example) {
         self.shelf.put_aside();
         self.load(example.work(), Vec::new());
         self.screen.overlay.set(None);
     }
 
-    /// Adds an empty file.
     pub fn add_file(self) {
         self.desk.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
         self.engine.compile();
     }
 
-    /// Closes a file.
     pub fn close(self, at: usize) {
         self.desk.close(at);
         self.engine.compile();
@@ -254,13 +238,13 @@ impl App {
         self.screen.show(View::Compare);
     }
 
-    /// Shows what becomes of the request of a `curl` command.
+    /// Simulates the request of a `curl` command.
     pub fn try_curl(self, command: String) {
         self.requests.take_curl(command);
         self.screen.show(View::Try);
     }
 
-    /// Shows the page of a code.
+    /// Shows the documentation of a finding code.
     pub fn open_page(self, code: String) {
         spawn_local(async move {
             if let Ok(Some(text)) = ask::<Option<String>>(Question::CodePage(code.clone())).await {
@@ -269,7 +253,7 @@ impl App {
         });
     }
 
-    /// Copies a document as text.
+    /// Copies a document.
     pub fn copy_document(self, doc: Doc, yaml: bool) {
         spawn_local(async move {
             if let Ok(text) = ask::<String>(Question::Text { doc, yaml }).await {
@@ -278,7 +262,7 @@ impl App {
         });
     }
 
-    /// Hands the bootstrap to the person as a file.
+    /// Saves the bootstrap as a file.
     pub fn save_bootstrap(self) {
         spawn_local(async move {
             match ask::<String>(Question::Text { doc: Doc::Envoy, yaml: true }).await {

@@ -1,6 +1,4 @@
-//! The strip at the foot of the page, and the line that says what was understood of what came.
-//!
-//! What must not be here: what is counted.
+//! The status bar, and the line about newly opened work.
 
 use crate::engine::Progress;
 use crate::state::App;
@@ -15,7 +13,7 @@ fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{s}")
 }
 
-/// The switch between gateways, where there are several.
+/// The switch between gateways, if there are several.
 #[component]
 fn Gateways(app: App) -> impl IntoView {
     let choose = move |event| {
@@ -40,7 +38,7 @@ fn Gateways(app: App) -> impl IntoView {
     }
 }
 
-/// The dialects to choose from, for a list of choices: the one that is shown is chosen.
+/// The dialects as options of a list.
 fn dialect_options(app: App) -> impl IntoView {
     let option = |name: &'static str| {
         let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == name);
@@ -49,12 +47,12 @@ fn dialect_options(app: App) -> impl IntoView {
     languages::names().map(option).collect_view()
 }
 
-/// What was understood of the input: `Contour`, or `Emissary and Contour`.
+/// The detected controllers, for example `Contour`, or `Emissary and Contour`.
 fn read_as(compiled: &Compiled) -> String {
     if compiled.read_as.is_empty() { compiled.dialect.clone() } else { series(&compiled.read_as) }
 }
 
-/// One line on what came, with the ways back.
+/// The line about newly opened work, with undo.
 #[component]
 pub fn Arrived(app: App) -> impl IntoView {
     let arrival = app.shelf.arrival;
@@ -84,7 +82,7 @@ pub fn Arrived(app: App) -> impl IntoView {
     }
 }
 
-/// One line on why there is no answer, and a way on; the next edit is another.
+/// The line about a failed compile. The next edit removes it.
 #[component]
 pub fn Stopped(app: App) -> impl IntoView {
     let why = move || match app.engine.progress.get() {
@@ -118,7 +116,7 @@ fn progress(app: App) -> String {
     }
 }
 
-/// The dialect: the one that is detected, or one that the person chooses.
+/// The switch between dialects.
 #[component]
 fn Dialects(app: App) -> impl IntoView {
     let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
@@ -130,7 +128,7 @@ fn Dialects(app: App) -> impl IntoView {
     }
 }
 
-/// The strip at the foot of the page.
+/// The status bar.
 #[component]
 pub fn Status(app: App) -> impl IntoView {
     let severity = move |severity: &'static str| {

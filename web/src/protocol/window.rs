@@ -1,4 +1,4 @@
-//! The calls that the page can make to its window. The window refuses all other calls. Does not carry them out; see `desktop/src/session.rs`.
+//! The calls that the page can make to its window. The window refuses all other calls. Does not carry them out; see `desktop/src/window_session.rs`.
 
 use chancery_core::simulate::{Ending, WrittenRequest};
 use serde::{Deserialize, Serialize};

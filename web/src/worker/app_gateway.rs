@@ -1,6 +1,4 @@
-//! What becomes of a request in an Application Gateway, as steps that can be drawn.
-//!
-//! What must not be here: where the request goes; that is `chancery_core::backend::appgw`.
+//! Describes the result of a request in an Application Gateway as steps. Does not simulate the request; see `chancery_core::backend::appgw`.
 
 use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
@@ -9,7 +7,7 @@ use chancery_core::compilation::AppGatewayRef;
 use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
-/// The way of a request. `story` names pools as the user names what is behind them.
+/// Simulates a request. `story` names pools by the Services behind them.
 pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let report = route_app_gateway(gateway, positions, &written.read()?);
     let ending = report.journey.outcome();
@@ -28,7 +26,7 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph,
     })
 }
 
-/// What became of a request that was kept.
+/// Checks a saved request against its expectation.
 pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &SavedRequest) -> Verdict {
     let expected = saved.expected.told();
     match saved.request.read() {
@@ -53,7 +51,7 @@ fn headline(report: &AppGatewayReport, story: &Graph) -> String {
     }
 }
 
-/// A step with the place and the line of the part that it names.
+/// A step with the JSON pointer and the line of its part.
 fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
     let origins = report.origins.iter().filter(|origin| origin.of == of);
     let spans = origins.clone().filter_map(|origin| origin.origin.span.as_ref()).map(span).take(1).collect();
@@ -61,7 +59,7 @@ fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
     Step { what: what.into(), name: name.into(), pointer, spans, ..Step::default() }
 }
 
-/// The rules that were asked, and the one that is used.
+/// The rules that were tried, and the rule that matched.
 fn rules(report: &AppGatewayReport) -> Step {
     let passed = report.journey.passed.iter();
     let passed = passed.map(|(rule, why)| Tried { name: format!("{rule}: {}", why.words()), far: *why != Passed::Host, ..Tried::default() });

@@ -1,6 +1,5 @@
-//! What the worker keeps between questions: the compiler's memory, the last compile, and the documents that were looked at.
-//!
-//! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
+//! The worker's state between questions: the compiler's memory, the last compile, and the viewed documents. Does not write answers; see `tree`,
+//! `thread` and the other modules.
 
 use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
@@ -36,45 +35,42 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Of more objects than this, what only other questions need is made again for them and not kept: a worker's memory never shrinks.
+/// For inputs with more objects, the session computes views again instead of keeping them: a worker's memory never shrinks.
 const KEPT_OBJECTS: usize = 8_000;
 
-/// The worker's memory.
 pub struct Session {
-    /// The dialects of this worker.
     dialects: &'static [&'static Dialect],
     compiler: Compiler,
     compilation: Compilation,
-    /// The gateway that is shown: its side and its place there.
+    /// The indexes of the shown side and of its shown gateway.
     shown: (usize, usize),
-    /// What it was compiled with.
+    /// The options of the last compile.
     options: Options,
-    /// The same for others: with a dialect only where a person chose it, or where the input does not say.
+    /// The options to export. They name a dialect only if the user chose it, or if detection does not find it.
     shared: Options,
-    /// What Envoys get of it, as far as it was needed.
+    /// The Envoy configurations that were needed so far.
     configs: Configs,
-    /// What no answer may have.
+    /// Removes credentials from answers.
     held_back: HeldBack,
-    /// What all Envoys get of it, when it was compared.
+    /// The configuration of all Envoys, if it was compared.
     proxies: Option<Proxies>,
-    /// What was compared with last.
+    /// The last state that was compared.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
-    /// Which objects made what Envoy gets, where it is not there as a tree.
+    /// Which objects produced the Envoy configuration. Only if the configuration is not in `trees`.
     map: Option<Arc<OutputMap>>,
-    /// How documents of the compile before were folded: what is folded in them stays so.
+    /// The folding of the previous compile's documents. The same rows stay folded.
     before: BTreeMap<Doc, Folding>,
     selected: Option<Target>,
-    /// The whole graph, when it was asked for.
+    /// The whole graph, if it was needed.
     graph: Option<explain::Graph>,
-    /// The same as a story, by which requests are named.
+    /// The overview of the graph. It also names the steps of requests.
     story: Option<explain::Graph>,
-    /// The top of each box of the graph as last drawn: what was there keeps its order.
+    /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
 
 impl Session {
-    /// With nothing compiled, for these dialects.
     pub fn new(dialects: &'static [&'static Dialect]) -> Self {
         Self {
             dialects,
@@ -121,7 +117,6 @@ fn code_page(code: &str) -> Option<&'static str> {
     dialect::code(code).map(|code| code.page)
 }
 
-/// What there is to say, or why there is nothing.
 fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     match answer {
         Ok(answer) => fine(answer),
@@ -129,21 +124,21 @@ fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     }
 }
 
-/// The gateway at a place, if it runs.
+/// The gateway at these indexes, if it runs.
 fn gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<GatewayRef<'_>> {
     let side = compilation.sides().nth(side)?;
     let id = &side.side.gateways.get(at)?.id;
     side.gateways().find(|gateway| gateway.id == id)
 }
 
-/// The Application Gateway at a place.
+/// The Application Gateway at these indexes.
 fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<AppGatewayRef<'_>> {
     let side = compilation.sides().nth(side)?;
     let id = &side.side.gateways.get(at)?.id;
     side.app_gateways().find(|gateway| gateway.named.id == id)
 }
 
-/// How many routes and clusters, or pools, all gateways have.
+/// The number of routes and of clusters or pools in all gateways.
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
@@ -151,7 +146,7 @@ fn counts(compilation: &Compilation) -> (usize, usize) {
     of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
-/// Which gateway is to be shown: the one that is asked for, or the first.
+/// The indexes of the requested gateway, or of the first gateway.
 fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>) -> (usize, usize) {
     let side = compilation.sides.iter().position(|side| Some(side.dialect.name) == dialect).unwrap_or_default();
     let gateways = compilation.sides.get(side).map(|side| side.gateways.as_slice()).unwrap_or_default();
@@ -159,14 +154,14 @@ fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>
 }
 
 impl Session {
-    /// Answers a question, which is JSON.
+    /// Answers a question. Both are JSON.
     pub fn answer(&mut self, question: Vec<u8>) -> String {
         let question = String::from_utf8(question).unwrap_or_default();
         let read = serde_json::from_str(&question);
         drop(question);
         match read {
             Ok(question) => {
-                // A link has what a person wants in it, and what is opened is theirs.
+                // Exported and imported work belongs to the user and keeps its credentials.
                 let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
                 let is_file = matches!(question, Question::Text { .. } | Question::Tests(_));
                 let answer = self.dispatch(question);
@@ -180,7 +175,7 @@ impl Session {
         }
     }
 
-    /// An answer without credentials of what was compiled.
+    /// Removes the credentials of the compiled work from an answer.
     fn scrubbed(&self, answer: String) -> String {
         let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
         held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
@@ -189,7 +184,7 @@ impl Session {
         })
     }
 
-    /// Whether views of the compile take much memory.
+    /// Whether views of the compile need much memory.
     fn is_large(&self) -> bool {
         self.compilation.objects.len() > KEPT_OBJECTS
     }
@@ -244,7 +239,7 @@ impl Session {
         }
     }
 
-    /// Questions about a document as a tree.
+    /// Answers questions about a document as a tree.
     fn about_tree(&mut self, question: Question) -> String {
         let doc = match question {
             Question::Rows { doc, from, count } => return fine(&self.rows(doc, from, count)),
@@ -266,7 +261,7 @@ impl Session {
         fine(&self.rows(doc, 0, 0))
     }
 
-    /// Questions about the graph.
+    /// Answers questions about the graph.
     fn about_graph(&mut self, question: Question) -> String {
         match question {
             Question::Graph(focus) => {
@@ -285,7 +280,7 @@ impl Session {
         }
     }
 
-    /// Questions about requests.
+    /// Answers questions about requests.
     fn about_requests(&mut self, question: Question) -> String {
         match question {
             Question::Try(written) => said(&self.way(&written)),
@@ -320,7 +315,7 @@ impl Session {
         found
     }
 
-    /// Routes and clusters by their names.
+    /// Routes and clusters by name.
     fn parts(&self) -> Vec<Part> {
         let written = self.routes().filter(|row| !row.made_by.is_empty());
         let route = |row: RouteRow| {
@@ -337,7 +332,7 @@ impl Session {
         written.map(route).chain(clusters.map(cluster)).collect()
     }
 
-    /// What the Envoy that is shown gets.
+    /// The configuration of the shown Envoy.
     fn envoy_config(&mut self) -> Arc<EnvoyConfig> {
         let ir = self.gateway().map(|gateway| gateway.ir.clone());
         ir.map(|ir| self.configs.of(&ir)).unwrap_or_default()
@@ -356,14 +351,13 @@ impl Session {
         request::way(gateway, &ground, story, written)
     }
 
-    /// Why requests do not reach what is at a place.
     fn why_not(&mut self, target: &Target) -> Option<Reach> {
         let resources = self.core_thread(target).resources(&self.compilation);
         let again = reach::Again { dialects: self.dialects, options: &self.options };
         reach::reach(&self.compilation, self.side()?, &resources, &again)
     }
 
-    /// The story of what was written.
+    /// The overview of the graph.
     fn story(&mut self) -> &explain::Graph {
         if self.story.is_none() {
             self.story = Some(drawing::written_story(self.whole_graph()));
@@ -395,27 +389,27 @@ impl Session {
         Ok(self.other.insert(loaded).compare(now, shown))
     }
 
-    /// The gateway that is shown, if it runs.
+    /// The shown gateway, if it is an Envoy that runs.
     fn gateway(&self) -> Option<GatewayRef<'_>> {
         gateway_at(&self.compilation, self.shown)
     }
 
-    /// The Application Gateway that is shown, if it is one.
+    /// The shown gateway, if it is an Application Gateway.
     fn app_gateway(&self) -> Option<AppGatewayRef<'_>> {
         app_gateway_at(&self.compilation, self.shown)
     }
 
-    /// The side of the gateway that is shown.
+    /// The side of the shown gateway.
     fn side(&self) -> Option<SideRef<'_>> {
         self.compilation.sides().nth(self.shown.0)
     }
 
-    /// The dialect that is shown.
+    /// The shown dialect, as a list.
     fn dialects(&self) -> Vec<&'static Dialect> {
         self.side().map(SideRef::dialect).into_iter().collect()
     }
 
-    /// The routes of the gateway that is shown, each made when it is asked for.
+    /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
         let of_app_gateway = || self.app_gateway().map(routes_of_app_gateway).unwrap_or_default();
         self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
@@ -432,10 +426,10 @@ impl Session {
         Some((source, offset))
     }
 
-    /// What a line makes of Envoy's configuration.
+    /// The parts of Envoy's configuration that a line produces.
     fn makes(&mut self, spot: Spot) -> Vec<String> {
         let core = self.core_thread(&Target::Line { file: spot.file, line: spot.line });
-        // Nobody waits for a document of hundreds of megabytes to read a hint.
+        // A hint must not build a document of hundreds of megabytes.
         if self.is_large() && !self.trees.contains_key(&Doc::Envoy) {
             let map = self.map(Doc::Envoy);
             return thread::counts(&core, &self.compilation, &map).into_iter().collect();
@@ -444,8 +438,7 @@ impl Session {
         self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
-    /// Lets go of the last compile, and of what was made of it to look at it: beside the next one, it would take memory twice. What the compiler goes
-    /// on from, it keeps itself.
+    /// Drops the last compile and its views. Otherwise both compiles would need memory at the same time. The compiler keeps its own memory.
     fn let_go(&mut self) {
         self.compilation = Compilation::default();
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
@@ -464,7 +457,7 @@ impl Session {
         self.let_go();
         let is_told = work.chosen || !is_detected(&inputs, wanted);
         self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
-        // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
+        // Compiles an input of several dialects for each of them. The page shows one dialect, and the findings of all.
         let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
         if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
             compilation = self.compiler.compile(&inputs, &self.options);
@@ -503,7 +496,7 @@ impl Session {
         })
     }
 
-    /// The gateways of the side that is shown.
+    /// The ids of the gateways of the shown side.
     fn gateway_names(&self) -> Vec<String> {
         self.side().map(|of| of.side.gateways.iter().map(|gateway| gateway.id.to_string()).collect()).unwrap_or_default()
     }
@@ -513,12 +506,12 @@ impl Session {
         self.graph.insert(graph)
     }
 
-    /// The graph at the altitude that is asked for.
+    /// The graph at the requested level of detail.
     fn altitude(&mut self, focus: &GraphFocus) -> explain::Graph {
         if drawing::is_written_story(focus) { self.story().clone() } else { drawing::altitude(self.whole_graph(), focus) }
     }
 
-    /// A document, made when it is first asked for.
+    /// A document, built when it is first needed.
     pub fn tree(&mut self, doc: Doc) -> &mut Tree {
         let Self { compiler, compilation, trees, before, shown, .. } = self;
         trees.entry(doc).or_insert_with(|| {
@@ -545,7 +538,7 @@ impl Session {
         })
     }
 
-    /// Which objects made a document. What Envoy gets need not be there as a tree for that.
+    /// Which objects produced a document. Does not build the document of an Envoy.
     fn map(&mut self, doc: Doc) -> Arc<OutputMap> {
         if let Some(tree) = self.trees.get(&doc) {
             return tree.map().clone();
@@ -557,7 +550,7 @@ impl Session {
         self.map.get_or_insert_with(make).clone()
     }
 
-    /// The thread of a target. Of a large input the IR, which nobody may have opened, does not tell what a line makes.
+    /// The core's thread of a target. For a large input, leaves out the IR unless the user opened it.
     fn core_thread(&mut self, target: &Target) -> CoreThread {
         match target {
             Target::Line { file, line } => {
@@ -577,7 +570,7 @@ impl Session {
     fn rows(&mut self, doc: Doc, from: u32, count: u32) -> Rows {
         let is_new = !self.trees.contains_key(&doc);
         self.tree(doc);
-        // What was selected before it was there.
+        // Highlights an earlier selection in a new document.
         if let Some(target) = self.selected.clone().filter(|_| is_new) {
             let core = self.core_thread(&target);
             if let Some(tree) = self.trees.get_mut(&doc) {
@@ -592,7 +585,7 @@ impl Session {
 
     fn thread(&mut self) -> Thread {
         let Some(target) = self.selected.clone() else { return Thread::default() };
-        // A place is named by what its document has there.
+        // The document contains the names for a place.
         if let Target::Place { doc, .. } = &target {
             self.tree(*doc);
         }

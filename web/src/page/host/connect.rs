@@ -1,6 +1,4 @@
-//! What lies over the page to choose a context of the kubeconfig and a namespace.
-//!
-//! What must not be here: connecting.
+//! The dialog that chooses a context of the kubeconfig and a namespace. Does not connect; see `live`.
 
 use super::call;
 use super::message::Context;
@@ -9,7 +7,6 @@ use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// The contexts.
 #[component]
 pub fn Connect(app: App) -> impl IntoView {
     move || match app.live.contexts.get() {

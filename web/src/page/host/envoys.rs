@@ -1,6 +1,4 @@
-//! Envoys that run: to find one in a cluster or on this machine, to see how it is, and what drifted.
-//!
-//! What must not be here: asking for it.
+//! The section about running Envoys: finding them, their state, and their drift. Does not query them; see `running`.
 
 use super::Host;
 use super::message::{CertificateState, ClusterState, Drift, DriftedField, DriftedPart, FoundEnvoy, FoundEnvoys, Overview, Stats};
@@ -10,10 +8,9 @@ use crate::state::App;
 use chancery_web::protocol::EnvoyAt;
 use leptos::prelude::*;
 
-/// Parts that are listed at most.
+/// The largest number of listed parts.
 const MOST: usize = 200;
 
-/// The section.
 #[component]
 pub fn RunningEnvoys(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -29,7 +26,7 @@ pub fn RunningEnvoys(app: App) -> impl IntoView {
     })
 }
 
-/// One of this machine, by its admin address.
+/// An Envoy on this machine, by its admin address.
 #[component]
 fn Local(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -43,7 +40,7 @@ fn Local(app: App) -> impl IntoView {
     }
 }
 
-/// Those of a cluster.
+/// The Envoys of a cluster.
 #[component]
 fn Find(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -59,7 +56,7 @@ fn Find(app: App) -> impl IntoView {
     let field = move |class: &'static str, hint: &'static str, of: RwSignal<String>| {
         view! { <input class=class placeholder=hint aria-label=hint prop:value=move || of.get() on:input=move |event| of.set(event_target_value(&event)) /> }
     };
-    // A window that follows a cluster looks there.
+    // If the window follows a cluster, search there.
     let is_cluster = Memo::new(move |_| app.live.about.with(|about| about.kind == "cluster"));
     view! {
         <p class="live-row">
@@ -110,7 +107,7 @@ fn Found(app: App, found: Result<FoundEnvoys, String>) -> impl IntoView {
     .into_any()
 }
 
-/// The Envoy that the person looks at.
+/// The chosen Envoy.
 #[component]
 fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
     let running = app.live.running;
@@ -139,7 +136,7 @@ fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
     }
 }
 
-/// An answer, or why there is none.
+/// Shows an answer, or why it is missing.
 fn asked<T, V: IntoView + 'static>(answer: Asked<T>, show: impl FnOnce(T) -> V) -> Option<AnyView> {
     Some(match answer? {
         Ok(of) => show(of).into_any(),
@@ -147,7 +144,7 @@ fn asked<T, V: IntoView + 'static>(answer: Asked<T>, show: impl FnOnce(T) -> V) 
     })
 }
 
-/// `3 days`, `5 hours`.
+/// A duration, for example `3 days` or `5 hours`.
 fn lasting(seconds: u64) -> String {
     match seconds {
         0..120 => counted(seconds as usize, "second"),

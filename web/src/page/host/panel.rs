@@ -1,6 +1,4 @@
-//! The view of what is followed: sources, Envoys, and what happened.
-//!
-//! What must not be here: asking for it.
+//! The view of live inputs: sources, Envoys and events. Does not query them; see `live`.
 
 use super::Host;
 use super::envoys::RunningEnvoys;
@@ -13,10 +11,9 @@ use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use serde_json::Value;
 
-/// The port that is suggested for serving.
+/// The suggested port for serving.
 const PORT: u16 = 8003;
 
-/// The view.
 #[component]
 pub fn LiveView(app: App) -> impl IntoView {
     view! {
@@ -29,12 +26,12 @@ pub fn LiveView(app: App) -> impl IntoView {
     }
 }
 
-/// The last word of a type's URL.
+/// The last word of a type URL.
 fn short(type_url: &str) -> &str {
     type_url.rsplit('.').next().unwrap_or(type_url)
 }
 
-/// What happened, as a mark and a sentence.
+/// An event as a mark and a sentence.
 fn told(happened: &Happened) -> (&'static str, String) {
     let rest = &happened.rest;
     let detail = |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
@@ -70,21 +67,21 @@ fn told(happened: &Happened) -> (&'static str, String) {
     }
 }
 
-/// How an Application Gateway differs from what is wanted.
+/// How an Application Gateway differs from the desired state.
 fn planned(rest: &Value) -> String {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default();
     let parts = number("added") + number("changed") + number("removed");
     format!("the Application Gateway {} differs in {parts} parts from what is wanted", text(rest, "gateway"))
 }
 
-/// Whether it is more than that a kind is there or is not: that stands among the sources.
+/// Whether it is worth an entry. The presence of a kind is shown with the sources.
 fn is_news(happened: &Happened) -> bool {
     happened.event != "source"
         || matches!(text(&happened.rest, "state"), "error" | "forbidden")
         || text(&happened.rest, "kind") == text(&happened.rest, "source")
 }
 
-/// What a build changed.
+/// The changes of a build.
 fn build(rest: &Value) -> (&'static str, String) {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default() as usize;
     let names = rest.get("resources").and_then(Value::as_object);
@@ -106,7 +103,7 @@ fn build(rest: &Value) -> (&'static str, String) {
     (mark, format!("{}, {changed}, {}", counted(number("inputs"), "input"), counted(errors, "error")))
 }
 
-/// Findings that came or went with a build.
+/// Findings that appeared or disappeared with a build.
 fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl IntoView + use<> {
     let tells = |finding: &&Value| text(finding, "severity") != "notice";
     let all: Vec<Value> = rest.get(field).and_then(Value::as_array).into_iter().flatten().filter(tells).take(6).cloned().collect();

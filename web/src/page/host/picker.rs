@@ -1,6 +1,4 @@
-//! The list of files, where there are more than tabs can show.
-//!
-//! What must not be here: what is in them.
+//! The list of files, if there are too many for tabs.
 
 use super::live::Standing;
 use crate::state::App;
@@ -9,12 +7,12 @@ use leptos::html::Input;
 use leptos::prelude::*;
 use std::collections::BTreeMap;
 
-/// More files than these are a list instead of tabs.
+/// More files are shown as a list instead of tabs.
 pub const MOST_TABS: usize = 8;
-/// The most files that are listed at once.
+/// The largest number of listed files.
 const MOST_LISTED: usize = 200;
 
-/// In place of tabs: the file that is shown, which opens the list.
+/// The button that shows the current file and opens the list. Replaces the tabs.
 #[component]
 pub fn Picker(app: App) -> impl IntoView {
     let shown = move || app.desk.files.with(|files| files.get(app.desk.active.get()).map(|file| app.live.short_name(&file.name)).unwrap_or_default());
@@ -26,7 +24,7 @@ pub fn Picker(app: App) -> impl IntoView {
     }
 }
 
-/// The list, with a filter.
+/// The list with a filter.
 #[component]
 pub fn Files(app: App) -> impl IntoView {
     let filter = RwSignal::new(String::new());

@@ -1,6 +1,4 @@
-//! The request of the form, sent for real to the Envoy that the person chose, beside what the simulation says.
-//!
-//! What must not be here: sending it.
+//! Sends the form's request to the chosen Envoy and compares the response with the simulation. Does not send it itself; see `running`.
 
 use super::Host;
 use super::running::{Sent, name};
@@ -8,7 +6,7 @@ use crate::state::App;
 use crate::view::View;
 use leptos::prelude::*;
 
-/// What stands above the way of the request through the gateway; nothing where there is no window.
+/// The section above the simulated steps. Empty if there is no window.
 #[component]
 pub fn Real(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -25,7 +23,7 @@ pub fn Real(app: App) -> impl IntoView {
             }
             .into_any(),
         };
-        // What was sent before the form changed is another request.
+        // If the form changed, the response belongs to an earlier request.
         let answer = move || running.answer.get().filter(|sent| app.requests.form.with(|form| *form == sent.request)).map(|sent| view! { <Both sent=sent /> });
         view! { <div class="real">{button} {answer}</div> }
     })

@@ -1,6 +1,4 @@
-//! One line below the header: what is shown live, how it is, and what can be done with it.
-//!
-//! What must not be here: the details; they are in the panel.
+//! The line below the header: the followed inputs, their state, and actions. Does not show details; see `panel`.
 
 use super::Host;
 use super::live::{Live, Standing};
@@ -10,7 +8,7 @@ use crate::view::{Overlay, View};
 use chancery_web::protocol::Call;
 use leptos::prelude::*;
 
-/// How it is: good, so-so or bad, and in words.
+/// The state: good, uncertain or bad, and in words.
 fn state(live: Live) -> (&'static str, String) {
     let silence = live.silence.get();
     if !silence.is_empty() {
@@ -32,7 +30,7 @@ fn state(live: Live) -> (&'static str, String) {
     })
 }
 
-/// Since when a source is as it is, and that it is tried again.
+/// How long a source has been in its state, and whether it is retried.
 fn since(live: Live, source: &super::message::Source) -> String {
     let is_its = |line: &&super::live::Line| {
         let rest = &line.happened.rest;
@@ -43,7 +41,6 @@ fn since(live: Live, source: &super::message::Source) -> String {
         .unwrap_or_default()
 }
 
-/// The line.
 #[component]
 pub fn Strip(app: App) -> impl IntoView {
     let live = app.live;
@@ -61,7 +58,7 @@ pub fn Strip(app: App) -> impl IntoView {
     view! { {content} }
 }
 
-/// Nothing is followed yet: what can be.
+/// The choices while nothing is followed.
 #[component]
 fn Choices(app: App) -> impl IntoView {
     let recent = move || {
@@ -89,7 +86,7 @@ fn short(path: &str) -> String {
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-/// What is followed.
+/// The followed inputs.
 #[component]
 fn Followed(app: App) -> impl IntoView {
     let live = app.live;
@@ -132,7 +129,7 @@ fn Followed(app: App) -> impl IntoView {
     }
 }
 
-/// What the person changed of the file that is shown, and of others.
+/// The user's changes to the shown file and to other files.
 #[component]
 fn Edits(app: App) -> impl IntoView {
     let live = app.live;

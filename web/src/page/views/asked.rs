@@ -1,6 +1,5 @@
-//! The address bar above everything: a request that has already run, and what the last edits change for requests.
-//!
-//! What must not be here: where a request goes.
+//! The address bar above the panes: a request that already ran, and the effects of the last edits on requests. Does not simulate requests; see
+//! `worker`.
 
 use super::markdown::words;
 use crate::link::ask;
@@ -11,13 +10,12 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// At most this many consequences are named at once.
+/// The largest number of effects to show.
 const MOST: usize = 2;
 
-/// How long after an edit its consequences are looked for, in milliseconds.
+/// How long after an edit its effects are computed, in milliseconds.
 const LATER: u32 = 300;
 
-/// The bar.
 #[component]
 pub fn AddressBar(app: App) -> impl IntoView {
     let requests = app.requests;
@@ -25,7 +23,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
     let typed = move |event| requests.type_url(event_target_value(&event));
     let answer = move || match requests.way.get() {
         None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
-        // Its answer is on its way.
+        // The answer is pending.
         None => ().into_any(),
         Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
         Some(Ok(way)) => view! { <span class="asked-answer" class:good=way.good class:bad=!way.good>{way.headline}</span> }.into_any(),
@@ -45,7 +43,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
     }
 }
 
-/// One change, as `/cart/*: timeout 3s → 10s`.
+/// One change, for example `/cart/*: timeout 3s → 10s`.
 fn told(change: &RequestChange) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
     let what = match change.differences.first() {
@@ -57,7 +55,7 @@ fn told(change: &RequestChange) -> String {
     format!("{}: {what}{more}", change.requests)
 }
 
-/// A request that changes, to be tried.
+/// An example request for the change.
 pub fn witness(change: &RequestChange) -> WrittenRequest {
     let witness = &change.witness;
     WrittenRequest {
@@ -65,7 +63,7 @@ pub fn witness(change: &RequestChange) -> WrittenRequest {
         url: witness.url.clone(),
         headers: witness.headers.clone(),
         port: witness.port_after,
-        // None at all is not the URL's.
+        // TLS without a server name must not use the URL's host.
         sni: witness.sni.clone().or(witness.tls.then(String::new)),
         source: witness.source.clone(),
         client_certificate: witness.client_certificate,
@@ -73,7 +71,7 @@ pub fn witness(change: &RequestChange) -> WrittenRequest {
     }
 }
 
-/// What the edits change for requests, against the pinned state or the work as it was opened.
+/// The effects of the edits on requests, compared with the pinned state or the opened work.
 #[component]
 fn Consequences(app: App) -> impl IntoView {
     let found = RwSignal::new(None::<Requests>);
@@ -91,7 +89,7 @@ fn Consequences(app: App) -> impl IntoView {
                 let _ = found.try_set(answer.ok().and_then(|comparison| comparison.requests));
             });
         };
-        // What is kept and drawn in the same pause comes first.
+        // What is stored and drawn in the same pause comes first.
         let later = move || {
             Timeout::new(LATER, move || app.engine.in_a_pause(compare)).forget();
         };

@@ -1,6 +1,5 @@
-//! What differs between another state and the present one: requests first, then resources, then what Envoy gets, each with its lines.
-//!
-//! What must not be here: what differs.
+//! The view of differences from another state: requests first, then resources, then Envoy's configuration. Does not find the differences; see
+//! `worker`.
 
 use super::asked::witness;
 use super::markdown::words;
@@ -10,13 +9,12 @@ use crate::view::View;
 use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests};
 use leptos::prelude::*;
 
-/// Things that are listed at most of one sort.
+/// The largest number of listed changes per section.
 const MOST: usize = 300;
 
-/// Fields that are shown of one thing at first.
+/// The number of fields to show at first per change.
 const MOST_FIELDS: usize = 12;
 
-/// The view.
 #[component]
 pub fn CompareView(app: App) -> impl IntoView {
     let compare = app.compare;
@@ -79,7 +77,7 @@ pub fn CompareView(app: App) -> impl IntoView {
     }
 }
 
-/// `2 added, 1 changed`.
+/// A summary, for example `2 added, 1 changed`.
 fn summary(changes: &[Change]) -> String {
     let kinds = ["added", "removed", "changed", "renamed", "moved"];
     let counts = kinds.map(|kind| (changes.iter().filter(|change| change.change == kind).count(), kind));

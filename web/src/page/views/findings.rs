@@ -1,6 +1,4 @@
-//! Findings by resource, worst first, and what had no effect.
-//!
-//! What must not be here: the words of a finding.
+//! The view of findings by resource, worst first, and of inputs without an effect.
 
 use super::markdown::words;
 use super::{source, why_not};
@@ -17,27 +15,27 @@ fn rank(severity: &str) -> usize {
     SEVERITIES.iter().position(|known| *known == severity).unwrap_or(SEVERITIES.len())
 }
 
-/// At most this many are shown at first: each would be drawn again at a keystroke.
+/// The number of findings to show at first. Every keystroke draws them again.
 const MANY: usize = 300;
 
-/// A finding, and the other places where the same is found.
+/// A finding, and the other places with the same finding.
 #[derive(Clone, PartialEq)]
 struct Merged {
     finding: Finding,
     places: Vec<Span>,
 }
 
-/// Findings of one resource.
+/// The findings of one resource.
 type Group = (String, Vec<Merged>);
 
-/// Findings that say the same of several places, as one.
+/// Joins equal findings at several places.
 fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
     let mut out: Vec<Merged> = Vec::new();
     let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
     for finding in findings {
         let at = *known.entry((&finding.severity, &finding.code, &finding.message)).or_insert(out.len());
         match out.get_mut(at) {
-            // What can be fixed is fixed at its own place.
+            // A finding with a fix stays at its own place.
             Some(same) if finding.fix.is_none() => same.places.extend(finding.span.clone()),
             _ => out.push(Merged { finding: finding.clone(), places: Vec::new() }),
         }
@@ -45,7 +43,7 @@ fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
     out
 }
 
-/// The first of all findings, and how many there are besides.
+/// The first findings, and how many more there are.
 fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
     let all: usize = groups.iter().map(|(_, all)| all.len()).sum();
     let mut left = most;
@@ -88,7 +86,6 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
     groups
 }
 
-/// The view.
 #[component]
 pub fn FindingsView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
@@ -197,7 +194,7 @@ fn Card(app: App, one: Merged) -> impl IntoView {
     }
 }
 
-/// The other places of a finding, which open.
+/// The other places of a finding, in an expandable list.
 #[component]
 fn Places(app: App, places: Vec<Span>) -> impl IntoView {
     let open = RwSignal::new(false);
@@ -212,7 +209,7 @@ fn Places(app: App, places: Vec<Span>) -> impl IntoView {
     }
 }
 
-/// What had no effect.
+/// The inputs without an effect.
 #[component]
 fn IdleList(app: App) -> impl IntoView {
     move || {

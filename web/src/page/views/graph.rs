@@ -1,6 +1,4 @@
-//! The graph: boxes and lines as the core places them; move, zoom, find, filter, walk along the lines.
-//!
-//! What must not be here: where boxes go.
+//! The view of the graph: search, filters, zoom and keyboard navigation. Does not lay out boxes; see `chancery_core::explain`.
 
 mod board;
 mod canvas;
@@ -14,7 +12,6 @@ use chancery_web::protocol::Frame;
 use leptos::prelude::*;
 use text::AsText;
 
-/// The view.
 #[component]
 pub fn GraphView(app: App) -> impl IntoView {
     let board = Board::new(app);
@@ -46,12 +43,12 @@ pub fn GraphView(app: App) -> impl IntoView {
     }
 }
 
-/// A picture of a few strokes before the word of a button.
+/// The icon of a button.
 fn sign(path: &'static str) -> impl IntoView {
     view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=path></path></svg> }
 }
 
-/// Search, and what is shown.
+/// Search and filters.
 #[component]
 fn Bar(board: Board) -> impl IntoView {
     let Board { focus, drawing, wanted, .. } = board;
@@ -93,7 +90,7 @@ fn Bar(board: Board) -> impl IntoView {
     }
 }
 
-/// The kinds, which can be left out.
+/// The kinds, which can be hidden.
 #[component]
 fn Legend(board: Board) -> impl IntoView {
     let Board { focus, drawing, .. } = board;
@@ -126,7 +123,7 @@ fn Legend(board: Board) -> impl IntoView {
     view! { <div class="legend-bar" role="group" aria-label="Kinds">{entries}</div> }
 }
 
-/// The scale, ways out, and where one is in what is larger than the pane: below the graph, so that nothing is covered.
+/// The scale and the map, below the graph, so that they cover nothing.
 #[component]
 fn Ground(board: Board) -> impl IntoView {
     let scale = move || format!("{:.0} %", board.sight.get().scale * 100.0);
@@ -151,7 +148,7 @@ fn Ground(board: Board) -> impl IntoView {
     }
 }
 
-/// Why nothing is drawn, once that is certain.
+/// Why the graph is empty, once that is certain.
 fn nothing(board: Board) -> Option<impl IntoView> {
     let (empty, kinds) = board.drawing.with(|drawing| (drawing.frames.is_empty(), !drawing.kinds.is_empty()));
     let (problems, left_out) = board.focus.with(|focus| (focus.only_errors, !focus.without.is_empty()));

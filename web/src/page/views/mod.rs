@@ -1,6 +1,4 @@
-//! The views of the right pane, and the line below them that tells what is selected.
-//!
-//! What must not be here: the worker's side of any of them.
+//! The views of the right pane, and the line below them that describes the selection.
 
 mod asked;
 mod compare;
@@ -21,7 +19,6 @@ use crate::view::View;
 use chancery_web::protocol::{Doc, Finding, Span};
 use leptos::prelude::*;
 
-/// The view that is chosen.
 #[component]
 pub fn Views(app: App) -> impl IntoView {
     view! {
@@ -40,7 +37,7 @@ pub fn Views(app: App) -> impl IntoView {
     }
 }
 
-/// The worst finding, with its fix, while nothing is selected.
+/// The worst finding with its fix, while nothing is selected.
 #[component]
 fn Hint(app: App) -> impl IntoView {
     let rank = |finding: &Finding| ["error", "warning"].iter().position(|known| *known == finding.severity);
@@ -70,18 +67,18 @@ fn Hint(app: App) -> impl IntoView {
     }
 }
 
-/// What the document of the gateway that is shown is called.
+/// The name of the shown gateway's document.
 pub fn output(app: App) -> String {
     app.engine.compiled.with(|compiled| if compiled.output.is_empty() { View::Envoy.label().to_string() } else { compiled.output.clone() })
 }
 
-/// A place in the text, which a click goes to.
+/// A place in a file. A click goes there.
 fn source(app: App, span: Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
     view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
 
-/// What is selected, and why it is what it is.
+/// The selection and its explanation.
 #[component]
 pub fn Told(app: App) -> impl IntoView {
     let content = move || match app.selection.thread.get() {

@@ -1,6 +1,5 @@
-//! Why requests do not reach a resource: its rules, each with the nearest request, the rule that wins, and what certainly helps.
-//!
-//! What must not be here: why; the worker knows.
+//! The dialog that explains why requests do not reach a resource: its rules with the nearest requests, the rule that wins, and a tested fix. Does not
+//! find the reasons; see `worker`.
 
 use super::markdown::words;
 use super::source;
@@ -11,7 +10,7 @@ use chancery_web::protocol::{Fix, Question, Reach, ReachCase, Target, WrittenReq
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Asks why requests do not reach what is at a place, and shows the answer.
+/// Asks why requests do not reach a place, and shows the answer.
 pub fn why_not(app: App, target: Target) {
     spawn_local(async move {
         match ask::<Option<Reach>>(Question::WhyNot(target)).await {
@@ -23,7 +22,6 @@ pub fn why_not(app: App, target: Target) {
     });
 }
 
-/// The answer.
 #[component]
 pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     let Reach { told, cases, fix, .. } = reach;
@@ -46,7 +44,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     }
 }
 
-/// The change that was tried, and helps.
+/// The tested edit that helps.
 #[component]
 fn Mend(app: App, fix: Fix) -> impl IntoView {
     let label = fix.message.clone();

@@ -1,6 +1,4 @@
-//! A request that is tried: its form, those that were kept, and its way through the gateway as a staircase.
-//!
-//! What must not be here: where a request goes.
+//! The view of requests: the form, saved requests, and the simulated steps. Does not simulate requests; see `worker`.
 
 use super::markdown::words;
 use super::tree::open_place;
@@ -15,13 +13,12 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Methods that are offered.
+/// The suggested methods.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/// Of more losers than this, those that fail by their path alone are folded.
+/// If there are more candidates, those that only fail by path are folded.
 const MANY: usize = 8;
 
-/// The view.
 #[component]
 pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
@@ -91,7 +88,7 @@ fn Form(app: App) -> impl IntoView {
     }
 }
 
-/// What is empty counts as not given.
+/// Treats an empty text as missing.
 fn given(text: String) -> Option<String> {
     Some(text.trim().to_string()).filter(|text| !text.is_empty())
 }
@@ -131,12 +128,12 @@ fn Wide(requests: Requests) -> impl IntoView {
     }
 }
 
-/// The request in one line.
+/// The request on one line.
 fn line(request: &WrittenRequest) -> String {
     format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)
 }
 
-/// Hands the requests that were kept to the person, as a file of `chancery test`.
+/// Saves the requests as a file of `chancery test`.
 fn export(app: App) {
     let saved = app.requests.saved.get_untracked();
     spawn_local(async move {
@@ -148,7 +145,7 @@ fn export(app: App) {
     });
 }
 
-/// Requests that were kept, and whether they end as expected.
+/// The saved requests and their results.
 #[component]
 fn Kept(app: App) -> impl IntoView {
     let requests = app.requests;
@@ -229,7 +226,7 @@ fn Answer(app: App, way: Way) -> impl IntoView {
     }
 }
 
-/// A gateway that the request goes on to.
+/// The next gateway on the request's way.
 #[component]
 fn Onward(app: App, hop: Hop) -> impl IntoView {
     let Hop { gateway, told, good, steps } = hop;
@@ -240,7 +237,7 @@ fn Onward(app: App, hop: Hop) -> impl IntoView {
     }
 }
 
-/// Why the route makes Envoy answer with an error.
+/// Why the route returns an error.
 #[component]
 fn Reasons(app: App, reasons: Vec<Reason>) -> impl IntoView {
     let reason = move |of: Reason| {
@@ -254,7 +251,7 @@ fn Reasons(app: App, reasons: Vec<Reason>) -> impl IntoView {
     (!reasons.is_empty()).then(|| view! { <ul>{reasons.into_iter().map(reason).collect_view()}</ul> })
 }
 
-/// Where no route takes the request: what wants its host and is not served, and the hosts that are.
+/// If no route matches: resources for the host that are not served, and the served hosts.
 #[component]
 fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView {
     let wanted = move |of: Wanting| {
@@ -278,7 +275,7 @@ fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView
     view! { {wanting} {served} }
 }
 
-/// Whether a place of the bootstrap belongs to the selection.
+/// Whether a bootstrap pointer belongs to the selection.
 fn is_lit(app: App, pointer: Option<&String>) -> bool {
     pointer.is_some_and(|pointer| app.selection.has_place(|place| place == pointer))
 }
@@ -339,7 +336,7 @@ fn sent_line(sent: Sent) -> impl IntoView {
     view! { <div class=class><span class="sent-sign">{sign}</span><span>{sent.line}</span><span class="sent-by">{sent.by}</span></div> }
 }
 
-/// What was tried before the winner, and why it was not taken.
+/// The candidates before the match, and why they did not match.
 #[component]
 fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
     let far = tried.iter().filter(|tried| tried.far && !tried.taken).count();
@@ -371,7 +368,7 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
         move || is_lit(app, pointer.as_ref())
     };
     let why = (!taken).then(|| {
-        // What asks for nothing of the request says in a sentence why it does not take it.
+        // A condition that does not look at the request has a full sentence.
         let told = if matcher.is_empty() { expected.clone() } else { String::new() };
         let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " wants " <code class="wanted">{expected}</code> ", " });
         let saw = match seen {

@@ -1,6 +1,4 @@
-//! The routes of all gateways, in the order in which each tries them.
-//!
-//! What must not be here: which route takes a request.
+//! The view of the routes of all gateways, in the order in which each gateway tries them. Does not match requests; see `worker`.
 
 use super::tree::open_place;
 use super::{output, why_not};
@@ -27,12 +25,12 @@ fn sections(rows: &[RouteRow]) -> Vec<Section> {
     out
 }
 
-/// The filter, and the routes that it finds. Copies are the same.
+/// The filter and the matching routes. Copies share them.
 #[derive(Clone, Copy)]
 struct Filter {
     wanted: RwSignal<RouteFilter>,
     found: RwSignal<RouteList>,
-    /// Whether the worker is looking.
+    /// Whether a question is pending.
     asks: StoredValue<bool>,
 }
 
@@ -54,7 +52,7 @@ impl Filter {
         filter
     }
 
-    /// Asks until the answer is about what is wanted by then: while somebody types, not each letter is asked for.
+    /// Asks until the answer fits the current filter. Skips letters that the user typed meanwhile.
     async fn ask(self, app: App) {
         let now = || Some((app.engine.generation.try_get_untracked()?, self.wanted.try_get_untracked()?));
         while let Some(asked) = now() {
@@ -70,7 +68,7 @@ impl Filter {
         self.wanted.update(|wanted| (wanted.text, wanted.as_words) = (text, false));
     }
 
-    /// Why there is nothing to show.
+    /// Why the list is empty.
     fn nothing(self, app: App) -> &'static str {
         let RouteList { all, built_in, .. } = self.found.get();
         match all {
@@ -84,7 +82,6 @@ impl Filter {
     }
 }
 
-/// The view.
 #[component]
 pub fn RoutesView(app: App) -> impl IntoView {
     let filter = Filter::new(app);
@@ -124,7 +121,7 @@ pub fn RoutesView(app: App) -> impl IntoView {
     }
 }
 
-/// A table for each virtual host, under the names of listeners.
+/// A table for each virtual host, grouped by listener.
 fn tables(app: App, sections: Vec<Section>) -> impl IntoView {
     let mut last = String::new();
     let table = |(listener, host, rows): Section| {

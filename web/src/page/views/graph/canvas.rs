@@ -1,6 +1,4 @@
-//! What is drawn of the graph: boxes and lines by tiles, and the map of a large one.
-//!
-//! What must not be here: what can be done with it.
+//! Draws the graph: boxes and lines by tiles, and the map of a large graph. Does not handle actions; see `board`.
 
 use super::board::{Board, LARGE, Sight};
 use chancery_core::explain::picture::badge;
@@ -9,19 +7,19 @@ use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The side of a tile, in the picture's own units. What is on a tile comes and goes together, and nothing else is touched then.
+/// The side of a tile, in drawing units. The contents of a tile appear and disappear together, and nothing else changes then.
 const TILE: i32 = 600;
 
-/// Of more lines, all are drawn through.
+/// If there are more lines, none is dashed.
 const MOST_DASHED: usize = 400;
 
-/// At a smaller scale captions of 11 units would be too small to read, and are not drawn.
+/// At a smaller scale, captions of 11 units would be illegible and are not drawn.
 const WITH_CAPTIONS: f64 = 0.999;
 
-/// At a smaller scale titles of 13 units would be too small to read, and are not drawn.
+/// At a smaller scale, titles of 13 units would be illegible and are not drawn.
 const WITH_TITLES: f64 = 0.85;
 
-/// Lines that are drawn at once at most: more could not be told apart.
+/// The largest number of drawn lines. More could not be distinguished.
 const MOST_LINES: usize = 3_000;
 
 const ICONS: &[(&str, &str)] = &[
@@ -37,12 +35,12 @@ const ICONS: &[(&str, &str)] = &[
 
 const RESOURCE_ICON: &str = "M4 2h6l3 3v9H4zM10 2v3h3M6 8h5M6 11h5";
 
-/// The picture of a kind.
+/// The icon of a kind.
 pub fn icon(kind: &str) -> &'static str {
     ICONS.iter().find(|(known, _)| *known == kind).map_or(RESOURCE_ICON, |(_, path)| path)
 }
 
-/// The class of a kind's hue.
+/// The CSS class of a kind's colour.
 fn hue(frame: &Frame) -> &'static str {
     match frame.kind.as_str() {
         "listener" | "filter chain" => "hue-in",
@@ -55,32 +53,32 @@ fn hue(frame: &Frame) -> &'static str {
     }
 }
 
-/// A tile, by its column and row.
+/// A tile, by column and row.
 type Tile = (i32, i32);
 
-/// The first column and row in sight, and the last ones.
+/// The first and the last visible column and row.
 type Sighted = (Tile, Tile);
 
 fn tile_of(frame: &Frame) -> Tile {
     ((frame.x + frame.width / 2).div_euclid(TILE), (frame.y + frame.height / 2).div_euclid(TILE))
 }
 
-/// Whether a tile is in sight, where only some are.
+/// Whether a tile is visible. `None` means that all tiles are.
 fn is_in(tile: Tile, sighted: Option<Sighted>) -> bool {
     sighted.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
 }
 
-/// What is drawn and taken away together. One that is the same in the next drawing stays.
+/// A group that is drawn and removed together. An unchanged group stays in the next drawing.
 #[derive(Clone, PartialEq)]
 struct Patch<T> {
-    /// Of all that it shows.
+    /// A hash of its contents.
     key: u64,
-    /// It is in sight where one of these is.
+    /// It is visible if one of these tiles is.
     tiles: [Tile; 2],
     content: Vec<T>,
 }
 
-/// `besides` is what else all of them show.
+/// Groups the contents by tiles. `besides` is additional state that every patch shows.
 fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool) -> Vec<Patch<T>> {
     let mut by_tiles: BTreeMap<[Tile; 2], Vec<T>> = BTreeMap::new();
     for (tiles, one) in content {
@@ -94,15 +92,15 @@ fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool
     by_tiles.into_iter().map(patch).collect()
 }
 
-/// A line with what it says of its ends.
+/// A line with the names of its ends.
 #[derive(Clone, PartialEq, Hash)]
 struct Drawn {
     ends: [String; 2],
     class: String,
     course: String,
-    /// What it says, and the field that makes it.
+    /// The meaning and the field.
     told: String,
-    /// The share of the requests that go this way, and where that is written.
+    /// The share of requests, and its position.
     share: Option<u32>,
     at: (i32, i32),
     width: String,
@@ -137,19 +135,19 @@ fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
     patches(lines, false)
 }
 
-/// What is in sight, of a large graph: its tiles keep that from changing with every step of the mouse.
+/// The visible tiles of a large graph. Tiles change less often than the viewport.
 fn in_sight(board: Board) -> Memo<Option<Sighted>> {
     Memo::new(move |_| {
         let many = board.drawing.with(|drawing| drawing.frames.len() > LARGE);
         let (Sight { x, y, scale }, (width, height)) = (board.sight.get(), board.room.get());
         let tile = |value: f64| (value / f64::from(TILE)).floor() as i32;
-        // A little more than is seen: boxes are told apart by their middles.
+        // Include a margin: boxes are assigned by their middles.
         let near = 200.0;
         many.then(|| ((tile(x - near), tile(y - near)), (tile(x + width / scale + near), tile(y + height / scale + near))))
     })
 }
 
-/// How many lines of each patch are drawn: those in sight, up to a limit.
+/// How many lines of each patch are drawn: the visible lines, up to a limit.
 fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -> Memo<HashMap<u64, usize>> {
     Memo::new(move |_| {
         let (sighted, mut left) = (sighted.get(), MOST_LINES);
@@ -165,7 +163,6 @@ fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -
     })
 }
 
-/// The lines.
 #[component]
 fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>) -> impl IntoView {
     let lines = Memo::new(move |_| board.drawing.with(lines));
@@ -176,7 +173,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share} %")}</text> });
-        // The wide one cannot be seen, and is easily pointed at.
+        // The wide line is invisible and is easy to hit with the pointer.
         view! {
             <g class="edge" class:lit=is_lit class:way=is_way>
                 <path class="reach" d=line.course.clone()></path>
@@ -193,7 +190,6 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
     view! { <g class="lines"><For each=move || lines.get() key=|patch| patch.key children=of_lines /></g> }
 }
 
-/// The boxes.
 #[component]
 fn Boxes(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>, choose: Callback<Frame>) -> impl IntoView {
     let boxes = Memo::new(move |_| board.drawing.with(boxes));
@@ -206,7 +202,7 @@ fn Boxes(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
     view! { <For each=move || boxes.get() key=|patch| patch.key children=of_boxes /> }
 }
 
-/// The line above what only supports the rest.
+/// The line above the supporting resources.
 fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
     let width = drawing.width;
     drawing.supporting.map(|top| {
@@ -214,11 +210,11 @@ fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
     })
 }
 
-/// The boxes and lines.
+/// Boxes and lines.
 #[component]
 pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
     let Board { drawing, sight, .. } = board;
-    // Moving it moves a layer that is painted already; only another scale has it painted again.
+    // Moving the graph moves a painted layer. Only another scale paints it again.
     let moved = move || {
         let Sight { x, y, scale } = sight.get();
         format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
@@ -227,7 +223,7 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
     let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
     let lit = Memo::new(move |_| board.lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
     let sighted = in_sight(board);
-    // Dashes take longer to paint than all the rest.
+    // Painting dashes takes longer than everything else.
     let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     view! {
         <svg
@@ -288,10 +284,10 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, board: Board, choose: Callback<
     }
 }
 
-/// The room of the map, in pixels.
+/// The size of the map, in pixels.
 const MAP: (f64, f64) = (220.0, 56.0);
 
-/// Where one is, in a graph that is larger than the pane.
+/// The map: the viewport within a graph that is larger than the pane.
 #[component]
 pub fn Minimap(board: Board) -> impl IntoView {
     let Board { drawing, sight, room, touched, .. } = board;
