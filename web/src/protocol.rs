@@ -54,9 +54,9 @@ pub enum Question {
         /// Whether to search backwards.
         back: bool,
     },
-    /// Selects a place; answered by [`Thread`].
+    /// Selects a place; answered by [`SelectionDetails`].
     Select(Target),
-    /// Clears the selection; answered by an empty [`Thread`].
+    /// Clears the selection; answered by an empty [`SelectionDetails`].
     Release,
     /// Lists the routes that match a filter; answered by [`RouteList`].
     Routes(RouteFilter),
@@ -378,7 +378,7 @@ pub struct SearchHit {
 
 /// Everything that belongs to a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Thread {
+pub struct SelectionDetails {
     /// A short name of the selection.
     pub title: String,
     /// Facts about the selection, one sentence each.
@@ -506,7 +506,7 @@ pub struct GraphFocus {
     pub only_errors: bool,
     /// Whether to draw each part of Envoy's configuration, or the overview of the resources.
     #[serde(default)]
-    pub machine: bool,
+    pub envoy_parts: bool,
     /// Whether to use one lane from top to bottom, for a narrow page.
     #[serde(default)]
     pub narrow: bool,

@@ -19,11 +19,11 @@ mod request;
 #[cfg(target_arch = "wasm32")]
 mod routes;
 #[cfg(target_arch = "wasm32")]
+mod selection;
+#[cfg(target_arch = "wasm32")]
 mod session;
 #[cfg(target_arch = "wasm32")]
 mod share;
-#[cfg(target_arch = "wasm32")]
-mod thread;
 #[cfg(target_arch = "wasm32")]
 mod tree;
 

@@ -23,16 +23,16 @@ const style = HighlightStyle.define([
   { tag: tags.punctuation, class: "tok-mark" },
 ]);
 
-// The selection's thread: whole lines in the accent, the rest receding by CSS.
-const setThread = StateEffect.define();
-const thread = StateField.define({
+// The selection's highlighted: whole lines in the accent, the rest receding by CSS.
+const highlight = StateEffect.define();
+const highlighted = StateField.define({
   create: () => Decoration.none,
   update(value, transaction) {
     value = value.map(transaction.changes);
-    for (const effect of transaction.effects) if (effect.is(setThread)) value = effect.value;
+    for (const effect of transaction.effects) if (effect.is(highlight)) value = effect.value;
     return value;
   },
-  provide: (field) => [EditorView.decorations.from(field), EditorView.editorAttributes.from(field, (value) => (value.size ? { class: "has-thread" } : {}))],
+  provide: (field) => [EditorView.decorations.from(field), EditorView.editorAttributes.from(field, (value) => (value.size ? { class: "has-selected-lines" } : {}))],
 });
 
 const place = (doc, line, column) => {
@@ -96,7 +96,7 @@ export class Editor {
         highlightSelectionMatches(),
         search({ top: true }),
         yaml,
-        thread,
+        highlighted,
         linter(null),
         autocompletion({ override: [(context) => this.#complete(context)], icons: false, activateOnTyping: true }),
         hoverTooltip((view, position) => this.#hover(view, position), { hoverTime: 250 }),
@@ -196,8 +196,8 @@ export class Editor {
     this.view.focus();
   }
 
-  // The lines of a thread: [{file, line, end_line}].
-  setThread(spans, scroll) {
+  // The lines of a highlighted: [{file, line, end_line}].
+  highlight(spans, scroll) {
     this.spans = JSON.parse(spans);
     this.#light(scroll);
   }
@@ -210,8 +210,8 @@ export class Editor {
       for (let line = span.line; line <= Math.min(span.end_line, doc.lines); line++) if (line >= 1) lines.add(line);
     }
     const sorted = [...lines].sort((a, b) => a - b);
-    const marks = sorted.map((line) => Decoration.line({ class: "thread-line" }).range(doc.line(line).from));
-    const effects = [setThread.of(Decoration.set(marks))];
+    const marks = sorted.map((line) => Decoration.line({ class: "selected-line" }).range(doc.line(line).from));
+    const effects = [highlight.of(Decoration.set(marks))];
     if (scroll && sorted.length) effects.push(EditorView.scrollIntoView(doc.line(sorted[0]).from, { y: "center" }));
     this.view.dispatch({ effects });
   }

@@ -108,7 +108,7 @@ describe("several gateways", () => {
     await page.keyboard.press("End");
     for (let at = 0; at < "}]".length; at += 1) await page.keyboard.press("ArrowLeft");
     await page.keyboard.insertText(", timeouts: {request: 7s}");
-    await page.locator(".verdict", { hasText: "for requests." }).waitFor();
+    await page.locator(".verdict", { hasText: "Requests change" }).waitFor();
     const told = await page.locator(".changes").first().textContent();
     assert.match(told, /shop\/inner/);
     assert.match(told, /shop\/outer/);
@@ -140,7 +140,7 @@ describe("an Application Gateway", () => {
     await page.waitForFunction(() => document.querySelectorAll("tr.route").length === 2);
     await page.fill("[aria-label='Filter routes']", "");
     await page.locator("tr.route", { hasText: "/api/*" }).click();
-    await page.locator(".cm-line.thread-line").first().waitFor();
+    await page.locator(".cm-line.selected-line").first().waitFor();
     await show(page, "envoy");
     await page.locator("#view", { hasText: "properties" }).waitFor();
     await show(page, "try");

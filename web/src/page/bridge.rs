@@ -23,8 +23,8 @@ extern "C" {
     fn set_findings(this: &Editor, findings: &str);
     #[wasm_bindgen(method)]
     fn fix(this: &Editor, fix: &str);
-    #[wasm_bindgen(method, js_name = setThread)]
-    fn set_thread(this: &Editor, spans: &str, scroll: bool);
+    #[wasm_bindgen(method, js_name = highlight)]
+    fn highlight(this: &Editor, spans: &str, scroll: bool);
     #[wasm_bindgen(method)]
     fn go(this: &Editor, line: u32, column: u32, focus: bool);
     #[wasm_bindgen(method)]
@@ -86,9 +86,9 @@ pub fn fix(fix: &str) {
 }
 
 /// Highlights lines.
-pub fn set_thread(spans: &[Span], scroll: bool) {
+pub fn highlight(spans: &[Span], scroll: bool) {
     let json = serde_json::to_string(spans).unwrap_or_default();
-    with(|editor| editor.set_thread(&json, scroll));
+    with(|editor| editor.highlight(&json, scroll));
 }
 
 /// Moves the cursor; `focus` also focuses the editor.

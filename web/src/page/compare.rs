@@ -1,10 +1,10 @@
 //! The state to compare the current work with: the opened work, a pinned state, another browser tab, or a text. Does not find the differences; see
 //! `worker`.
 
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::storage;
+use crate::workspace::Workspace;
 use chancery_core::order::Order;
 use chancery_web::protocol::{Comparison, Other, Question, Work};
 use gloo_events::EventListener;
@@ -15,7 +15,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{BroadcastChannel, Event, MessageEvent};
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Against {
+pub enum CompareTarget {
     /// The work as it was opened.
     Opened,
     Pinned,
@@ -37,50 +37,50 @@ pub struct Tab {
 /// The comparison. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Compare {
-    pub with: RwSignal<Against>,
+    pub with: RwSignal<CompareTarget>,
     pub pinned: RwSignal<Option<Work>>,
     pub text: RwSignal<String>,
     /// The tabs that answered.
     pub tabs: RwSignal<Vec<Tab>>,
     /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
-    desk: Desk,
+    workspace: Workspace,
     engine: Engine,
 }
 
 impl Compare {
     /// Compares with the pinned state, or with the opened work.
-    pub fn new(desk: Desk, engine: Engine) -> Self {
+    pub fn new(workspace: Workspace, engine: Engine) -> Self {
         let pinned = storage::pinned();
         Self {
-            with: RwSignal::new(if pinned.is_some() { Against::Pinned } else { Against::Opened }),
+            with: RwSignal::new(if pinned.is_some() { CompareTarget::Pinned } else { CompareTarget::Opened }),
             pinned: RwSignal::new(pinned),
             text: RwSignal::new(String::new()),
             tabs: RwSignal::new(Vec::new()),
             found: RwSignal::new(None),
-            desk,
+            workspace,
             engine,
         }
     }
 
     pub fn pin(self, work: Work) {
         self.pinned.set(Some(work));
-        self.with.set(Against::Pinned);
+        self.with.set(CompareTarget::Pinned);
     }
 
     /// Compares with a text.
     pub fn take(self, text: String) {
         self.text.set(text);
-        self.with.set(Against::Text);
+        self.with.set(CompareTarget::Text);
     }
 
     /// The other state, if any.
     fn other(self) -> Option<Other> {
         match self.with.get() {
-            Against::Opened => Some(Other::Work(self.desk.opened.get())),
-            Against::Pinned => self.pinned.get().map(Other::Work),
-            Against::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
-            Against::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
+            CompareTarget::Opened => Some(Other::Work(self.workspace.opened.get())),
+            CompareTarget::Pinned => self.pinned.get().map(Other::Work),
+            CompareTarget::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
+            CompareTarget::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
         }
     }
 }
@@ -135,7 +135,7 @@ pub fn listen(compare: Compare) {
         let said = data.as_string().and_then(|text| serde_json::from_str::<TabMessage>(&text).ok());
         match said {
             Some(TabMessage::Asked) => {
-                let work = compare.desk.work();
+                let work = compare.workspace.work();
                 let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
                 tell(&TabMessage::Here(Tab { id: id.clone(), title, work }));
             }

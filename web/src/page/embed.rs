@@ -55,7 +55,7 @@ fn tell(what: &str, more: &[(&str, JsValue)]) {
 /// Listens to the surrounding page and reports to it.
 pub fn start(app: App) {
     // The files before the user changes them.
-    let given = StoredValue::new(app.desk.files.get_untracked());
+    let given = StoredValue::new(app.workspace.files.get_untracked());
     listen(app, given);
     tell("chancery:ready", &[]);
     Effect::new(move |_| report_changes(app, given));
@@ -103,7 +103,7 @@ fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
 
 /// Sends the files after the user changed them.
 fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
-    let files = app.desk.files.get();
+    let files = app.workspace.files.get();
     if given.with_value(|given| *given == files) {
         return;
     }

@@ -1,9 +1,9 @@
 //! Compiling: the current progress and the last result. Does not react to results; other modules watch `generation`.
 
 use crate::bridge;
-use crate::desk::Desk;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
 use futures::channel::oneshot;
 use gloo_timers::callback::Timeout;
@@ -41,7 +41,7 @@ pub struct Engine {
     /// The number of compiles.
     pub generation: RwSignal<u32>,
     pub progress: RwSignal<Progress>,
-    desk: Desk,
+    workspace: Workspace,
     screen: Screen,
     /// Whether a compile is running, and whether another one must follow.
     compiling: StoredValue<(bool, bool)>,
@@ -50,14 +50,14 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(desk: Desk, screen: Screen) -> Self {
+    pub fn new(workspace: Workspace, screen: Screen) -> Self {
         let progress = RwSignal::new(Progress::Idle);
         link::on_failure(move || progress.set(Progress::Lost));
         Self {
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
             progress,
-            desk,
+            workspace,
             screen,
             compiling: StoredValue::new((false, false)),
             waiting: StoredValue::new(Vec::new()),
@@ -104,7 +104,7 @@ impl Engine {
             }
         };
         Timeout::new(SLOW, slow).forget();
-        let work = self.desk.work();
+        let work = self.workspace.work();
         if started == 0 {
             link::take_first().await;
             if let Some(first) = link::ask_first(&Question::Compile(work.clone())) {
@@ -180,7 +180,7 @@ impl Engine {
     }
 
     fn apply(self, fix: &Fix) {
-        self.desk.open_file(&fix.span.file);
+        self.workspace.open_file(&fix.span.file);
         bridge::fix(&serde_json::to_string(fix).unwrap_or_default());
     }
 }

@@ -79,7 +79,7 @@ fn read(app: App, promise: js_sys::Promise) {
         bytes.iter().for_each(link::release);
         match (files.is_empty(), unread.is_empty()) {
             (false, _) => take(app, files, unread),
-            (true, false) => app.screen.say(format!("Nothing could be read: {}", unread.join(", "))),
+            (true, false) => app.screen.say(format!("No file could be read: {}", unread.join(", "))),
             (true, true) => {}
         }
     });
@@ -101,7 +101,7 @@ fn take(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
 /// Opens text that is pasted into the editor, unless it is a normal edit. `whole` means that it replaces the whole file. Returns whether the editor
 /// must not insert the text.
 pub fn pasted(app: App, text: &str, whole: bool) -> bool {
-    let untouched = app.desk.is_untouched();
+    let untouched = app.workspace.is_untouched();
     if app.screen.read_only || !(whole || untouched) {
         return false;
     }
@@ -121,13 +121,13 @@ pub fn pasted(app: App, text: &str, whole: bool) -> bool {
 
 /// Formats the shown file. Comments stay.
 pub fn format(app: App) {
-    let desk = app.desk;
-    let text = desk.files.with_untracked(|files| files.get(desk.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
+    let workspace = app.workspace;
+    let text = workspace.files.with_untracked(|files| files.get(workspace.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
     let promise = bridge::formatted(&text);
     spawn_local(async move {
         match JsFuture::from(promise).await.ok().and_then(|value| value.as_string()) {
             Some(text) => bridge::replace(&text),
-            None => app.screen.say("It cannot be formatted while the YAML is broken"),
+            None => app.screen.say("Broken YAML cannot be formatted"),
         }
     });
 }

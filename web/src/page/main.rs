@@ -7,9 +7,9 @@ mod app;
 #[cfg(target_arch = "wasm32")]
 mod bridge;
 #[cfg(target_arch = "wasm32")]
-mod compare;
+mod browser_storage;
 #[cfg(target_arch = "wasm32")]
-mod desk;
+mod compare;
 #[cfg(target_arch = "wasm32")]
 mod editor;
 #[cfg(target_arch = "wasm32")]
@@ -36,8 +36,6 @@ mod selection;
 #[cfg(target_arch = "wasm32")]
 mod share;
 #[cfg(target_arch = "wasm32")]
-mod shelf;
-#[cfg(target_arch = "wasm32")]
 mod state;
 #[cfg(target_arch = "wasm32")]
 mod status;
@@ -47,6 +45,8 @@ mod storage;
 mod view;
 #[cfg(target_arch = "wasm32")]
 mod views;
+#[cfg(target_arch = "wasm32")]
+mod workspace;
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

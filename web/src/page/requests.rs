@@ -87,7 +87,7 @@ impl Requests {
             match ask::<Option<WrittenRequest>>(Question::Curl(command)).await {
                 Ok(Some(request)) => self.fill(request),
                 Ok(None) => {}
-                Err(Silence::Refused(why)) => self.screen.say(format!("The command cannot be read: {why}")),
+                Err(Silence::Refused(why)) => self.screen.say(format!("The command is invalid: {why}")),
                 Err(Silence::Ended) => {}
             }
         });
@@ -101,7 +101,7 @@ impl Requests {
                     self.fill(request);
                     self.screen.show(View::Try);
                 }
-                Ok(None) | Err(Silence::Refused(_)) => self.screen.say("This route takes no HTTP request"),
+                Ok(None) | Err(Silence::Refused(_)) => self.screen.say("This route matches no HTTP request"),
                 Err(Silence::Ended) => {}
             }
         });

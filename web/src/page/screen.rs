@@ -100,7 +100,7 @@ impl Screen {
         spawn_local(async move {
             match wasm_bindgen_futures::JsFuture::from(promise).await {
                 Ok(_) => self.say(format!("{what} is copied")),
-                Err(_) => self.say("The browser did not let this page copy"),
+                Err(_) => self.say("The browser refused to copy"),
             }
         });
     }

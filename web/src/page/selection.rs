@@ -1,11 +1,11 @@
 //! The selection, everything that belongs to it, and its history. Does not find what belongs to it; see `worker`.
 
 use crate::bridge;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::link::ask;
 use crate::screen::Screen;
-use chancery_web::protocol::{Question, Span, Target, Thread};
+use crate::workspace::Workspace;
+use chancery_web::protocol::{Question, SelectionDetails, Span, Target};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -14,8 +14,8 @@ use leptos::task::spawn_local;
 pub struct Selection {
     pub target: RwSignal<Option<Target>>,
     /// Everything that belongs to the selection.
-    pub thread: RwSignal<Option<Thread>>,
-    desk: Desk,
+    pub details: RwSignal<Option<SelectionDetails>>,
+    workspace: Workspace,
     engine: Engine,
     screen: Screen,
     /// Earlier and later selections.
@@ -23,8 +23,15 @@ pub struct Selection {
 }
 
 impl Selection {
-    pub fn new(desk: Desk, engine: Engine, screen: Screen) -> Self {
-        Self { target: RwSignal::new(None), thread: RwSignal::new(None), desk, engine, screen, past: StoredValue::new((Vec::new(), Vec::new())) }
+    pub fn new(workspace: Workspace, engine: Engine, screen: Screen) -> Self {
+        Self {
+            target: RwSignal::new(None),
+            details: RwSignal::new(None),
+            workspace,
+            engine,
+            screen,
+            past: StoredValue::new((Vec::new(), Vec::new())),
+        }
     }
 
     /// Selects the cursor's line.
@@ -52,16 +59,16 @@ impl Selection {
 
     fn follow(self, target: Target, jump: bool) {
         spawn_local(async move {
-            let Ok(thread) = ask::<Thread>(Question::Select(target.clone())).await else { return };
+            let Ok(details) = ask::<SelectionDetails>(Question::Select(target.clone())).await else { return };
             // Ignores the answer if the selection changed.
             if self.target.get_untracked().as_ref() != Some(&target) {
                 return;
             }
-            if jump && let Some(span) = thread.spans.first() {
-                self.desk.open_file(&span.file);
+            if jump && let Some(span) = details.spans.first() {
+                self.workspace.open_file(&span.file);
             }
-            bridge::set_thread(&thread.spans, jump);
-            self.thread.set(Some(thread));
+            bridge::highlight(&details.spans, jump);
+            self.details.set(Some(details));
         });
     }
 
@@ -75,21 +82,21 @@ impl Selection {
     /// Clears the selection for new work.
     pub fn forget(self) {
         self.target.set(None);
-        self.thread.set(None);
+        self.details.set(None);
         self.past.set_value((Vec::new(), Vec::new()));
-        bridge::set_thread(&[], false);
+        bridge::highlight(&[], false);
         spawn_local(async move {
-            let _ = ask::<Thread>(Question::Release).await;
+            let _ = ask::<SelectionDetails>(Question::Release).await;
         });
     }
 
     /// Clears the selection.
     pub fn release(self) {
         self.target.set(None);
-        self.thread.set(None);
-        bridge::set_thread(&[], false);
+        self.details.set(None);
+        bridge::highlight(&[], false);
         spawn_local(async move {
-            let _ = ask::<Thread>(Question::Release).await;
+            let _ = ask::<SelectionDetails>(Question::Release).await;
             self.engine.generation.update(|generation| *generation += 1);
         });
     }
@@ -117,7 +124,7 @@ impl Selection {
     }
 
     fn reveal(self, span: &Span, focus: bool) {
-        self.desk.open_file(&span.file);
+        self.workspace.open_file(&span.file);
         self.screen.writing.set(true);
         bridge::go(span.line, span.column, focus);
         self.cursor(span.file.clone(), span.line);
@@ -125,7 +132,7 @@ impl Selection {
 
     /// Whether a bootstrap pointer of the selection fits.
     pub fn has_place(self, fits: impl Fn(&str) -> bool) -> bool {
-        self.thread.with(|thread| thread.as_ref().is_some_and(|thread| thread.envoy.iter().any(|place| fits(place))))
+        self.details.with(|details| details.as_ref().is_some_and(|details| details.envoy.iter().any(|place| fits(place))))
     }
 
     /// Goes to the next or previous finding.

@@ -4,8 +4,8 @@
 
 use crate::address::{self, Address};
 use crate::bridge;
+use crate::browser_storage::{Arrival, BrowserStorage};
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
 use crate::host::live::Live;
@@ -14,9 +14,9 @@ use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::selection::Selection;
-use crate::shelf::{Arrival, Shelf};
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -26,13 +26,13 @@ use leptos::task::spawn_local;
 #[derive(Clone, Copy)]
 pub struct App {
     pub screen: Screen,
-    pub desk: Desk,
+    pub workspace: Workspace,
     pub engine: Engine,
     pub selection: Selection,
     pub requests: Requests,
     pub ledger: Ledger,
     pub compare: Compare,
-    pub shelf: Shelf,
+    pub browser_storage: BrowserStorage,
     pub live: Live,
     /// The exported work in the address, until it is opened.
     shared: StoredValue<Option<String>>,
@@ -47,20 +47,20 @@ impl App {
         let first = asked.or_else(|| usual().filter(|_| !address.awaits_files));
         let session = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new()));
         let screen = Screen::new(address);
-        let desk = Desk::new(session.work);
-        let engine = Engine::new(desk, screen);
+        let workspace = Workspace::new(session.work);
+        let engine = Engine::new(workspace, screen);
         let requests = Requests::new(session.requests, engine, screen);
-        let compare = Compare::new(desk, engine);
+        let compare = Compare::new(workspace, engine);
         Self {
             screen,
-            desk,
+            workspace,
             engine,
-            selection: Selection::new(desk, engine, screen),
+            selection: Selection::new(workspace, engine, screen),
             requests,
             ledger: Ledger::new(engine),
             compare,
-            shelf: Shelf::new(desk, requests, compare, screen),
-            live: Live::new(desk, engine, screen, compare, requests),
+            browser_storage: BrowserStorage::new(workspace, requests, compare, screen),
+            live: Live::new(workspace, engine, screen, compare, requests),
             shared: StoredValue::new(address.shared.clone()),
         }
     }
@@ -70,7 +70,7 @@ impl App {
         match self.shared.get_value() {
             Some(link) => self.open(link),
             // The surrounding page will send files.
-            None if self.desk.files.with_untracked(Vec::is_empty) => {}
+            None if self.workspace.files.with_untracked(Vec::is_empty) => {}
             None => self.show_and_compile(),
         }
         self.live.begin();
@@ -80,19 +80,19 @@ impl App {
             if self.engine.generation.get() == 0 {
                 return;
             }
-            if self.engine.generation.get_untracked() == 1 && self.desk.is_untouched() {
+            if self.engine.generation.get_untracked() == 1 && self.workspace.is_untouched() {
                 self.show_mistake();
             }
             // Followed files are stored elsewhere.
             if !self.live.is_on_untracked() {
-                self.shelf.changed();
+                self.browser_storage.changed();
                 // When the user leaves the page, the worker has no time left to remove secrets.
                 if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
-                    self.shelf.keep_files(files);
+                    self.browser_storage.keep_files(files);
                 }
             }
             self.engine.in_a_pause(move || {
-                self.shelf.leave();
+                self.browser_storage.leave();
                 self.selection.refresh();
             });
         });
@@ -107,7 +107,7 @@ impl App {
     }
 
     fn show_and_compile(self) {
-        self.desk.show_active();
+        self.workspace.show_active();
         self.engine.compile();
     }
 
@@ -116,7 +116,7 @@ impl App {
         spawn_local(async move {
             match ask::<Opened>(Question::Open(text)).await {
                 Ok(opened) => {
-                    self.shelf.put_aside();
+                    self.browser_storage.put_aside();
                     let address = address::read();
                     let work = Work { dialect: opened.work.dialect.or(address.dialect), ..opened.work };
                     self.load(work, opened.requests);
@@ -138,54 +138,54 @@ impl App {
     /// Updates the text of a file.
     pub fn edited(self, name: &str, text: String) {
         self.live.edited(name, &text);
-        self.desk.edited(name, text);
-        self.shelf.arrival.set(None);
+        self.workspace.edited(name, text);
+        self.browser_storage.arrival.set(None);
         address::forget_shared();
         self.engine.compile();
     }
 
     pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.selection.forget();
-        self.desk.load(work);
+        self.workspace.load(work);
         self.requests.load(requests);
-        self.shelf.arrival.set(None);
+        self.browser_storage.arrival.set(None);
         self.engine.compile();
     }
 
     /// Opens new files: they replace an unchanged example, and otherwise join the open files.
     pub fn bring(self, files: Vec<SourceFile>, unread: Vec<String>) {
-        let before = self.shelf.session();
-        if self.desk.is_untouched() && before.requests.is_empty() {
+        let before = self.browser_storage.session();
+        if self.workspace.is_untouched() && before.requests.is_empty() {
             address::forget_shared();
-            self.load(self.desk.anew(files), Vec::new());
+            self.load(self.workspace.anew(files), Vec::new());
         } else {
             self.detect_anew();
-            self.desk.add(files);
+            self.workspace.add(files);
             self.engine.compile();
         }
         self.screen.writing.set(true);
-        self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread }));
+        self.browser_storage.arrival.set(Some(Arrival { before, cleared: false, unread }));
     }
 
     /// Prepares for replacing the text of the shown file.
     pub fn replaced(self) {
-        let before = self.shelf.session();
+        let before = self.browser_storage.session();
         self.detect_anew();
         self.selection.forget();
         // The editor reports the edit at once. The notice must follow it.
-        Timeout::new(0, move || self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
+        Timeout::new(0, move || self.browser_storage.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
     }
 
     /// Lets the next compile detect the dialect, unless the user chose it.
     fn detect_anew(self) {
-        self.desk.dialect.set(self.desk.chosen_dialect());
-        self.desk.gateway.set(None);
+        self.workspace.dialect.set(self.workspace.chosen_dialect());
+        self.workspace.gateway.set(None);
     }
 
     /// Compiles as a chosen dialect, or detects it again.
     pub fn read_as(self, dialect: Option<String>) {
-        self.desk.chosen.set(dialect.is_some());
-        self.desk.dialect.set(dialect);
+        self.workspace.chosen.set(dialect.is_some());
+        self.workspace.dialect.set(dialect);
         self.engine.compile();
     }
 
@@ -194,8 +194,8 @@ impl App {
         match gateway {
             None => act(),
             Some(Which { dialect, id }) => {
-                self.desk.dialect.set(Some(dialect));
-                self.desk.gateway.set(Some(id));
+                self.workspace.dialect.set(Some(dialect));
+                self.workspace.gateway.set(Some(id));
                 self.engine.compile_then(act);
             }
         }
@@ -203,32 +203,32 @@ impl App {
 
     /// Clears everything. The user can undo it.
     pub fn clear(self) {
-        self.shelf.put_aside();
-        let before = self.shelf.session();
-        self.load(self.desk.anew(Vec::new()), Vec::new());
-        self.shelf.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
+        self.browser_storage.put_aside();
+        let before = self.browser_storage.session();
+        self.load(self.workspace.anew(Vec::new()), Vec::new());
+        self.browser_storage.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
     }
 
     /// Restores the work before the last arrival.
     pub fn undo(self) {
-        if let Some(Arrival { before, .. }) = self.shelf.arrival.get_untracked() {
+        if let Some(Arrival { before, .. }) = self.browser_storage.arrival.get_untracked() {
             self.load(before.work, before.requests);
         }
     }
 
     pub fn load_example(self, example: &Example) {
-        self.shelf.put_aside();
+        self.browser_storage.put_aside();
         self.load(example.work(), Vec::new());
         self.screen.overlay.set(None);
     }
 
     pub fn add_file(self) {
-        self.desk.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
+        self.workspace.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
         self.engine.compile();
     }
 
     pub fn close(self, at: usize) {
-        self.desk.close(at);
+        self.workspace.close(at);
         self.engine.compile();
     }
 

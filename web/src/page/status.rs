@@ -17,7 +17,7 @@ fn counted(count: usize, one: &str) -> String {
 #[component]
 fn Gateways(app: App) -> impl IntoView {
     let choose = move |event| {
-        app.desk.gateway.set(Some(event_target_value(&event)));
+        app.workspace.gateway.set(Some(event_target_value(&event)));
         app.engine.compile();
     };
     move || {
@@ -55,10 +55,10 @@ fn read_as(compiled: &Compiled) -> String {
 /// The line about newly opened work, with undo.
 #[component]
 pub fn Arrived(app: App) -> impl IntoView {
-    let arrival = app.shelf.arrival;
+    let arrival = app.browser_storage.arrival;
     let told = move |unread: &[String], cleared: bool| {
         if cleared {
-            return "Everything is cleared.".to_string();
+            return "Everything was cleared.".to_string();
         }
         let read = app.engine.compiled.with(|compiled| format!("Read as {}: {}.", read_as(compiled), counted(compiled.resources, "resource")));
         if unread.is_empty() { read } else { format!("{read} Not read: {}.", unread.join(", ")) }
@@ -73,7 +73,7 @@ pub fn Arrived(app: App) -> impl IntoView {
             view! {
                 <p class="arrived" role="status">
                     <span class="arrived-told">{move || told(&of.unread, cleared)}</span>
-                    <button class="link" on:click=move |_| app.undo()>{if cleared { "Bring it back" } else { "Undo" }}</button>
+                    <button class="link" on:click=move |_| app.undo()>"Undo"</button>
                     {others}
                     <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>
                 </p>
@@ -87,7 +87,7 @@ pub fn Arrived(app: App) -> impl IntoView {
 pub fn Stopped(app: App) -> impl IntoView {
     let why = move || match app.engine.progress.get() {
         Progress::Lost => Some("The compiler could not be loaded. Your work is still here."),
-        Progress::Ended => Some("This takes too long: it was stopped after 10 s without an answer."),
+        Progress::Ended => Some("The compile was stopped after 10 s without a result."),
         Progress::Idle | Progress::First | Progress::Slow => None,
     };
     move || {
@@ -112,7 +112,7 @@ fn progress(app: App) -> String {
         Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
         Progress::Lost => "the compiler could not be loaded".into(),
-        Progress::Ended => "stopped after 10 s without an answer".into(),
+        Progress::Ended => "stopped after 10 s without a result".into(),
     }
 }
 
@@ -120,7 +120,7 @@ fn progress(app: App) -> String {
 #[component]
 fn Dialects(app: App) -> impl IntoView {
     let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
-    let detect = move || app.desk.chosen.get().then(|| view! { <option value="">"detect it"</option> });
+    let detect = move || app.workspace.chosen.get().then(|| view! { <option value="">"detect"</option> });
     let beside = move || app.engine.compiled.with(|compiled| (compiled.read_as.len() > 1).then(|| format!("of {}", read_as(compiled))));
     view! {
         <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{detect}{move || dialect_options(app)}</select></label>
@@ -150,8 +150,8 @@ pub fn Status(app: App) -> impl IntoView {
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.clusters), "cluster")}</span>
             <span class="status-item grow" class:wrong=move || matches!(app.engine.progress.get(), Progress::Ended | Progress::Lost) role="status">{move || progress(app)}</span>
             {move || match app.live.is_on() {
-                true => view! { <span class="status-item local" title="Inputs come from the program around this page; everything is worked out here, and nothing is sent elsewhere.">"live"</span> },
-                false => view! { <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span> },
+                true => view! { <span class="status-item local" title="The program around this page provides the inputs. This page compiles them and sends nothing elsewhere.">"live"</span> },
+                false => view! { <span class="status-item local" title="This page compiles everything itself and sends nothing anywhere.">"local only"</span> },
             }}
         </footer>
     }

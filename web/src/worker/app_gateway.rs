@@ -7,8 +7,8 @@ use chancery_core::compilation::AppGatewayRef;
 use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
-/// Simulates a request. `story` names pools by the Services behind them.
-pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+/// Simulates a request. `overview` names pools by the Services behind them.
+pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let report = route_app_gateway(gateway, positions, &written.read()?);
     let ending = report.journey.outcome();
     let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
@@ -16,12 +16,12 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph,
     steps.push(end(&report, &written.method));
     Ok(Way {
         told: report.journey.told(),
-        headline: headline(&report, story),
-        nodes: way_of_app_gateway(&report, story),
+        headline: headline(&report, overview),
+        nodes: way_of_app_gateway(&report, overview),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,
-        notes: vec!["This follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.".into()],
+        notes: vec!["This result follows Azure's documentation; no Application Gateway was queried. The health of the addresses is unknown.".into()],
         ..Way::default()
     })
 }
@@ -38,11 +38,11 @@ pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &Save
     }
 }
 
-fn headline(report: &AppGatewayReport, story: &Graph) -> String {
+fn headline(report: &AppGatewayReport, overview: &Graph) -> String {
     match &report.journey.ending {
         Ending::Forwarded { pool, addresses, port, path, .. } => {
             let to = addresses.iter().map(|address| format!("{address}:{port}")).collect::<Vec<_>>().join(", ");
-            match service_name(story, pool) {
+            match service_name(overview, pool) {
                 service if service == pool.as_str() => format!("{to}, as {path}"),
                 service => format!("{service} at {to}, as {path}"),
             }
@@ -71,9 +71,9 @@ fn rules(report: &AppGatewayReport) -> Step {
 }
 
 fn said(taken: &MatchedRule) -> Vec<String> {
-    let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} takes {pattern}"));
-    let rewrites = taken.rewrites.as_ref().map(|name| format!("it goes through the rewrite rule set {name}"));
-    let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; what it blocks is not simulated"));
+    let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} matches {pattern}"));
+    let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies"));
+    let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; its blocking is not simulated"));
     path.into_iter().chain(rewrites).chain(policy).collect()
 }
 

@@ -103,9 +103,7 @@ impl Loaded {
                     let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
                     let state = compiled(&Inputs::from(Vec::from([input])), present);
                     if matches!(&state, State::Compiled(of) if of.compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
-                        return Err(
-                            "The text has no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
-                        );
+                        return Err("The text contains no resource and is not a response of /config_dump, a bootstrap, a snapshot or a link.".into());
                     }
                     (state, "the pasted resources".into())
                 }
@@ -131,7 +129,7 @@ impl Loaded {
         let positions = now.compilation.positions();
         let (resources, envoy, changed, uncompared) = match &self.state {
             State::Compiled(before) => {
-                let (resources, envoy, changed) = against(before, now);
+                let (resources, envoy, changed) = compare_compilations(before, now);
                 (resources, envoy, changed, Vec::new())
             }
             // A running Envoy has resources of its own, for example admin listeners. Do not report them as removed.
@@ -146,16 +144,16 @@ impl Loaded {
 
     fn notes(&self) -> Vec<String> {
         let State::Running(running) = &self.state else { return Vec::new() };
-        let refused = running.refused.iter().map(|refused| format!("Envoy refused the {} {}: {}", refused.kind, refused.name, refused.details));
-        let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
-        let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
+        let refused = running.refused.iter().map(|refused| format!("Envoy rejected the {} {}: {}", refused.kind, refused.name, refused.details));
+        let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not use it yet."));
+        let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is unknown and was not compared."));
         refused.chain(warming).chain(unknown).collect()
     }
 }
 
 /// Compares two compilations: resources, Envoy configurations and results of requests. If each has one gateway, compares these two. Otherwise
 /// compares gateways of the same controller with the same id.
-fn against(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option<Requests>) {
+fn compare_compilations(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option<Requests>) {
     let (old_positions, new_positions) = (before.compilation.positions(), now.compilation.positions());
     let sides = before.compilation.sides().next().zip(now.compilation.sides().next());
     let written = sides.map(|(old, new)| (Written { of: old, positions: &old_positions }, Written { of: new, positions: &new_positions }));

@@ -4,7 +4,7 @@ use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
-use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
+use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story as overview_of};
 use chancery_core::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,25 +20,25 @@ fn kind_of(node: &GraphNode) -> String {
 
 /// A graph with more nodes is folded, unless the page asks otherwise. The first limit is for Envoy's parts, the second for the overview.
 const MANY: usize = 300;
-const MANY_OF_STORY: usize = 50;
+const MANY_OF_OVERVIEW: usize = 50;
 
 /// The kind of a path with its conditions in the overview.
 const RULE: &str = "rule";
 
 /// The overview, without parts that the controller adds itself.
-pub fn written_story(whole: &Graph) -> Graph {
-    altitude(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
+pub fn written_overview(whole: &Graph) -> Graph {
+    at_level(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
 }
 
 /// Whether the page asks for this overview.
-pub fn is_written_story(focus: &GraphFocus) -> bool {
-    focus.written_only && !focus.machine
+pub fn is_written_overview(focus: &GraphFocus) -> bool {
+    focus.written_only && !focus.envoy_parts
 }
 
 /// The requested level of detail: the overview, or each part of Envoy's configuration.
-pub fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
-    if !focus.machine {
-        return story(whole, !focus.written_only);
+pub fn at_level(whole: &Graph, focus: &GraphFocus) -> Graph {
+    if !focus.envoy_parts {
+        return overview_of(whole, !focus.written_only);
     }
     let mut graph = whole.clone();
     Focus { written_only: focus.written_only, ..Focus::default() }.apply(&mut graph);
@@ -71,7 +71,7 @@ fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, 
     let folded = match focus.fold {
         Some(false) => 0,
         Some(true) => graph.fold(0, &focus.open),
-        None => graph.fold(if focus.machine { MANY } else { MANY_OF_STORY }, &focus.open),
+        None => graph.fold(if focus.envoy_parts { MANY } else { MANY_OF_OVERVIEW }, &focus.open),
     };
     (graph, folded, kinds)
 }
@@ -160,7 +160,7 @@ pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32
 }
 
 /// The boxes that belong to a selection: its resources and the parts that they produced. Also returns the box of each in the folded graph.
-pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
+pub fn boxes_of_selection(graph: &Graph, overview: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes
@@ -176,6 +176,6 @@ pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thre
     let of_whole = first.into_iter().chain(others).map(|node| (node.id.to_string(), node.folded_into()));
     // The overview represents the same parts by fewer boxes.
     let is_lit = |node: &&GraphNode| node.stands_for.iter().any(|id| lit.contains(id.as_str()));
-    let of_story = told.nodes.iter().filter(is_lit).map(|node| (node.id.to_string(), node.folded_into()));
-    of_whole.chain(of_story).unzip()
+    let of_overview = overview.nodes.iter().filter(is_lit).map(|node| (node.id.to_string(), node.folded_into()));
+    of_whole.chain(of_overview).unzip()
 }

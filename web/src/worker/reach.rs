@@ -36,7 +36,7 @@ pub fn reach(compilation: &Compilation, side: SideRef<'_>, of: &[ResourceRef], a
     let (of, mut why) = all.into_iter().nth(at)?;
     let fixes = std::mem::take(&mut why.fixes);
     let all_reached = !why.cases.is_empty() && why.cases.iter().all(|case| case.reached);
-    let helps = |fix: &FixView| mended(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
+    let helps = |fix: &FixView| try_fix(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
     let fix = fixes.into_iter().filter(|_| !all_reached).take(MOST).find(helps);
     Some(Reach { why, fix })
 }
@@ -51,7 +51,7 @@ fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
 }
 
 /// Compiles the work after an edit and explains it again.
-fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
+fn try_fix(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
     let mut inputs: Inputs = compilation.inputs.clone();
     let input = inputs.inputs.get_mut(fix.first.span.source.0 as usize)?;
     input.text = fix.apply(&input.text)?.into();

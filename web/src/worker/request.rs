@@ -19,7 +19,7 @@ const MOST_TRIED: usize = 200;
 const MOST_SPANS: usize = 3;
 
 /// Simulates a request in the shown gateway, and in other gateways that listen at the addresses that it forwards to.
-pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
     // A single gateway has no next gateway.
     let report = match gateway.of().gateways().nth(1) {
@@ -27,8 +27,8 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, w
         None => ground.route(&request),
     };
     let parts = ByPointer::of(ground.config);
-    let headline = explain::headline(&report, &request, &parts, story);
-    let nodes = explain::way(&report, &parts, story);
+    let headline = explain::headline(&report, &request, &parts, overview);
+    let nodes = explain::way(&report, &parts, overview);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
         };
         step.tried = connection.chains.iter().filter_map(failed).collect();
         if let Some(taken) = connection.chains.iter().find(|chain| chain.matched) {
-            let wanted = if taken.criteria.is_empty() { "it takes any connection".into() } else { taken.criteria.join(", ") };
+            let wanted = if taken.criteria.is_empty() { "it matches any connection".into() } else { taken.criteria.join(", ") };
             step.told.push(wanted);
         }
         self.steps.push(step);
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         let all = counted(host.of, "virtual host");
         step.told.push(match (&host.domain, host.by) {
             (Some(domain), Some("exact")) => format!("it has the domain {domain}"),
-            (Some(_), Some("any")) => format!("it takes every host; none of {all} has {}", host.looked_for),
+            (Some(_), Some("any")) => format!("it matches every host; none of {all} has {}", host.looked_for),
             (Some(domain), _) => format!("{} is in {domain}", host.looked_for),
             (None, _) => format!("none of {all} has {}", host.looked_for),
         });
@@ -193,7 +193,7 @@ impl<'a> Walk<'a> {
         step.told.extend(simulation.shares.iter().map(RouteShare::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
-            step.told.push(format!("after it, {}{more} would have taken it too", shadowed.path));
+            step.told.push(format!("after it, {}{more} would also match", shadowed.path));
         }
         self.steps.push(step);
     }
@@ -239,10 +239,10 @@ impl<'a> Walk<'a> {
             if let Some(view) = simulation.upstream_clusters.iter().find(|view| view.name == share.name) {
                 step.lost = !view.known;
                 if !view.known {
-                    step.told.push("there is no such cluster".into());
+                    step.told.push("the cluster does not exist".into());
                 } else {
                     let endpoints = match view.endpoints.len() {
-                        0 => "endpoints not known".into(),
+                        0 => "unknown endpoints".into(),
                         1..=4 => view.endpoints.join(", "),
                         more => format!("{} and {} more", view.endpoints.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
                     };

@@ -33,7 +33,7 @@ pub struct Finder<'a> {
     /// The indexes of the shown side and of its shown gateway.
     pub shown: (usize, usize),
     /// Names clusters as the user does.
-    pub story: &'a Graph,
+    pub overview: &'a Graph,
 }
 
 /// The request that a filter describes: an optional host, and a path.
@@ -63,7 +63,7 @@ impl Finder<'_> {
     pub fn find(self, filter: &RouteFilter) -> RouteList<Listed> {
         let request = request_of(filter);
         let words = filter.text.trim().to_lowercase();
-        let names = &ServiceNames::of(self.story);
+        let names = &ServiceNames::of(self.overview);
         let asked = request.map(|(host, path)| format!("{}{path}", host.unwrap_or_default()));
         let mut found = RouteList { request: asked, ..RouteList::default() };
         for (side_at, side) in self.compilation.sides().enumerate() {

@@ -2,7 +2,9 @@
 //! `thread` and the other modules.
 
 use crate::languages::{inputs, is_detected, requested};
-use crate::protocol::{Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
+use crate::protocol::{
+    Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
+};
 use crate::worker::app_gateway;
 use crate::worker::common::{Told, in_its_order, options, told, turns};
 use crate::worker::compare::{Changes, Loaded, Proxies};
@@ -11,8 +13,8 @@ use crate::worker::drawing;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
 use crate::worker::routes;
+use crate::worker::selection;
 use crate::worker::share;
-use crate::worker::thread;
 use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
@@ -65,7 +67,7 @@ pub struct Session {
     /// The whole graph, if it was needed.
     graph: Option<explain::Graph>,
     /// The overview of the graph. It also names the steps of requests.
-    story: Option<explain::Graph>,
+    overview: Option<explain::Graph>,
     /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
@@ -87,7 +89,7 @@ impl Session {
             before: BTreeMap::new(),
             selected: None,
             graph: None,
-            story: None,
+            overview: None,
             tops: BTreeMap::new(),
             held_back: Default::default(),
         }
@@ -171,7 +173,7 @@ impl Session {
                     _ => in_its_order(self.scrubbed(answer)),
                 }
             }
-            Err(error) => refused(&format!("this is no question: {error}")),
+            Err(error) => refused(&format!("invalid question: {error}")),
         }
     }
 
@@ -209,19 +211,19 @@ impl Session {
             Question::WhyNot(target) => fine(&self.why_not(&target)),
             Question::Select(target) => {
                 self.selected = Some(target);
-                fine(&self.thread())
+                fine(&self.selection())
             }
             Question::Release => {
                 self.selected = None;
                 self.trees.values_mut().for_each(|tree| {
                     let _ = tree.light(&[]);
                 });
-                fine(&Thread::default())
+                fine(&SelectionDetails::default())
             }
             Question::Routes(filter) => {
-                self.story();
-                let Self { compilation, configs, shown, story, .. } = self;
-                fine(&routes::Finder { compilation, configs, shown: *shown, story: story.get_or_insert_default() }.find(&filter))
+                self.overview();
+                let Self { compilation, configs, shown, overview, .. } = self;
+                fine(&routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter))
             }
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
@@ -256,7 +258,7 @@ impl Session {
                 self.tree(doc).fold(open);
                 doc
             }
-            _ => return refused("this question is about no document"),
+            _ => return refused("this question is not about a document"),
         };
         fine(&self.rows(doc, 0, 0))
     }
@@ -265,15 +267,15 @@ impl Session {
     fn about_graph(&mut self, question: Question) -> String {
         match question {
             Question::Graph(focus) => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::draw(graph, &focus, &mut self.tops))
             }
             Question::Picture(focus) => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::picture_of(graph, &focus, self.tops.clone()))
             }
             Question::Seek { text, focus } => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::seek(graph, &focus, &text))
             }
             _ => refused("this question is not about the graph"),
@@ -339,16 +341,16 @@ impl Session {
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
-        self.story();
-        if let (Some(gateway), Some(story)) = (self.app_gateway(), &self.story) {
-            return app_gateway::way(gateway, &self.positions(), story, written);
+        self.overview();
+        if let (Some(gateway), Some(overview)) = (self.app_gateway(), &self.overview) {
+            return app_gateway::way(gateway, &self.positions(), overview, written);
         }
         let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
-        let (Some(gateway), Some(story)) = (self.gateway(), &self.story) else {
+        let (Some(gateway), Some(overview)) = (self.gateway(), &self.overview) else {
             return Ok(Way::default());
         };
         let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map };
-        request::way(gateway, &ground, story, written)
+        request::way(gateway, &ground, overview, written)
     }
 
     fn why_not(&mut self, target: &Target) -> Option<Reach> {
@@ -358,14 +360,14 @@ impl Session {
     }
 
     /// The overview of the graph.
-    fn story(&mut self) -> &explain::Graph {
-        if self.story.is_none() {
-            self.story = Some(drawing::written_story(self.whole_graph()));
+    fn overview(&mut self) -> &explain::Graph {
+        if self.overview.is_none() {
+            self.overview = Some(drawing::written_overview(self.whole_graph()));
             if self.is_large() {
                 self.graph = None;
             }
         }
-        self.story.get_or_insert_default()
+        self.overview.get_or_insert_default()
     }
 
     fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
@@ -432,10 +434,10 @@ impl Session {
         // A hint must not build a document of hundreds of megabytes.
         if self.is_large() && !self.trees.contains_key(&Doc::Envoy) {
             let map = self.map(Doc::Envoy);
-            return thread::counts(&core, &self.compilation, &map).into_iter().collect();
+            return selection::counts(&core, &self.compilation, &map).into_iter().collect();
         }
         self.tree(Doc::Envoy);
-        self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
+        self.trees.get(&Doc::Envoy).map(|tree| selection::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
     /// Drops the last compile and its views. Otherwise both compiles would need memory at the same time. The compiler keeps its own memory.
@@ -444,7 +446,7 @@ impl Session {
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
         self.map = None;
         self.graph = None;
-        self.story = None;
+        self.overview = None;
         self.configs = Configs::default();
         self.proxies = None;
     }
@@ -507,8 +509,8 @@ impl Session {
     }
 
     /// The graph at the requested level of detail.
-    fn altitude(&mut self, focus: &GraphFocus) -> explain::Graph {
-        if drawing::is_written_story(focus) { self.story().clone() } else { drawing::altitude(self.whole_graph(), focus) }
+    fn at_level(&mut self, focus: &GraphFocus) -> explain::Graph {
+        if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) }
     }
 
     /// A document, built when it is first needed.
@@ -574,7 +576,7 @@ impl Session {
         if let Some(target) = self.selected.clone().filter(|_| is_new) {
             let core = self.core_thread(&target);
             if let Some(tree) = self.trees.get_mut(&doc) {
-                let _ = tree.light(&thread::places(&target, &core, &self.compilation, doc, Some(tree), tree.map()));
+                let _ = tree.light(&selection::places(&target, &core, &self.compilation, doc, Some(tree), tree.map()));
             }
         }
         match self.trees.get(&doc) {
@@ -583,8 +585,8 @@ impl Session {
         }
     }
 
-    fn thread(&mut self) -> Thread {
-        let Some(target) = self.selected.clone() else { return Thread::default() };
+    fn selection(&mut self) -> SelectionDetails {
+        let Some(target) = self.selected.clone() else { return SelectionDetails::default() };
         // The document contains the names for a place.
         if let Target::Place { doc, .. } = &target {
             self.tree(*doc);
@@ -595,24 +597,24 @@ impl Session {
         }
         let core = self.core_thread(&target);
         let map = self.map(Doc::Envoy);
-        let mut thread = self.side().map(|side| thread::told(&target, &core, side, &self.trees)).unwrap_or_default();
+        let mut details = self.side().map(|side| selection::told(&target, &core, side, &self.trees)).unwrap_or_default();
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
-            let pointers = thread::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());
+            let pointers = selection::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());
             if let Some(row) = tree.light(&pointers) {
                 rows.push((*doc, row));
             }
         }
-        thread.envoy = thread::places(&target, &core, &self.compilation, Doc::Envoy, self.trees.get(&Doc::Envoy), &map);
-        self.story();
+        details.envoy = selection::places(&target, &core, &self.compilation, Doc::Envoy, self.trees.get(&Doc::Envoy), &map);
+        self.overview();
         self.whole_graph();
-        if let (Some(graph), Some(told)) = (&self.graph, &self.story) {
-            (thread.nodes, thread.groups) = drawing::lit(graph, told, &self.compilation, &core);
+        if let (Some(graph), Some(overview)) = (&self.graph, &self.overview) {
+            (details.nodes, details.groups) = drawing::boxes_of_selection(graph, overview, &self.compilation, &core);
         }
         if self.is_large() {
             self.graph = None;
         }
-        thread.rows = rows;
-        thread
+        details.rows = rows;
+        details
     }
 }

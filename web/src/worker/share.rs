@@ -42,7 +42,7 @@ pub fn opened(text: &str) -> Result<Opened, String> {
     let snapshot = match share::open(text.trim()) {
         Some(snapshot) if !Snapshot::is_one(text) => snapshot.map_err(|why| format!("The link {why}"))?,
         _ if Snapshot::is_one(text) => Snapshot::read(text).map_err(|why| format!("The file {why}"))?,
-        _ => return Err("There is no snapshot in the link".into()),
+        _ => return Err("The link contains no snapshot".into()),
     };
     let files = snapshot.inputs().inputs.into_iter().map(|input| SourceFile { name: input.name.to_string(), text: input.text });
     let options = serde_json::to_value(&snapshot.options).ok();

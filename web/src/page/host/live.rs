@@ -8,11 +8,11 @@ use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, So
 use super::running::Running;
 use super::{Host, call, listen};
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::view::Overlay;
+use crate::workspace::Workspace;
 use chancery_core::order::Gather;
 use chancery_web::protocol::{Call, EnvoyAt, SourceFile, Work, WrittenRequest};
 use gloo_timers::callback::Timeout;
@@ -77,7 +77,7 @@ pub struct Live {
     pub contexts: RwSignal<Option<Result<Vec<Context>, String>>>,
     /// Whether the user waits for a call.
     pub busy: RwSignal<bool>,
-    desk: Desk,
+    workspace: Workspace,
     engine: Engine,
     screen: Screen,
     compare: Compare,
@@ -96,7 +96,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn new(desk: Desk, engine: Engine, screen: Screen, compare: Compare, requests: Requests) -> Self {
+    pub fn new(workspace: Workspace, engine: Engine, screen: Screen, compare: Compare, requests: Requests) -> Self {
         let host = if screen.embedded.is_some() { Host::None } else { Host::find() };
         Self {
             host,
@@ -110,7 +110,7 @@ impl Live {
             frozen: RwSignal::new(None),
             contexts: RwSignal::new(None),
             busy: RwSignal::new(false),
-            desk,
+            workspace,
             engine,
             screen,
             compare,
@@ -178,7 +178,7 @@ impl Live {
             Ok(Message::Menu { item }) => self.chosen(&item),
             Ok(Message::Link { url }) => self.screen.lay_over(Overlay::Link(url)),
             Ok(Message::Notice { text }) => self.screen.say(text),
-            Err(error) => self.silence.set(format!("it says what this page does not understand: {error}")),
+            Err(error) => self.silence.set(format!("the host sent an unknown message: {error}")),
         }
     }
 
@@ -203,7 +203,7 @@ impl Live {
         self.timeline.set(Vec::new());
         self.about.set(about);
         if same && self.is_on_untracked() {
-            self.desk.options.set(self.options());
+            self.workspace.options.set(self.options());
             self.engine.compile();
         }
     }
@@ -212,7 +212,7 @@ impl Live {
     fn compile_with(self, options: serde_json::Value) {
         self.about.update(|about| about.options = options);
         if self.is_on_untracked() {
-            self.desk.options.set(self.options());
+            self.workspace.options.set(self.options());
             self.engine.compile();
         }
     }
@@ -222,7 +222,7 @@ impl Live {
         let clear = move || {
             let is_this = self.about.with_untracked(|about| about.id == id && !about.kind.is_empty());
             if is_this && self.bases.with_value(BTreeMap::is_empty) {
-                self.desk.load(Work { options: self.options(), ..Work::default() });
+                self.workspace.load(Work { options: self.options(), ..Work::default() });
                 self.engine.compile();
             }
         };
@@ -273,8 +273,8 @@ impl Live {
     fn apply(self, changes: Vec<Change>) {
         let mut known = self.bases.try_update_value(std::mem::take).unwrap_or_default();
         let first = known.is_empty();
-        let shown = self.desk.shown();
-        let mut now = if first { BTreeMap::new() } else { self.desk.take() };
+        let shown = self.workspace.shown();
+        let mut now = if first { BTreeMap::new() } else { self.workspace.take() };
         // For a folder without files, the page shows an empty file.
         now.retain(|name, text| known.contains_key(name) || !text.is_empty());
         let mut undo = Undo::new();
@@ -294,14 +294,14 @@ impl Live {
         if first {
             let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
             let first = telling(&files);
-            self.desk.load(Work { files, options: self.options(), ..Work::default() });
+            self.workspace.load(Work { files, options: self.options(), ..Work::default() });
             if first > 0 {
-                self.desk.activate(first);
+                self.workspace.activate(first);
             }
             return self.engine.compile();
         }
         let names: BTreeSet<String> = undo.keys().cloned().gathered();
-        self.desk.put_back(now, shown, &names);
+        self.workspace.put_back(now, shown, &names);
         if !names.is_empty() {
             self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
             self.engine.compile();
@@ -376,10 +376,10 @@ impl Live {
             if self.drafts.with_value(|drafts| count(drafts, &name)) != due {
                 return;
             }
-            let shown = self.desk.text(&name);
+            let shown = self.workspace.text(&name);
             let text = self.bases.with_value(|bases| shown.filter(|text| bases.get(&name).is_none_or(|base| *base.text != **text)));
             if self.is_hidden(&name) && text.is_some() {
-                return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
+                return self.screen.say("This page hides secrets of the file, so Envoys keep the file's text");
             }
             self.ask(Call::Draft { name, text });
         };
@@ -411,28 +411,26 @@ impl Live {
 
     /// Writes a file back.
     pub fn save(self, name: String) {
-        let text = self.desk.text(&name);
+        let text = self.workspace.text(&name);
         let was = self.bases.with_value(|bases| bases.get(&name).cloned()).unwrap_or_default();
         let Some(text) = text else { return };
         if was.hidden {
-            return self.screen.say("Values in this file are hidden here, so it is not written: edit it where it lies");
+            return self.screen.say("This page hides secrets of the file, so it cannot save the file. Edit it in another program");
         }
         spawn_local(async move {
             let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text.to_string() };
             match call::<Saved>(&what).await {
                 Ok(Saved { conflict: true }) => {
                     self.mark(&name, Some(Standing::Conflict));
-                    self.screen.say(format!(
-                        "{} was changed by another program meanwhile, and is left as it is: keep yours or take theirs",
-                        self.short_name(&name)
-                    ));
+                    self.screen
+                        .say(format!("Another program changed {}, so it was not saved. Keep your text or take theirs", self.short_name(&name)));
                 }
                 Ok(Saved { conflict: false }) => {
                     self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text: text.into(), hidden: false })));
                     self.mark(&name, None);
                     // Withdraws a scheduled draft.
                     self.hand_on(&name);
-                    self.screen.say(format!("{} is saved", self.short_name(&name)));
+                    self.screen.say(format!("Saved {}", self.short_name(&name)));
                 }
                 Err(why) => self.screen.say(why),
             }
@@ -441,11 +439,11 @@ impl Live {
 
     /// Writes the shown file back, if the user changed it.
     pub fn save_shown(self) {
-        let name = self.desk.files.with_untracked(|files| files.get(self.desk.active.get_untracked()).map(|file| file.name.clone()));
+        let name = self.workspace.files.with_untracked(|files| files.get(self.workspace.active.get_untracked()).map(|file| file.name.clone()));
         let is_folder = self.about.with_untracked(|about| about.kind == "folder");
         match name.filter(|name| self.changed.with_untracked(|changed| changed.contains_key(name))) {
             Some(name) if is_folder && self.host == Host::Window => self.save(name),
-            Some(_) => self.screen.say("You can only look: what you change here stays in this page"),
+            Some(_) => self.screen.say("This page is read-only: your changes stay in this page"),
             None => {}
         }
     }
@@ -453,14 +451,14 @@ impl Live {
     /// Drops the user's changes to a file.
     pub fn take_theirs(self, name: &str) {
         let base = self.bases.with_value(|bases| bases.get(name).cloned());
-        let shown = self.desk.shown();
-        let mut files = self.desk.take();
+        let shown = self.workspace.shown();
+        let mut files = self.workspace.take();
         match base {
             Some(base) => _ = files.insert(name.into(), base.text),
             None => _ = files.remove(name),
         }
         self.mark(name, None);
-        self.desk.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
+        self.workspace.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
         self.hand_on(name);
         self.engine.compile();
     }
@@ -475,7 +473,7 @@ impl Live {
         match self.frozen.get_untracked() {
             None => self.frozen.set(Some(BTreeSet::new())),
             Some(names) => {
-                let before = self.desk.work();
+                let before = self.workspace.work();
                 self.frozen.set(None);
                 self.apply(self.waiting.try_update_value(std::mem::take).unwrap_or_default());
                 if !names.is_empty() {
@@ -488,13 +486,13 @@ impl Live {
 
     /// Compares with the inputs before a change.
     pub fn compare_before(self, change: u32) {
-        let before = self.desk.files.with_untracked(|files| self.history.with_value(|history| history.before(change, files)));
+        let before = self.workspace.files.with_untracked(|files| self.history.with_value(|history| history.before(change, files)));
         match before {
             Some(files) => {
-                self.compare.pin(Work { files, ..self.desk.work() });
+                self.compare.pin(Work { files, ..self.workspace.work() });
                 self.screen.show(crate::view::View::Compare);
             }
-            None => self.screen.say("That is too long ago: only the last changes are kept"),
+            None => self.screen.say("That change is too old: only the last changes are kept"),
         }
     }
 

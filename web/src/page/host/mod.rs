@@ -59,6 +59,6 @@ fn listen(heard: impl Fn(String) + 'static, state: impl Fn(String) + 'static) {
 pub async fn call<T: DeserializeOwned>(call: &Call) -> Result<T, String> {
     let text = serde_json::to_string(call).map_err(|error| error.to_string())?;
     let said = JsFuture::from(host_call(&text)).await;
-    let answer = said.map_err(|why| why.as_string().unwrap_or_else(|| "the window does not answer".into()))?;
+    let answer = said.map_err(|why| why.as_string().unwrap_or_else(|| "the window does not respond".into()))?;
     serde_json::from_str(&answer.as_string().unwrap_or_default()).map_err(|error| error.to_string())
 }

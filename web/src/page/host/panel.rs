@@ -56,7 +56,7 @@ fn told(happened: &Happened) -> (&'static str, String) {
             format!("Envoy {} rejected {} {}: {}", text(rest, "id"), short(text(rest, "type")), text(rest, "resource"), text(rest, "message")),
         ),
         "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
-        "held" => ("error", format!("a change of {} is held: one Envoy rejects it", text(rest, "gateway"))),
+        "held" => ("error", format!("a change of {} is held back: one Envoy rejects it", text(rest, "gateway"))),
         "emptied" => ("error", format!("the Envoys of {} lose all their listeners", text(rest, "gateway"))),
         "planned" => ("notice", planned(rest)),
         "applied" => ("match", format!("the Application Gateway {} was changed", text(rest, "gateway"))),
@@ -71,7 +71,7 @@ fn told(happened: &Happened) -> (&'static str, String) {
 fn planned(rest: &Value) -> String {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default();
     let parts = number("added") + number("changed") + number("removed");
-    format!("the Application Gateway {} differs in {parts} parts from what is wanted", text(rest, "gateway"))
+    format!("the Application Gateway {} differs from the desired state in {parts} parts", text(rest, "gateway"))
 }
 
 /// Whether it is worth an entry. The presence of a kind is shown with the sources.
@@ -124,7 +124,7 @@ fn Timeline(app: App) -> impl IntoView {
         let (mark, told) = told(&line.happened);
         let is_build = line.happened.event == "build";
         let compare = line.change.map(|change| view! {
-            <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with before"</button>
+            <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with the state before"</button>
         });
         let more = is_build.then(|| view! { <ul class="live-findings">{findings(app, &line.happened.rest, "found", "")} {findings(app, &line.happened.rest, "mended", "no longer: ")}</ul> });
         view! {
@@ -141,9 +141,9 @@ fn Timeline(app: App) -> impl IntoView {
         lines
     };
     view! {
-        <section aria-label="What happened">
-            <h2 class="live-head">"What happened"</h2>
-            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"Nothing yet. Each change of the inputs shows here, with what it does."</p> })}
+        <section aria-label="Events">
+            <h2 class="live-head">"Events"</h2>
+            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"No events yet. Each change of the inputs appears here with its effects."</p> })}
             <ul class="live-lines"><For each=news key=|line| line.number let:line>{row(line)}</For></ul>
         </section>
     }
@@ -176,7 +176,7 @@ fn Sources(live: Live) -> impl IntoView {
             <table class="live-table"><tbody>{move || rows(false).1}</tbody></table>
             {move || match rows(true) {
                 (0, _) => None,
-                (count, rows) => Some(view! { <details><summary>{format!("{} that this cluster does not have", counted(count, "kind"))}</summary><table class="live-table"><tbody>{rows}</tbody></table></details> }),
+                (count, rows) => Some(view! { <details><summary>{format!("{} missing in this cluster", counted(count, "kind"))}</summary><table class="live-table"><tbody>{rows}</tbody></table></details> }),
             }}
         </section>
     }
@@ -188,7 +188,7 @@ fn Envoys(app: App) -> impl IntoView {
     let port = RwSignal::new(PORT.to_string());
     let serve = move |_| match port.get_untracked().trim().parse() {
         Ok(port) => live.ask(Call::Serve { port }),
-        Err(_) => app.screen.say("A port is a number from 0 to 65535; 0 is a free one"),
+        Err(_) => app.screen.say("A port is a number from 0 to 65535; 0 chooses a free port"),
     };
     let switch = move || {
         let xds = live.about.with(|about| about.xds.clone());
@@ -197,14 +197,14 @@ fn Envoys(app: App) -> impl IntoView {
                 <p class="live-row">
                     <label>"Serve Envoys on port " <input class="live-input live-port" inputmode="numeric" prop:value=move || port.get() on:input=move |event| port.set(event_target_value(&event)) /></label>
                     <button class="button primary" on:click=serve>"Serve"</button>
-                    <span class="live-muted">"Envoys on this machine get what is shown here, edits included."</span>
+                    <span class="live-muted">"Envoys on this machine receive the shown configuration, including edits."</span>
                 </p>
             }
             .into_any(),
             Some(xds) => view! {
                 <p class="live-row">
                     <span class="mark match" aria-hidden="true"></span><span>"Envoys are served on " <code>{xds}</code></span>
-                    <button class="button" on:click=move |_| live.copy_bootstrap()>"Copy the bootstrap"</button>
+                    <button class="button" on:click=move |_| live.copy_bootstrap()>"Copy bootstrap"</button>
                     <button class="button" on:click=move |_| live.ask(Call::StopServing)>"Stop"</button>
                     <span class="live-muted">"Start one: " <code>"envoy -c envoy.json"</code></span>
                 </p>
@@ -214,7 +214,7 @@ fn Envoys(app: App) -> impl IntoView {
     };
     view! {
         <section aria-label="Envoys">
-            <h2 class="live-head">"Served from here"</h2>
+            <h2 class="live-head">"Served Envoys"</h2>
             {switch}
             {move || live.envoys.get().into_iter().map(|envoy| view! { <OneEnvoy app=app envoy=envoy /> }).collect_view()}
         </section>

@@ -13,12 +13,12 @@ pub fn Real(app: App) -> impl IntoView {
     (app.live.host == Host::Window).then(move || {
         let button = move || match running.chosen.get() {
             None => view! {
-                <p class="live-row live-muted">"To send it for real, choose an Envoy on " <button class="link" on:click=move |_| app.screen.show(View::Live)>"Live"</button></p>
+                <p class="live-row live-muted">"To send this request to an Envoy, choose the Envoy in " <button class="link" on:click=move |_| app.screen.show(View::Live)>"Live"</button></p>
             }
             .into_any(),
             Some(envoy) => view! {
                 <p class="live-row">
-                    <button class="button" prop:disabled=move || running.waiting.get() != 0 on:click=move |_| running.send(app.requests.form.get_untracked())>{format!("Send it for real to {}", name(&envoy))}</button>
+                    <button class="button" prop:disabled=move || running.waiting.get() != 0 on:click=move |_| running.send(app.requests.form.get_untracked())>{format!("Send to {}", name(&envoy))}</button>
                 </p>
             }
             .into_any(),
@@ -49,14 +49,14 @@ fn Both(sent: Sent) -> impl IntoView {
             <p><strong>{answer.status}</strong> <span class="live-muted">{format!(" after {} ms, from port {}", answer.took_ms, answer.port)}</span></p>
             <table class="live-table"><tbody>{answer.headers.into_iter().map(header).collect_view()}</tbody></table>
             {(!answer.body.is_empty()).then(|| view! { <pre class="real-body">{answer.body}</pre> })}
-            {answer.is_cut.then(|| view! { <p class="live-muted">"The body goes on."</p> })}
+            {answer.is_cut.then(|| view! { <p class="live-muted">"The body is longer."</p> })}
         }
     });
     view! {
         <p role="status"><span class=format!("mark {mark}") aria-hidden="true"></span>" "{told}</p>
         <div class="real-sides">
             <section aria-label="Simulated"><h3 class="live-head">"Simulated"</h3><p>{format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)}</p><p>"The request "{simulated}</p></section>
-            <section aria-label="For real"><h3 class="live-head">"For real"</h3>{real}</section>
+            <section aria-label="Real response"><h3 class="live-head">"Real response"</h3>{real}</section>
         </div>
     }
 }

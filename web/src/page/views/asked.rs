@@ -22,7 +22,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
     let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
     let typed = move |event| requests.type_url(event_target_value(&event));
     let answer = move || match requests.way.get() {
-        None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
+        None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"type a URL"</span> }.into_any(),
         // The answer is pending.
         None => ().into_any(),
         Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
@@ -37,7 +37,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
             />
             <span class="asked-arrow" aria-hidden="true">"→"</span>
             <span class="asked-out" role="status">{answer}</span>
-            <button class="quiet" title="Each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
+            <button class="quiet" title="Show each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
         </section>
         <Consequences app=app />
     }
@@ -79,8 +79,8 @@ fn Consequences(app: App) -> impl IntoView {
         if app.engine.generation.get() == 0 {
             return;
         }
-        let other = app.compare.pinned.get().unwrap_or_else(|| app.desk.opened.get());
-        if other.files == app.desk.files.get_untracked() {
+        let other = app.compare.pinned.get().unwrap_or_else(|| app.workspace.opened.get());
+        if other.files == app.workspace.files.get_untracked() {
             return found.set(None);
         }
         let compare = move || {
@@ -108,10 +108,10 @@ fn Consequences(app: App) -> impl IntoView {
             let (count, since) = (changes.len(), if app.compare.pinned.with(Option::is_some) { "the pinned state" } else { "it was opened" });
             let tried = if compared == 1 { "1 request".to_string() } else { format!("{compared} requests") };
             let rest = match count.saturating_sub(MOST) {
-                _ if count == 0 && compared == 0 && !limits.is_empty() => format!("No request was tried. {}", limits.join(" ")),
-                _ if count == 0 => format!("No change for requests since {since}: {tried} tried."),
-                0 => format!("; {tried} tried since {since}"),
-                more => format!("; and {more} more of {tried} tried"),
+                _ if count == 0 && compared == 0 && !limits.is_empty() => format!("No request was simulated. {}", limits.join(" ")),
+                _ if count == 0 => format!("No request changes since {since}: {tried} simulated."),
+                0 => format!("; {tried} simulated since {since}"),
+                more => format!("; and {more} more of {tried} simulated"),
             };
             let all = (count > 0).then(|| view! { <button class="quiet" on:click=move |_| app.screen.show(View::Compare)>"Compare"</button> });
             view! { <p class="consequences" role="status">{changes.into_iter().take(MOST).map(item).collect_view()}<span>{rest}</span>{all}</p> }

@@ -113,7 +113,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
     });
     let nothing = move || {
         let any = app.engine.compiled.with(|compiled| !compiled.findings.is_empty());
-        let word = if any { "No finding fits the filter." } else { "Nothing found." };
+        let word = if any { "No finding matches the filter." } else { "No findings." };
         groups.with(|(groups, _)| groups.is_empty()).then(|| view! { <p class="empty">{word}</p> })
     };
     view! {
@@ -153,9 +153,9 @@ fn Card(app: App, one: Merged) -> impl IntoView {
     let selected = {
         let span = span.clone();
         move || {
-            app.selection.thread.with(|thread| {
-                thread.as_ref().is_some_and(|thread| {
-                    thread.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
+            app.selection.details.with(|details| {
+                details.as_ref().is_some_and(|details| {
+                    details.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
                 })
             })
         }
@@ -176,7 +176,7 @@ fn Card(app: App, one: Merged) -> impl IntoView {
             <div class="finding-body">
                 <p class="finding-message">{words(plain.as_ref().unwrap_or(&message))}</p>
                 {plain.is_some().then(|| view! {
-                    <details class="finding-original"><summary>"In the controller's words"</summary><p>{message.clone()}</p></details>
+                    <details class="finding-original"><summary>"The controller's message"</summary><p>{message.clone()}</p></details>
                 })}
                 {help.map(|help| view! { <p class="finding-help">{words(&help)}</p> })}
                 {related.collect_view()}
@@ -219,8 +219,8 @@ fn IdleList(app: App) -> impl IntoView {
         }
         let title = match count {
             0 => format!("All {total} inputs have an effect"),
-            1 => format!("1 of {total} inputs had no effect"),
-            count => format!("{count} of {total} inputs had no effect"),
+            1 => format!("1 of {total} inputs has no effect"),
+            count => format!("{count} of {total} inputs have no effect"),
         };
         view! {
             <section class="group idle">
@@ -244,7 +244,7 @@ fn IdleRow(app: App, row: LedgerRow) -> impl IntoView {
     let acts = row.span.clone().map(|span| {
         let target = Target::Line { file: span.file.clone(), line: span.line };
         view! {
-            <button class="chip" title="What is in its way, and what would help" on:click=move |_| why_not(app, target.clone())>"Why not?"</button>
+            <button class="chip" title="Explain why requests do not reach it" on:click=move |_| why_not(app, target.clone())>"Why not?"</button>
             {source(app, span)}
         }
     });

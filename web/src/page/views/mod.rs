@@ -81,25 +81,25 @@ fn source(app: App, span: Span) -> impl IntoView {
 /// The selection and its explanation.
 #[component]
 pub fn Told(app: App) -> impl IntoView {
-    let content = move || match app.selection.thread.get() {
+    let content = move || match app.selection.details.get() {
         None => view! { <Hint app=app /> }.into_any(),
-        Some(thread) => {
-            let places = thread.envoy.len();
-            let why = (!thread.resources.is_empty()).then(|| {
+        Some(details) => {
+            let places = details.envoy.len();
+            let why = (!details.resources.is_empty()).then(|| {
                 let ask = move |_| {
                     if let Some(target) = app.selection.target.get_untracked() {
                         why_not(app, target);
                     }
                 };
-                view! { <button class="chip" title="The nearest request that reaches this, or what is in its way" on:click=ask>"Why not?"</button> }
+                view! { <button class="chip" title="Show the nearest request, or why requests do not reach this" on:click=ask>"Why not?"</button> }
             });
-            let sentences = thread.told.clone();
-            let spans = thread.spans.clone();
+            let sentences = details.told.clone();
+            let spans = details.spans.clone();
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
                 <div class="told-head">
-                    <strong class="told-title" title=thread.title.replace('`', "")>{markdown::words(&thread.title)}</strong>
-                    {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
+                    <strong class="told-title" title=details.title.replace('`', "")>{markdown::words(&details.title)}</strong>
+                    {count.map(|count| view! { <button class="chip places" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
                     {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
                     {why}
                     <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
@@ -109,5 +109,5 @@ pub fn Told(app: App) -> impl IntoView {
             .into_any()
         }
     };
-    view! { <section class="told" class:held=move || app.selection.thread.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
+    view! { <section class="told" class:held=move || app.selection.details.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
 }

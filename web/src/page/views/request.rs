@@ -24,14 +24,14 @@ pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
     let answer = move || {
         match requests.way.get() {
-        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what becomes of it. The examples begin with a request that has an answer."</p> }.into_any(),
+        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to simulate the request. Every example has a request to start with."</p> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
     }
     };
     view! {
         <Form app=app />
-        <div class="scroll" tabindex="0" aria-label="What becomes of the request">
+        <div class="scroll" tabindex="0" aria-label="Result of the request">
             <Kept app=app />
             {answer}
         </div>
@@ -71,7 +71,7 @@ fn Form(app: App) -> impl IntoView {
     };
     let keep = move |_| match requests.way.get_untracked() {
         Some(Ok(way)) => requests.keep(way.ending),
-        _ => app.screen.say("There is no request to keep yet"),
+        _ => app.screen.say("There is no request to save yet"),
     };
     view! {
         <div class="bar request-bar">
@@ -82,7 +82,7 @@ fn Form(app: App) -> impl IntoView {
                 on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
             />
             <button class="quiet" aria-pressed=move || requests.wide.get().to_string() aria-expanded=move || requests.wide.get().to_string() on:click=move |_| requests.wide.update(|wide| *wide = !*wide)>"Headers, TLS"</button>
-            <button class="button" title="It is tried again after each edit, and turns red when the result is another one" on:click=keep>"Keep as test"</button>
+            <button class="button" title="Run it after each edit, and mark it red if the result changes" on:click=keep>"Keep as test"</button>
         </div>
         {move || requests.wide.get().then(|| view! { <Wide requests=requests /> })}
     }
@@ -112,12 +112,12 @@ fn Wide(requests: Requests) -> impl IntoView {
     view! {
         <div class="wide">
             <label class="input wide-headers">
-                <span>"Headers, one a line"</span>
+                <span>"Headers, one per line"</span>
                 <textarea class="field" rows="3" spellcheck="false" placeholder="x-version: 2" prop:value=move || requests.headers.get() on:input=move |event| requests.type_headers(event_target_value(&event))></textarea>
             </label>
             <div class="inputs">
-                {text("Server name (SNI)", "as in the URL", |form| form.sni.clone().unwrap_or_default(), |form, value| form.sni = value)}
-                {text("Port", "any that fits", |form| form.port.map(|port| port.to_string()).unwrap_or_default(), |form, value| form.port = value.and_then(|value| value.parse().ok()))}
+                {text("Server name (SNI)", "from the URL", |form| form.sni.clone().unwrap_or_default(), |form, value| form.sni = value)}
+                {text("Port", "any matching port", |form| form.port.map(|port| port.to_string()).unwrap_or_default(), |form, value| form.port = value.and_then(|value| value.parse().ok()))}
                 {text("Source address", "any", |form| form.source.clone().unwrap_or_default(), |form, value| form.source = value)}
                 <div class="checks">
                     {check("HTTP/2", |form| form.http2, |form, value| form.http2 = value)}
@@ -157,7 +157,7 @@ fn Kept(app: App) -> impl IntoView {
             let (class, mark, word) = match holds {
                 Some(true) => ("kept holds", "✓", "as expected"),
                 Some(false) => ("kept fails", "✗", "not as expected"),
-                None => ("kept", "·", "not tried yet"),
+                None => ("kept", "·", "not run yet"),
             };
             let request = saved.request.clone();
             let label = line(&saved.request);
@@ -178,7 +178,7 @@ fn Kept(app: App) -> impl IntoView {
                     <span class="kept-mark" role="img" aria-label=word>{mark}</span>
                     <button class="kept-line" on:click=move |_| requests.fill(request.clone())>{label.clone()}</button>
                     {told}
-                    <button class="quiet kept-forget" title="Forget it" aria-label=format!("Forget {label}") on:click=move |_| requests.forget(at)>"×"</button>
+                    <button class="quiet kept-forget" title="Remove" aria-label=format!("Remove {label}") on:click=move |_| requests.forget(at)>"×"</button>
                 </li>
             }
         };
@@ -187,16 +187,16 @@ fn Kept(app: App) -> impl IntoView {
     move || {
         (!requests.saved.with(Vec::is_empty)).then(|| {
             view! {
-                <section class="keeps" aria-label="Kept requests">
+                <section class="keeps" aria-label="Saved requests">
                     <div class="keeps-head">
                         <h2 class="group-name">{move || {
                             let (bad, all) = requests.count();
                             match (bad, all) {
-                                (0, all) => format!("{all} kept, all as expected"),
-                                (bad, all) => format!("{bad} of {all} kept not as expected"),
+                                (0, all) => format!("{all} saved, all as expected"),
+                                (bad, all) => format!("{bad} of {all} saved requests fail"),
                             }
                         }}</h2>
-                        <button class="quiet" title="As a file that `chancery test` runs; credentials are left out" on:click=move |_| export(app)>"Export as tests"</button>
+                        <button class="quiet" title="Save as a file for `chancery test`, without credentials" on:click=move |_| export(app)>"Export as tests"</button>
                     </div>
                     <ul>{rows}</ul>
                 </section>
@@ -257,7 +257,7 @@ fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView
     let wanted = move |of: Wanting| {
         view! {
             <li class="wanting">
-                <span class=format!("state {}", of.state)>{of.state.clone()}</span> <strong>{of.resource}</strong> " wants this host. "
+                <span class=format!("state {}", of.state)>{of.state.clone()}</span> <strong>{of.resource}</strong> " is for this host. "
                 {of.why.iter().map(|why| words(&format!("{why} "))).collect_view()}
                 {of.span.map(|span| source(app, span))}
             </li>
@@ -270,7 +270,7 @@ fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView
         };
         view! { <button class="chip" title="Try a request for this host" on:click=ask>{url}</button> }
     };
-    let served = (!hosts.is_empty()).then(|| view! { <p class="nearest">"Hosts that are served: " {hosts.into_iter().map(host).collect_view()}</p> });
+    let served = (!hosts.is_empty()).then(|| view! { <p class="nearest">"Served hosts: " {hosts.into_iter().map(host).collect_view()}</p> });
     let wanting = (!wanting.is_empty()).then(|| view! { <ul>{wanting.into_iter().map(wanted).collect_view()}</ul> });
     view! { {wanting} {served} }
 }
@@ -300,7 +300,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
                 <button class="stair-name" on:click=move |_| select(app, Some(at.clone()))>{if name.is_empty() { "—".to_string() } else { name }}</button>
                 <span class="stair-end">
                     {spans.into_iter().map(|span| source(app, span)).collect_view()}
-                    <button class="quiet" title="Show it in the gateway's configuration" on:click=move |_| open_place(app, pointer.clone())>{output(app)}</button>
+                    <button class="quiet" title="Show in the gateway's configuration" on:click=move |_| open_place(app, pointer.clone())>{output(app)}</button>
                 </span>
             }
             .into_any()
@@ -370,11 +370,11 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     let why = (!taken).then(|| {
         // A condition that does not look at the request has a full sentence.
         let told = if matcher.is_empty() { expected.clone() } else { String::new() };
-        let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " wants " <code class="wanted">{expected}</code> ", " });
+        let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " expects " <code class="wanted">{expected}</code> ", " });
         let saw = match seen {
             _ if !told.is_empty() => told.into_any(),
-            Some(seen) => view! { "saw " <code class="saw">{seen}</code> }.into_any(),
-            None => view! { "there is none" }.into_any(),
+            Some(seen) => view! { "got " <code class="saw">{seen}</code> }.into_any(),
+            None => view! { "there is no value" }.into_any(),
         };
         view! { <span class="tried-why">{wants}{saw}</span> }
     });
@@ -388,7 +388,7 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     };
     view! {
         <li class="tried" class:taken=taken class:lit=lit>
-            <span class="tried-mark" role="img" aria-label=if taken { "taken" } else { "not taken" }>{if taken { "✓" } else { "✗" }}</span>
+            <span class="tried-mark" role="img" aria-label=if taken { "matched" } else { "not matched" }>{if taken { "✓" } else { "✗" }}</span>
             {title} {why}
             {span.map(|span| source(app, span))}
         </li>

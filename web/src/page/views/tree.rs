@@ -42,7 +42,7 @@ impl Shown {
         }
     }
 
-    fn in_sight(self) -> (u32, u32) {
+    fn visible_tiles(self) -> (u32, u32) {
         let Some(host) = self.host.try_get_untracked().flatten() else { return (0, 60) };
         let first = (f64::from(host.scroll_top()) / HEIGHT).max(0.0) as u32;
         (first, (f64::from(host.client_height()) / HEIGHT).ceil() as u32 + 1)
@@ -59,7 +59,7 @@ impl Shown {
 
     fn load(self) {
         let Self { doc, rows, anew, .. } = self;
-        let (first, many) = self.in_sight();
+        let (first, many) = self.visible_tiles();
         let from = first.saturating_sub(AROUND);
         spawn_local(async move {
             let Ok(answer) = ask::<Rows>(Question::Rows { doc, from, count: many + 2 * AROUND }).await else { return };
@@ -82,7 +82,7 @@ impl Shown {
         });
         // A new selection highlights other rows and scrolls to the first of them.
         Effect::new(move |_| {
-            let lit = app.selection.thread.with(|thread| thread.as_ref()?.rows.iter().find(|(its, _)| *its == doc).map(|(_, row)| *row));
+            let lit = app.selection.details.with(|thread| thread.as_ref()?.rows.iter().find(|(its, _)| *its == doc).map(|(_, row)| *row));
             self.load();
             let Some(row) = lit else { return };
             spawn_local(async move {
@@ -96,7 +96,7 @@ impl Shown {
     }
 
     fn scrolled(self) {
-        let (first, many) = self.in_sight();
+        let (first, many) = self.visible_tiles();
         let (from, to, total) = self.rows.with_untracked(|rows| (rows.from, rows.from + rows.rows.len() as u32, rows.total));
         if first < from || (first + many > to && to < total) {
             self.load();
@@ -188,7 +188,7 @@ fn label(doc: Doc) -> &'static str {
     match doc {
         Doc::Envoy => "Envoy's configuration",
         Doc::Ir => "Intermediate representation",
-        Doc::Config => "Configuration as loaded",
+        Doc::Config => "Loaded configuration",
     }
 }
 
@@ -228,14 +228,14 @@ fn TreeBar(app: App, shown: Shown) -> impl IntoView {
             <span class="count" aria-live="polite">{move || shown.counted()}</span>
             {onward}
             {move || (shown.form() == Form::Tree).then(|| view! {
-                <button class="quiet" title="Open everything" on:click=move |_| shown.change(Question::Fold { doc, open: true })>"Open all"</button>
-                <button class="quiet" title="Close everything" on:click=move |_| shown.change(Question::Fold { doc, open: false })>"Close all"</button>
+                <button class="quiet" title="Open all rows" on:click=move |_| shown.change(Question::Fold { doc, open: true })>"Open all"</button>
+                <button class="quiet" title="Close all rows" on:click=move |_| shown.change(Question::Fold { doc, open: false })>"Close all"</button>
             })}
             <div class="segments" role="group" aria-label="Written as">
                 {written(Form::Tree, "Tree")} {written(Form::Yaml, "YAML")} {written(Form::Json, "JSON")}
             </div>
-            <button class="quiet" title="Copy all of it: as JSON, or where YAML is shown as YAML" on:click=move |_| app.copy_document(doc, shown.form() == Form::Yaml)>"Copy"</button>
-            {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml; key material is left out" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
+            <button class="quiet" title="Copy the whole document, as JSON or YAML" on:click=move |_| app.copy_document(doc, shown.form() == Form::Yaml)>"Copy"</button>
+            {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml, without key material" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
         </div>
     }
 }
@@ -256,7 +256,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     let nothing = move || {
         (shown.rows.with(|rows| rows.total) == 0 && app.engine.generation.get() > 0).then(|| {
             view! {
-                <p class="empty">"Nothing was made. Resources in the editor fill this; the examples show how."
+                <p class="empty">"This document is empty. Add resources to the editor or open an example."
                 <button class="link" on:click=move |_| app.screen.lay_over(crate::view::Overlay::Gallery)>"Open the examples"</button></p>
             }
         })
@@ -264,7 +264,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     view! {
         <TreeBar app=app shown=shown />
         <div
-            class="tree scroll" class:text=move || shown.form() != Form::Tree class:threaded=move || app.selection.thread.with(Option::is_some)
+            class="tree scroll" class:text=move || shown.form() != Form::Tree class:has-selection=move || app.selection.details.with(Option::is_some)
             node_ref=shown.host tabindex="0" role="tree" aria-label=label(doc)
             on:scroll=move |_| shown.scrolled() on:keydown=move |event| shown.key(app, event)
         >

@@ -3,7 +3,7 @@
 use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, Target, Thread};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Target};
 use gloo_events::EventListener;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
@@ -41,7 +41,7 @@ fn within(middle: f64, room: f64, full: f64) -> f64 {
 
 /// The visible part of the drawing: its upper left corner in drawing units, and the scale.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Sight {
+pub struct Viewport {
     pub x: f64,
     pub y: f64,
     /// Pixels per drawing unit.
@@ -54,7 +54,7 @@ pub struct Board {
     pub app: App,
     pub drawing: RwSignal<Drawing>,
     pub focus: RwSignal<GraphFocus>,
-    pub sight: RwSignal<Sight>,
+    pub viewport: RwSignal<Viewport>,
     pub host: NodeRef<Div>,
     /// The box with the keyboard focus, by id.
     pub cursor: RwSignal<Option<String>>,
@@ -82,9 +82,9 @@ impl Board {
         let drawing = RwSignal::new(Drawing::default());
         let lit = Memo::new(move |_| {
             let drawn = drawing.with(|drawing| drawing.frames.iter().map(|frame| frame.id.clone()).collect::<HashSet<_>>());
-            app.selection.thread.with(|thread| thread.as_ref().map(|thread| lit(thread, &drawn)).unwrap_or_default())
+            app.selection.details.with(|details| details.as_ref().map(|details| boxes_of_selection(details, &drawn)).unwrap_or_default())
         });
-        let way = Memo::new(move |_| match app.selection.thread.with(Option::is_some) {
+        let way = Memo::new(move |_| match app.selection.details.with(Option::is_some) {
             true => HashSet::new(),
             false => app.requests.way.with(|way| way.iter().flatten().flat_map(|way| way.nodes.iter().cloned()).collect()),
         });
@@ -93,7 +93,7 @@ impl Board {
             way,
             drawing,
             focus: RwSignal::new(GraphFocus { written_only: true, ..GraphFocus::default() }),
-            sight: RwSignal::new(Sight { x: 0.0, y: 0.0, scale: 1.0 }),
+            viewport: RwSignal::new(Viewport { x: 0.0, y: 0.0, scale: 1.0 }),
             host: NodeRef::new(),
             cursor: RwSignal::new(None),
             wanted: RwSignal::new(String::new()),
@@ -177,7 +177,7 @@ impl Board {
         let (width, height) = self.size();
         // The user may have left the view.
         let Some((full, tall)) = self.extent() else { return };
-        self.sight.set(Sight { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
+        self.viewport.set(Viewport { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
         let (right, bottom) = (width - spare(width, full), height - spare(height, tall));
         let is_seen = |frame: &Frame| f64::from(frame.x + frame.width) <= right && f64::from(frame.y + frame.height) <= bottom;
         let wrong = self.drawing.with_untracked(|drawing| {
@@ -195,7 +195,7 @@ impl Board {
         let Some((full, tall)) = self.extent() else { return };
         let scale = ((width - 2.0 * AROUND) / full).min((height - 2.0 * AROUND) / tall).clamp(SCALES.0, 1.25);
         self.touched.set(true);
-        self.sight.set(Sight { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
+        self.viewport.set(Viewport { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
     }
 
     /// Scrolls to a box. `closer` also makes it legible.
@@ -203,16 +203,16 @@ impl Board {
         let found = self.drawing.try_with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned()).flatten();
         let (Some(frame), Some((full, tall))) = (found, self.extent()) else { return };
         let (width, height) = self.size();
-        self.sight.update(|sight| {
+        self.viewport.update(|viewport| {
             if closer {
-                sight.scale = sight.scale.max(1.0);
+                viewport.scale = viewport.scale.max(1.0);
             }
             let (x, y) = (f64::from(frame.x), f64::from(frame.y));
             let (wide, high) = (f64::from(frame.width), f64::from(frame.height));
-            let (left, top) = ((x - sight.x) * sight.scale, (y - sight.y) * sight.scale);
-            if left < 0.0 || top < 0.0 || left + wide * sight.scale > width || top + high * sight.scale > height {
-                sight.x = within(x + wide / 2.0, width / sight.scale, full);
-                sight.y = within(y + high / 2.0, height / sight.scale, tall);
+            let (left, top) = ((x - viewport.x) * viewport.scale, (y - viewport.y) * viewport.scale);
+            if left < 0.0 || top < 0.0 || left + wide * viewport.scale > width || top + high * viewport.scale > height {
+                viewport.x = within(x + wide / 2.0, width / viewport.scale, full);
+                viewport.y = within(y + high / 2.0, height / viewport.scale, tall);
             }
         });
     }
@@ -245,11 +245,11 @@ impl Board {
     /// Zooms around a point of the pane.
     pub fn zoom(self, factor: f64, at: (f64, f64)) {
         self.touched.set(true);
-        self.sight.update(|sight| {
-            let scale = (sight.scale * factor).clamp(SCALES.0, SCALES.1);
-            sight.x += at.0 / sight.scale - at.0 / scale;
-            sight.y += at.1 / sight.scale - at.1 / scale;
-            sight.scale = scale;
+        self.viewport.update(|viewport| {
+            let scale = (viewport.scale * factor).clamp(SCALES.0, SCALES.1);
+            viewport.x += at.0 / viewport.scale - at.0 / scale;
+            viewport.y += at.1 / viewport.scale - at.1 / scale;
+            viewport.scale = scale;
         });
     }
 
@@ -262,9 +262,9 @@ impl Board {
     /// Moves the graph by pixels.
     fn pan(self, x: f64, y: f64) {
         self.touched.set(true);
-        self.sight.update(|sight| {
-            sight.x += x / sight.scale;
-            sight.y += y / sight.scale;
+        self.viewport.update(|viewport| {
+            viewport.x += x / viewport.scale;
+            viewport.y += y / viewport.scale;
         });
     }
 
@@ -358,7 +358,7 @@ impl Board {
             let ends = drawing.lines.iter().filter(|line| Some(line.from) == at).filter_map(|line| drawing.frames.get(line.to));
             ends.map(|to| to.title.clone()).collect::<Vec<_>>().join(", ")
         });
-        let onward = if onward.is_empty() { String::new() } else { format!("; leads to {onward}") };
+        let onward = if onward.is_empty() { String::new() } else { format!("; refers to {onward}") };
         format!("{}: {}{}{onward}", frame.caption, frame.title, if frame.reason.is_empty() { String::new() } else { format!(", {}", frame.reason) })
     }
 
@@ -413,7 +413,7 @@ impl Board {
         match chosen {
             _ if focused => self.refocus(|focus| focus.from.clear()),
             Some(id) => self.refocus(|focus| focus.from = vec![id]),
-            None => self.app.screen.say("Select a box first: its neighbours are shown then"),
+            None => self.app.screen.say("Select a box first to show its neighbours"),
         }
     }
 
@@ -435,10 +435,10 @@ fn place(event: &PointerEvent) -> (f64, f64) {
 }
 
 /// The boxes of a selection. For a folded box, the box that represents it.
-fn lit(thread: &Thread, drawn: &HashSet<String>) -> Vec<String> {
-    let groups = thread.groups.iter();
+fn boxes_of_selection(details: &SelectionDetails, drawn: &HashSet<String>) -> Vec<String> {
+    let groups = details.groups.iter();
     let mut lit: Vec<String> =
-        thread.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect();
+        details.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect();
     lit.retain(|id| drawn.contains(id));
     lit.dedup();
     lit

@@ -1,6 +1,6 @@
 //! Draws the graph: boxes and lines by tiles, and the map of a large graph. Does not handle actions; see `board`.
 
-use super::board::{Board, LARGE, Sight};
+use super::board::{Board, LARGE, Viewport};
 use chancery_core::explain::picture::badge;
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
@@ -57,15 +57,15 @@ fn hue(frame: &Frame) -> &'static str {
 type Tile = (i32, i32);
 
 /// The first and the last visible column and row.
-type Sighted = (Tile, Tile);
+type VisibleTiles = (Tile, Tile);
 
 fn tile_of(frame: &Frame) -> Tile {
     ((frame.x + frame.width / 2).div_euclid(TILE), (frame.y + frame.height / 2).div_euclid(TILE))
 }
 
 /// Whether a tile is visible. `None` means that all tiles are.
-fn is_in(tile: Tile, sighted: Option<Sighted>) -> bool {
-    sighted.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
+fn is_in(tile: Tile, visible: Option<VisibleTiles>) -> bool {
+    visible.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
 }
 
 /// A group that is drawn and removed together. An unchanged group stays in the next drawing.
@@ -136,10 +136,10 @@ fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
 }
 
 /// The visible tiles of a large graph. Tiles change less often than the viewport.
-fn in_sight(board: Board) -> Memo<Option<Sighted>> {
+fn visible_tiles(board: Board) -> Memo<Option<VisibleTiles>> {
     Memo::new(move |_| {
         let many = board.drawing.with(|drawing| drawing.frames.len() > LARGE);
-        let (Sight { x, y, scale }, (width, height)) = (board.sight.get(), board.room.get());
+        let (Viewport { x, y, scale }, (width, height)) = (board.viewport.get(), board.room.get());
         let tile = |value: f64| (value / f64::from(TILE)).floor() as i32;
         // Include a margin: boxes are assigned by their middles.
         let near = 200.0;
@@ -148,12 +148,12 @@ fn in_sight(board: Board) -> Memo<Option<Sighted>> {
 }
 
 /// How many lines of each patch are drawn: the visible lines, up to a limit.
-fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -> Memo<HashMap<u64, usize>> {
+fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, visible: Memo<Option<VisibleTiles>>) -> Memo<HashMap<u64, usize>> {
     Memo::new(move |_| {
-        let (sighted, mut left) = (sighted.get(), MOST_LINES);
+        let (visible, mut left) = (visible.get(), MOST_LINES);
         let mut shown = HashMap::new();
         lines.with(|lines| {
-            for patch in lines.iter().filter(|patch| patch.tiles.iter().any(|tile| is_in(*tile, sighted))) {
+            for patch in lines.iter().filter(|patch| patch.tiles.iter().any(|tile| is_in(*tile, visible))) {
                 let some = patch.content.len().min(left);
                 left -= some;
                 shown.insert(patch.key, some);
@@ -164,9 +164,9 @@ fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -
 }
 
 #[component]
-fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>) -> impl IntoView {
+fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleTiles>>) -> impl IntoView {
     let lines = Memo::new(move |_| board.drawing.with(lines));
-    let shown = drawn_lines(lines, sighted);
+    let shown = drawn_lines(lines, visible);
     let line = move |line: Drawn| {
         let [from, to] = line.ends;
         let (start, end) = (from.clone(), to.clone());
@@ -191,11 +191,11 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
 }
 
 #[component]
-fn Boxes(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>, choose: Callback<Frame>) -> impl IntoView {
+fn Boxes(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleTiles>>, choose: Callback<Frame>) -> impl IntoView {
     let boxes = Memo::new(move |_| board.drawing.with(boxes));
     let of_boxes = move |patch: Patch<Frame>| {
         let compact = board.drawing.with_untracked(|drawing| drawing.compact);
-        let is_seen = Memo::new(move |_| is_in(patch.tiles[0], sighted.get()));
+        let is_seen = Memo::new(move |_| is_in(patch.tiles[0], visible.get()));
         let draw = move |frame: Frame| view! { <Box frame=frame lit=lit board=board choose=choose compact=compact /> };
         view! { <g>{move || is_seen.get().then(|| patch.content.iter().cloned().map(draw).collect_view())}</g> }
     };
@@ -213,16 +213,16 @@ fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
 /// Boxes and lines.
 #[component]
 pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
-    let Board { drawing, sight, .. } = board;
+    let Board { drawing, viewport, .. } = board;
     // Moving the graph moves a painted layer. Only another scale paints it again.
     let moved = move || {
-        let Sight { x, y, scale } = sight.get();
+        let Viewport { x, y, scale } = viewport.get();
         format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
     };
-    let scale = Memo::new(move |_| sight.get().scale);
+    let scale = Memo::new(move |_| viewport.get().scale);
     let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
     let lit = Memo::new(move |_| board.lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
-    let sighted = in_sight(board);
+    let visible = visible_tiles(board);
     // Painting dashes takes longer than everything else.
     let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     view! {
@@ -237,8 +237,8 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
             </defs>
             <g transform=move || format!("scale({})", scale.get())>
                 {move || drawing.with(band)}
-                <Lines board=board lit=lit sighted=sighted />
-                <Boxes board=board lit=lit sighted=sighted choose=choose />
+                <Lines board=board lit=lit visible=visible />
+                <Boxes board=board lit=lit visible=visible choose=choose />
             </g>
         </svg>
     }
@@ -290,10 +290,10 @@ const MAP: (f64, f64) = (220.0, 56.0);
 /// The map: the viewport within a graph that is larger than the pane.
 #[component]
 pub fn Minimap(board: Board) -> impl IntoView {
-    let Board { drawing, sight, room, touched, .. } = board;
+    let Board { drawing, viewport, room, touched, .. } = board;
     let extent = move || drawing.with(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))));
     let large = Memo::new(move |_| {
-        let ((full, tall), (width, height), scale) = (extent(), room.get(), sight.get().scale);
+        let ((full, tall), (width, height), scale) = (extent(), room.get(), viewport.get().scale);
         full * scale > width || tall * scale > height
     });
     let dots = move || {
@@ -304,9 +304,9 @@ pub fn Minimap(board: Board) -> impl IntoView {
         let ((full, tall), (width, height)) = (untrack(extent), room.get_untracked());
         let ratio = (MAP.0 / full).min(MAP.1 / tall);
         touched.set(true);
-        sight.update(|sight| {
-            sight.x = f64::from(event.offset_x()) / ratio - width / sight.scale / 2.0;
-            sight.y = f64::from(event.offset_y()) / ratio - height / sight.scale / 2.0;
+        viewport.update(|viewport| {
+            viewport.x = f64::from(event.offset_x()) / ratio - width / viewport.scale / 2.0;
+            viewport.y = f64::from(event.offset_y()) / ratio - height / viewport.scale / 2.0;
         });
     };
     move || {
@@ -316,8 +316,8 @@ pub fn Minimap(board: Board) -> impl IntoView {
                 <svg class="minimap" width=MAP.0 height=MAP.1 viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go>
                     <path class="minimap-dots" d=dots></path>
                     <rect
-                        class="minimap-sight" x=move || sight.get().x y=move || sight.get().y
-                        width=move || room.get().0 / sight.get().scale height=move || room.get().1 / sight.get().scale
+                        class="minimap-viewport" x=move || viewport.get().x y=move || viewport.get().y
+                        width=move || room.get().0 / viewport.get().scale height=move || room.get().1 / viewport.get().scale
                     ></rect>
                 </svg>
             }

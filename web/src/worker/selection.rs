@@ -1,6 +1,6 @@
 //! Describes a selection in the page's form. Does not find what belongs to it; see `chancery_core::explain::Thread`.
 
-use crate::protocol::{Doc, ResourceRef, Span, Target, Thread};
+use crate::protocol::{Doc, ResourceRef, SelectionDetails, Span, Target};
 use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
@@ -31,7 +31,7 @@ pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc
 }
 
 /// Everything except the rows.
-pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> Thread {
+pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
     let compilation = side.compilation;
     let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
@@ -65,7 +65,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
             }
         }
         if told.is_empty() {
-            told.push("No resource decides this: the controller always writes it.".into());
+            told.push("No resource decides this: the controller always adds it.".into());
         }
     } else if of.is_empty() {
         title = "No resource here".into();
@@ -78,7 +78,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
     {
         spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
     }
-    Thread { title, told, spans, resources, ..Thread::default() }
+    SelectionDetails { title, told, spans, resources, ..SelectionDetails::default() }
 }
 
 /// The largest number of places to show for one line.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The work. Copies share it.
 #[derive(Clone, Copy)]
-pub struct Desk {
+pub struct Workspace {
     pub files: RwSignal<Vec<SourceFile>>,
     /// The index of the shown file.
     pub active: RwSignal<usize>,
@@ -31,7 +31,7 @@ fn empty() -> Vec<SourceFile> {
     vec![SourceFile { name: "gateway.yaml".into(), text: "".into() }]
 }
 
-impl Desk {
+impl Workspace {
     pub fn new(work: Work) -> Self {
         Self {
             files: RwSignal::new(work.files.clone()),

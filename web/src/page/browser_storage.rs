@@ -2,11 +2,11 @@
 
 use crate::address;
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::link::ask;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::storage::{self, Session};
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Kept, Question, SavedRequest, SourceFile, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,10 +23,10 @@ pub struct Arrival {
 
 /// The kept work. Copies share it.
 #[derive(Clone, Copy)]
-pub struct Shelf {
+pub struct BrowserStorage {
     /// The last arrival, until the user continues.
     pub arrival: RwSignal<Option<Arrival>>,
-    desk: Desk,
+    workspace: Workspace,
     requests: Requests,
     compare: Compare,
     screen: Screen,
@@ -34,14 +34,14 @@ pub struct Shelf {
     unkept: StoredValue<bool>,
 }
 
-impl Shelf {
-    pub fn new(desk: Desk, requests: Requests, compare: Compare, screen: Screen) -> Self {
-        Self { arrival: RwSignal::new(None), desk, requests, compare, screen, unkept: StoredValue::new(false) }
+impl BrowserStorage {
+    pub fn new(workspace: Workspace, requests: Requests, compare: Compare, screen: Screen) -> Self {
+        Self { arrival: RwSignal::new(None), workspace, requests, compare, screen, unkept: StoredValue::new(false) }
     }
 
     /// The current work with the saved requests.
     pub fn session(self) -> Session {
-        Session::now(self.desk.work(), self.requests.saved.get_untracked())
+        Session::now(self.workspace.work(), self.requests.saved.get_untracked())
     }
 
     /// Marks the work as changed.
@@ -76,15 +76,15 @@ impl Shelf {
 
     /// Pins the current state for comparison.
     pub fn pin(self) {
-        self.compare.pin(self.desk.work());
+        self.compare.pin(self.workspace.work());
         kept_as(self.session(), |session| storage::keep_pinned(&session.work));
-        self.screen.say("This state is pinned: Compare shows what changes from here");
+        self.screen.say("This state is pinned. Compare shows all later changes");
     }
 
     /// Adds the work to the earlier sessions, unless it is an unchanged example.
     pub fn put_aside(self) {
         let session = self.session();
-        if !self.desk.is_untouched() || !session.requests.is_empty() {
+        if !self.workspace.is_untouched() || !session.requests.is_empty() {
             kept_as(session, storage::put_aside);
         }
         address::forget_shared();
