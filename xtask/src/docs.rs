@@ -29,10 +29,8 @@ fn folder() -> PathBuf {
 }
 
 fn built() -> Result<(), String> {
-    setup::toolchain()?;
-    setup::page()?;
     setup::book()?;
-    page::build(page::For::People)?;
+    page::build(page::Purpose::Publish)?;
     page::element()?;
     call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
     source().map_err(|error| format!("{}: {error}", folder().display()))?;
@@ -84,8 +82,9 @@ fn codes(src: &Path) -> io::Result<String> {
     let mut names: Vec<String> =
         fs::read_dir(src.join("codes"))?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<io::Result<_>>()?;
     names.sort();
-    let mut list =
-        String::from("# Findings\n\nEvery finding has a code. `chancery codes CODE` shows its page.\n\n| code | severity | meaning |\n|---|---|---|\n");
+    let mut list = String::from(
+        "# Findings\n\nEvery finding has a code. `chancery codes CODE` shows its page.\n\n| code | severity | meaning |\n|---|---|---|\n",
+    );
     for line in output_of(&["codes", "--color", "never"])?.lines() {
         let mut words = line.splitn(2, "  ").map(str::trim);
         let (code, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

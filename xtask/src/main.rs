@@ -14,6 +14,7 @@ mod play;
 mod serve;
 mod setup;
 mod shell;
+mod steps;
 mod test;
 mod tidy;
 

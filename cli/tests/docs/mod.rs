@@ -213,11 +213,8 @@ fn options() -> String {
         "# Options\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the tables of the dialects. -->\n\nThese options describe how the controller runs, which is not in the YAML. All commands accept them. [`chancery.toml`](settings.md) contains them under\n`[options]`, without the dashes.\n",
     );
     for dialect in chancery_core::dialect::ALL {
-        let _ = write!(
-            out,
-            "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | meaning |\n|---|---|\n",
-            dialect.name, dialect.controller, dialect.name
-        );
+        let _ =
+            write!(out, "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | meaning |\n|---|---|\n", dialect.name, dialect.controller, dialect.name);
         for spec in dialect.options {
             let (value, more) = match spec.kind {
                 OptionKind::Flag => (String::new(), String::new()),
@@ -227,7 +224,8 @@ fn options() -> String {
                 OptionKind::Choice(words) => {
                     let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
                     let words = || words.iter().map(|(word, _)| *word);
-                    let default = for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
+                    let default =
+                        for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
                     (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
                 OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),

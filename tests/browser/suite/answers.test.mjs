@@ -27,7 +27,7 @@ describe("why not", () => {
     await clickLine(page, "prefix: /quote/");
     await page.locator(".told").getByRole("button", { name: "Why not?" }).click();
     const sheet = page.locator(".sheet");
-    await sheet.getByText("No request that was tried reaches").waitFor();
+    await sheet.getByText("No simulated request reaches").waitFor();
     assert.match(await sheet.textContent(), /Mapping everything.*takes it first.*precedence: 10/s);
     await sheet.getByRole("button", { name: "set precedence: 11" }).click();
     await page.locator(".cm-line", { hasText: "precedence: 11" }).waitFor();
@@ -51,7 +51,7 @@ describe("why not", () => {
     await page.locator("#tab-findings .idle-count", { hasText: "1 idle" }).waitFor();
     await show(page, "findings");
     await page.locator(".idle-row", { hasText: "other" }).getByRole("button", { name: "Why not?" }).click();
-    await page.locator(".sheet").getByText("It makes no rule").waitFor();
+    await page.locator(".sheet").getByText("It produces no rule").waitFor();
     await close();
   });
 });
@@ -61,7 +61,7 @@ test("a sentence of the controller is said in plain words, with its own a click 
   await show(page, "findings");
   const card = page.locator(".finding", { hasText: "an include names an HTTPProxy that cannot be included" });
   assert.equal(await card.getByText("include default/blog not found").isVisible(), false);
-  await card.getByText("In the controller's words").click();
+  await card.getByText("The controller's message").click();
   await card.getByText("include default/blog not found").waitFor();
   await close();
 });
@@ -135,7 +135,7 @@ describe("the first answer", () => {
     const gate = new Promise((done) => (go = done));
     const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: "block" });
     const page = await context.newPage();
-    await page.route(/chancery-worker-\w+_bg\.wasm/, async (route) => {
+    await page.route(/chancery-worker_bg\.wasm/, async (route) => {
       await gate;
       await route.continue();
     });

@@ -51,7 +51,7 @@ describe("what a person brings", () => {
     await page.locator(".told-hint").waitFor();
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "contour");
     assert.match(await page.locator(".status").textContent(), /2 resources.*0 errors/);
-    assert.equal(await page.locator(".graph.threaded").count(), 0, "nothing recedes");
+    assert.equal(await page.locator(".graph.has-selection").count(), 0, "nothing recedes");
     await page.locator(".box", { hasText: "/blog" }).first().waitFor();
     await page.click(".arrived >> text=Undo");
     await page.locator(".status", { hasText: "6 resources" }).waitFor();
@@ -67,7 +67,7 @@ describe("what a person brings", () => {
     await page.selectOption('[aria-label="Read as"]', "ambassador");
     await arrived(page, "Read as Emissary");
     await paste(page, proxy.replaceAll("blog", "news"));
-    await page.locator(".status select[aria-label='Dialect'] option", { hasText: "detect it" }).waitFor({ state: "attached" });
+    await page.locator(".status select[aria-label='Dialect'] option", { hasText: "detect" }).waitFor({ state: "attached" });
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "ambassador");
     await close();
   });
@@ -77,7 +77,7 @@ describe("what a person brings", () => {
     await page.keyboard.press("Control+k");
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
-    await arrived(page, "Everything is cleared.");
+    await arrived(page, "Everything was cleared.");
     await paste(page, proxy);
     await arrived(page, "Read as Contour: 2 resources.");
     await close();
@@ -184,7 +184,7 @@ describe("the keys", () => {
     await page.locator(".brand").click();
     const before = await page.evaluate(() => document.querySelector(".cm-content").textContent);
     for (const key of ["j", "j", "k", "j"]) await page.keyboard.press(key);
-    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "timout_ms" }).waitFor();
     assert.equal(await page.evaluate(() => document.querySelector(".cm-content").textContent.includes("jj")), false);
     await line(page, "timout_ms").click();
     await page.keyboard.press("Escape");
@@ -211,10 +211,10 @@ describe("what is empty says why", () => {
     const { page, close } = await visit();
     await page.locator(".box").first().waitFor();
     await page.getByRole("button", { name: "Problems only" }).click();
-    await page.locator(".graph .empty", { hasText: "There are no problems to show" }).or(page.locator(".box")).first().waitFor();
+    await page.locator(".graph .empty", { hasText: "There are no problems" }).or(page.locator(".box")).first().waitFor();
     const boxes = await page.locator(".box").count();
     const text = await page.locator(".graph").textContent();
-    assert.ok(boxes > 0 || /nothing is wrong, and nothing is missing/.test(text));
+    assert.ok(boxes > 0 || /no resource is missing/.test(text));
     assert.doesNotMatch(text, /nothing to draw/);
     await close();
   });

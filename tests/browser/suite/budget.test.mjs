@@ -1,4 +1,4 @@
-// How much it weighs, how fast it is, and whether everybody can use it.
+// The size, speed and accessibility of the page.
 
 import AxeBuilder from "@axe-core/playwright";
 import assert from "node:assert/strict";
@@ -6,7 +6,6 @@ import { readFile, readdir } from "node:fs/promises";
 import { describe } from "node:test";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import { FIRST } from "../../../assets/usual.mjs";
 import { clickLine, dist, load, ready, show, test, visitors } from "../browser.mjs";
 
 // Texts that the page fetches by itself.
@@ -16,53 +15,27 @@ const site = visitors(hosted);
 const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("") + "  wrong: 1\n";
 
-// ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = { ambassador: 1_380_000, consul: 1_390_000, contour: 1_450_000, ingress: 1_200_000 };
-// With what is loaded in the background, for use without a network.
-const MOST_IN_ALL = 2_030_000;
+// The limit of the whole page with the four dialects, compressed with brotli. With six dialects it becomes 2.8 MB.
+const MOST_BYTES = 2_300_000;
 // Megabytes of a tab with 5 MB of YAML.
 const MOST_MEMORY = 600;
-const LATER = /^format\.js$|^codes\.txt$|_(seldom|more|rest|host)\.wasm$/;
+// Milliseconds from the start of the visit to the first findings, at full CPU speed and slowed four times.
+const SOON = { 1: 1300, 4: 2600 };
+const isPublished = Boolean(process.env.CHANCERY_WEIGH);
+const ONLY_PUBLISHED = { skip: isPublished ? false : "this page was built for tests and is not optimised" };
 
-describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
-  test("that the visitor of one dialect loads at first, and in all, brotli, are no more than they were", async () => {
-    const [all, workers, later] = [{}, {}, {}];
-    for (const name of (await readdir(dist)).filter((name) => /\.(wasm|js|css|txt)$/.test(name))) {
+describe("bytes", ONLY_PUBLISHED, () => {
+  test("the page has at most 2.3 MB, compressed with brotli", async () => {
+    let all = 0;
+    for (const name of (await readdir(dist)).filter((name) => !name.endsWith(".br"))) {
       const bytes = await readFile(join(dist, name));
       const packed = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
-      console.log(`${name}: ${bytes.length} bytes, ${packed} packed`);
-      const [, dialect] = /^chancery-worker-([a-z]+)[._]/.exec(name) ?? [];
-      const isLater = LATER.test(name);
-      if (dialect && isLater) later[dialect] = (later[dialect] ?? 0) + packed;
-      else if (dialect) workers[dialect] = (workers[dialect] ?? 0) + packed;
-      else if (!isLater) all[name] = packed;
+      console.log(`${name}: ${bytes.length} bytes, ${packed} compressed`);
+      all += packed;
     }
-    // What formats YAML, the pages of codes and further parts of programs come when somebody asks for them.
-    const page = Object.values(all).reduce((sum, bytes) => sum + bytes, 0);
-    for (const [dialect, bytes] of Object.entries(workers)) console.log(`${dialect}: ${page + bytes} packed together (goal 1,200,000), ${later[dialect]} where they are needed`);
-    for (const [dialect, bytes] of Object.entries(workers).filter(([dialect]) => dialect !== "all")) {
-      assert.ok(page + bytes <= MOST[dialect], `${dialect}: ${page + bytes} bytes`);
-      assert.ok(page + bytes + later[dialect] <= MOST_IN_ALL, `${dialect}: ${page + bytes + later[dialect]} bytes in all`);
-    }
+    console.log(`dist: ${all} bytes compressed`);
+    assert.ok(all <= MOST_BYTES, `${all} bytes`);
   });
-
-  for (const example of FIRST) {
-    test(`${example}: looking loads no further part of a program, and an edit only what compares`, async () => {
-      const asked = [];
-      const { page, context, errors, close } = await site.open({ path: `?example=${example}` });
-      context.on("request", (request) => asked.push(...(/_(seldom|more|rest|host)(?=\.wasm$)/.exec(request.url()) ?? []).slice(1)));
-      await ready(page);
-      for (const view of ["routes", "envoy", "ir", "findings", "try", "graph"]) await show(page, view);
-      await page.locator(".cm-line").nth(3).click();
-      await page.locator(".told-head").waitFor();
-      assert.deepEqual(asked, []);
-      await page.keyboard.press("End");
-      await page.keyboard.type(" # an edit");
-      await page.locator(".consequences").waitFor();
-      assert.deepEqual([asked, errors], [["more"], []]);
-      await close();
-    });
-  }
 });
 
 // What a tab takes, of the browser's programs the one that has it, as Linux counts it.
@@ -118,7 +91,7 @@ const LARGE = {
   HTTPProxies: proxies,
 };
 
-describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
+describe("memory", ONLY_PUBLISHED, () => {
   test("a tab takes at most 150 MB with the example", async () => {
     const { close } = await site.visit();
     const few = await settled();
@@ -190,7 +163,7 @@ describe("budgets", () => {
     assert.ok(many < 12 * few, `${many} ms against ${few} ms`);
   });
 
-  test("a machine that is four times as slow takes not many times as long to begin", async () => {
+  test("the first findings appear soon, at full CPU speed and slowed four times", async () => {
     const visit = async (rate) => {
       const context = await site.browser.newContext({ serviceWorkers: "block" });
       const page = await context.newPage();
@@ -200,15 +173,21 @@ describe("budgets", () => {
       await page.goto(site.server.url);
       await page.locator(".cm-content").waitFor();
       const editor = Date.now() - from;
+      await page.locator(".box").first().waitFor();
+      const prepared = Date.now() - from;
       await ready(page);
       const findings = Date.now() - from;
       await context.close();
-      return { editor, findings };
+      return { editor, prepared, findings };
     };
+    // The first visit also starts processes of the browser.
     await visit(1);
-    const [usual, slow] = [await visit(1), await visit(4)];
-    console.log(`to the editor: ${usual.editor} ms, 4x slowed ${slow.editor} ms (goal 2,000); to the first findings: ${usual.findings} ms, 4x slowed ${slow.findings} ms`);
-    assert.ok(slow.editor < 10 * usual.editor, `${slow.editor} ms against ${usual.editor} ms`);
+    for (const rate of [1, 4]) {
+      const runs = [await visit(rate), await visit(rate), await visit(rate)].sort((a, b) => a.findings - b.findings);
+      const { editor, prepared, findings } = runs[1];
+      console.log(`CPU slowed ${rate} times: editor ${editor} ms, prepared answer ${prepared} ms, first findings ${findings} ms (limit ${SOON[rate]})`);
+      if (isPublished) assert.ok(findings <= SOON[rate], `slowed ${rate} times: ${findings} ms`);
+    }
   });
 });
 

@@ -25,12 +25,12 @@ describe("compare", () => {
     const { page, errors, close } = await visit();
     await verdict(page, "Nothing differs.");
     await weigh(page, "5");
-    await verdict(page, "for requests.");
+    await verdict(page, "Requests change");
     const mapping = page.locator(".change.changed", { hasText: "Mapping" }).filter({ hasText: "spec.weight" }).first();
     await mapping.locator(".change-path", { hasText: "spec.weight" }).waitFor();
     assert.deepEqual(await mapping.locator(".change-side code").allTextContents(), ["10", "105"]);
     await mapping.locator(".source").first().click();
-    await page.locator(".cm-line.thread-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
     assert.equal(await page.locator(".changes").count(), 3);
     await page.locator(".change", { hasText: "/cart/" }).locator(".chip", { hasText: "Try" }).first().click();
     await page.locator("#tab-try[aria-selected=true]").waitFor();
@@ -42,7 +42,7 @@ describe("compare", () => {
   test("a pinned state is compared with, after a reload too", async () => {
     const { page, close } = await visit();
     await weigh(page, "5");
-    await verdict(page, "for requests.");
+    await verdict(page, "Requests change");
     await page.click("text=Pin this state");
     await verdict(page, "Nothing differs.");
     await page.keyboard.press("Escape");
@@ -82,10 +82,10 @@ describe("compare", () => {
     await page.locator(".change.removed", { hasText: "old" }).waitFor();
     await page.locator(".change.added", { hasText: "cluster_cart_shop_8080_shop" }).first().waitFor();
     await page.fill(".dump", "<img src=x onerror=window.pwned=1>");
-    await page.locator(".wrong-request", { hasText: "has no resource" }).waitFor();
+    await page.locator(".wrong-request", { hasText: "contains no resource" }).waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     await page.fill(".dump", "");
-    await page.locator(".empty", { hasText: "Paste the answer of Envoy's /config_dump" }).waitFor();
+    await page.locator(".empty", { hasText: "Paste the response of Envoy's /config_dump" }).waitFor();
     await close();
   });
 });

@@ -106,7 +106,7 @@ describe("the element", () => {
     // An example was never compiled: it has a warning.
     const compiled = await page.evaluate(() => window.heard.filter(({ name }) => name === "chancery-compiled").map(({ detail }) => detail.warnings));
     assert.ok(compiled.length >= 2 && compiled.every((warnings) => warnings === 0), JSON.stringify(compiled));
-    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker-ambassador_bg.wasm"]);
+    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker_bg.wasm"]);
     await close();
   });
 

@@ -145,7 +145,7 @@ describe("the story", () => {
     assert.deepEqual((await page.locator(".share").allTextContents()).sort(), ["10 %", "90 %"]);
     assert.equal(await page.locator(".asked-answer").textContent(), "90 % cart:8080, 10 % cart-next:8080, as /");
     assert.deepEqual((await page.locator(".box.way .box-title").allTextContents()).sort(), ["/cart/*", "cart-next:8080", "cart:8080", "http", "shop"]);
-    await page.getByRole("button", { name: "Machine" }).click();
+    await page.getByRole("button", { name: "Envoy parts" }).click();
     await page.locator(".box", { hasText: "cluster" }).first().waitFor();
     assert.ok((await page.locator(".box").count()) > 20);
     await close();

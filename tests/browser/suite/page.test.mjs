@@ -8,7 +8,7 @@ import { clickLine, line, load, ready, show, test, visitors } from "../browser.m
 
 const { visit } = visitors();
 
-const lit = (page) => page.locator(".cm-line.thread-line").allTextContents();
+const lit = (page) => page.locator(".cm-line.selected-line").allTextContents();
 
 describe("the first visit", () => {
   test("shows a working example with one mistake: graph drawn, finding underlined, counts told", async () => {
@@ -53,7 +53,7 @@ describe("one selection through all views", () => {
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     const row = page.locator(".row", { hasText: "num_retries" }).first();
     await row.click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await close();
   });
 
@@ -87,7 +87,7 @@ describe("one selection through all views", () => {
     assert.deepEqual(json.slice(0, 5), ["{", '  "node": {', '    "id": "test-id",', '    "cluster": "ambassador-default"', "  },"]);
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     await page.locator(".row.cursor", { hasText: '"num_retries": 2' }).click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await written("Tree");
     await page.locator(".tree:not(.text) .row").first().waitFor();
     await close();
@@ -147,7 +147,7 @@ describe("one selection through all views", () => {
     await page.click('.segments >> text="Config"');
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     await page.locator(".row", { hasText: "num_retries" }).first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await close();
   });
 
@@ -155,15 +155,15 @@ describe("one selection through all views", () => {
     const { page, close } = await visit();
     await page.click("#tab-routes");
     await page.locator("tr.route", { hasText: "prefix /api/" }).first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "name: api" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: api" }).waitFor();
     await page.click("#tab-graph");
     await page.locator(".box", { hasText: "Mapping" }).filter({ hasText: "web" }).first().dispatchEvent("click");
-    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: web" }).waitFor();
     await page.click("#tab-findings");
     await page.locator(".finding .source").first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "timout_ms" }).waitFor();
     await page.keyboard.press("Alt+ArrowLeft");
-    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: web" }).waitFor();
     await close();
   });
 });
@@ -229,7 +229,7 @@ kind: Service
 metadata: {name: web, namespace: shop}
 spec: {ports: [{port: 80}]}
 ` });
-    await page.getByRole("button", { name: "Machine" }).click();
+    await page.getByRole("button", { name: "Envoy parts" }).click();
     for (const caption of ["ambassador · cluster", "contour · cluster"]) await page.locator(".box", { hasText: caption }).first().waitFor();
     assert.equal(await page.locator(".box", { hasText: "HTTPProxy" }).count(), 1);
     await page.click("#tab-findings");
@@ -370,7 +370,7 @@ describe("what lies over the page", () => {
     await page.locator(".palette-input:focus").waitFor();
     await page.keyboard.type("cart-next");
     await page.keyboard.press("Enter");
-    await page.locator(".cm-line.thread-line", { hasText: "cart-next" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "cart-next" }).waitFor();
     await close();
   });
 
@@ -418,7 +418,7 @@ describe("what the browser keeps", () => {
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
     await page.locator(".status", { hasText: " 0 resources" }).or(page.locator(".status", { hasText: "0 resources" })).first().waitFor();
-    await page.click("text=Bring it back");
+    await page.click(".arrived >> text=Undo");
     await line(page, "prefix: /api/kept/").waitFor();
     await close();
   });

@@ -44,9 +44,9 @@ describe("try a request", () => {
     await ask(page, "http://shop.example.com/api/items?x=1");
     await verdict(page, "goes to cluster_api_backend_8080_shop as /items?x=1");
     const lost = page.locator(".tried:not(.taken)");
-    await lost.filter({ hasText: "header x-forwarded-proto wants exact https, saw http" }).first().waitFor();
+    await lost.filter({ hasText: "header x-forwarded-proto expects exact https, got http" }).first().waitFor();
     await page.click(".stair-more");
-    await lost.filter({ hasText: "saw /api/items" }).first().waitFor();
+    await lost.filter({ hasText: "got /api/items" }).first().waitFor();
     assert.match(await page.locator(".tried.taken").textContent(), /prefix \/api\//);
     assert.deepEqual(errors, []);
     await close();
@@ -55,10 +55,10 @@ describe("try a request", () => {
   test("a step, a route and a source lead to their lines", async () => {
     const { page, close } = await visit();
     await page.locator(".tried.taken .tried-name").click();
-    await page.locator(".cm-line.thread-line", { hasText: "name: cart" }).first().waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: cart" }).first().waitFor();
     await page.locator(".stair", { hasText: "Listener" }).locator(".stair-name").click();
     await page.locator(".stair.lit", { hasText: "Listener" }).waitFor();
-    await page.locator(".cm-line.thread-line", { hasText: "name: http" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: http" }).waitFor();
     await close();
   });
 

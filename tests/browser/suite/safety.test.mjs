@@ -66,31 +66,18 @@ describe("safety", () => {
     await close();
   });
 
-  test("a worker that cannot be loaded is reported", async () => {
-    const { page, close } = await site.open({ path: "?example=contour/hello", init: () => (window.Worker = class extends Worker {
+  test("a worker that cannot be loaded is reported, and starts once a person tries again", async () => {
+    const { page, close } = await site.open({ init: () => (window.Worker = class extends Worker {
       constructor(address, options) {
-        super(address, { ...options, name: "none" });
+        super(window.worksAgain ? address : "./none.js", options);
       }
     }) });
     await page.locator(".status .wrong", { hasText: "could not be loaded" }).waitFor();
+    await page.evaluate(() => (window.worksAgain = true));
+    await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+    await ready(page);
+    assert.equal(await page.getByRole("alert").count(), 0);
     await close();
-  });
-
-  test("a part of a worker that cannot be loaded is reported, and loaded once a person tries again", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and has no parts" }, async () => {
-    for (const fails of [(route) => route.abort(), (route) => route.fulfill({ status: 404 })]) {
-      const { page, close } = await site.visit();
-      await page.route(/_more\.wasm$/, fails);
-      await page.click(".head-end >> text=Share");
-      await page.getByRole("alert").getByText("A part of this page could not be loaded").waitFor();
-      assert.equal(await page.inputValue(".share-link"), "");
-      await page.unroute(/_more\.wasm$/);
-      await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
-      await page.waitForFunction(() => document.querySelector(".share-link")?.value.includes("#snapshot="));
-      assert.equal(await page.getByRole("alert").count(), 0);
-      await page.keyboard.press("Escape");
-      await line(page, "timout_ms").waitFor();
-      await close();
-    }
   });
 
   test("a page that cannot be loaded says so, and begins once a person tries again", async () => {

@@ -39,7 +39,7 @@ describe("a link", () => {
     await page.locator(".kept.holds").waitFor();
     const status = (await page.locator(".status").textContent()).replace(/compiled.*/, "");
     const link = await share(page);
-    await page.locator(".share .notice-line", { hasText: "There is no key material in it." }).waitFor();
+    await page.locator(".share .notice-line", { hasText: "It contains no key material." }).waitFor();
     await close();
 
     const other = await open(site.browser, link);
@@ -112,7 +112,7 @@ describe("a link", () => {
     await page.waitForFunction(() => !document.querySelector(".cm-content").textContent.includes("/api/mine/"));
     await page.keyboard.press("Control+k");
     await page.locator(".palette-input:focus").waitFor();
-    await page.keyboard.type("put aside");
+    await page.keyboard.type("earlier sessions");
     await page.keyboard.press("Enter");
     await page.locator(".gallery .card").first().click();
     await line(page, "prefix: /api/mine/").waitFor();
@@ -149,7 +149,7 @@ describe("a snapshot", () => {
     const words = Array.from({ length: 4000 }, (_, at) => `# ${(at * 7919) % 10007} ${(at * 104729) % 99991}\n`).join("");
     await load(page, { "long.yaml": words });
     await share(page);
-    await page.locator(".share .notice-line.warn", { hasText: "some programs cut such links off" }).waitFor();
+    await page.locator(".share .notice-line.warn", { hasText: "some programs truncate such links" }).waitFor();
     await close();
   });
 });

@@ -46,7 +46,7 @@ describe("in a window", () => {
     await close();
   });
 
-  for (const [button, told] of [["Undo all", "what the file has"], ["Save", "what is saved"]]) {
+  for (const [button, told] of [["Undo all", "keep the file's text"], ["Save", "what is saved"]]) {
     test(`Envoys get ${told} after "${button}" within a moment of writing`, async () => {
       const { page, errors, close } = await site.open({ init: host });
       await page.locator(".status", { hasText: "2 resources" }).waitFor();
@@ -79,7 +79,7 @@ describe("in a window", () => {
       change([], ["/gateway/a.yaml"]);
       change([{ name: "/gateway/a.yaml", text: "# theirs\n", hidden: false }], []);
     });
-    await page.getByText("You and somebody else changed this file").waitFor();
+    await page.getByText("You and another program changed this file").waitFor();
     await page.locator(".cm-line", { hasText: "# mine" }).waitFor();
     await page.getByRole("button", { name: "Take theirs" }).click();
     await page.locator(".cm-line", { hasText: "# theirs" }).waitFor();

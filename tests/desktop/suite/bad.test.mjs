@@ -49,7 +49,7 @@ test("a kubeconfig that is broken is named, and a context that it has not", asyn
     await until(async () => /kubeconfig .*config/.test(await said(window, ".sheet")), "it says that it is broken");
     await window.picture("broken-kubeconfig");
     await writeFile(join(folder, "config"), JSON.stringify({ apiVersion: "v1", kind: "Config", clusters: [], users: [], contexts: [{ name: "lost", context: { cluster: "gone", user: "" } }] }));
-    await press(window, "Read it again");
+    await press(window, "Read again");
     await until(async () => /its cluster `gone` is not in/.test(await said(window, ".sheet")), "it says what is missing");
   });
 });
@@ -62,7 +62,7 @@ test("a cluster that does not answer is tried again, and the window stays usable
     await until(async () => /far.*current/s.test(await said(window, ".sheet")), "the context shows");
     await window.run("document.querySelector('.live-context .button').click()");
     await until(async () => /cannot be reached/.test(await said(window, ".live-strip")), "the strip says why");
-    await until(async () => /since \d\d:\d\d.*tried again/.test(await said(window, ".live-strip")), "and since when");
+    await until(async () => /since \d\d:\d\d.*retrying/.test(await said(window, ".live-strip")), "and since when");
     await until(async () => /(^|\D)0 resources/.test(await said(window, ".status")), "nothing else is shown as if it were the cluster's");
     await window.picture("no-answer");
     await choose(window, "live");

@@ -43,7 +43,7 @@ test("a folder is followed: a finding shows, and goes when the file is mended el
     await says(window, ".live-view", /no longer/, "the timeline tells what was mended");
     assert.match(await said(window, ".live-view"), /quote\.yaml:9/);
     await window.picture("timeline");
-    await press(window, "compare with before");
+    await press(window, "compare with the state before");
     await until(async () => /timeout|request/i.test(await said(window, "#view")), "the comparison shows");
     await window.picture("compare");
   } finally {
@@ -75,7 +75,7 @@ test("an edit is saved with its comments, and a change from outside is no victim
     await window.edit("Why this", "Mine: why this");
     await until(async () => /You changed this file/.test(await said(window, ".live-strip")), "the person writes");
     await writeFile(file, mapping("timeout_ms", "/theirs/"));
-    await until(async () => /somebody else/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
+    await until(async () => /another program/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
     await window.picture("conflict");
     assert.match(await said(window, ".cm-content"), /Mine/, "what the person wrote stays");
     await press(window, "Take theirs");

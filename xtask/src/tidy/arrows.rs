@@ -32,6 +32,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("tests", &[&["chancery-core", "chancery-envoy-api", "chancery-parity"]]),
     ("tests/wasm", &[&["chancery-core"]]),
     ("xtask", &[]),
+    ("xtask/bindgen", &[]),
     ("xtask/codegen", &[]),
 ];
 

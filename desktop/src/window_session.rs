@@ -1,6 +1,4 @@
-//! What one window follows, and who carries out what its page asks.
-//!
-//! What must not be here: windows and dialogs; the window hands in what the person chose.
+//! The state of one window: the followed inputs, and the calls of its page. Does not open windows or dialogs; see `window`.
 
 mod alarm;
 mod envoys;
@@ -28,33 +26,31 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, watch};
 
-/// The least time between two builds: a page shows no more than that.
+/// The least time between two builds. A page does not need more.
 const SPACING: Duration = Duration::from_millis(100);
 
-/// What is followed, as the page is told.
+/// The followed inputs, as the page receives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct About {
-    /// `folder` or `cluster`; empty for nothing.
+    /// `folder` or `cluster`; empty if nothing is followed.
     pub kind: &'static str,
-    /// What distinguishes it from what was followed before.
     pub id: u64,
-    /// What people call it.
+    /// The display name.
     pub title: String,
-    /// Where Envoys are served, if they are.
+    /// The address of the xDS server, if Envoys are served.
     pub xds: Option<String>,
-    /// What was opened before.
+    /// Paths that were opened before.
     pub recent: Vec<String>,
-    /// How it is compiled, in the words of options; empty for what suits people who look at a part of a configuration.
+    /// A string of command line options; empty for the defaults of partial configurations.
     pub options: &'static str,
 }
 
-/// Options where nothing may be assumed: of a cluster everything is there, and what is assumed must reach no Envoy.
+/// The options for complete inputs. A cluster contains every resource, and Envoys must not receive assumptions.
 const WHOLE: &str = "missing=error";
 
-/// The longest that an edit waits for the first build.
+/// How long an edit waits at most for the first build.
 const FIRST_BUILD: Duration = Duration::from_secs(5);
 
-/// What can be followed.
 #[derive(Clone, Debug)]
 enum Target {
     Folder(PathBuf),
@@ -70,7 +66,7 @@ impl Target {
     }
 }
 
-/// What is followed.
+/// The followed inputs.
 struct Open {
     about: About,
     session: Session,
@@ -87,42 +83,42 @@ impl Open {
         Ok(Self { about, session, target })
     }
 
-    /// Refuses inputs that are not followed, and those that the page does not see as they are: its stand-ins must reach no file and no Envoy.
+    /// Refuses inputs that are not followed, and inputs with replaced secrets: the replacements must not reach files and Envoys.
     fn is_editable(&self, name: &str) -> Result<(), String> {
         match self.session.build().and_then(|build| is_shown_whole(&build, name)) {
             Some(true) => Ok(()),
-            Some(false) => Err(format!("values in {name} are hidden from the page: edit it where it lies")),
-            None => Err(format!("{name} is none of the files that are open")),
+            Some(false) => Err(format!("the page hides secrets of {name}; edit the file in another program")),
+            None => Err(format!("{name} is not one of the open files")),
         }
     }
 }
 
-/// What one window follows. Clones are the same.
+/// The state of one window. Clones share it.
 #[derive(Clone)]
-pub struct Desk {
+pub struct WindowSession {
     open: Arc<Mutex<Option<Open>>>,
-    /// Grows whenever the page must be told again what is followed.
-    turns: watch::Sender<u64>,
-    /// What the page is still to be told besides.
-    words: Arc<(std::sync::Mutex<Vec<Value>>, Notify)>,
+    /// Changes whenever the page must receive the followed inputs again.
+    changes: watch::Sender<u64>,
+    /// Other messages that the page has not received yet.
+    messages: Arc<(std::sync::Mutex<Vec<Value>>, Notify)>,
     recent: Recent,
-    /// How many files have changes that are not saved, as the page says.
+    /// The number of files with unsaved changes, as the page reports it.
     unsaved: Arc<AtomicU32>,
     alarm: Alarm,
     found: envoys::Found,
 }
 
-/// An answer, or one sentence that says why there is none.
+/// An answer, or an error in one sentence.
 pub type Answer = Result<Value, String>;
 
-impl Desk {
-    /// Follows nothing yet; `alarm` takes sentences about new errors.
+impl WindowSession {
+    /// A window that follows nothing yet. `alarm` receives sentences about new errors.
     #[must_use]
     pub fn new(recent: Recent, alarm: Alarm) -> Self {
         Self {
             open: Arc::default(),
-            turns: watch::channel(0).0,
-            words: Arc::default(),
+            changes: watch::channel(0).0,
+            messages: Arc::default(),
             recent,
             unsaved: Arc::default(),
             alarm,
@@ -130,17 +126,17 @@ impl Desk {
         }
     }
 
-    /// How many files have changes that are not saved.
+    /// The number of files with unsaved changes.
     #[must_use]
     pub fn unsaved(&self) -> u32 {
         self.unsaved.load(Ordering::Relaxed)
     }
 
-    /// Carries out what a page asks. What only a window can do is none of it.
+    /// Carries out a call of the page. Does not handle calls that need the window itself.
     ///
     /// # Errors
     ///
-    /// One sentence for people.
+    /// The call failed; the error is a sentence for users.
     pub async fn call(&self, call: Call) -> Answer {
         match call {
             Call::Contexts => value(&in_thread(|| kube::contexts(None)).await?),
@@ -150,11 +146,11 @@ impl Desk {
             }
             Call::Connect { context, namespace } => self.connect(context, namespace).await,
             Call::Reopen { path } if self.recent.all().contains(&path) => self.open(Path::new(&path)).await,
-            Call::Reopen { path } => Err(format!("{path} was not opened before: open it by `Open a folder`")),
-            Call::Choose { .. } => Err("only a window can let somebody choose".into()),
+            Call::Reopen { path } => Err(format!("{path} was not opened before; choose `Open a folder`")),
+            Call::Choose { .. } => Err("only a window can open a dialog".into()),
             Call::Close => {
                 *self.open.lock().await = None;
-                self.turn();
+                self.announce_change();
                 Ok(Value::Null)
             }
             Call::Save { name, text, was } => self.save(&name, text, was).await,
@@ -175,26 +171,26 @@ impl Desk {
         }
     }
 
-    /// Tells the page something, as soon as there is one.
-    pub fn say(&self, message: Value) {
-        self.words.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
-        self.words.1.notify_one();
+    /// Sends a message to the page, now or when it loads.
+    pub fn send(&self, message: Value) {
+        self.messages.0.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+        self.messages.1.notify_one();
     }
 
-    /// Tells the person a sentence, as soon as there is a page.
+    /// Sends a sentence for the user, now or when the page loads.
     pub fn notice(&self, text: &str) {
-        self.say(json!({"what": "notice", "text": text}));
+        self.send(json!({"what": "notice", "text": text}));
     }
 
-    fn said(&self) -> Vec<Value> {
-        std::mem::take(&mut *self.words.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn take_messages(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.messages.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Follows a folder or a file.
     ///
     /// # Errors
     ///
-    /// It is not there.
+    /// The path does not exist.
     pub async fn open(&self, path: &Path) -> Answer {
         let path = std::path::absolute(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
         if let Err(error) = std::fs::metadata(&path) {
@@ -225,27 +221,26 @@ impl Desk {
 
     async fn follow(&self, about: About, target: Target) -> Answer {
         let mut open = self.open.lock().await;
-        // Ports that the one before holds are free for this one.
+        // Free the ports of the previous session first.
         *open = None;
-        let id = *self.turns.borrow() + 1;
+        let id = *self.changes.borrow() + 1;
         *open = Some(Open::start(About { id, ..about }, target, &self.alarm)?);
         self.unsaved.store(0, Ordering::Relaxed);
         drop(open);
-        self.turn();
+        self.announce_change();
         Ok(Value::Null)
     }
 
-    fn turn(&self) {
-        self.turns.send_modify(|turns| *turns += 1);
+    fn announce_change(&self) {
+        self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Only inputs that are followed can be written, and only those that are files.
+    /// Writes a followed file.
     async fn save(&self, name: &str, text: String, was: String) -> Answer {
         self.first_build().await;
         let path = {
             let open = self.open.lock().await;
-            let open =
-                open.as_ref().filter(|open| matches!(open.target, Target::Folder(_))).ok_or("only files of a folder that is open are written")?;
+            let open = open.as_ref().filter(|open| matches!(open.target, Target::Folder(_))).ok_or("only files of an open folder can be saved")?;
             open.is_editable(name)?;
             PathBuf::from(name)
         };
@@ -254,7 +249,7 @@ impl Desk {
         Ok(json!({"conflict": written == Written::Conflict}))
     }
 
-    /// Waits until what is open was read once, for a moment: serving it reads it again, and nobody stops typing for that.
+    /// Waits a moment until the open source was read once. Serving it starts another read, and users continue typing.
     async fn first_build(&self) {
         let builds = self.open.lock().await.as_ref().map(|open| open.session.builds());
         if let Some(mut builds) = builds {
@@ -275,14 +270,14 @@ impl Desk {
 
     async fn serve(&self, port: u16) -> Answer {
         let mut open = self.open.lock().await;
-        let now = open.as_mut().ok_or("open a folder or connect to a cluster first: then there is something to serve")?;
-        if now.about.options != WHOLE {
-            *now = Open::start(About { options: WHOLE, ..now.about.clone() }, now.target.clone(), &self.alarm)?;
+        let current = open.as_mut().ok_or("there is nothing to serve; open a folder or connect to a cluster first")?;
+        if current.about.options != WHOLE {
+            *current = Open::start(About { options: WHOLE, ..current.about.clone() }, current.target.clone(), &self.alarm)?;
         }
-        let address = now.session.serve_xds(port).await.map_err(|failure| failure.0)?.to_string();
-        now.about.xds = Some(address.clone());
+        let address = current.session.serve_xds(port).await.map_err(|failure| failure.0)?.to_string();
+        current.about.xds = Some(address.clone());
         drop(open);
-        self.turn();
+        self.announce_change();
         Ok(Value::String(address))
     }
 
@@ -291,13 +286,13 @@ impl Desk {
             open.session.stop_xds().await;
             open.about.xds = None;
         }
-        self.turn();
+        self.announce_change();
         Ok(Value::Null)
     }
 
     async fn bootstrap(&self) -> Answer {
         let open = self.open.lock().await;
-        let xds = open.as_ref().and_then(|open| open.session.xds()).ok_or("Envoys are not served yet: choose a port first")?;
+        let xds = open.as_ref().and_then(|open| open.session.xds()).ok_or("Envoys are not served yet; choose a port first")?;
         let bootstrap = Bootstrap {
             xds: xds.to_string(),
             node_id: "local".into(),
@@ -312,26 +307,26 @@ impl Desk {
         serde_json::to_string_pretty(&made).map(Value::String).map_err(|error| error.to_string())
     }
 
-    /// Hands a page what is followed, message by message, until `say` finds nobody there.
-    pub async fn tell(&self, mut say: impl FnMut(String) -> bool) {
-        let mut turns = self.turns.subscribe();
+    /// Sends all messages to a page, until `send` returns false.
+    pub async fn send_all(&self, mut send: impl FnMut(String) -> bool) {
+        let mut changes = self.changes.subscribe();
         loop {
-            turns.borrow_and_update();
-            let (about, mut feed) = self.begun().await;
-            if !say(session_message(&about)) {
+            changes.borrow_and_update();
+            let (about, mut feed) = self.start_feed().await;
+            if !send(session_message(&about)) {
                 return;
             }
             loop {
                 tokio::select! {
-                    turned = turns.changed() => {
-                        if turned.is_err() { return }
+                    changed = changes.changed() => {
+                        if changed.is_err() { return }
                         break;
                     }
-                    () = self.words.1.notified() => {
-                        if !self.said().into_iter().all(|message| say(message.to_string())) { return }
+                    () = self.messages.1.notified() => {
+                        if !self.take_messages().into_iter().all(|message| send(message.to_string())) { return }
                     }
                     message = next(&mut feed) => match message {
-                        Some(message) => if !say(message) { return },
+                        Some(message) => if !send(message) { return },
                         None => feed = None,
                     },
                 }
@@ -339,14 +334,14 @@ impl Desk {
         }
     }
 
-    async fn begun(&self) -> (About, Option<Feed>) {
+    async fn start_feed(&self) -> (About, Option<Feed>) {
         let open = self.open.lock().await;
         let about = open.as_ref().map(|open| open.about.clone()).unwrap_or_default();
         (About { recent: self.recent.all(), ..about }, open.as_ref().map(|open| open.session.feed()))
     }
 }
 
-/// What is followed, as a message.
+/// The followed inputs as a message.
 fn session_message(about: &About) -> String {
     let mut message = serde_json::to_value(about).unwrap_or_default();
     message["what"] = "session".into();
@@ -364,7 +359,7 @@ fn value(of: &impl Serialize) -> Answer {
     serde_json::to_value(of).map_err(|error| error.to_string())
 }
 
-/// Runs what reads files, away from what must go on.
+/// Runs blocking work on another thread.
 async fn in_thread<T: Send + 'static>(work: impl FnOnce() -> Result<T, chancery_live::Failure> + Send + 'static) -> Result<T, String> {
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?.map_err(|failure| failure.0)
 }

@@ -1,8 +1,6 @@
-//! What belongs to a selection, in the page's words.
-//!
-//! What must not be here: finding it out; that is `chancery_core::explain::Thread`.
+//! Describes a selection in the page's form. Does not find what belongs to it; see `chancery_core::explain::Thread`.
 
-use crate::protocol::{Doc, ResourceRef, Span, Target, Thread};
+use crate::protocol::{Doc, ResourceRef, SelectionDetails, Span, Target};
 use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
@@ -11,10 +9,10 @@ use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
 use chancery_core::text::to_json;
 use std::collections::BTreeMap;
 
-/// Documents by which there are.
+/// The documents that were built.
 pub type Trees = BTreeMap<Doc, Tree>;
 
-/// The place in its own document that was selected.
+/// The selected place in its own document.
 fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
     match target {
         Target::Place { doc: its, pointer } if *its == doc => Some(pointer.clone()),
@@ -23,7 +21,7 @@ fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
     }
 }
 
-/// The places of a document that belong to a target: the one that was chosen in it, or all of its thread. The document need not be there as a tree.
+/// The places of a document that belong to a target: the selected place itself, or all places of its thread. Does not need the document's tree.
 pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
     let own = match (target, tree) {
         (Target::Place { doc: its, pointer }, None) if *its == doc => Some(pointer.clone()),
@@ -32,8 +30,8 @@ pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc
     own.map_or_else(|| core.places(compilation, map), |own| Vec::from([own]))
 }
 
-/// All but the rows.
-pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> Thread {
+/// Everything except the rows.
+pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
     let compilation = side.compilation;
     let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
@@ -67,26 +65,26 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
             }
         }
         if told.is_empty() {
-            told.push("No resource decides this: the controller always writes it.".into());
+            told.push("No resource decides this: the controller always adds it.".into());
         }
     } else if of.is_empty() {
         title = "No resource here".into();
     }
     let mut spans: Vec<Span> = of.spans(&positions).iter().map(span).collect();
-    // For a line that made nothing by itself, the whole resource is shown; the line stays selected.
+    // If a line produced nothing itself, shows the whole resource. The line stays selected.
     if let Target::Line { file, line } = target
         && !of.is_empty()
         && !spans.iter().any(|span| span.file == *file && span.line <= *line && *line <= span.end_line)
     {
         spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
     }
-    Thread { title, told, spans, resources, ..Thread::default() }
+    SelectionDetails { title, told, spans, resources, ..SelectionDetails::default() }
 }
 
-/// Places that are shown for one line.
+/// The largest number of places to show for one line.
 const MOST_MADE: usize = 4;
 
-/// What the fields of a line make in a document, a place each, with its value where that is short.
+/// The places that the fields of a line produce in a document, with short values.
 pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<String> {
     if of.fields(compilation).is_empty() {
         return Vec::new();
@@ -105,7 +103,7 @@ pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<Str
     out
 }
 
-/// How many places the fields of a line make, where what Envoy gets is not there as a tree to name them.
+/// The number of places that the fields of a line produce, for documents without a tree.
 pub fn counts(of: &CoreThread, compilation: &Compilation, map: &OutputMap) -> Option<String> {
     if of.fields(compilation).is_empty() {
         return None;

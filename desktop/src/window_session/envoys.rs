@@ -1,8 +1,6 @@
-//! Envoys that the page looks at: on this machine, and in pods that this window has found.
-//!
-//! What must not be here: how they are reached, and what is compared.
+//! The calls about Envoys on this machine and in discovered pods. Does not connect to them; see `chancery_live::envoys`.
 
-use super::{Answer, Desk, Target, in_thread, value};
+use super::{Answer, Target, WindowSession, in_thread, value};
 use chancery_live::envoys::{self, Reach, Search, three_way};
 use chancery_live::sources::kube::{self, Client, Settings};
 use chancery_web::protocol::EnvoyAt;
@@ -11,22 +9,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// The most pods that the page gets.
+/// The largest number of pods that the page receives.
 const MOST: usize = 200;
 
-/// Pods that were found, by context. A page reaches no others.
+/// Discovered pods by context. A page can reach no other pods.
 #[derive(Clone, Default)]
 pub(super) struct Found(Arc<Mutex<BTreeMap<String, FoundIn>>>);
 
-/// What was found in one cluster.
+/// The discovered pods of one cluster.
 struct FoundIn {
     client: Client,
     /// Namespace and name.
     pods: BTreeSet<(String, String)>,
 }
 
-impl Desk {
-    /// Looks for Envoys in a cluster: in the one that is named, else in the one that is followed, else in that of the current context.
+impl WindowSession {
+    /// Finds Envoys in a cluster: in the named context, else in the followed context, else in the current context.
     pub(super) async fn find_envoys(&self, context: Option<String>, search: Search) -> Answer {
         let (context, namespace) = self.cluster(context).await?;
         let settings = Settings { context: Some(context.clone()), ..Settings::default() };
@@ -40,7 +38,7 @@ impl Desk {
         Ok(json!({"context": context, "namespace": search.namespace, "envoys": value(&all)?, "count": count, "is_cut": is_cut}))
     }
 
-    /// The context in which to look, and the namespace to which the window is limited.
+    /// The context to search, and the namespace that the window is limited to.
     async fn cluster(&self, named: Option<String>) -> Result<(String, Option<String>), String> {
         let followed = match &*self.open.lock().await {
             Some(open) => match &open.target {
@@ -53,36 +51,35 @@ impl Desk {
             return Ok(followed);
         }
         let known = in_thread(|| kube::contexts(None)).await?;
-        let wanted = known.into_iter().find(|of| named.as_ref().map_or(of.current, |named| *named == of.name));
-        let wanted = wanted.ok_or_else(|| match &named {
+        let chosen = known.into_iter().find(|of| named.as_ref().map_or(of.current, |named| *named == of.name));
+        let chosen = chosen.ok_or_else(|| match &named {
             Some(named) => format!("the kubeconfig has no context `{named}`"),
-            None => "the kubeconfig has no current context: name one".into(),
+            None => "the kubeconfig has no current context; choose a context".into(),
         })?;
-        match wanted.problem {
-            Some(problem) => Err(format!("the context `{}` cannot be used: {problem}", wanted.name)),
-            None => Ok((wanted.name, None)),
+        match chosen.problem {
+            Some(problem) => Err(format!("the context `{}` cannot be used: {problem}", chosen.name)),
+            None => Ok((chosen.name, None)),
         }
     }
 
-    /// What reaches an Envoy.
     pub(super) async fn reach(&self, envoy: &EnvoyAt) -> Result<Reach, String> {
         match envoy {
             EnvoyAt::Local { address } => Reach::local(address),
             EnvoyAt::Pod { context, namespace, pod, port } => {
                 let found = self.found.0.lock().await;
                 let of = found.get(context).filter(|of| of.pods.contains(&(namespace.clone(), pod.clone())));
-                let of = of.ok_or_else(|| format!("the pod {namespace}/{pod} was not found in {context}: look for Envoys first"))?;
+                let of = of.ok_or_else(|| format!("the pod {namespace}/{pod} is not a discovered Envoy of {context}; search for Envoys first"))?;
                 Ok(Reach::Pod { client: of.client.clone(), namespace: namespace.clone(), pod: pod.clone(), port: *port })
             }
         }
     }
 
-    /// Compares the source, what is served of it, and what an Envoy has.
+    /// Compares the source, the served configuration and an Envoy's configuration.
     pub(super) async fn drift(&self, envoy: &EnvoyAt, gateway: Option<String>) -> Answer {
         let reach = self.reach(envoy).await?;
         let source = match &*self.open.lock().await {
-            Some(open) => open.session.drift_source().ok_or("the first build is not done yet: try again in a moment")?,
-            None => return Err("open a folder or connect to a cluster first: then there is a source to compare with".into()),
+            Some(open) => open.session.drift_source().ok_or("the first build is not finished; try again in a moment")?,
+            None => return Err("there is no source to compare with; open a folder or connect to a cluster first".into()),
         };
         let dump = envoys::config_dump(&reach).await?;
         let compared = tokio::task::spawn_blocking(move || three_way(&source, gateway.as_deref(), &dump)).await;
@@ -90,18 +87,18 @@ impl Desk {
         serde_json::from_str(&text).map_err(|error| error.to_string())
     }
 
-    /// Statistics of an Envoy.
+    /// Reads statistics of an Envoy.
     pub(super) async fn stats(&self, envoy: &EnvoyAt, filter: &str) -> Answer {
         let (stats, count) = envoys::stats(&self.reach(envoy).await?, filter).await?;
         Ok(json!({"stats": stats, "count": count}))
     }
 
-    /// How an Envoy is.
+    /// Reads the state of an Envoy.
     pub(super) async fn overview(&self, envoy: &EnvoyAt) -> Answer {
         value(&envoys::overview(&self.reach(envoy).await?).await?)
     }
 
-    /// What an Envoy has, as text.
+    /// Reads the configuration of an Envoy as text.
     pub(super) async fn dump(&self, envoy: &EnvoyAt) -> Answer {
         envoys::config_dump(&self.reach(envoy).await?).await.map(Value::String)
     }

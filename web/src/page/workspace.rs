@@ -1,41 +1,36 @@
-//! The work: files, and how they are compiled.
-//!
-//! What must not be here: compiling, and what is kept.
+//! The work: files and how to compile them. Does not compile; see `engine`.
 
 use crate::bridge;
 use crate::examples;
-use chancery_core::order::Gather;
 use chancery_web::protocol::{SourceFile, Work};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The work. Copies are the same.
+/// The work. Copies share it.
 #[derive(Clone, Copy)]
-pub struct Desk {
-    /// The files.
+pub struct Workspace {
     pub files: RwSignal<Vec<SourceFile>>,
-    /// Which of them is shown.
+    /// The index of the shown file.
     pub active: RwSignal<usize>,
-    /// The dialect, if the person or an example names one.
+    /// The dialect, if the user or an example chose one.
     pub dialect: RwSignal<Option<String>>,
-    /// Whether the person chose the dialect. Otherwise it is detected again when other work comes.
+    /// Whether the user chose the dialect. If not, other work detects it again.
     pub chosen: RwSignal<bool>,
-    /// The gateway, if the person chose one of several.
+    /// The gateway, if the user chose one.
     pub gateway: RwSignal<Option<String>>,
-    /// Options besides, as a snapshot or an example brought them.
+    /// The options of a snapshot or an example.
     pub options: RwSignal<Option<serde_json::Value>>,
     /// The work as it was opened.
     pub opened: RwSignal<Work>,
 }
 
-/// The file of a page that holds nothing.
+/// The file of an empty page.
 fn empty() -> Vec<SourceFile> {
     vec![SourceFile { name: "gateway.yaml".into(), text: "".into() }]
 }
 
-impl Desk {
-    /// With this work.
+impl Workspace {
     pub fn new(work: Work) -> Self {
         Self {
             files: RwSignal::new(work.files.clone()),
@@ -48,7 +43,7 @@ impl Desk {
         }
     }
 
-    /// The work as it stands.
+    /// The current work.
     pub fn work(self) -> Work {
         Work {
             files: self.files.get_untracked(),
@@ -59,7 +54,7 @@ impl Desk {
         }
     }
 
-    /// Replaces the work. What comes names its dialect, or the one that the person chose stays.
+    /// Replaces the work. If the new work names no dialect, the user's choice stays.
     pub fn load(self, work: Work) {
         self.files.with_untracked(|before| before.iter().for_each(|file| bridge::forget(&file.name)));
         self.opened.set(work.clone());
@@ -72,25 +67,24 @@ impl Desk {
         self.show_active();
     }
 
-    /// The dialect that the person chose.
+    /// The dialect that the user chose.
     pub fn chosen_dialect(self) -> Option<String> {
         self.dialect.get_untracked().filter(|_| self.chosen.get_untracked())
     }
 
-    /// Work that takes the place of this, with the dialect that the person chose.
+    /// New work with the dialect that the user chose.
     pub fn anew(self, files: Vec<SourceFile>) -> Work {
         let dialect = self.chosen_dialect();
         Work { files, chosen: dialect.is_some(), dialect, ..Work::default() }
     }
 
-    /// Whether what is there is an example as it came, or nothing at all.
+    /// Whether the work is an unchanged example, or empty.
     pub fn is_untouched(self) -> bool {
         self.files.with_untracked(|files| {
             files.iter().all(|file| file.text.trim().is_empty()) || examples::ALL.iter().any(|example| example.work().files == *files)
         })
     }
 
-    /// Shows the file of the active tab in the editor.
     pub fn show_active(self) {
         let file = self.files.with_untracked(|files| files.get(self.active.get_untracked()).cloned()).unwrap_or_default();
         bridge::show(&file.name, &file.text);
@@ -102,7 +96,7 @@ impl Desk {
         self.show_active();
     }
 
-    /// Shows a file's tab.
+    /// Shows the file with this name.
     pub fn open_file(self, name: &str) {
         let at = self.files.with_untracked(|files| files.iter().position(|file| file.name == name));
         if let Some(at) = at.filter(|at| *at != self.active.get_untracked()) {
@@ -110,7 +104,7 @@ impl Desk {
         }
     }
 
-    /// The text of a file changed.
+    /// Updates the text of a file.
     pub fn edited(self, name: &str, text: String) {
         self.files.update(|files| {
             if let Some(file) = files.iter_mut().find(|file| file.name == name) {
@@ -119,23 +113,22 @@ impl Desk {
         });
     }
 
-    /// The text of a file.
     pub fn text(self, name: &str) -> Option<String> {
         self.files.with_untracked(|files| files.iter().find(|file| file.name == name).map(|file| file.text.to_string()))
     }
 
-    /// The name of the file that is shown.
+    /// The name of the shown file.
     pub fn shown(self) -> Option<String> {
         self.files.with_untracked(|files| files.get(self.active.get_untracked()).map(|file| file.name.clone()))
     }
 
-    /// Takes all texts out, by name, to be put back.
+    /// Takes all texts, by name, to put them back later.
     pub fn take(self) -> BTreeMap<String, Arc<str>> {
         let files = self.files.try_update_untracked(std::mem::take).unwrap_or_default();
-        files.into_iter().map(|file| (file.name, file.text)).gathered()
+        files.into_iter().map(|file| (file.name, file.text)).collect()
     }
 
-    /// Puts texts back, of which those named are others, new or gone. The file that was shown stays, and so does the cursor.
+    /// Puts texts back. `changed` names the changed, new and removed files. The shown file and the cursor stay.
     pub fn put_back(self, files: BTreeMap<String, Arc<str>>, shown: Option<String>, changed: &BTreeSet<String>) {
         let files: Vec<SourceFile> = files.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
         if changed.is_empty() {
@@ -156,7 +149,7 @@ impl Desk {
         }
     }
 
-    /// Adds files, under names of their own, and shows the first of them.
+    /// Adds files with unique names, and shows the first of them.
     pub fn add(self, more: Vec<SourceFile>) {
         let Some(last) = more.len().checked_sub(1) else { return };
         let mut at = 0;
@@ -176,7 +169,7 @@ impl Desk {
         self.activate(at);
     }
 
-    /// Closes a file; the last one becomes empty.
+    /// Closes a file. The last file becomes empty instead.
     pub fn close(self, at: usize) {
         self.files.update(|files| {
             if at < files.len() {

@@ -1,26 +1,24 @@
-//! New errors, for a person who does not look at the window.
-//!
-//! What must not be here: how they are shown.
+//! Reports new errors to a user who does not look at the window. Does not show them; see `window`.
 
 use chancery_live::event::{Event, Events};
 use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Takes a sentence about new errors.
+/// Receives a sentence about new errors.
 pub type Alarm = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Hands each sentence on, until the events end. The first build finds what was there before, which is not new.
+/// Reports new errors until the events end. Skips the first build, whose errors are not new.
 pub async fn follow(events: Events, alarm: Alarm) {
-    let (_, mut coming) = events.follow();
+    let (_, mut receiver) = events.follow();
     drop(events);
     let mut is_first = true;
     loop {
-        match coming.recv().await {
+        match receiver.recv().await {
             Ok(dated) => {
-                let said = sentence(&dated.event);
+                let text = sentence(&dated.event);
                 let is_build = matches!(dated.event, Event::Build { .. });
-                if let Some(said) = said.filter(|_| !is_first) {
-                    alarm(&said);
+                if let Some(text) = text.filter(|_| !is_first) {
+                    alarm(&text);
                 }
                 is_first &= !is_build;
             }

@@ -1,4 +1,4 @@
-//! What a page is told, and what it may ask: without a window.
+//! Tests of a window's messages and calls, without a window.
 
 use super::*;
 use std::sync::Mutex as Plain;
@@ -8,10 +8,10 @@ const GOOD: &str =
     "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: quote}\nspec: {hostname: '*', prefix: /quote/, service: quote}\n";
 const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter2hunter2}\n";
 
-/// A desk, and what its page was told.
+/// A window's state with the messages of its page.
 struct Page {
-    desk: Desk,
-    told: Arc<Plain<Vec<Value>>>,
+    session: WindowSession,
+    messages: Arc<Plain<Vec<Value>>>,
     _folder: tempfile::TempDir,
     path: PathBuf,
 }
@@ -23,34 +23,34 @@ impl Page {
         std::fs::create_dir(&path).expect("a folder");
         std::fs::write(path.join("quote.yaml"), GOOD).expect("a file");
         std::fs::write(path.join("secret.yaml"), SECRET).expect("a file");
-        let desk = Desk::new(Recent::new(Some(folder.path().join("recent.json"))), Arc::new(|_| ()));
-        let told: Arc<Plain<Vec<Value>>> = Arc::default();
-        let (talking, kept) = (desk.clone(), told.clone());
+        let session = WindowSession::new(Recent::new(Some(folder.path().join("recent.json"))), Arc::new(|_| ()));
+        let messages: Arc<Plain<Vec<Value>>> = Arc::default();
+        let (talking, kept) = (session.clone(), messages.clone());
         tokio::spawn(async move {
             talking
-                .tell(move |message| {
+                .send_all(move |message| {
                     kept.lock().expect("a lock").push(serde_json::from_str(&message).expect("JSON"));
                     true
                 })
                 .await;
         });
-        desk.open(&path).await.expect("it is followed");
-        Self { desk, told, _folder: folder, path }
+        session.open(&path).await.expect("it is followed");
+        Self { session, messages, _folder: folder, path }
     }
 
     fn file(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 
-    /// Waits until the page was told something.
-    async fn told(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+    /// Waits until the page received a matching message.
+    async fn message(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         let begin = Instant::now();
         loop {
-            let found = self.told.lock().expect("a lock").iter().find(|message| message["what"] == what && is_it(message)).cloned();
+            let found = self.messages.lock().expect("a lock").iter().find(|message| message["what"] == what && is_it(message)).cloned();
             if let Some(found) = found {
                 return found;
             }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no {what}: {:?}", self.told.lock());
+            assert!(begin.elapsed() < Duration::from_secs(20), "no {what}: {:?}", self.messages.lock());
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -65,7 +65,7 @@ impl Page {
                 .find(|put| put["name"] == name && put["text"].as_str().is_some_and(|text| text.contains(has)))
                 .cloned()
         };
-        put(&self.told("inputs", |message| put(message).is_some()).await).expect("it is there")
+        put(&self.message("inputs", |message| put(message).is_some()).await).expect("it is there")
     }
 }
 
@@ -74,9 +74,9 @@ fn call(text: Value) -> Call {
 }
 
 #[tokio::test]
-async fn a_page_is_told_texts_without_secrets_and_then_what_changes() {
+async fn page_receives_inputs_without_secrets_and_changes() {
     let page = Page::opened().await;
-    assert_eq!(page.told("session", |about| about["kind"] == "folder").await["title"], page.path.display().to_string());
+    assert_eq!(page.message("session", |about| about["kind"] == "folder").await["title"], page.path.display().to_string());
     assert_eq!(page.text("quote.yaml", "quote").await["hidden"], false);
     let secret = page.text("secret.yaml", "password").await;
     assert!(secret["hidden"] == true && !secret.to_string().contains("hunter2"), "{secret}");
@@ -85,39 +85,39 @@ async fn a_page_is_told_texts_without_secrets_and_then_what_changes() {
 }
 
 #[tokio::test]
-async fn only_files_that_are_followed_are_written() {
+async fn save_refuses_other_files_and_conflicts() {
     let page = Page::opened().await;
     page.text("quote.yaml", "quote").await;
     let (file, edited) = (page.file("quote.yaml"), GOOD.replace("/quote/", "/mine/"));
     let save = |name: &str, was: &str| call(json!({"do": "save", "name": name, "text": edited, "was": was}));
-    assert_eq!(page.desk.call(save(&file, "what it never was")).await, Ok(json!({"conflict": true})));
-    assert_eq!(page.desk.call(save(&file, GOOD)).await, Ok(json!({"conflict": false})));
+    assert_eq!(page.session.call(save(&file, "another text")).await, Ok(json!({"conflict": true})));
+    assert_eq!(page.session.call(save(&file, GOOD)).await, Ok(json!({"conflict": false})));
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), edited);
     let outside = page.path.join("../outside.yaml");
     std::fs::write(&outside, GOOD).expect("a file");
-    assert!(page.desk.call(save(&outside.display().to_string(), GOOD)).await.is_err_and(|why| why.contains("none of the files")));
-    page.desk.call(Call::Close).await.expect("it is closed");
-    assert!(page.desk.call(save(&file, &edited)).await.is_err());
+    assert!(page.session.call(save(&outside.display().to_string(), GOOD)).await.is_err_and(|why| why.contains("not one of the open files")));
+    page.session.call(Call::Close).await.expect("it is closed");
+    assert!(page.session.call(save(&file, &edited)).await.is_err());
 }
 
 #[tokio::test]
-async fn stand_ins_reach_no_file_and_no_envoy() {
+async fn inputs_with_hidden_secrets_are_not_editable() {
     let page = Page::opened().await;
     let shown = page.text("secret.yaml", "password").await["text"].as_str().expect("a text").to_owned();
     let (name, text) = (page.file("secret.yaml"), shown.replace("password", "token"));
     let draft = Call::Draft { name: name.clone(), text: Some(text.clone()) };
     for wrong in [draft, Call::Save { name, text, was: shown }] {
-        assert!(page.desk.call(wrong.clone()).await.is_err_and(|why| why.contains("hidden")), "{wrong:?}");
+        assert!(page.session.call(wrong.clone()).await.is_err_and(|why| why.contains("hides secrets")), "{wrong:?}");
     }
     assert_eq!(std::fs::read_to_string(page.file("secret.yaml")).expect("a file"), SECRET);
 }
 
 #[tokio::test]
-async fn only_what_was_opened_before_is_opened_by_a_page() {
+async fn reopen_refuses_new_paths() {
     let page = Page::opened().await;
-    assert!(page.desk.call(Call::Reopen { path: "/etc".into() }).await.is_err());
-    assert_eq!(page.desk.call(Call::Reopen { path: page.path.display().to_string() }).await, Ok(Value::Null));
-    assert!(page.desk.open(Path::new("/does/not/exist")).await.is_err_and(|why| why.contains("/does/not/exist")));
+    assert!(page.session.call(Call::Reopen { path: "/etc".into() }).await.is_err());
+    assert_eq!(page.session.call(Call::Reopen { path: page.path.display().to_string() }).await, Ok(Value::Null));
+    assert!(page.session.open(Path::new("/does/not/exist")).await.is_err_and(|why| why.contains("/does/not/exist")));
     for wrong in [
         json!({"do": "run"}),
         json!({"do": "serve", "port": 1, "more": 1}),
@@ -129,27 +129,27 @@ async fn only_what_was_opened_before_is_opened_by_a_page() {
 }
 
 #[tokio::test]
-async fn envoys_are_served_what_the_person_tries() {
+async fn served_envoys_receive_drafts() {
     let page = Page::opened().await;
     page.text("quote.yaml", "quote").await;
-    assert!(page.desk.call(Call::Bootstrap).await.is_err_and(|why| why.contains("not served")));
-    let address = page.desk.call(Call::Serve { port: 0 }).await.expect("a port");
+    assert!(page.session.call(Call::Bootstrap).await.is_err_and(|why| why.contains("not served")));
+    let address = page.session.call(Call::Serve { port: 0 }).await.expect("a port");
     let address = address.as_str().expect("an address").to_owned();
-    assert!(page.desk.call(Call::Serve { port: 0 }).await.is_err_and(|why| why.contains("already")));
-    page.told("session", |about| about["xds"] == address && about["options"] == WHOLE).await;
-    let bootstrap = page.desk.call(Call::Bootstrap).await.expect("a bootstrap");
+    assert!(page.session.call(Call::Serve { port: 0 }).await.is_err_and(|why| why.contains("already")));
+    page.message("session", |about| about["xds"] == address && about["options"] == WHOLE).await;
+    let bootstrap = page.session.call(Call::Bootstrap).await.expect("a bootstrap");
     assert!(bootstrap.as_str().is_some_and(|text| text.contains(address.rsplit(':').next().expect("a port"))));
-    let version = page.told("event", |event| event["event"] == "build").await["version"].clone();
+    let version = page.message("event", |event| event["event"] == "build").await["version"].clone();
     let draft = Call::Draft { name: page.file("quote.yaml"), text: Some(GOOD.replace("service: quote", "service: draft")) };
-    page.desk.call(draft).await.expect("it is taken");
-    page.told("event", |event| event["event"] == "build" && event["version"] != version).await;
-    assert!(!std::fs::read_to_string(page.file("quote.yaml")).expect("a file").contains("draft"), "a draft is not written");
-    page.desk.call(Call::StopServing).await.expect("it stops");
+    page.session.call(draft).await.expect("the draft is accepted");
+    page.message("event", |event| event["event"] == "build" && event["version"] != version).await;
+    assert!(!std::fs::read_to_string(page.file("quote.yaml")).expect("a file").contains("draft"), "the draft must not be written");
+    page.session.call(Call::StopServing).await.expect("it stops");
     let taken = tokio::net::TcpListener::bind(&address).await;
     assert!(taken.is_ok(), "the port is free again");
 }
 
-/// What answers as the admin interface of an Envoy that has no more than this.
+/// Serves the admin interface of an Envoy with this configuration.
 async fn envoy_with(configuration: &'static str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -164,12 +164,12 @@ async fn envoy_with(configuration: &'static str) -> String {
 }
 
 #[tokio::test]
-async fn what_an_envoy_lacks_is_named_with_the_line_that_makes_it() {
+async fn drift_reports_missing_cluster() {
     let page = Page::opened().await;
     let address = envoy_with(r#"{"configs": [{"@type": "type.googleapis.com/envoy.admin.v3.ClustersConfigDump"}]}"#).await;
-    page.told("event", |event| event["event"] == "build").await;
+    page.message("event", |event| event["event"] == "build").await;
     let drift = call(json!({"do": "drift", "envoy": {"in": "local", "address": address}}));
-    let found = page.desk.call(drift).await.expect("a comparison");
+    let found = page.session.call(drift).await.expect("a comparison");
     let parts = found["parts"].as_array().expect("parts");
     let cluster = parts.iter().find(|part| part["kind"] == "cluster").unwrap_or_else(|| panic!("no cluster: {found}"));
     assert_eq!([&cluster["in_source"], &cluster["in_served"], &cluster["in_envoy"]], [true, true, false]);
@@ -178,18 +178,18 @@ async fn what_an_envoy_lacks_is_named_with_the_line_that_makes_it() {
 }
 
 #[tokio::test]
-async fn only_envoys_of_this_machine_and_pods_that_were_found_are_asked() {
+async fn envoy_calls_refuse_unknown_addresses() {
     let page = Page::opened().await;
     let far = json!({"in": "local", "address": "192.0.2.1:8001"});
     let pod = json!({"in": "pod", "context": "c", "namespace": "n", "pod": "p", "port": 8001});
-    for (envoy, why) in [(far, "not on this machine"), (pod, "was not found")] {
+    for (envoy, why) in [(far, "not on this machine"), (pod, "is not a discovered Envoy")] {
         for what in ["overview", "dump", "drift"] {
-            let asked = page.desk.call(call(json!({"do": what, "envoy": envoy}))).await;
+            let asked = page.session.call(call(json!({"do": what, "envoy": envoy}))).await;
             assert!(asked.as_ref().is_err_and(|said| said.contains(why)), "{what}: {asked:?}");
         }
     }
-    page.desk.call(Call::Close).await.expect("it is closed");
+    page.session.call(Call::Close).await.expect("it is closed");
     let local = json!({"in": "local", "address": envoy_with("{}").await});
-    let nothing = page.desk.call(call(json!({"do": "drift", "envoy": local}))).await;
+    let nothing = page.session.call(call(json!({"do": "drift", "envoy": local}))).await;
     assert!(nothing.is_err_and(|why| why.contains("open a folder or connect")));
 }

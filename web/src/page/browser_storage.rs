@@ -1,59 +1,55 @@
-//! What the browser keeps: the work as it stands, what was put aside, the pinned state, and what can be undone.
-//!
-//! What must not be here: the storage itself, and what may be secret; the worker takes that out.
+//! Keeps work in the browser: the current work, earlier sessions, the pinned state, and the state for undo. Does not remove secrets; the worker does.
 
 use crate::address;
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::link::ask;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::storage::{self, Session};
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Kept, Question, SavedRequest, SourceFile, Work};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Work that has just come, or gone, and what was there before.
+/// Work that was just opened or cleared, and the work before it.
 #[derive(Clone, PartialEq)]
 pub struct Arrival {
-    /// The work before.
     pub before: Session,
     /// Whether everything was cleared.
     pub cleared: bool,
-    /// Files that could not be read, by name, each with the reason.
+    /// Files that could not be read: name and reason.
     pub unread: Vec<String>,
 }
 
-/// What is kept. Copies are the same.
+/// The kept work. Copies share it.
 #[derive(Clone, Copy)]
-pub struct Shelf {
-    /// What came last, until the person goes on.
+pub struct BrowserStorage {
+    /// The last arrival, until the user continues.
     pub arrival: RwSignal<Option<Arrival>>,
-    desk: Desk,
+    workspace: Workspace,
     requests: Requests,
     compare: Compare,
     screen: Screen,
-    /// Whether there is work that is not kept yet.
+    /// Whether there are changes that are not stored.
     unkept: StoredValue<bool>,
 }
 
-impl Shelf {
-    /// With nothing to undo.
-    pub fn new(desk: Desk, requests: Requests, compare: Compare, screen: Screen) -> Self {
-        Self { arrival: RwSignal::new(None), desk, requests, compare, screen, unkept: StoredValue::new(false) }
+impl BrowserStorage {
+    pub fn new(workspace: Workspace, requests: Requests, compare: Compare, screen: Screen) -> Self {
+        Self { arrival: RwSignal::new(None), workspace, requests, compare, screen, unkept: StoredValue::new(false) }
     }
 
-    /// The work with the requests that were kept.
+    /// The current work with the saved requests.
     pub fn session(self) -> Session {
-        Session::now(self.desk.work(), self.requests.saved.get_untracked())
+        Session::now(self.workspace.work(), self.requests.saved.get_untracked())
     }
 
-    /// The work has changed.
+    /// Marks the work as changed.
     pub fn changed(self) {
         self.unkept.set_value(true);
     }
 
-    /// Keeps the work where a reload finds it.
+    /// Stores the work for the next reload.
     pub fn keep(self) {
         self.unkept.set_value(false);
         if self.screen.embedded.is_none() {
@@ -61,7 +57,7 @@ impl Shelf {
         }
     }
 
-    /// Keeps the work with its files as they may be kept.
+    /// Stores the work with files that have no secrets.
     pub fn keep_files(self, files: Vec<SourceFile>) {
         self.unkept.set_value(false);
         if self.screen.embedded.is_none() {
@@ -71,31 +67,31 @@ impl Shelf {
         }
     }
 
-    /// Keeps what is not kept yet: the page may be left while one writes.
+    /// Stores pending changes, because the user may leave the page.
     pub fn leave(self) {
         if self.unkept.get_value() {
             self.keep();
         }
     }
 
-    /// Pins the state, to compare with.
+    /// Pins the current state for comparison.
     pub fn pin(self) {
-        self.compare.pin(self.desk.work());
+        self.compare.pin(self.workspace.work());
         kept_as(self.session(), |session| storage::keep_pinned(&session.work));
-        self.screen.say("This state is pinned: Compare shows what changes from here");
+        self.screen.say("This state is pinned. Compare shows all later changes");
     }
 
-    /// Puts the work aside, unless it is an example as it came.
+    /// Adds the work to the earlier sessions, unless it is an unchanged example.
     pub fn put_aside(self) {
         let session = self.session();
-        if !self.desk.is_untouched() || !session.requests.is_empty() {
+        if !self.workspace.is_untouched() || !session.requests.is_empty() {
             kept_as(session, storage::put_aside);
         }
         address::forget_shared();
     }
 }
 
-/// Hands a session on as the browser may keep it: without what may be secret.
+/// Passes on a session without secrets.
 fn kept_as(session: Session, keep: impl FnOnce(Session) + 'static) {
     let Session { when, work, requests } = session;
     spawn_local(async move {
