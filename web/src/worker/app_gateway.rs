@@ -6,7 +6,7 @@ use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
+use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, app_gateway_story_path};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
 /// The way of a request. `story` names pools as the user names what is behind them.
@@ -19,7 +19,7 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph,
     Ok(Way {
         told: report.journey.told(),
         headline: headline(&report, story),
-        nodes: way_of_app_gateway(&report, story),
+        nodes: app_gateway_story_path(&report, story),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,

@@ -6,7 +6,7 @@ use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
-use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
+use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Lineage, layout, story};
 use chancery_core::order::Gather as _;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -164,7 +164,7 @@ pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32
 }
 
 /// The boxes that belong to a selection: its resources, and what was made of them; and the box of each where the graph is folded.
-pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
+pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Lineage) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes

@@ -48,7 +48,7 @@ fn reached(of: &[Case]) -> usize {
 
 /// Whether more requests reach a resource, or it is in use where it was not.
 fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
-    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.told.is_empty())
+    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.summary.is_empty())
 }
 
 /// The same of the work after a change.

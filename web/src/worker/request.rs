@@ -7,7 +7,7 @@ use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::envoy_config::ByPointer;
-use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
+use chancery_core::explain::{self, Graph, ServedHost, RouteReport, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
 
 /// At most this many hosts are named where none takes the request.
@@ -24,12 +24,12 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, w
     let request = written.read()?;
     // Where there is one gateway, there is nowhere to go on to.
     let report = match gateway.of().gateways().nth(1) {
-        Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
+        Some(_) => explain::route_through_gateways(gateway, ground.positions, &request, &mut Emitted::default()),
         None => ground.route(&request),
     };
     let parts = ByPointer::of(ground.config);
     let headline = explain::headline(&report, &request, &parts, story);
-    let nodes = explain::way(&report, &parts, story);
+    let nodes = explain::story_path(&report, &parts, story);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);
@@ -51,7 +51,7 @@ fn hop(of: &explain::Hop) -> Hop {
 
 /// Where no route takes a request: hosts that are served, as URLs begin, and resources that want the host and are not served.
 fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
-    let url = |of: &HostThere| {
+    let url = |of: &ServedHost| {
         let usual = if of.tls { 443 } else { 80 };
         let port = if of.port == usual { String::new() } else { format!(":{}", of.port) };
         format!("{}://{}{port}", if of.tls { "https" } else { "http" }, of.host)

@@ -7,7 +7,7 @@ use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::{Compilation, SideRef};
-use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
+use chancery_core::explain::{OriginView, Lineage, describe, get};
 use chancery_core::text::to_json;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
 }
 
 /// The places of a document that belong to a target: the one that was chosen in it, or all of its thread. The document need not be there as a tree.
-pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
+pub fn places(target: &Target, core: &Lineage, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
     let own = match (target, tree) {
         (Target::Place { doc: its, pointer }, None) if *its == doc => Some(pointer.clone()),
         (_, tree) => tree.and_then(|tree| own_place(target, doc, tree)),
@@ -33,7 +33,7 @@ pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc
 }
 
 /// All but the rows.
-pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> Thread {
+pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> Thread {
     let compilation = side.compilation;
     let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
@@ -87,7 +87,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
 const MOST_MADE: usize = 4;
 
 /// What the fields of a line make in a document, a place each, with its value where that is short.
-pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<String> {
+pub fn makes(of: &Lineage, compilation: &Compilation, tree: &Tree) -> Vec<String> {
     if of.fields(compilation).is_empty() {
         return Vec::new();
     }
@@ -106,7 +106,7 @@ pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<Str
 }
 
 /// How many places the fields of a line make, where what Envoy gets is not there as a tree to name them.
-pub fn counts(of: &CoreThread, compilation: &Compilation, map: &OutputMap) -> Option<String> {
+pub fn counts(of: &Lineage, compilation: &Compilation, map: &OutputMap) -> Option<String> {
     if of.fields(compilation).is_empty() {
         return None;
     }

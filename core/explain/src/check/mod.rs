@@ -34,7 +34,7 @@ mod whole;
 
 pub use settle::ANNOTATION;
 
-use crate::refused_by_envoy;
+use crate::rejected_by_envoy;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, SideRef};
@@ -131,7 +131,7 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
 fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) -> Vec<Diagnostic> {
     let (mut all, mut reported) = (Vec::new(), HashSet::new());
     for gateway in side.gateways() {
-        let refused = refused_by_envoy(gateway, None, emitted.of(gateway), executor);
+        let refused = rejected_by_envoy(gateway, None, emitted.of(gateway), executor);
         all.extend(refused.into_iter().filter(|finding| reported.insert(finding.fingerprint())));
     }
     // Where no gateway runs, the objects are looked at all the same.

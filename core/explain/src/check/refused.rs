@@ -1,4 +1,4 @@
-//! What Envoy refuses of listeners and routes, beyond the rules of single fields (`crate::refused_by_envoy`).
+//! What Envoy refuses of listeners and routes, beyond the rules of single fields (`crate::rejected_by_envoy`).
 //!
 //! Source of behaviour: Envoy `source/common/listener_manager/filter_chain_manager_impl.cc`, `source/common/router/config_utility.cc`. What must not
 //! be here: headers (`header`).

@@ -3,7 +3,7 @@
 //! Keys are compared here and told nowhere. What must not be here: what else differs.
 
 use super::{Change, ChangeKind, FieldChange, SideSource};
-use crate::{OriginView, certificate_words};
+use crate::{OriginView, describe_certificate};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -53,6 +53,6 @@ pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_
 
 /// What may be told of a content: of certificates, for whom and until when they are.
 fn words(reference: &SecretReference, content: &[u8]) -> String {
-    let of_certificates = if reference.part == SecretPart::PrivateKey { None } else { certificate_words(content) };
+    let of_certificates = if reference.part == SecretPart::PrivateKey { None } else { describe_certificate(content) };
     of_certificates.unwrap_or_else(|| REDACTED.into())
 }

@@ -4,7 +4,7 @@
 
 use super::fields::differences;
 use super::{Change, ChangeKind, FieldChange, Written};
-use crate::{OriginView, ResourceRef, certificate_words};
+use crate::{OriginView, ResourceRef, describe_certificate};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -101,7 +101,7 @@ fn same_secrets(a: &Object, b: &Object) -> bool {
 /// What may be told of a value of a Secret: of certificates, for whom and until when they are.
 fn in_words(value: &Str, is_packed: bool) -> String {
     let bytes = if is_packed { base64::decode(value) } else { Some(value.as_bytes().to_vec()) };
-    bytes.and_then(|bytes| certificate_words(&bytes)).unwrap_or_else(|| REDACTED.into())
+    bytes.and_then(|bytes| describe_certificate(&bytes)).unwrap_or_else(|| REDACTED.into())
 }
 
 fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>) -> Change {
