@@ -2,7 +2,7 @@
 
 mod routes;
 
-pub use routes::{app_gateway_sample_request, app_gateway_routes, app_gateway_row_matches};
+pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
 use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
 use alloc::format;

@@ -178,10 +178,9 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
     if side.may_be_made_again() {
         let (facts, mut again) = (Facts::collect(side), RebuiltGateways::new(side));
-        let rows = side
-            .objects()
-            .iter()
-            .map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None }));
+        let rows = side.objects().iter().map(|object| {
+            row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None })
+        });
         return rows.filter(|row| [State::IGNORED, State::SHADOWED, State::INVALID].contains(&row.state)).collect();
     }
     let served = side.served();
@@ -202,8 +201,8 @@ pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_c
     let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
     let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
     let mut again = RebuiltGateways::new(side);
-    let rows =
-        idle.map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None }));
+    let rows = idle
+        .map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None }));
     rows.filter(|row| row.state != State::EMITTED).collect()
 }
 

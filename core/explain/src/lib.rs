@@ -10,18 +10,20 @@
 extern crate alloc;
 
 mod app_gateway;
-mod sample_request;
 mod assist;
 mod certificate;
 pub mod check;
 pub mod compare;
 mod dump;
 mod finding;
+mod gateway_chain;
 mod graph;
 mod headline;
 pub mod layout;
 mod ledger;
-mod gateway_chain;
+mod line_removal;
+mod lineage;
+mod named_parts;
 mod origin;
 pub mod picture;
 mod pointer;
@@ -30,43 +32,41 @@ pub(crate) mod relation;
 mod request_test;
 mod route;
 mod routes;
+mod rule_text;
+mod sample_request;
 pub mod share;
 mod snapshot;
-mod named_parts;
-mod lineage;
 mod trace;
 mod unmatched;
 mod view;
 mod why_not;
-mod line_removal;
-mod rule_text;
 
 pub use app_gateway::{
-    AppGatewayReport, ProbeView, app_gateway_sample_request, route_app_gateway, app_gateway_routes, app_gateway_row_matches, app_gateway_story_path,
+    AppGatewayReport, ProbeView, app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request, app_gateway_story_path, route_app_gateway,
 };
-pub use sample_request::sample_request;
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use certificate::describe_certificate;
 pub use chancery_base::positions::{Excerpt, Positions, Span};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, plain_message, not_utf8};
+pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message};
+pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, headline, service_name, shares, story_path};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
-pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
+pub use line_removal::{InputWithoutField, input_without_line};
+pub use lineage::Lineage;
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
 pub use rejected::rejected_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
 pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
 pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
+pub use sample_request::sample_request;
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
-pub use lineage::Lineage;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use unmatched::{ServedHost, UnservedResource};
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};
-pub use line_removal::{InputWithoutField, input_without_line};
 
 #[cfg(test)]
 mod tests;

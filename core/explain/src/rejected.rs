@@ -22,11 +22,12 @@ pub fn rejected_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitt
         let origin = violation.origins.iter().find(|origin| is_written(origin)).copied();
         let place = viewed.map(|viewed| describe(&viewed.root, &violation.pointer).join(" \u{203a} "));
         let place = place.unwrap_or_else(|| format!("`{}`", fields_of(&violation.pointer)));
-        let message = format!("Envoy refuses {place}: {}", violation.message);
+        let message = format!("Envoy rejects {place}: {}", violation.message);
         add(&mut found, finding(gateway, message, origin).help(REFUSED));
     }
     let passed_on = &gateway.ir.delivery.verbatim;
-    let mut misfits: Vec<InvalidCombination> = passed_on.clusters.iter().flat_map(|cluster| [invalid_combination(cluster), ring(cluster)]).flatten().collect();
+    let mut misfits: Vec<InvalidCombination> =
+        passed_on.clusters.iter().flat_map(|cluster| [invalid_combination(cluster), ring(cluster)]).flatten().collect();
     passed_on.listeners.iter().for_each(|listener| keys(listener, None, &mut misfits));
     for invalid_combination in misfits {
         let finding = finding(gateway, invalid_combination.message, invalid_combination.at).help(invalid_combination.help);
@@ -82,15 +83,15 @@ fn invalid_combination(cluster: &Tree) -> Option<InvalidCombination> {
             let hosts = groups.flat_map(|group| group.get("lb_endpoints").items());
             let mut addresses = hosts.map(|host| host.at(&["endpoint", "address", "socket_address", "address"]));
             let address = addresses.find(|address| !address.text().is_empty() && address.text().parse::<IpAddr>().is_err())?;
-            let message = format!("Envoy refuses the cluster `{name}`: its type is STATIC, and `{}` is no IP address", address.text());
+            let message = format!("Envoy rejects the cluster `{name}`: its type is STATIC, and `{}` is no IP address", address.text());
             (message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(address))
         }
         "EDS" if cluster.find("eds_cluster_config").is_none() => {
-            let message = format!("Envoy refuses the cluster `{name}`: its type is EDS, and it does not say where endpoints come from");
+            let message = format!("Envoy rejects the cluster `{name}`: its type is EDS, and it does not say where endpoints come from");
             (message, "a type that looks names up is STRICT_DNS or LOGICAL_DNS", at(kind))
         }
         "ORIGINAL_DST" if cluster.get("lb_policy").text() != "CLUSTER_PROVIDED" => {
-            let message = format!("Envoy refuses the cluster `{name}`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED");
+            let message = format!("Envoy rejects the cluster `{name}`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED");
             (message, "a cluster with an address of its own has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
         }
         _ => return None,
@@ -105,7 +106,7 @@ fn ring(cluster: &Tree) -> Option<InvalidCombination> {
     let (low, high) = (least.map_or(1024, Tree::int), most.map_or(8 * 1024 * 1024, Tree::int));
     let written = |tree: Option<&Tree>| tree.and_then(|tree| tree.origin).filter(is_written);
     (low > high).then(|| InvalidCombination {
-        message: format!("Envoy refuses the cluster `{}`: its ring has at least {low} entries and at most {high}", cluster.get("name").text()),
+        message: format!("Envoy rejects the cluster `{}`: its ring has at least {low} entries and at most {high}", cluster.get("name").text()),
         help: "set both sizes: a maximum that is not set counts as 0 where a minimum is",
         at: written(least).or_else(|| written(most)).or_else(|| sizes.origin.filter(is_written)).or_else(|| cluster.origin.filter(is_written)),
     })
@@ -119,7 +120,7 @@ fn keys(tree: &Tree, around: Option<Origin>, out: &mut Vec<InvalidCombination>) 
         && !holds_keys(text.text())
     {
         out.push(InvalidCombination {
-            message: "Envoy refuses the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
+            message: "Envoy rejects the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
             help: "write the set as it is published, with its `keys`",
             at: text.origin.filter(is_written).or(origin),
         });

@@ -6,8 +6,8 @@ use super::app_gateway::describe_ending;
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
-    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, sample_request, app_gateway_sample_request, findings, ledger_of, route_app_gateway, routes,
-    app_gateway_routes,
+    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of,
+    route_app_gateway, routes, sample_request,
 };
 use alloc::boxed::Box;
 use alloc::format;

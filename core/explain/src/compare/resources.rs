@@ -117,7 +117,8 @@ fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>
             let was = old.secrets.iter().find(|(at, _)| old.path(*at).to_string() == path);
             if was.is_some_and(|(_, was)| was != value) {
                 let is_packed = !path.starts_with("stringData");
-                let (old_words, new_words) = (was.map(|(_, was)| describe_secret_value(was.expose(), is_packed)), Some(describe_secret_value(value.expose(), is_packed)));
+                let (old_words, new_words) =
+                    (was.map(|(_, was)| describe_secret_value(was.expose(), is_packed)), Some(describe_secret_value(value.expose(), is_packed)));
                 let (before_from, after_from) = (was.map(|(at, _)| view(old, *at, before)), Some(view(new, *node, after)));
                 fields.push(FieldChange { path, before: old_words, after: new_words, before_from, after_from });
             }

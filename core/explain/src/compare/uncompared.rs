@@ -33,8 +33,7 @@ impl Uncompared {
     /// Describes the parts in sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let certificates =
-            named(&self.certificates).map(|names| format!("Not compared: certificates that the source only names ({names})."));
+        let certificates = named(&self.certificates).map(|names| format!("Not compared: certificates that the source only names ({names})."));
         let endpoints = named(&self.endpoints).map(|names| {
             format!("Not compared: endpoints of clusters of which one side does not have them ({names}); `/config_dump?include_eds` has them.")
         });

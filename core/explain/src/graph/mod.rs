@@ -11,10 +11,10 @@ mod build;
 mod envoy;
 mod focus;
 mod fold;
-mod verbatim;
 mod path;
 mod running;
 mod story;
+mod verbatim;
 
 pub use build::graph;
 pub(crate) use build::id_of;

@@ -217,7 +217,8 @@ impl<'a> StoryBuilder<'a> {
             rule.shares.iter().flat_map(|(cluster, share)| self.targets(route, cluster).into_iter().map(|to| (to, *share))).collect();
         let makers = self.makers[route].clone();
         let gathered = &mut self.rules[number];
-        let twin = gathered.remaining.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.remaining.len());
+        let twin =
+            gathered.remaining.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.remaining.len());
         if twin == gathered.remaining.len() {
             gathered.remaining.push((host, rule.transport.clone(), 100));
         }

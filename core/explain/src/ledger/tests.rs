@@ -1,6 +1,6 @@
 //! The ledger of objects that others look up, or that have an effect only under conditions.
 
-use super::{LedgerRow, ledger, ledger_of, rows_without_effect, collect_named_parts};
+use super::{LedgerRow, collect_named_parts, ledger, ledger_of, rows_without_effect};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

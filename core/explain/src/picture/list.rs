@@ -1,6 +1,6 @@
 //! Places boxes in one lane from top to bottom: each box below its predecessor, indented by one step. Does not place columns; see `layout`.
 
-use super::{Frame, EdgePath};
+use super::{EdgePath, Frame};
 use crate::layout::{Layout, Point};
 use alloc::vec;
 use alloc::vec::Vec;

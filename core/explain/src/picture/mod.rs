@@ -7,9 +7,9 @@
 //! Does not compute positions (see `layout`) or references (see `graph`).
 
 mod flow;
+mod labels;
 mod list;
 mod svg;
-mod labels;
 
 pub use svg::{badge, line_width, svg};
 

@@ -5,7 +5,7 @@
 //! Does not place boxes; see `layout`.
 
 use super::labels::{CAPTION, TEXT_AT, TITLE};
-use super::{Frame, Picture, EdgePath, share_at};
+use super::{EdgePath, Frame, Picture, share_at};
 use crate::layout::curve;
 use crate::{NodeKind, Relation};
 use alloc::format;

@@ -48,7 +48,8 @@ impl Place<'_> {
         let Some(table) = config.find("route_config").or_else(named) else {
             let upstreams = clusters(config);
             if !upstreams.is_empty() {
-                let mut row = RouteRow { order: 1, action: "tcp", path: "any connection".into(), summary: "forwards bytes".into(), ..self.row(pointer) };
+                let mut row =
+                    RouteRow { order: 1, action: "tcp", path: "any connection".into(), summary: "forwards bytes".into(), ..self.row(pointer) };
                 row.upstreams = upstreams.into_iter().map(|(name, _)| name).collect();
                 row.made_by = self.made_by(filter);
                 rows.push(row);

@@ -138,7 +138,8 @@ pub fn parts_of_others(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) 
     for (list, kind) in LISTS {
         let [old, new] = [named(before, list), named(after, list)];
         let is_kept = |name: &str, node: &Node| {
-            owners.get(&(*list, name)) == Some(&Owner::Others) && old.get(name).is_some_and(|(_, before)| differences_of_input(list, before, node).next().is_none())
+            owners.get(&(*list, name)) == Some(&Owner::Others)
+                && old.get(name).is_some_and(|(_, before)| differences_of_input(list, before, node).next().is_none())
         };
         out.extend(new.iter().filter(|(name, (_, node))| is_kept(name, node)).map(|(name, _)| KeptPart { kind, name: name.to_string() }));
     }

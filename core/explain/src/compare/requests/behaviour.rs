@@ -178,7 +178,12 @@ fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2],
 }
 
 /// Compares all other fields of the routes, and of the clusters that they reach.
-fn compare_remaining_fields(work: &mut Work<'_, '_>, simulations: &[Simulation; 2], routes: &[Option<(&Route, String)>; 2], out: &mut Vec<FieldDifference>) {
+fn compare_remaining_fields(
+    work: &mut Work<'_, '_>,
+    simulations: &[Simulation; 2],
+    routes: &[Option<(&Route, String)>; 2],
+    out: &mut Vec<FieldDifference>,
+) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
         for of in residue(&frames::route(before), &frames::route(after), &[], &same) {

@@ -6,10 +6,10 @@
 //! Does not handle shares that one route gives to several clusters; every simulation reports those.
 
 use super::behaviour;
+use super::both::Both;
 use super::difference::{FieldDifference, Scene, pointer};
 use super::place;
 use super::reach;
-use super::both::Both;
 use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -48,9 +48,8 @@ pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &
             matchers.map(|of| fraction(of, &side.config.runtime)).filter(|(numerator, denominator)| numerator < denominator)
         {
             if *whole.get_or_insert(denominator) != denominator {
-                work.budget.cut(
-                    "If some routes match shares in percent and others in other fractions, both were compared as if one random number decided.",
-                );
+                work.budget
+                    .cut("If some routes match shares in percent and others in other fractions, both were compared as if one random number decided.");
             }
             edges.insert(numerator);
         }

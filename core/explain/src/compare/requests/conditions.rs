@@ -114,7 +114,8 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, budget: &mut B
                 ":authority" | "host" => Dimension::Authority,
                 ":scheme" => continue,
                 ":path" => {
-                    budget.limits
+                    budget
+                        .limits
                         .insert("Matchers of the pseudo-header :path were tried only with paths that were tried for another reason.".to_owned());
                     continue;
                 }
@@ -186,7 +187,8 @@ fn values(dimension: &Dimension, matches: &DimensionMatches, budget: &mut Budget
     let exact = matches.text_match.iter().all(|text_match| text_match.how == MatchKind::Exact && !text_match.any_case);
     if exact {
         out.extend(matches.text_match.iter().map(|text_match| Some(text_match.text.clone())));
-        let other = ["x", "other", "another", "none-of-them"].into_iter().find(|other| matches.text_match.iter().all(|text_match| text_match.text != *other));
+        let other =
+            ["x", "other", "another", "none-of-them"].into_iter().find(|other| matches.text_match.iter().all(|text_match| text_match.text != *other));
         out.extend(other.map(|other| Some(other.to_owned())));
     } else {
         let mut languages: Vec<Language> = Vec::new();

@@ -2,11 +2,11 @@
 //! compare single requests; see `behaviour`.
 
 use super::super::fields::{OmittedFields, tree};
+use super::both::Both;
 use super::difference::FieldDifference;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::residue::residue;
-use super::both::Both;
 use super::work::Work;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;

@@ -6,6 +6,7 @@
 //! Does not pair virtual hosts; see `listeners`.
 
 use super::super::order::{common_ends, rising};
+use super::both::{Both, scheme_of};
 use super::chance;
 use super::conditions::{self, Choice, Dimension};
 use super::difference::Scene;
@@ -14,7 +15,6 @@ use super::paths::{Pattern, paths, rewritten};
 use super::place::{self, any_port, witness};
 use super::reach;
 use super::report::RequestPlace;
-use super::both::{Both, scheme_of};
 use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -2,13 +2,13 @@
 //! distinguish. Does not compare routes; see `hosts`.
 
 use super::behaviour;
-use super::difference::{Relevance, Scene, pointer};
+use super::both::{Both, scheme_of};
 use super::chains::{self, chains};
+use super::difference::{Relevance, Scene, pointer};
 use super::frames::{self, Frame};
 use super::hosts::{self, PlacedHost};
 use super::place::{self, UNKNOWN_HOST, any_port, witness};
 use super::report::RequestPlace;
-use super::both::{Both, scheme_of};
 use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -102,7 +102,9 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
             (None, None) => {}
             (Some(first), Some(second)) => {
                 if first.1 != second.1 {
-                    work.budget.limits.insert(format!("Port {} of the first side is compared with port {} of the second, for {what}.", first.1, second.1));
+                    work.budget
+                        .limits
+                        .insert(format!("Port {} of the first side is compared with port {} of the second, for {what}.", first.1, second.1));
                 }
                 out.push([Some(first), Some(second)]);
             }

@@ -1,16 +1,16 @@
 //! Describes which requests a change affects, by a phrase and an example. Does not describe the change; see `report`.
 
+use super::both::{Both, scheme_of};
 use super::conditions;
 use super::difference::{Scene, pointer};
 use super::paths::Pattern;
 use super::report::{OTHER_THAN, RequestPlace};
-use super::both::{Both, scheme_of};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::emit::pb::route::RouteMatch;
-use chancery_envoy::simulate::{Simulation};
+use chancery_envoy::simulate::Simulation;
 
 /// Returns the requests that a witness represents: those of the narrower of its two routes.
 pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {

@@ -2,8 +2,8 @@
 //!
 //! Does not find changes; see `behaviour`.
 
-use super::difference::Relevance;
 use super::both::scheme_of;
+use super::difference::Relevance;
 use crate::OriginView;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -24,7 +24,8 @@ const IGNORED_ANYWHERE: [&str; 3] = ["stat_prefix", "access_log", "runtime_key"]
 
 fn is_ignored(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
-    steps.next().is_some_and(|first| IGNORED.contains(&first) || IGNORED_ANYWHERE.contains(&first)) || steps.any(|step| IGNORED_ANYWHERE.contains(&step))
+    steps.next().is_some_and(|first| IGNORED.contains(&first) || IGNORED_ANYWHERE.contains(&first))
+        || steps.any(|step| IGNORED_ANYWHERE.contains(&step))
 }
 
 /// Returns the fields in which two messages differ, without the omitted ones. `same` decides whether two cluster names mean the same cluster.

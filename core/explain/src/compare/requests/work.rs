@@ -1,9 +1,9 @@
 //! The state of a comparison of requests: both gateways, the changes found, and the remaining budget. Does not choose requests; see `listeners`.
 
-use super::difference::{self, FieldDifference, Relevance};
-use super::budget::Budget;
 use super::both::Both;
+use super::budget::Budget;
 use super::chains::chains;
+use super::difference::{self, FieldDifference, Relevance};
 use super::report::{Answer, Difference, FoundChange, Groups, RequestChange, RequestPlace, Requests, Weight, Witness, describe_result};
 use super::{RequestOptions, Side, reach};
 use crate::OriginView;

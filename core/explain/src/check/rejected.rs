@@ -1,7 +1,7 @@
-//! What Envoy refuses of listeners and routes, beyond the rules of single fields (`crate::rejected_by_envoy`).
+//! Reports listeners and routes that Envoy rejects for reasons beyond single fields (`crate::rejected_by_envoy`).
 //!
-//! Source of behaviour: Envoy `source/common/listener_manager/filter_chain_manager_impl.cc`, `source/common/router/config_utility.cc`. What must not
-//! be here: headers (`header`).
+//! Source of behaviour: Envoy `source/common/listener_manager/filter_chain_manager_impl.cc`, `source/common/router/config_utility.cc`. Does not
+//! check headers; see `header`.
 
 use super::header::REFUSED;
 use super::whole::{Whole, written};
@@ -13,7 +13,7 @@ use chancery_base::ir::{FilterChain, RouteAction};
 use chancery_base::resource::Origin;
 use chancery_text::Str;
 
-/// The largest body of a direct response: bytes.
+/// The largest body of a direct response, in bytes.
 const LARGEST_BODY: usize = 4096;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -21,7 +21,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     bodies(whole);
 }
 
-/// Filter chains of a listener that take the same connections.
+/// Reports filter chains of a listener that match the same connections.
 fn chains(whole: &mut Whole<'_>) {
     for listener in &whole.ir.listeners {
         let mut seen: Vec<(Vec<&Str>, Option<&Str>)> = Vec::new();
@@ -29,7 +29,7 @@ fn chains(whole: &mut Whole<'_>) {
             let taken = connections(chain);
             if seen.contains(&taken) {
                 let (address, port) = (&listener.address.address.value, listener.address.port.value);
-                let message = format!("Envoy refuses the listener on {address}:{port}: another filter chain of it takes the same connections");
+                let message = format!("Envoy rejects the listener on {address}:{port}: another filter chain of it takes the same connections");
                 report(whole, written(&chain.origins), message, "give it a host of its own that clients name over TLS, or another port");
             }
             seen.push(taken);
@@ -48,7 +48,7 @@ fn bodies(whole: &mut Whole<'_>) {
     for route in whole.routes.clone().iter() {
         let RouteAction::Respond(response) = &route.action else { continue };
         let Some(body) = response.body.as_ref().filter(|body| body.value.len() > LARGEST_BODY) else { continue };
-        let message = format!("Envoy refuses this body: it has {} bytes, and {LARGEST_BODY} are allowed", body.value.len());
+        let message = format!("Envoy rejects this body: it has {} bytes, and {LARGEST_BODY} are allowed", body.value.len());
         report(whole, body.origin, message, "write a shorter one, or let a service answer");
     }
 }
