@@ -52,6 +52,8 @@ pub enum SourceState {
     Synced,
     /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
     Missing,
+    /// The folder exists and holds no resources.
+    Empty,
     /// We may not read it.
     Forbidden,
     /// It cannot be read for now.
@@ -65,6 +67,7 @@ impl SourceState {
         match self {
             SourceState::Synced => "synced",
             SourceState::Missing => "missing",
+            SourceState::Empty => "empty",
             SourceState::Forbidden => "forbidden",
             SourceState::Error => "error",
         }

@@ -42,6 +42,7 @@ pub mod host;
 pub mod http;
 pub mod install;
 pub mod log;
+mod log_limit;
 pub mod ports;
 pub mod proxies;
 pub mod rollout;

@@ -18,7 +18,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
         Event::Source { kind, state, detail, .. } => {
             let state = match state {
                 SourceState::Synced => style.green(state.name()),
-                SourceState::Missing | SourceState::Forbidden => style.yellow(state.name()),
+                SourceState::Missing | SourceState::Empty | SourceState::Forbidden => style.yellow(state.name()),
                 SourceState::Error => style.red(state.name()),
             };
             let detail = detail.as_ref().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();

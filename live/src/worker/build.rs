@@ -201,7 +201,7 @@ impl Builder {
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         let compilation = Arc::new(compilation);
-        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway)).collect();
+        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
         let stopped: Vec<(Arc<str>, String)> =
             compilation.stopped().map(|(side, id, failure)| (served_name(&compilation, side.dialect.name, id), failure.error.clone())).collect();
         // Of one that is stopped, what it had is kept as it is.
@@ -277,7 +277,7 @@ impl Builder {
         Some(Gateway { id: id.clone(), snapshot, withheld: Vec::new(), changed: BTreeMap::new() })
     }
 
-    fn gateway(&mut self, compilation: &Arc<Compilation>, gateway: GatewayRef<'_>) -> Gateway {
+    fn gateway(&mut self, compilation: &Arc<Compilation>, gateway: GatewayRef<'_>, changed_at: Option<Instant>) -> Gateway {
         let id = name_of(gateway);
         let memory = self.gateways.entry(id.clone()).or_default();
         let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
@@ -311,6 +311,7 @@ impl Builder {
         }
         let provenance = Arc::new(Provenance { compilation: Mutex::new(compilation.clone()), gateway: id.clone(), indexes, map: OnceLock::new() });
         snapshot.blame = Some(provenance.clone());
+        snapshot.changed_at = changed_at;
         memory.provenance = Some(provenance);
         let changed = snapshot.changed_from(&before);
         let snapshot = Arc::new(snapshot);
@@ -385,10 +386,17 @@ impl Provenance {
 
     fn origins<'a>(map: &'a OutputMap, resource: &str, field: Option<&str>) -> Vec<&'a Origin> {
         let real = |origins: &'a [Origin]| origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN).collect::<Vec<_>>();
-        let near = field.into_iter().flat_map(|field| map.chain(&format!("{resource}{field}")).map(|made| real(made.origins)).collect::<Vec<_>>());
+        let below = |pointer: &str| map.descendants(pointer).into_iter().flat_map(|made| real(made.origins)).collect::<Vec<_>>();
+        // The field itself, then its parts, then what it is a part of.
+        let of_field = field.map(|field| format!("{resource}{field}"));
+        let near = of_field.iter().flat_map(|field| {
+            let own = map.get(field).map(real).unwrap_or_default();
+            let around = map.chain(field).map(|made| real(made.origins)).collect::<Vec<_>>();
+            [own, below(field)].into_iter().chain(around)
+        });
         let own = map.get(resource).map(real);
         let found = near.chain(own).find(|origins| !origins.is_empty());
-        found.unwrap_or_else(|| map.descendants(resource).into_iter().flat_map(|made| real(made.origins)).collect())
+        found.unwrap_or_else(|| below(resource))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::lock;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Instant;
 
 /// The resources of one type.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +96,8 @@ pub struct Snapshot {
     types: BTreeMap<Arc<str>, Arc<Resources>>,
     /// Who knows where resources come from.
     pub blame: Option<Arc<dyn Blame>>,
+    /// When the change came that made it.
+    pub changed_at: Option<Instant>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -108,7 +111,7 @@ impl Snapshot {
     /// One without resources.
     #[must_use]
     pub fn new(gateway: impl Into<Arc<str>>) -> Self {
-        Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None }
+        Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None, changed_at: None }
     }
 
     /// Sets the resources of a type.

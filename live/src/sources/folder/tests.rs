@@ -1,11 +1,15 @@
 //! Edits as editors, tools and kubelets make them.
 
+use super::reader::{EMPTIED, TICK};
 use super::*;
+use crate::event::SourceState;
 use crate::event::Events;
 use crate::sources::States;
 use crate::worker::intake::Intake;
 use crate::worker::metrics::Metrics;
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 struct Followed {
@@ -59,7 +63,7 @@ impl Followed {
         let begin = Instant::now();
         while !holds(self) {
             // Less than what it takes until it is looked at unasked.
-            assert!(begin.elapsed() < UNASKED - Duration::from_secs(1), "{what}: {:?}", self.texts());
+            assert!(begin.elapsed() < INTERVAL - Duration::from_secs(1), "{what}: {:?}", self.texts());
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -182,7 +186,7 @@ fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
     let good = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("kind: Mapping\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let broken: [(&str, Vec<u8>, &str); 7] = [
-        ("binary", b"\x00\x01garbage".to_vec(), "it is no text"),
+        ("binary", b"\x00\x01garbage".to_vec(), "it is not text"),
         ("UTF-16", utf16, "its text is in UTF-16, and must be in UTF-8"),
         (
             "another encoding",
@@ -232,7 +236,7 @@ fn what_could_never_be_read_is_told_and_the_rest_is_read() {
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
     let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
-    assert!(told.ends_with("binary.yaml cannot be read: it is no text; nothing of it is used"), "{told}");
+    assert!(told.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{told}");
     // There is no readable version that could stay.
     put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
     followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
