@@ -32,6 +32,7 @@
 pub mod address;
 pub mod arm;
 pub mod bootstrap;
+mod connection_table;
 pub mod controllers;
 pub mod engine;
 pub mod envoys;

@@ -69,5 +69,6 @@ fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> 
     let rejected = clients.rejections(MOST);
     let withheld = build.gateways.iter().flat_map(|gateway| gateway.withheld.iter().map(move |of| (gateway, of)));
     let withheld = withheld.map(|(gateway, of)| format!("{}: {} {} is not sent: Envoy would reject it", gateway.id, of.service.list(), of.name));
-    sources.chain(rejected).chain(withheld.take(MOST)).map(|line| format!("degraded: {line}")).collect()
+    let defaults = build.on_defaults.iter().map(|dialect| format!("{dialect}: the controller's configuration was deleted; its defaults take effect"));
+    sources.chain(defaults).chain(rejected).chain(withheld.take(MOST)).map(|line| format!("degraded: {line}")).collect()
 }

@@ -105,6 +105,11 @@ impl States {
         }
     }
 
+    /// Notes a state without an event: another event sums it up.
+    pub fn note_silently(&self, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
+        self.set(source, kind, state, detail.as_deref());
+    }
+
     /// Notes a state. Returns the state before, if it changed.
     fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> Option<Option<SourceState>> {
         let mut all = lock(&self.all);

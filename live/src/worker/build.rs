@@ -3,6 +3,7 @@
 //! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
 //! each gateway's resources last from build to build, so that an event costs what it changes.
 
+use super::defaults::Defaults;
 use super::intake::{Drained, Unreadable, is_referred};
 use super::metrics::BuildSize;
 use crate::arm::plan::Plan;
@@ -58,6 +59,8 @@ pub struct Build {
     pub gateways: Vec<Gateway>,
     /// Gateways whose controller does not get as far as configuring them, and why. What their Envoys have stays.
     pub stopped: Vec<(Arc<str>, String)>,
+    /// Dialects whose controller has its defaults, because its own configuration was deleted.
+    pub on_defaults: BTreeSet<&'static str>,
     /// How many inputs there are.
     pub inputs: usize,
     /// What would be sent to Azure, where an Application Gateway is configured.
@@ -155,6 +158,7 @@ impl Build {
 pub struct Builder {
     options: Options,
     compiler: Compiler,
+    defaults: Defaults,
     gateways: BTreeMap<Arc<str>, Memory>,
     /// The Application Gateway that was wanted last.
     app_gateway: Option<Arc<AppGateway>>,
@@ -183,7 +187,7 @@ impl Builder {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
-        Self { options, compiler, gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
+        Self { options, compiler, defaults: Defaults::default(), gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
     }
 
     /// How it compiles.
@@ -198,6 +202,10 @@ impl Builder {
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
         let options = self.options_with(&drained.options);
         let mut compilation = self.compiler.compile(&drained.inputs, &options);
+        let mut on_defaults = BTreeSet::new();
+        if let Some((dialects, with_defaults)) = self.defaults.apply(&compilation, &drained.inputs, &options) {
+            (on_defaults, compilation) = (dialects, with_defaults);
+        }
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         let compilation = Arc::new(compilation);
@@ -230,6 +238,7 @@ impl Builder {
             waited,
             compilation,
             stopped,
+            on_defaults,
         }
     }
 

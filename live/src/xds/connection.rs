@@ -6,6 +6,7 @@
 use super::identity::names;
 use super::peer::Peer;
 use super::tls::Tls;
+use crate::connection_table::{ConnectionTable, Limits, Place};
 use crate::log_limit::LogLimit;
 use futures_util::{Stream, StreamExt};
 use std::io;
@@ -23,8 +24,9 @@ use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Clients that begin at a time; others wait.
-const BEGINNING: usize = 1024;
+const LIMITS: Limits = Limits { total: 16384, per_address: 4096, half_open: 2000 };
+/// Clients that begin at a time. More than [`LIMITS`] allows, so that a new client is always looked at.
+const BEGINNING: usize = 2048;
 /// With what HTTP/2 begins.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The answer to a browser.
@@ -46,6 +48,7 @@ pub struct Connection {
     transport: Transport,
     /// How much of the preface was handed on: it was read to know who speaks.
     replayed: usize,
+    _place: Place,
 }
 
 impl Connection {
@@ -83,14 +86,23 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
         }
     });
     let refusals = Arc::new(LogLimit::new());
+    let table = ConnectionTable::new(LIMITS);
     let begin = move |stream: TcpStream| {
         let (tls, refusals, address) = (tls.clone(), refusals.clone(), stream.peer_addr().ok());
+        let place = table.open(address);
         async move {
+            let (place, closed) = place?;
             // A socket that cannot be set so works all the same.
             let _ = stream.set_nodelay(true);
-            let begun = tokio::time::timeout(PATIENCE, begin(stream, tls)).await;
-            match begun.unwrap_or_else(|_| Err(Some("it connects and says nothing, or not enough".into()))) {
-                Ok(connection) => return Some(Ok(connection)),
+            let begun = tokio::select! {
+                begun = tokio::time::timeout(PATIENCE, begin(stream, tls)) => begun,
+                _ = closed => Ok(Err(Some("it sends nothing, and other clients need its place".into()))),
+            };
+            match begun.unwrap_or_else(|_| Err(Some("it connects and sends nothing, or not enough".into()))) {
+                Ok(transport) => {
+                    place.keep();
+                    return Some(Ok(Connection { transport, replayed: 0, _place: place }));
+                }
                 Err(Some(why)) => log_refusal(&refusals, address, &why),
                 Err(None) => {}
             }
@@ -101,7 +113,7 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
 }
 
 /// Begins. The error is why not; none where the client has gone, as one does that only asks whether the port is open.
-async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Connection, Option<String>> {
+async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Transport, Option<String>> {
     let mut transport = match tls {
         None => Transport::Plain(stream),
         Some(tls) => Transport::Tls(Box::new(TlsAcceptor::from(tls.current()).accept(stream).await.map_err(|error| refused(&error))?)),
@@ -119,7 +131,7 @@ async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Connection, O
             return Err(Some(what_it_is(&mut transport, said).await));
         }
     }
-    Ok(Connection { transport, replayed: 0 })
+    Ok(transport)
 }
 
 /// What a client says that does not begin HTTP/2.
@@ -132,9 +144,9 @@ async fn what_it_is(transport: &mut Transport, said: &[u8]) -> String {
         // It may be gone already.
         let _ = transport.write_all(WRONG_PORT).await;
         let _ = transport.shutdown().await;
-        return "it speaks HTTP/1.1, and this port is for Envoys: people and programs ask the diagnostics server".into();
+        return "it speaks HTTP/1.1, and this port is for Envoys: the diagnostics server is for people and programs".into();
     }
-    "what it says is no HTTP/2".into()
+    "it does not speak HTTP/2".into()
 }
 
 /// Why TLS does not begin.
@@ -146,10 +158,14 @@ fn refused(error: &io::Error) -> Option<String> {
         Some(Error::InvalidCertificate(CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. })) => {
             "its certificate is not valid yet".into()
         }
-        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => "no authority of --xds-client-ca signed its certificate".into(),
-        Some(other) => format!("TLS does not begin: {other}"),
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => "no CA of --xds-client-ca signed its certificate".into(),
+        Some(Error::AlertReceived(alert)) => format!("it ends the TLS handshake: {alert:?}; it may not trust the certificate of --xds-cert"),
+        Some(Error::PeerIncompatible(why)) => format!("it supports no TLS version or cipher of this server: {why:?}"),
+        // `Other` prints the name of its type.
+        Some(Error::Other(other)) => format!("its certificate cannot be checked: {}", other.0),
+        Some(other) => format!("the TLS handshake fails: {other}"),
         None if error.kind() == io::ErrorKind::UnexpectedEof || error.kind() == io::ErrorKind::ConnectionReset => return None,
-        None => format!("TLS does not begin: {error}"),
+        None => format!("the TLS handshake fails: {error}"),
     })
 }
 
