@@ -58,6 +58,7 @@ const PARTS: &[Part] = &[
     ("chaos", chaos),
     ("cluster", cluster),
     ("consul", consul),
+    ("live", live),
     ("desktop", window),
     ("package", installed),
 ];
@@ -65,8 +66,8 @@ const PARTS: &[Part] = &[
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
 /// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
-/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time.
-const NAMED: [&str; 9] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "desktop", "package"];
+/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time. `live` lets accidents happen to a server with a real Envoy.
+const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -143,7 +144,7 @@ fn web() -> Result<Ended, String> {
 static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
 
 /// The suites on real servers, which are parts of their own.
-const ON_SERVERS: [&str; 4] = ["--test", "cluster", "--test", "consul_agent"];
+const ON_SERVERS: [&str; 6] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience"];
 
 /// `cargo test` of the workspace, compiled by Clippy. All parts build it with the same features: with others, half of it would be built again.
 fn workspace() -> Result<Command, String> {
@@ -326,6 +327,15 @@ fn cluster() -> Result<Ended, String> {
 /// What follows a Consul agent, on real ones.
 fn consul() -> Result<Ended, String> {
     call(with_envoy(workspace()?.args(["--test", "consul_agent"])))?;
+    Ok(Ended::Passed)
+}
+
+/// Accidents with a real Envoy: traffic goes on, and the accident is visible.
+fn live() -> Result<Ended, String> {
+    if setup::envoy().is_err() {
+        return Ok(Ended::Skipped("there is no Envoy".into()));
+    }
+    call(with_envoy(workspace()?.args(["--test", "resilience"])))?;
     Ok(Ended::Passed)
 }
 
