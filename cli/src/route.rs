@@ -8,7 +8,7 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, Span, alone, entrances, follow, route_unknown};
+use chancery_core::explain::{RouteReport, Span, entry_gateways, route_in_one_gateway, route_through_gateways, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -36,10 +36,11 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             several = !one && compilation.gateways().count() > 1;
             let asked = match &given.gateway {
                 Some(id) => compilation.gateways().filter(|gateway| gateway.id.as_str() == id).collect(),
-                None => entrances(&compilation, &request),
+                None => entry_gateways(&compilation, &request),
             };
             for gateway in asked {
-                let report = if one { alone } else { follow }(gateway, &positions, &request, compiler.emitted.of(gateway));
+                let report =
+                    if one { route_in_one_gateway } else { route_through_gateways }(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
             if compilation.app_gateways().next().is_some() {

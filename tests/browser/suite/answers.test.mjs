@@ -28,7 +28,7 @@ describe("why not", () => {
     await page.locator(".told").getByRole("button", { name: "Why not?" }).click();
     const sheet = page.locator(".sheet");
     await sheet.getByText("No simulated request reaches").waitFor();
-    assert.match(await sheet.textContent(), /Mapping everything.*takes it first.*precedence: 10/s);
+    assert.match(await sheet.textContent(), /Mapping everything.*matches it first.*precedence: 10/s);
     await sheet.getByRole("button", { name: "set precedence: 11" }).click();
     await page.locator(".cm-line", { hasText: "precedence: 11" }).waitFor();
     await clickLine(page, "prefix: /quote/");
@@ -46,7 +46,7 @@ describe("why not", () => {
     await page.locator(".status", { hasText: "4 resources" }).waitFor();
     await show(page, "routes");
     await page.locator("tr.shadowed").getByRole("button", { name: "Why not?" }).click();
-    await page.locator(".sheet").getByText("takes it first").waitFor();
+    await page.locator(".sheet").getByText("matches it first").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("#tab-findings .idle-count", { hasText: "1 idle" }).waitFor();
     await show(page, "findings");

@@ -4,7 +4,7 @@ use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
+use chancery_core::explain::{AppGatewayReport, Graph, Positions, app_gateway_story_path, route_app_gateway, service_name};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
 /// Simulates a request. `overview` names pools by the Services behind them.
@@ -17,7 +17,7 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Gra
     Ok(Way {
         told: report.journey.told(),
         headline: headline(&report, overview),
-        nodes: way_of_app_gateway(&report, overview),
+        nodes: app_gateway_story_path(&report, overview),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,

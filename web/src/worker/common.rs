@@ -60,5 +60,5 @@ pub struct Told {
 pub fn told(compilation: &Compilation) -> Vec<Told> {
     let positions = compilation.positions();
     let all = explain::findings(compilation, &positions).into_iter();
-    all.map(|finding| Told { plain: explain::in_plain_words(&finding, compilation, &positions), finding }).collect()
+    all.map(|finding| Told { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
 }

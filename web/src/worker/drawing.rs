@@ -4,7 +4,7 @@ use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
-use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story as overview_of};
+use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relation, layout, story as overview_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {
@@ -159,7 +159,7 @@ pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32
 }
 
 /// The boxes that belong to a selection: its resources and the parts that they produced. Also returns the box of each in the folded graph.
-pub fn boxes_of_selection(graph: &Graph, overview: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
+pub fn boxes_of_selection(graph: &Graph, overview: &Graph, compilation: &Compilation, thread: &Lineage) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes

@@ -47,7 +47,7 @@ fn reached(of: &[Case]) -> usize {
 
 /// Whether more requests reach the resource, or it is used now and was not before.
 fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
-    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.told.is_empty())
+    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.summary.is_empty())
 }
 
 /// Compiles the work after an edit and explains it again.

@@ -6,7 +6,7 @@ use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::envoy_config::ByPointer;
-use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
+use chancery_core::explain::{self, Graph, RouteReport, ServedHost, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
 
 /// The largest number of hosts to suggest if no host matches.
@@ -23,12 +23,12 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph
     let request = written.read()?;
     // A single gateway has no next gateway.
     let report = match gateway.of().gateways().nth(1) {
-        Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
+        Some(_) => explain::route_through_gateways(gateway, ground.positions, &request, &mut Emitted::default()),
         None => ground.route(&request),
     };
     let parts = ByPointer::of(ground.config);
     let headline = explain::headline(&report, &request, &parts, overview);
-    let nodes = explain::way(&report, &parts, overview);
+    let nodes = explain::story_path(&report, &parts, overview);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);
@@ -50,7 +50,7 @@ fn hop(of: &explain::Hop) -> Hop {
 
 /// If no route matches: the nearest served hosts, as the beginning of a URL, and resources for the host that are not served.
 fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
-    let url = |of: &HostThere| {
+    let url = |of: &ServedHost| {
         let usual = if of.tls { 443 } else { 80 };
         let port = if of.port == usual { String::new() } else { format!(":{}", of.port) };
         format!("{}://{}{port}", if of.tls { "https" } else { "http" }, of.host)

@@ -4,7 +4,7 @@
 use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
+use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, routes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -47,7 +47,7 @@ pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
 
 /// Whether a row contains these lower-case words.
 fn says(row: &RouteRow, words: &str) -> bool {
-    let texts = [&row.path, &row.told].into_iter().chain(&row.conditions).map(String::as_str);
+    let texts = [&row.path, &row.summary].into_iter().chain(&row.conditions).map(String::as_str);
     let texts = texts.chain(row.domains.iter().map(|domain| domain.as_str()));
     let text = texts.map(String::from).chain(row.made_by.iter().map(ToString::to_string)).collect::<Vec<_>>().join(" ");
     text.to_lowercase().contains(words)
@@ -81,9 +81,9 @@ impl Finder<'_> {
                         Box::new(Rules::new(routes(gateway), names))
                     }
                     None => {
-                        let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
+                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).unwrap_or_default();
                         if let Some((host, path)) = request {
-                            taking.extend(rows.iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer.clone()));
+                            taking.extend(rows.iter().filter(|row| app_gateway_row_matches(row, host, path)).map(|row| row.pointer.clone()));
                         }
                         Box::new(in_words(rows, names))
                     }
@@ -109,12 +109,12 @@ impl Finder<'_> {
 fn in_words<'n>(rows: Vec<RouteRow>, names: &'n ServiceNames<'_>) -> impl Iterator<Item = RouteRow> + 'n {
     rows.into_iter().map(|row| {
         let service = row.upstreams.first().map(|pool| (names.name(pool), pool));
-        let told = match service {
-            Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.told),
-            _ => row.told,
+        let summary = match service {
+            Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.summary),
+            _ => row.summary,
         };
         let port = row.address.trim_start_matches(':');
-        RouteRow { told, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
+        RouteRow { summary, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
     })
 }
 
@@ -156,7 +156,7 @@ impl Iterator for Rules<'_, '_> {
             known.insert(row.order, number);
             let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
             let mut row = RouteRow { order: number, shadowed_by, ..row };
-            row.told = by_service(&row, self.names);
+            row.summary = by_service(&row, self.names);
             if let Some(done) = self.last.replace(row) {
                 return Some(done);
             }
@@ -167,7 +167,7 @@ impl Iterator for Rules<'_, '_> {
 /// The effect of a route, with Services instead of clusters.
 fn by_service(row: &RouteRow, names: &ServiceNames<'_>) -> String {
     let clusters: HashSet<&str> = row.upstreams.iter().map(|cluster| cluster.as_str()).collect();
-    let parts = row.told.split(", ").map(|part| match part.rsplit_once(' ') {
+    let parts = row.summary.split(", ").map(|part| match part.rsplit_once(' ') {
         Some((before, cluster)) if clusters.contains(cluster) => format!("{before} {}", names.name(cluster)),
         _ => part.to_string(),
     });

@@ -5,7 +5,7 @@ use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::{Compilation, SideRef};
-use chancery_core::explain::{OriginView, Thread as CoreThread, describe, get};
+use chancery_core::explain::{Lineage, OriginView, describe, get};
 use chancery_core::text::to_json;
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn own_place(target: &Target, doc: Doc, tree: &Tree) -> Option<String> {
 }
 
 /// The places of a document that belong to a target: the selected place itself, or all places of its thread. Does not need the document's tree.
-pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
+pub fn places(target: &Target, core: &Lineage, compilation: &Compilation, doc: Doc, tree: Option<&Tree>, map: &OutputMap) -> Vec<String> {
     let own = match (target, tree) {
         (Target::Place { doc: its, pointer }, None) if *its == doc => Some(pointer.clone()),
         (_, tree) => tree.and_then(|tree| own_place(target, doc, tree)),
@@ -31,7 +31,7 @@ pub fn places(target: &Target, core: &CoreThread, compilation: &Compilation, doc
 }
 
 /// Everything except the rows.
-pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
+pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
     let compilation = side.compilation;
     let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
@@ -85,7 +85,7 @@ pub fn told(target: &Target, of: &CoreThread, side: SideRef<'_>, trees: &Trees) 
 const MOST_MADE: usize = 4;
 
 /// The places that the fields of a line produce in a document, with short values.
-pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<String> {
+pub fn makes(of: &Lineage, compilation: &Compilation, tree: &Tree) -> Vec<String> {
     if of.fields(compilation).is_empty() {
         return Vec::new();
     }
@@ -104,7 +104,7 @@ pub fn makes(of: &CoreThread, compilation: &Compilation, tree: &Tree) -> Vec<Str
 }
 
 /// The number of places that the fields of a line produce, for documents without a tree.
-pub fn counts(of: &CoreThread, compilation: &Compilation, map: &OutputMap) -> Option<String> {
+pub fn counts(of: &Lineage, compilation: &Compilation, map: &OutputMap) -> Option<String> {
     if of.fields(compilation).is_empty() {
         return None;
     }

@@ -24,8 +24,8 @@ use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, Thread as CoreThread, TracedGateway, View, Viewed, asking,
-    asking_app_gateway, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, TracedGateway, View, Viewed, app_gateway_routes,
+    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -144,7 +144,7 @@ fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Opti
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
-    let of_others = compilation.app_gateways().map(|gateway| (routes_of_app_gateway(gateway).len(), pools(gateway)));
+    let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
     of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
@@ -291,10 +291,10 @@ impl Session {
                 false => fine(&None::<WrittenRequest>),
             },
             Question::Suggest(pointer) => fine(&match self.app_gateway() {
-                Some(gateway) => asking_app_gateway(&routes_of_app_gateway(gateway), pointer.as_deref()),
+                Some(gateway) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
                 None => {
                     let config = self.envoy_config();
-                    asking(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                    sample_request(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
                 }
             }),
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -413,7 +413,7 @@ impl Session {
 
     /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
-        let of_app_gateway = || self.app_gateway().map(routes_of_app_gateway).unwrap_or_default();
+        let of_app_gateway = || self.app_gateway().map(app_gateway_routes).unwrap_or_default();
         self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
     }
 
@@ -553,7 +553,7 @@ impl Session {
     }
 
     /// The core's thread of a target. For a large input, leaves out the IR unless the user opened it.
-    fn core_thread(&mut self, target: &Target) -> CoreThread {
+    fn core_thread(&mut self, target: &Target) -> Lineage {
         match target {
             Target::Line { file, line } => {
                 let mut maps = vec![self.map(Doc::Envoy)];
@@ -562,10 +562,10 @@ impl Session {
                 }
                 let source = self.positions().source(file);
                 let maps: Vec<&OutputMap> = maps.iter().map(|map| &**map).collect();
-                source.and_then(|source| CoreThread::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
+                source.and_then(|source| Lineage::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
             }
-            Target::Place { doc, pointer } => CoreThread::of_place(&self.map(*doc), pointer),
-            Target::Row { doc, node } => self.trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
+            Target::Place { doc, pointer } => Lineage::of_place(&self.map(*doc), pointer),
+            Target::Row { doc, node } => self.trees.get(doc).map(|tree| Lineage::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
         }
     }
 

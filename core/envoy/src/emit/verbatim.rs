@@ -20,7 +20,7 @@ pub(super) fn message<M: Readable>(of: &Tree) -> M {
     read::<M>(of).message
 }
 
-/// The same, with what Envoy refuses of it.
+/// The same, with what Envoy rejects of it.
 #[cfg(feature = "wire")]
 pub(super) fn judged<M: Readable + Describe>(of: &Tree) -> (M, Vec<rules::Violation>) {
     let Read { message, problems } = read::<M>(of);
@@ -33,7 +33,7 @@ fn read<M: Readable>(of: &Tree) -> Read<M> {
     json::from_str(&of.json()).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
 }
 
-/// What Envoy refuses of a resource: fields that the message does not have, and values that break its rules.
+/// What Envoy rejects of a resource: fields that the message does not have, and values that break its rules.
 pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
     let Read { message, problems } = read::<M>(of);
     violations(&message, problems)

@@ -20,7 +20,7 @@ pub(super) fn without_query(path: &str) -> &str {
     path.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// Takes dot segments out and writes escapes the same way; `None` where Envoy refuses the path.
+/// Takes dot segments out and writes escapes the same way; `None` where Envoy rejects the path.
 pub(super) fn normalize(path: &str) -> Option<String> {
     let (path, query) = split(path);
     let mut out: Vec<u8> = Vec::with_capacity(path.len());

@@ -433,7 +433,7 @@ impl<'a> Run<'_, 'a> {
         winner
     }
 
-    /// Whether Envoy refuses to change the protocol.
+    /// Whether Envoy rejects to change the protocol.
     fn refuses_upgrade(&mut self, manager: &HttpConnectionManager, route: &Route, prepared: &Prepared) -> bool {
         if self.request.protocol != Protocol::Http1 || !is_upgrade(&prepared.headers) {
             return false;

@@ -1,9 +1,9 @@
-//! What Envoy refuses.
+//! Configuration that Envoy rejects.
 
 use super::{GATEWAY, Policy, Severity, Vec, format, found, found_alone, mapping};
 
 #[test]
-fn what_envoy_refuses_of_an_authorization_service_and_of_tls_is_reported() {
+fn rejected_authorization_service_and_tls_are_reported() {
     let auth = |fields: &str| {
         let spec = format!("spec: {{auth_service: auth, proto: http, {fields}}}");
         let text = format!("{}{}", GATEWAY, mapping("''"));
@@ -25,13 +25,13 @@ fn what_envoy_refuses_of_an_authorization_service_and_of_tls_is_reported() {
 }
 
 #[test]
-fn values_of_headers_that_envoy_refuses_are_reported_wherever_they_are_written() {
+fn invalid_header_values_are_reported_everywhere() {
     for (value, refused) in [("100%", true), ("%REQ()%", true), ("100%%", false), ("%REQ(x-user)%", false)] {
         for field in ["add_request_headers", "add_response_headers"] {
             let spec = format!("spec: {{hostname: '*', prefix: /a/, service: a, {field}: {{x-a: {{value: '{value}'}}}}}}");
             let text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\n{spec}\n");
-            let told = found(&text, Policy::default()).contains(&("refused-by-envoy", Severity::Error));
-            assert_eq!(told, refused, "{field} {value}");
+            let reported = found(&text, Policy::default()).contains(&("refused-by-envoy", Severity::Error));
+            assert_eq!(reported, refused, "{field} {value}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What Envoy refuses of listeners and routes, beyond the rules of single fields (`crate::refused_by_envoy`).
+//! Reports listeners and routes that Envoy rejects for reasons beyond single fields (`crate::rejected_by_envoy`).
 //!
-//! Source of behaviour: Envoy `source/common/listener_manager/filter_chain_manager_impl.cc`, `source/common/router/config_utility.cc`. What must not
-//! be here: headers (`header`).
+//! Source of behaviour: Envoy `source/common/listener_manager/filter_chain_manager_impl.cc`, `source/common/router/config_utility.cc`. Does not
+//! check headers; see `header`.
 
 use super::header::REFUSED;
 use super::whole::{Whole, written};
@@ -17,7 +17,7 @@ use chancery_text::Str;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-/// The largest body of a direct response: bytes.
+/// The largest body of a direct response, in bytes.
 const LARGEST_BODY: usize = 4096;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -66,7 +66,7 @@ fn bodies(whole: &mut Whole<'_>) {
     for route in whole.routes.clone().iter() {
         let RouteAction::Respond(response) = &route.action else { continue };
         let Some(body) = response.body.as_ref().filter(|body| body.value.len() > LARGEST_BODY) else { continue };
-        let message = format!("Envoy refuses this body: it has {} bytes, and {LARGEST_BODY} are allowed", body.value.len());
+        let message = format!("Envoy rejects this body: it has {} bytes, and {LARGEST_BODY} are allowed", body.value.len());
         report(whole, body.origin, message, "write a shorter one, or let a service answer");
     }
 }

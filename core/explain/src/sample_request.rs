@@ -1,6 +1,4 @@
-//! A request that a route takes, read off its matchers.
-//!
-//! What must not be here: whether another route takes it before; trying it tells.
+//! Derives a sample request from the matchers of a route. Does not check whether an earlier route matches it; simulating it shows that.
 
 use super::{RouteRow, RouteRows};
 use alloc::format;
@@ -12,31 +10,32 @@ use chancery_envoy::simulate::WrittenRequest;
 use chancery_envoy_api::json;
 use chancery_text::Node;
 
-/// At most this many states of an expression are gone through for a text that it matches.
+/// At most this many states of a regular expression are explored for a matching string.
 const MOST_STATES: usize = 10_000;
 
-/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `parts` are those of what Envoy gets.
-/// `None` where no route takes HTTP. `rows` gives all routes, each time anew.
+/// Returns a request that a route matches: the route at `pointer`, or else the first forwarding route that a user wrote.
+///
+/// `parts` indexes Envoy's configuration. `rows` returns all routes, anew on each call. Returns `None` if no route matches HTTP requests.
 #[must_use]
-pub fn asking<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+pub fn sample_request<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let mut others = rows();
     let first = others.next()?;
     let several = others.any(|row| row.address != first.address);
     if let Some(pointer) = pointer {
         return request_for(&rows().find(|row| row.pointer == pointer)?, several, parts);
     }
-    // What listens at one address alone gets nothing that does not name its port.
+    // A listener at a single address gets only requests that name its port.
     let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
     let written = || {
         let written = rows().filter(|row| !row.made_by.is_empty());
         written.filter_map(|row| request_for(&row, at_one(&row), parts).map(|request| (row, request)))
     };
-    // One without headers is what people would try first.
+    // A user would try a request without headers first.
     let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
     plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 
-/// A request for a route; nothing where it takes no HTTP.
+/// Builds a request for a row; `None` if the row does not match HTTP requests.
 fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
     let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
@@ -52,7 +51,7 @@ fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<W
             ":method" => request.method = value,
             ":authority" | "host" => host = value,
             _ if name.starts_with(':') => {}
-            // Envoy says itself how a request came.
+            // Envoy sets this header itself.
             "x-forwarded-proto" if value == scheme => {}
             _ => request.headers.push((name.into(), value)),
         }
@@ -65,7 +64,7 @@ fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<W
     let query = asked.collect::<Vec<_>>().join("&");
     let mark = if query.is_empty() { "" } else { "?" };
     request.url = format!("{scheme}://{host}{path}{mark}{query}");
-    // Where one listener is all there is, its port goes without saying.
+    // With a single listener, the port can be omitted.
     request.port = several.then(|| row.address.rsplit(':').next()?.parse().ok()).flatten();
     Some(request)
 }
@@ -85,7 +84,7 @@ fn path(matcher: &Node) -> String {
         .unwrap_or_else(|| "/".into())
 }
 
-/// What a matcher of a header or a parameter takes; nothing where it takes any, or absence.
+/// Returns a value that a header or parameter matcher accepts; `None` if it accepts any value or requires absence.
 fn value(matcher: &Node) -> Option<String> {
     if matcher.get("invert_match").and_then(Node::as_bool) == Some(true) {
         return None;
@@ -100,7 +99,7 @@ fn value(matcher: &Node) -> Option<String> {
     plain.or_else(|| shortest(of("safe_regex")?.get("regex")?.as_str()?, ""))
 }
 
-/// A short text that an expression matches, with this beginning.
+/// Returns a short string that starts with `begin` and matches the expression.
 fn shortest(regex: &str, begin: &str) -> Option<String> {
     let mut language = Language::regex(regex).ok()?;
     let mut budget = MOST_STATES;

@@ -1,6 +1,4 @@
-//! The Envoy half of the graph where resources are passed on in Envoy's own words.
-//!
-//! What must not be here: what the IR has words for (`envoy`).
+//! Adds Envoy's parts to the graph for resources that are passed on verbatim. Does not handle parts that the IR has types for; see `envoy`.
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
@@ -13,7 +11,7 @@ use chancery_base::ir::{Tree, Verbatim};
 use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::Str;
 
-/// What parts refer to by name.
+/// Names that other parts refer to.
 struct Named {
     called: fn(&str) -> Option<String>,
     tables: BTreeMap<Str, Arc<Tree>>,
@@ -22,13 +20,13 @@ struct Named {
 }
 
 impl Named {
-    /// The name of a cluster, and on a line of its own what people call it.
+    /// The name of a cluster, and on a second line its readable name.
     fn label(&self, cluster: &str) -> String {
         (self.called)(cluster).into_iter().fold(cluster.to_string(), |name, called| format!("{name}\n{called}"))
     }
 }
 
-/// One origin of each object in a value, at most this many.
+/// Collects one origin of each object in a value, at most `MOST`.
 fn origins(of: &Tree, found: &mut Vec<Origin>) {
     const MOST: usize = 16;
     if found.len() >= MOST {
@@ -63,7 +61,7 @@ fn path_of(of: &Tree) -> String {
     text("path").map_or_else(|| format!("~ {}", of.at(&["safe_regex", "regex"]).text()), ToString::to_string)
 }
 
-/// Clusters that something sends to, each with its weight.
+/// Returns the clusters that a value sends to, each with its weight.
 fn clusters_of(of: &Tree) -> Vec<(Str, i64)> {
     if let Some(name) = of.find("cluster") {
         return Vec::from([(name.str(), 1)]);
@@ -73,8 +71,8 @@ fn clusters_of(of: &Tree) -> Vec<(Str, i64)> {
 }
 
 impl Builder<'_> {
-    /// From listeners to endpoints. `called` says what people call a cluster.
-    pub fn passed_on(&mut self, of: &Verbatim, called: fn(&str) -> Option<String>) {
+    /// Adds the parts from listeners to endpoints. `called` returns a readable name for a cluster.
+    pub fn add_verbatim(&mut self, of: &Verbatim, called: fn(&str) -> Option<String>) {
         let by_name = |all: &'_ [Arc<Tree>], key: &str| -> Vec<(Str, Arc<Tree>)> { all.iter().map(|of| (of.get(key).str(), of.clone())).collect() };
         let named = Named {
             called,
@@ -86,21 +84,21 @@ impl Builder<'_> {
             let name = listener.get("name").text();
             let id = self.scoped(format!("listener:{name}"));
             let address = socket(listener.get("address")).unwrap_or_default();
-            // A name may end with the address.
+            // Some listener names end with their address.
             let short = name.strip_suffix(&address).and_then(|name| name.strip_suffix(':')).filter(|name| !name.is_empty()).unwrap_or(name);
             let at = self.node(&id, NodeKind::Listener, || format!("{short}\n{address}"));
             self.made(listener.origin.as_slice(), at);
             for (number, chain) in listener.get("filter_chains").items().iter().chain(listener.find("default_filter_chain")).enumerate() {
-                self.passed_chain((at, listener), &id, (number, chain), &named);
+                self.verbatim_chain((at, listener), &id, (number, chain), &named);
             }
         }
         for cluster in &of.clusters {
-            self.passed_cluster(cluster, &named);
+            self.verbatim_cluster(cluster, &named);
         }
     }
 
-    fn passed_chain(&mut self, (from, listener): (usize, &Tree), outer: &str, (number, chain): (usize, &Tree), named: &Named) {
-        // Who asked for the listener of an upstream made its routes, where nobody else did.
+    fn verbatim_chain(&mut self, (from, listener): (usize, &Tree), outer: &str, (number, chain): (usize, &Tree), named: &Named) {
+        // The maker of an upstream's listener also made its routes, unless another resource did.
         let asked_by = listener.origin.filter(|_| listener.get("traffic_direction").text() == "OUTBOUND");
         let name = chain.get("name").text();
         let name = if name.is_empty() { number.to_string() } else { name.to_string() };
@@ -111,17 +109,17 @@ impl Builder<'_> {
             let config = filter.get("typed_config");
             self.made(&origins_of(filter), at);
             for (cluster, _) in clusters_of(config) {
-                self.passed_forward(at, &cluster, named);
+                self.verbatim_forward(at, &cluster, named);
             }
             let asked = config.at(&["rds", "route_config_name"]).text();
             let Some(table) = config.find("route_config").or_else(|| named.tables.get(asked).map(|table| &**table)) else { continue };
             for host in table.get("virtual_hosts").items() {
-                self.passed_host((at, asked_by), &id, host, named);
+                self.verbatim_host((at, asked_by), &id, host, named);
             }
         }
     }
 
-    fn passed_host(&mut self, (from, asked_by): (usize, Option<Origin>), outer: &str, host: &Tree, named: &Named) {
+    fn verbatim_host(&mut self, (from, asked_by): (usize, Option<Origin>), outer: &str, host: &Tree, named: &Named) {
         let id = self.free(format!("{outer}/{}", host.get("name").text()));
         let domains = || host.get("domains").items().iter().map(Tree::text).collect::<Vec<_>>().join(", ");
         let at = self.node(&id, NodeKind::VirtualHost, domains);
@@ -136,13 +134,13 @@ impl Builder<'_> {
             let made_by = origins_of(route);
             self.made(if made_by.is_empty() { asked_by.as_slice() } else { &made_by }, to);
             for (cluster, _) in clusters_of(route.get("route")) {
-                self.passed_forward(to, &cluster, named);
+                self.verbatim_forward(to, &cluster, named);
             }
         }
     }
 
-    /// Connections or requests go on to a cluster, which may not be there.
-    fn passed_forward(&mut self, from: usize, cluster: &str, named: &Named) {
+    /// Adds an edge to a cluster, which may be missing.
+    fn verbatim_forward(&mut self, from: usize, cluster: &str, named: &Named) {
         let id = self.scoped(format!("cluster:{cluster}"));
         let to = if named.clusters.contains_key(cluster) {
             self.node(&id, NodeKind::Cluster, || named.label(cluster))
@@ -152,13 +150,13 @@ impl Builder<'_> {
         self.edge(from, to, Relation::Forwards, "", None);
     }
 
-    fn passed_cluster(&mut self, cluster: &Tree, named: &Named) {
+    fn verbatim_cluster(&mut self, cluster: &Tree, named: &Named) {
         let name = cluster.get("name").text();
         let id = self.scoped(format!("cluster:{name}"));
         let at = self.node(&id, NodeKind::Cluster, || named.label(name));
         self.made(&origins_of(cluster), at);
         for other in cluster.at(&["cluster_type", "typed_config", "clusters"]).items() {
-            self.passed_forward(at, other.text(), named);
+            self.verbatim_forward(at, other.text(), named);
         }
         let service = cluster.at(&["eds_cluster_config", "service_name"]).text();
         let asked = named.endpoints.get(if service.is_empty() { name } else { service });
@@ -181,7 +179,7 @@ fn chain_label(chain: &Tree) -> String {
     if names.is_empty() { format!("{transport}\nall connections") } else { format!("{transport}\n{names}") }
 }
 
-/// The route as a rule of a story.
+/// Converts a route to a rule of a story.
 fn rule_of(route: &Tree, path: String) -> Rule {
     let of = route.get("match");
     let named = of.get("headers").items().iter().map(|header| header.get("name").str());

@@ -1,7 +1,5 @@
-//! A request's whole way: through the gateway that gets it, and on through others of the same input, as long as one of them listens where
-//! it goes.
-//!
-//! What must not be here: what a gateway does with a request (`simulate`), and rendering.
+//! Follows a request through all gateways of an input: from the first gateway through others that listen on its way. Does not route within a
+//! gateway; see `simulate`.
 
 use super::Positions;
 use super::route::{Hop, RouteReport, TracedGateway};
@@ -17,19 +15,19 @@ use chancery_envoy::simulate::{Gateway, Onward, Request};
 use core::net::IpAddr;
 use hashbrown::HashSet;
 
-/// The most gateways that a request is followed through.
+/// A request is followed through at most this many gateways.
 const MOST: usize = 16;
 
-/// The gateways that may get a request: those that listen on the port that it names, or all where it names none that any of them has.
-pub fn entrances<'a>(compilation: &'a Compilation, request: &Request) -> Vec<GatewayRef<'a>> {
+/// Returns the gateways that may receive a request: those that listen on its port, or all if it names no port that any gateway has.
+pub fn entry_gateways<'a>(compilation: &'a Compilation, request: &Request) -> Vec<GatewayRef<'a>> {
     let all: Vec<GatewayRef<'a>> = compilation.gateways().collect();
     let Some(port) = request.port.or(request.url_port) else { return all };
     let listening: Vec<GatewayRef<'a>> = all.iter().copied().filter(|gateway| listens(gateway.ir, request.destination, port)).collect();
     if listening.is_empty() { all } else { listening }
 }
 
-/// What becomes of a request, from the gateway that gets it to where its way ends.
-pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+/// Routes a request, from the gateway that receives it to the end of its way.
+pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let mut seen = HashSet::new();
     let (mut first, mut next) = pass(gateway, positions, request, emitted);
     while let Some(onward) = next.take().filter(|_| first.then.len() < MOST) {
@@ -45,12 +43,12 @@ pub fn follow(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Requ
     first
 }
 
-/// What becomes of a request in one gateway and no further. A note names the next one on its way, which is not asked.
-pub fn alone(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+/// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.
+pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let (mut report, next) = pass(gateway, positions, request, emitted);
     if let Some(to) = next.and_then(|onward| listener_at(gateway, &onward, gateway.id.as_str())) {
         let note = format!(
-            "{} gets the request next, and may deny it: it is not asked here. Without `--gateway` or `--proxy`, `chancery route` asks it too",
+            "{} gets the request next, and may deny it: this report does not simulate it. Without `--gateway` or `--proxy`, `chancery route` simulates it too",
             to.id
         );
         report.simulation.notes.push(note);
@@ -58,7 +56,7 @@ pub fn alone(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Reque
     report
 }
 
-/// What becomes of a request in one gateway, and where it goes on to.
+/// Routes a request in one gateway, and returns where it goes next.
 fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<Onward>) {
     let config = EnvoyConfig::of(gateway.ir);
     let map = chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), emitted);
@@ -68,7 +66,8 @@ fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, e
     (report, onward)
 }
 
-/// Another gateway of the same side that listens where a connection goes. One that has this very address comes before those that have all.
+/// Returns another gateway of the same side that listens at the target of a connection. A listener at this very address is preferred to one at all
+/// addresses.
 fn listener_at<'a>(gateway: GatewayRef<'a>, onward: &Onward, from: &str) -> Option<GatewayRef<'a>> {
     let port = onward.request.port?;
     let others = || gateway.of().gateways().filter(|other| other.id.as_str() != from);
@@ -85,7 +84,7 @@ fn listens(ir: &Ir, address: Option<IpAddr>, port: u32) -> bool {
     bound(ir).any(|(host, at)| at == port && takes(&host))
 }
 
-/// Hosts and ports of a gateway's listeners.
+/// Returns hosts and ports of a gateway's listeners.
 fn bound(ir: &Ir) -> impl Iterator<Item = (String, u32)> {
     let own = ir.listeners.iter().map(|listener| (String::from(listener.address.address.value.as_str()), u32::from(listener.address.port.value)));
     let passed_on = ir.delivery.verbatim.listeners.iter().filter_map(|listener: &Arc<Tree>| {

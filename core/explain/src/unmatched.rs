@@ -1,6 +1,5 @@
-//! What may have been meant where nothing takes a request: the hosts that there are, and what asked for this one and is not served.
-//!
-//! What must not be here: how requests are routed, and what became of an object.
+//! Suggests what an unmatched request may have meant: the available hosts, and resources for its host that are not served. Does not route requests
+//! (see `route`) or decide what happened to an object (see `ledger`).
 
 use super::{Finding, Positions, ResourceRef, RouteReport, Span, findings, ledger_of};
 use alloc::borrow::ToOwned;
@@ -14,27 +13,23 @@ use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Outcome, Request, Simulation, bound, host_of, is_own, is_tls};
 use chancery_text::{Node, Value};
 
-/// A host that requests are taken for.
+/// A host that the gateway serves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub struct HostThere {
+pub struct ServedHost {
     /// The host, as `shop.example.com` or `*.example.com`.
     pub host: String,
-    /// The port that it is taken at.
     pub port: u32,
-    /// Whether over TLS.
     pub tls: bool,
 }
 
-/// A resource that wants the host of a request, and is not served.
+/// A resource for the host of a request that is not served.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct UnservedResource {
-    /// The resource.
     pub resource: ResourceRef,
-    /// What became of it: `ignored`, `invalid`, `shadowed`...
+    /// Its ledger state: `ignored`, `invalid`, `shadowed`...
     pub state: &'static str,
     /// Why, in sentences.
     pub why: Vec<String>,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
@@ -42,14 +37,14 @@ pub struct UnservedResource {
 /// At most this many hosts are named.
 const MOST_HOSTS: usize = 100;
 
-/// Whether no route takes it.
+/// Whether no route matches the request.
 pub(super) fn is_unserved(of: &Simulation) -> bool {
     let is_unserved = matches!(of.outcome, Outcome::NoRoute | Outcome::NoVirtualHost | Outcome::NoFilterChain | Outcome::NoListener);
     is_unserved || of.outcome == Outcome::DirectResponse && of.route.is_none()
 }
 
-/// The hosts that there are, those nearest to the request's first.
-pub(super) fn hosts(config: &EnvoyConfig, request: &Request) -> Vec<HostThere> {
+/// Returns the served hosts, those nearest to the request's host first.
+pub(super) fn served_hosts(config: &EnvoyConfig, request: &Request) -> Vec<ServedHost> {
     let wanted = host_of(&request.authority).to_ascii_lowercase();
     let mut all = BTreeSet::new();
     let tables = config.route_tables();
@@ -57,7 +52,7 @@ pub(super) fn hosts(config: &EnvoyConfig, request: &Request) -> Vec<HostThere> {
         let Some((_, port, false)) = bound(listener) else { continue };
         for chain in listener.filter_chains.iter().chain(&listener.default_filter_chain) {
             let tls = is_tls(chain);
-            let there = |host: &str| HostThere { host: host.to_owned(), port, tls };
+            let there = |host: &str| ServedHost { host: host.to_owned(), port, tls };
             for host in managers_of(chain).filter_map(|(_, manager)| table_of(manager, &tables)).flat_map(|table| &table.virtual_hosts) {
                 let asked = host.routes.iter().filter_map(asked_for);
                 all.extend(host.domains.iter().map(String::as_str).chain(asked).map(there));
@@ -67,8 +62,8 @@ pub(super) fn hosts(config: &EnvoyConfig, request: &Request) -> Vec<HostThere> {
             }
         }
     }
-    let mut all: Vec<HostThere> = all.into_iter().collect();
-    let far = |of: &HostThere| {
+    let mut all: Vec<ServedHost> = all.into_iter().collect();
+    let far = |of: &ServedHost| {
         let bare = of.host.trim_start_matches("*.");
         let same_end = of.host.starts_with("*.") && wanted.ends_with(bare);
         if same_end { 0 } else { edit_distance(&wanted, bare, wanted.len().max(bare.len())).unwrap_or(usize::MAX) }
@@ -90,7 +85,7 @@ fn table_of<'t>(
     }
 }
 
-/// The host that a route asks for by itself.
+/// Returns the host that a route itself requires.
 fn asked_for(route: &pb::route::Route) -> Option<&str> {
     use pb::matcher::string_matcher::MatchPattern;
     use pb::route::header_matcher::HeaderMatchSpecifier;
@@ -104,9 +99,9 @@ fn asked_for(route: &pb::route::Route) -> Option<&str> {
     })
 }
 
-/// Resources that name the host of a request and are not served, with what is known of why. Those that name its path come first; what is served and
-/// names other paths alone was not meant.
-pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<UnservedResource> {
+/// Returns resources that name the request's host and are not served, with the known reasons. Resources that name its path come first; a resource
+/// that is served elsewhere and names only other paths is left out.
+pub(super) fn unserved_resources(side: SideRef<'_>, positions: &Positions<'_>, request: &Request) -> Vec<UnservedResource> {
     let wanted = host_of(&request.authority).to_ascii_lowercase();
     let naming: Vec<_> = side.objects().iter().filter(|object| names(&object.root, &wanted)).map(|object| object.id).collect();
     if naming.is_empty() {
@@ -119,7 +114,7 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
             .iter()
             .filter(|finding| finding.object.as_ref().or(finding.resource.as_ref()) == Some(&row.resource) && finding.severity != "notice");
         let mut why: Vec<String> = of_it.map(|finding| finding.message.clone()).collect();
-        // Of what is invalid, findings say it in our words.
+        // For invalid objects, findings have a better message.
         let is_known = |detail: &String| why.contains(detail) || (row.state == "invalid" && !why.is_empty());
         if let Some(detail) = row.detail.as_ref().map(ToString::to_string).filter(|detail| !is_known(detail)) {
             why.insert(0, detail);
@@ -138,18 +133,18 @@ pub(super) fn wanting(side: SideRef<'_>, positions: &Positions<'_>, request: &Re
     out.into_iter().map(|(_, resource)| resource).collect()
 }
 
-/// Keys under which resources say for which paths they are, in any case.
+/// Keys of path matchers in resources, in any letter case.
 const PATH_KEYS: [&str; 6] = ["prefix", "path", "value", "exact", "pathPrefix", "pathExact"];
 
-/// Whether a resource names a path, as far as its text goes before anything but literals. `None` where it names none.
+/// Whether a resource names a path, as far as its text is literal. `None` if it names no path.
 fn names_path(root: &Node, wanted: &str) -> Option<bool> {
     let literal = |text: &str| text.find(['*', '(', '[', '?', '{', '.', '\\', '+', '|', '$']).map_or(text.len(), |at| at);
     let fits = |text: &str| text.get(..literal(text)).is_some_and(|literal| wanted.starts_with(literal));
-    texts_under(root, &PATH_KEYS).into_iter().filter(|text| text.starts_with('/')).map(fits).reduce(|one, other| one || other)
+    strings_at(root, &PATH_KEYS).into_iter().filter(|text| text.starts_with('/')).map(fits).reduce(|one, other| one || other)
 }
 
-/// The texts at these keys, in any case, and in lists at them, anywhere in a resource.
-fn texts_under<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
+/// Returns the strings at these keys, in any letter case, and in lists at them, anywhere in a resource.
+fn strings_at<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
     let mut found = Vec::new();
     let mut open: Vec<(&Node, bool)> = Vec::from([(root, false)]);
     while let Some((node, is_meant)) = open.pop() {
@@ -164,10 +159,10 @@ fn texts_under<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
     found
 }
 
-/// At most this many findings are given as reasons of an answer.
+/// At most this many findings are given as reasons for an error.
 const MOST_REASONS: usize = 5;
 
-/// Why a route makes Envoy answer with an error of the server: what was found where the route was written, or else in its resources.
+/// Returns why a route makes Envoy answer with a server error: the findings where the route was written, or else in its resources.
 pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
     let simulation = &report.simulation;
     if simulation.outcome != Outcome::DirectResponse || simulation.route.is_none() || simulation.status.is_none_or(|status| status < 500) {
@@ -194,18 +189,18 @@ pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Posit
     all
 }
 
-/// Keys under which resources say for which hosts they are, in any case.
+/// Keys of hosts in resources, in any letter case.
 const KEYS: [&str; 5] = ["host", "hostname", "hostnames", "hosts", "fqdn"];
 
-/// Whether a resource names a host, itself or by a wildcard, which may be that of all.
+/// Whether a resource names a host, literally or by a wildcard, including `*`.
 fn names(root: &Node, wanted: &str) -> bool {
     let is_it = |text: &str| {
         let text = text.to_ascii_lowercase();
-        // Some write a port behind it, which no host has.
+        // Some resources append a port, which is not part of the host.
         let text = host_of(&text);
         text == wanted || text == "*" || text.strip_prefix('*').is_some_and(|end| end.starts_with('.') && wanted.ends_with(end))
     };
-    texts_under(root, &KEYS).into_iter().any(is_it)
+    strings_at(root, &KEYS).into_iter().any(is_it)
 }
 
 #[cfg(test)]
@@ -236,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unserved_host_names_its_resource_and_the_nearest_hosts() {
+    fn unserved_host_lists_resource_and_nearest_hosts() {
         let text = [
             SERVICE,
             &proxy("shop", "shop.example.com"),
@@ -255,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_the_path_comes_first_and_what_is_served_elsewhere_is_left_out() {
+    fn unserved_resources_are_sorted_and_filtered_by_path() {
         let mapping = |name: &str, hostname: &str, rest: &str| {
             format!(
                 "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: '{hostname}', {rest}}}\n"
@@ -281,11 +276,11 @@ spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
         ];
         let wanting = |url: &str| ask(&text.concat(), url).wanting.into_iter().map(|of| of.resource.name).collect::<Vec<_>>();
         assert_eq!(wanting("http://shop.example.com/f/x"), ["port"]);
-        assert_eq!(wanting("http://shop.example.com/g/x"), ["broken"], "what is served elsewhere was not meant");
+        assert_eq!(wanting("http://shop.example.com/g/x"), ["broken"], "a resource that is served elsewhere is left out");
     }
 
     #[test]
-    fn an_error_that_a_route_answers_with_has_its_reasons() {
+    fn error_response_has_reasons() {
         let spec = "spec: {virtualhost: {fqdn: a.example.com}, routes: [{conditions: [{prefix: /api}], services: [{name: wob, port: 80}]}, {services: [{name: web, port: 80}]}]}";
         let text = format!("{SERVICE}---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\n{spec}\n");
         let report = ask(&text, "http://a.example.com/api");
@@ -296,7 +291,7 @@ spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
     }
 
     #[test]
-    fn the_controllers_own_listeners_take_no_request_that_does_not_name_their_port() {
+    fn builtin_listeners_need_explicit_port() {
         let report = ask(SERVICE, "http://shop.example.com/ready");
         assert_eq!(report.simulation.outcome, Outcome::NoListener);
         assert_eq!(ask(SERVICE, "http://shop.example.com:8002/ready").simulation.listener.as_deref(), Some("stats-health"));

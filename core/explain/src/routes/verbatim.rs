@@ -1,6 +1,4 @@
-//! The routes of listeners that are passed on in Envoy's own words.
-//!
-//! What must not be here: routes that the IR has words for, and which route a given request takes.
+//! Lists the routes of listeners that are passed on verbatim. Does not list routes that the IR has types for; see the parent module.
 
 use super::{RouteRow, makers};
 use alloc::format;
@@ -11,15 +9,15 @@ use chancery_base::ir::{Tree, Verbatim};
 use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::Str;
 
-/// Objects that are named as the makers of one route, at most.
+/// At most this many makers of one route are named.
 const MOST_MAKERS: usize = 4;
 
-/// The routes of all such listeners, as Envoy goes through them.
+/// Returns the routes of all such listeners, in Envoy's order.
 pub(super) fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
     let of = &gateway.ir.delivery.verbatim;
     let mut rows = Vec::new();
     for (at, listener) in of.listeners.iter().enumerate() {
-        // In a bootstrap they stand after those of the IR.
+        // In a bootstrap these listeners follow those of the IR.
         let pointer = format!("/static_resources/listeners/{}", gateway.ir.listeners.len() + at);
         let chains = listener.get("filter_chains").items().iter().enumerate();
         let chains = chains.map(|(at, chain)| (format!("{pointer}/filter_chains/{at}"), chain));
@@ -34,7 +32,7 @@ pub(super) fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
     rows
 }
 
-/// Where a route stands.
+/// Where a route is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     gateway: GatewayRef<'a>,
@@ -50,7 +48,8 @@ impl Place<'_> {
         let Some(table) = config.find("route_config").or_else(named) else {
             let upstreams = clusters(config);
             if !upstreams.is_empty() {
-                let mut row = RouteRow { order: 1, action: "tcp", path: "any connection".into(), told: "forwards bytes".into(), ..self.row(pointer) };
+                let mut row =
+                    RouteRow { order: 1, action: "tcp", path: "any connection".into(), summary: "forwards bytes".into(), ..self.row(pointer) };
                 row.upstreams = upstreams.into_iter().map(|(name, _)| name).collect();
                 row.made_by = self.made_by(filter);
                 rows.push(row);
@@ -64,7 +63,8 @@ impl Place<'_> {
                 let mut row = RouteRow { domains: domains.clone(), order: at as u32 + 1, ..self.row(&pointer) };
                 fill(&mut row, route);
                 row.made_by = self.made_by(route);
-                // What a splitter or router makes is its own; else the host is what made it, or who asked for the listener of an upstream.
+                // A route of a splitter or router has its own makers; otherwise the host made it, or the resource that caused an upstream's
+                // listener.
                 if row.made_by.is_empty() {
                     row.made_by = self.made_by(host);
                 }
@@ -92,7 +92,7 @@ impl Place<'_> {
     }
 }
 
-/// One origin of each object in a value.
+/// Collects one origin of each object in a value.
 fn collect(of: &Tree, found: &mut Vec<Origin>) {
     let is_new =
         |origin: &Origin, found: &[Origin]| origin.object() != ObjectId::BUILT_IN && !found.iter().any(|known| known.object() == origin.object());
@@ -104,7 +104,7 @@ fn collect(of: &Tree, found: &mut Vec<Origin>) {
     of.items().iter().for_each(|value| collect(value, found));
 }
 
-/// Clusters that something sends to, each with its weight.
+/// Returns the clusters that a value sends to, each with its weight.
 fn clusters(of: &Tree) -> Vec<(Str, i64)> {
     match of.find("cluster") {
         Some(name) => Vec::from([(name.str(), 1)]),
@@ -124,7 +124,7 @@ fn fill(row: &mut RouteRow, route: &Tree) {
     row.conditions = conditions(matcher);
     let action = route.get("route");
     let all = clusters(action);
-    row.told = match &all[..] {
+    row.summary = match &all[..] {
         [(name, _)] => format!("to {name}"),
         all => super::by_weight(all.iter().map(|(name, weight)| (name.as_str(), *weight))),
     };
@@ -132,22 +132,22 @@ fn fill(row: &mut RouteRow, route: &Tree) {
     policies(&mut row.policies, action);
     if let Some(redirect) = route.find("redirect") {
         row.action = "redirect";
-        row.told = format!(
+        row.summary = format!(
             "redirects to {}",
             if redirect.get("host_redirect").text().is_empty() { "the same host" } else { redirect.get("host_redirect").text() }
         );
     } else if let Some(answer) = route.find("direct_response") {
         row.action = "respond";
-        row.told = format!("answers {}", answer.get("status").int());
+        row.summary = format!("answers {}", answer.get("status").int());
     }
 }
 
-/// What a matcher of a text wants, after its name.
+/// Describes the condition of a string matcher, after the matched name.
 fn words(of: &Tree) -> String {
     let invert = of.get("invert_match").value == chancery_base::ir::Plain::Bool(true);
     let not = if invert { "not " } else { "" };
     let of = of.find("string_match").unwrap_or(of);
-    // Headers have names of their own for the same.
+    // Header matchers use other field names for the same conditions.
     let find = |key: &str| of.find(key).or_else(|| of.find(&format!("{key}_match")));
     let kinds = [("exact", "is"), ("prefix", "starts with"), ("suffix", "ends with"), ("contains", "contains")];
     if let Some((words, text)) = kinds.iter().find_map(|(key, words)| Some((words, find(key)?.text()))) {

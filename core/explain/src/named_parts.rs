@@ -1,6 +1,6 @@
-//! What of the IR people know by name, and whose it is: listeners, filter chains, virtual hosts, routes, filters, clusters.
+//! Collects the named parts of the IR and their owners: listeners, filter chains, virtual hosts, routes, filters, clusters.
 //!
-//! [`Things`] listens while the IR is dumped. What must not be here: what became of an object (`ledger`).
+//! [`NamedParts`] receives events while the IR is dumped. Does not decide what happened to an object; see `ledger`.
 
 use super::pointer::{item_name, path_of};
 use alloc::format;
@@ -10,20 +10,19 @@ use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::{Node, Str};
 use hashbrown::HashSet;
 
-/// What was heard.
 #[derive(Default)]
-pub(super) struct Things {
-    /// Where the dump is; items of lists have no number.
+pub(super) struct NamedParts {
+    /// The current place in the dump; items of lists have no number.
     path: String,
-    /// The things that it is in: how long the path is there, and the place of the name.
+    /// The enclosing parts: the length of `path` at each, and the index of its name.
     open: Vec<(usize, usize)>,
     names: Vec<Option<Str>>,
-    /// Origins, with the place of the name of what they are in, and whether they made it as a whole.
-    told: Vec<(Origin, usize, bool)>,
+    /// Origins, with the index of the enclosing part's name, and whether the origin made the part as a whole.
+    records: Vec<(Origin, usize, bool)>,
 }
 
-impl Things {
-    /// Goes into a field. Returns what `leave` needs.
+impl NamedParts {
+    /// Enters a field. Returns the argument for `leave`.
     pub fn enter(&mut self, name: &str) -> usize {
         let before = self.path.len();
         self.path.push('/');
@@ -31,23 +30,23 @@ impl Things {
         before
     }
 
-    /// Goes into an item of a list.
+    /// Enters an item of a list.
     pub fn enter_item(&mut self) -> usize {
         let list = self.path.rsplit('/').next().unwrap_or_default();
-        // Clusters of a route are no clusters, but their names.
-        let is_thing = match list {
+        // The clusters of a route are only names.
+        let is_named_part = match list {
             "listeners" | "virtual_hosts" | "routes" | "filters" | "chains" | "filter_chains" | "http_filters" => true,
             _ => matches!(self.path.as_str(), "/clusters" | "/bootstrap/clusters" | "/verbatim/clusters" | "/verbatim/endpoints"),
         };
         let before = self.enter("");
-        if is_thing {
+        if is_named_part {
             self.open.push((self.path.len(), self.names.len()));
             self.names.push(None);
         }
         before
     }
 
-    /// The item is this.
+    /// Names the current item.
     pub fn item(&mut self, node: &Node) {
         let Some((_, name)) = self.open.last().copied().filter(|(length, _)| *length == self.path.len()) else { return };
         let list = self.path.rsplit('/').nth(1).unwrap_or_default();
@@ -56,7 +55,7 @@ impl Things {
         }
     }
 
-    /// Goes back to where it was before.
+    /// Returns to the enclosing place.
     pub fn leave(&mut self, before: usize) {
         self.path.truncate(before);
         while self.open.last().is_some_and(|(length, _)| *length > before) {
@@ -64,7 +63,7 @@ impl Things {
         }
     }
 
-    /// What is here comes from these.
+    /// Records origins of the current place.
     pub fn here(&mut self, origins: &[Origin]) {
         let written = origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN);
         let (name, whole) = match self.open.last() {
@@ -76,34 +75,34 @@ impl Things {
                 (self.names.len() - 1, false)
             }
         };
-        self.told.extend(written.map(|origin| (*origin, name, whole)));
+        self.records.extend(written.map(|origin| (*origin, name, whole)));
     }
 
-    /// How much was noted: what `forget` needs.
+    /// Returns a mark for `forget`.
     pub fn mark(&self) -> usize {
-        self.told.len()
+        self.records.len()
     }
 
-    /// Forgets what was noted since, unless it is a part of a thing: what says nothing is left out.
+    /// Forgets the records since a mark unless they belong to a named part: unset values are left out.
     pub fn forget(&mut self, mark: usize) {
         if self.open.is_empty() {
-            self.told.truncate(mark);
+            self.records.truncate(mark);
         }
     }
 
-    /// Objects with the names of what they are in, and whether it is theirs as a whole, in the order of the IR.
+    /// Returns objects with the names of the parts that they are in, and whether they made the part as a whole, in the order of the IR.
     ///
-    /// The field that made a thing as a whole (a Mapping's `service`) does not count again for what is derived from it, such as a name:
-    /// who else makes the same thing derives the same.
+    /// The field that made a part as a whole (a Mapping's `service`) is not reported again for values derived from it, such as a name: another
+    /// maker of the same part derives the same.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectId, &Str, bool)> {
         let place = |origin: &Origin, name: &usize| (origin.object(), origin.node(), *name);
-        let makers: HashSet<_> = self.told.iter().filter(|(.., whole)| *whole).map(|(origin, name, _)| place(origin, name)).collect();
+        let makers: HashSet<_> = self.records.iter().filter(|(.., whole)| *whole).map(|(origin, name, _)| place(origin, name)).collect();
         let counts = move |(origin, name, whole): &&(Origin, usize, bool)| *whole || !makers.contains(&place(origin, name));
-        self.told.iter().filter(counts).filter_map(|(origin, name, whole)| Some((origin.object(), self.names.get(*name)?.as_ref()?, *whole)))
+        self.records.iter().filter(counts).filter_map(|(origin, name, whole)| Some((origin.object(), self.names.get(*name)?.as_ref()?, *whole)))
     }
 }
 
-/// What to call an item of a list.
+/// Returns the readable name of a list item.
 fn name_of(list: &str, node: &Node) -> Option<Str> {
     Some(match list {
         "listeners" => format!("listener {}", item_name(node)?).into(),

@@ -1,6 +1,4 @@
-//! An input without what begins on a line: what a line decides is shown by leaving it out.
-//!
-//! What must not be here: compiling the rest, and comparing.
+//! Returns an input without the field that begins on a line, to show what the line decides. Does not compile or compare the result.
 
 use super::trace::choose_line;
 use alloc::string::String;
@@ -8,18 +6,17 @@ use chancery_base::compilation::Compilation;
 use chancery_base::resource::{Object, SourceId};
 use chancery_text::{NodeId, TextRange};
 
-/// An input without something.
-pub struct WithoutField {
-    /// The path of what was left out.
+/// An input without one field.
+pub struct InputWithoutField {
+    /// The path of the removed field.
     pub field: String,
-    /// The text that remains.
+    /// The remaining text.
     pub text: String,
 }
 
-/// An input without the one field, or item of a list, that begins on a line (from 1). `None` where none begins there, several do, or
-/// what begins there is a whole resource.
+/// Removes the one field, or list item, that begins on a line (from 1). Returns `None` if none or several begin there, or if a whole resource does.
 #[must_use]
-pub fn without_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<WithoutField> {
+pub fn input_without_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<InputWithoutField> {
     let (object, nodes) = choose_line(compilation, source, line)?;
     let object = compilation.objects.iter().find(|of| of.id == object)?;
     let positions = compilation.positions();
@@ -34,7 +31,7 @@ pub fn without_line(compilation: &Compilation, source: SourceId, line: u32) -> O
     }
     let gone = with_punctuation(text, written(object, *only)?);
     let text = [text.get(..gone.start as usize)?, text.get(gone.end as usize..)?].concat();
-    Some(WithoutField { field: positions.path(object, *only), text })
+    Some(InputWithoutField { field: positions.path(object, *only), text })
 }
 
 /// From the key, or the value of an item, to the end of the value.
@@ -42,7 +39,7 @@ fn written(object: &Object, node: NodeId) -> Option<TextRange> {
     Some(TextRange::new(object.key_range(node)?.start, object.value_range(node)?.end))
 }
 
-/// What goes with a field or an item: where it has its lines for itself these, else the comma on one of its sides.
+/// Extends the range of a field or item: to whole lines if it has them for itself, else by the comma on one of its sides.
 fn with_punctuation(text: &str, range: TextRange) -> TextRange {
     let (before, behind) = (text.get(..range.start as usize).unwrap_or_default(), text.get(range.end as usize..).unwrap_or_default());
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -50,7 +47,7 @@ fn with_punctuation(text: &str, range: TextRange) -> TextRange {
     let rest = behind.split('\n').next().unwrap_or_default();
     let is_end = rest.trim_start().is_empty() || rest.trim_start().starts_with('#') || before.ends_with('\n') && behind.is_empty();
     if indent.trim_start().trim_start_matches(['-', ' ']).is_empty() && is_end {
-        // A block's value ends with the end of its last line.
+        // A block value ends with the end of its last line.
         let own = text.get(range.start as usize..range.end as usize).unwrap_or_default();
         let more = if own.ends_with('\n') { 0 } else { (rest.len() + 1).min(behind.len()) };
         return TextRange::new(line_start as u32, range.end + more as u32);

@@ -1,19 +1,17 @@
-//! Why a value is what it is, in plain words.
-//!
-//! What must not be here: places, and what a controller does: only what it is known for is said.
+//! Explains in plain words why a value is what it is. Does not describe the behaviour of controllers beyond their known rules.
 
 use alloc::format;
 use alloc::string::String;
 use chancery_base::compilation::{Dialect, KnownDefault};
 use chancery_base::resource::Rule;
 
-/// The rule by which a value came from what `what` names (`spec.timeout_ms of Mapping quote.default`).
+/// Describes how a value came from `what` (`spec.timeout_ms of Mapping quote.default`) by a rule.
 pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: &Dialect) -> String {
     let controller = dialect.controller;
     let Some(what) = what else {
         return match rule {
             Rule::Environment => format!("environment: set by a variable or flag of {controller}'s pod"),
-            // A setting of the whole gateway that nobody wrote.
+            // A setting of the whole gateway that the user did not write.
             Rule::Default | Rule::Module => format!("default: it is not set, and {controller} then uses this"),
             _ => format!("built in: {controller} always does this, whatever the resources say"),
         };
@@ -31,7 +29,7 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: &Dialect) -> String 
     }
 }
 
-/// What is known of a default at the end of a pointer, where this value (as JSON) stands.
+/// Returns what is known of a default at the end of a pointer, if it has this value (as JSON).
 pub(super) fn known_default(pointer: &str, value: &str, dialect: &Dialect) -> Option<String> {
     let is_it = |known: &&KnownDefault| pointer.ends_with(known.pointer) && (known.value == value || known.value.is_empty());
     let known = dialect.defaults.iter().find(is_it)?;

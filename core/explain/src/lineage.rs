@@ -1,6 +1,5 @@
-//! One thread through all stages: from a line or a place in a document to the lines, resources and places that belong together.
-//!
-//! What must not be here: how it is shown.
+//! Selects everything that belongs together in all stages: from a line or a place in a document to the related lines, resources and places. Does
+//! not show them.
 
 use super::trace::choose_line;
 use super::{Positions, ResourceRef, Span};
@@ -13,11 +12,11 @@ use chancery_base::output_map::and_ancestors;
 use chancery_base::resource::{ObjectId, Origin, Rule, SourceId};
 use chancery_text::NodeId;
 
-/// Parts of input objects, and with that everything that was made of them.
+/// Parts of input objects, and with them everything that was made from them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Thread {
+pub struct Lineage {
     parts: Vec<Part>,
-    /// Whether what lies in the parts belongs to it as well.
+    /// Whether values inside the parts belong to it as well.
     deep: bool,
 }
 
@@ -27,9 +26,9 @@ struct Part {
     nodes: Vec<NodeId>,
 }
 
-impl Thread {
-    /// Of a line, counted from 1; `None` where no resource stands there. Of a line that made nothing by itself (in none of `maps`), it
-    /// is the thread of the whole resource.
+impl Lineage {
+    /// Selects a line, counted from 1; `None` if no resource is on it. A line that made nothing by itself (in none of `maps`) selects the whole
+    /// resource.
     pub fn of_line(compilation: &Compilation, source: SourceId, line: u32, maps: &[&OutputMap]) -> Option<Self> {
         let (object, nodes) = choose_line(compilation, source, line)?;
         let thread = Self { parts: Vec::from([Part { object, nodes }]), deep: true };
@@ -39,13 +38,13 @@ impl Thread {
         Some(Self::of_object(compilation, object))
     }
 
-    /// Of a whole resource.
+    /// Selects a whole resource.
     pub fn of_object(compilation: &Compilation, object: ObjectId) -> Self {
         let nodes = compilation.objects.get(object).map(|object| object.root.id).into_iter().collect();
         Self { parts: Vec::from([Part { object, nodes }]), deep: true }
     }
 
-    /// Of a place in a document: what made it, or the nearest place around it.
+    /// Selects the makers of a place in a document, or of the nearest enclosing place.
     pub fn of_place(map: &OutputMap, pointer: &str) -> Self {
         let origins = map.lookup(pointer).map(|made| made.origins.to_vec()).unwrap_or_default();
         let mut parts: Vec<Part> = Vec::new();
@@ -58,12 +57,11 @@ impl Thread {
         Self { parts, deep: false }
     }
 
-    /// Whether nothing belongs to it.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The places of a document that it made, none of which lies in another.
+    /// Returns the places of a document that the selection made, without places inside others.
     pub fn places(&self, compilation: &Compilation, map: &OutputMap) -> Vec<String> {
         let mut out: BTreeSet<String> = BTreeSet::new();
         for part in &self.parts {
@@ -80,7 +78,7 @@ impl Thread {
         out.iter().filter(|pointer| !outer(pointer)).cloned().collect()
     }
 
-    /// The lines that it starts from.
+    /// Returns the lines of the selected parts.
     pub fn spans(&self, positions: &Positions<'_>) -> Vec<Span> {
         let of = |part: &Part| {
             let object = part.object;
@@ -92,12 +90,12 @@ impl Thread {
         spans
     }
 
-    /// The resources that it starts from.
+    /// Returns the selected resources.
     pub fn resources(&self, compilation: &Compilation) -> Vec<ResourceRef> {
         self.parts.iter().filter_map(|part| compilation.objects.get(part.object)).map(|object| ResourceRef::from(&object.key)).collect()
     }
 
-    /// The fields that it starts from, as `spec.prefix`; none for whole resources.
+    /// Returns the selected fields, as `spec.prefix`; none for whole resources.
     pub fn fields(&self, compilation: &Compilation) -> Vec<String> {
         let of = |part: &Part| {
             let object = compilation.objects.get(part.object)?;

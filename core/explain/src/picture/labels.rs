@@ -1,6 +1,4 @@
-//! What is written in a box, and how much room it takes.
-//!
-//! What must not be here: where boxes go.
+//! Writes the labels of boxes and measures their width. Does not place boxes; see `layout`.
 
 use super::Frame;
 use crate::{GraphNode, NodeKind};
@@ -8,25 +6,25 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Room before the text, for the icon.
+/// Space before the text, for the icon.
 pub(super) const TEXT_AT: i32 = 34;
-/// Room after the text.
+/// Space after the text.
 const PAD: i32 = 12;
-/// The widest box, and the widest of a story.
+/// The widest box, in a graph and in a story.
 const WIDEST: i32 = 268;
 const WIDEST_OF_STORY: i32 = 216;
-/// Between the parts of a caption.
+/// The separator of a caption's parts.
 const BETWEEN: &str = " \u{b7} ";
-/// So many letters of a part that is cut say something.
+/// A part of a caption is cut only if at least this many letters remain.
 const SHORTEST: usize = 6;
-/// Size of letters: of titles, of captions, of reasons.
+/// Font sizes of titles, captions and reasons.
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
 
-/// The box of a node. `limit` is the widest that small texts may make it, where that is less than boxes may have by themselves.
+/// Builds the box of a node. `limit` is the maximum width that small caption_and_title may cause, if it is less than the general maximum.
 pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Option<i32>) -> Frame {
-    let (mut caption, mut title) = texts(node);
-    // The first clause says what is the matter; the rest is for whoever asks.
+    let (mut caption, mut title) = caption_and_title(node);
+    // The first clause names the problem; details follow on request.
     let mut reason: String = node.reason.as_deref().and_then(|reason| reason.split("; ").next()).unwrap_or_default().into();
     let mut note = note(node);
     let height = match (compact, reason.is_empty() && note.is_empty()) {
@@ -35,14 +33,14 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
         (false, false) => 56,
     };
     if compact {
-        // One line: the icon tells Envoy's kinds, a word those of resources.
+        // With one line, the icon shows the kind of Envoy's parts, and a word shows the kind of resources.
         if let Some(resource) = node.resource.as_ref().filter(|_| !is_rule(node)) {
             title = format!("{} {title}", resource.kind);
         }
     }
     let widest = if node.lane.is_some() { WIDEST_OF_STORY } else { WIDEST };
     title = cut(&title, TITLE, widest - TEXT_AT - PAD);
-    // A box that is wide for its title has room for more.
+    // A box that a title makes wide has room for longer small caption_and_title.
     let room = limit.map_or(widest - TEXT_AT - PAD, |limit| (widest.min(limit) - TEXT_AT - PAD).max(measure(&title, TITLE)));
     caption = fitting(&caption, room);
     if !compact {
@@ -70,7 +68,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     }
 }
 
-/// What a rule asks of a request besides its path, and what happens instead of forwarding.
+/// Returns the conditions of a rule besides its path, and its action instead of forwarding.
 fn note(node: &GraphNode) -> String {
     match is_rule(node) {
         true => node.label.lines().nth(2).unwrap_or_default().into(),
@@ -78,13 +76,13 @@ fn note(node: &GraphNode) -> String {
     }
 }
 
-/// Whether it is a rule of a story: its label has the path, who makes it, and the conditions.
+/// Whether the node is a rule of a story: its label has the path, its maker and the conditions.
 fn is_rule(node: &GraphNode) -> bool {
     node.kind == NodeKind::Route && node.lane.is_some() && node.folded.is_none()
 }
 
-/// Caption and title.
-fn texts(node: &GraphNode) -> (String, String) {
+/// Returns caption and title.
+fn caption_and_title(node: &GraphNode) -> (String, String) {
     if is_rule(node) {
         let mut lines = node.label.lines();
         let path = lines.next().unwrap_or_default();
@@ -102,11 +100,11 @@ fn texts(node: &GraphNode) -> (String, String) {
             (_, Some(state @ ("invalid" | "ignored" | "shadowed"))) => caption = format!("{caption} \u{b7} {state}"),
             _ => {}
         }
-        // A second line tells it from others of its name.
+        // A second line distinguishes it from others of its name.
         let caption = node.label.lines().nth(1).into_iter().fold(caption, |caption, apart| format!("{caption}{BETWEEN}{apart}"));
         let title = match resource.name.is_empty() {
             true => "(no name)".into(),
-            // A story names the port as well.
+            // A story shows the port as well.
             false if node.lane.is_some() && node.label.starts_with(&format!("{}:", resource.name)) => node.label.clone(),
             false => resource.name.to_string(),
         };
@@ -140,8 +138,8 @@ fn texts(node: &GraphNode) -> (String, String) {
     }
 }
 
-/// A caption that fits into a width: its kind, and of what more it says, whole parts; the last stays longest. A first part that has room for its
-/// beginning is cut, since the last is what boxes differ in.
+/// Shortens a caption to a width: keeps its kind, and drops whole detail parts; the last part is kept longest. The first detail part is cut if its
+/// beginning fits, since boxes differ in the last part.
 fn fitting(caption: &str, width: i32) -> String {
     let mut parts: Vec<&str> = caption.split(BETWEEN).collect();
     while parts.len() > 2 && measure(&parts.join(BETWEEN), CAPTION) > width {
@@ -160,9 +158,9 @@ fn fitting(caption: &str, width: i32) -> String {
     cut(&parts.join(BETWEEN), CAPTION, width)
 }
 
-/// Text that fits into a width, cut at its end if need be.
+/// Cuts a text at its end to fit into a width.
 fn cut(text: &str, size: i32, width: i32) -> String {
-    // What no XML may hold, and line ends.
+    // Replaces line ends and characters that XML forbids.
     let clean = || text.chars().map(|c| if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') { ' ' } else { c });
     let bold = if size == TITLE { BOLD } else { 100 };
     let mut room = i64::from(width) * 100_000 / i64::from(size) / bold;
@@ -180,17 +178,17 @@ fn cut(text: &str, size: i32, width: i32) -> String {
     out
 }
 
-/// How wide a text is at most. Whoever looks at the picture has whatever sans-serif face; of the usual ones DejaVu is the widest.
+/// Returns the maximum width of a text. The viewer's sans-serif font is unknown; of the usual fonts DejaVu is the widest.
 fn measure(text: &str, size: i32) -> i32 {
     let width = text.chars().map(thousandths).sum::<i64>() * i64::from(size) / 1000;
     let width = if size == TITLE { width * BOLD / 100 } else { width };
     i32::try_from(width).unwrap_or(WIDEST) + 1
 }
 
-/// How much wider bold letters are, in per cent: titles are bold where a face has nothing between.
+/// How much wider bold letters are, in per cent: titles are bold if a font has no semi-bold weight.
 const BOLD: i64 = 113;
 
-/// How wide a character is in DejaVu Sans, in thousandths of its size, or somewhat more.
+/// The width of a character in DejaVu Sans, in thousandths of its size, rounded up.
 fn thousandths(c: char) -> i64 {
     match c {
         'i' | 'j' | 'l' | '\'' | 'I' => 300,
@@ -208,7 +206,7 @@ fn thousandths(c: char) -> i64 {
 mod tests {
     use super::*;
 
-    /// Widths in DejaVu Sans, bold and not, in thousandths of the size.
+    /// Widths in DejaVu Sans, bold and regular, in thousandths of the size.
     const DEJAVU: [(char, i64, i64); 20] = [
         ('a', 613, 675),
         ('c', 550, 593),
@@ -233,7 +231,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_caption_loses_whole_parts_before_letters() {
+    fn caption_drops_whole_parts_before_letters() {
         let whole = "Service \u{b7} shop \u{b7} not there";
         assert_eq!(fitting(whole, WIDEST), whole);
         assert_eq!(fitting(whole, measure(whole, CAPTION) - 1), "Service \u{b7} not there");
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_wide_enough_for_the_widest_of_the_usual_faces() {
+    fn box_width_fits_widest_common_font() {
         for (c, plain, bold) in DEJAVU {
             assert!(thousandths(c) >= plain, "{c}");
             assert!(thousandths(c) * BOLD / 100 + 10 >= bold, "{c}");
