@@ -36,15 +36,26 @@ const FILES: [&str; 11] = [
 /// The Rust target of browsers.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The arguments of wasm-opt: the WebAssembly features that rustc uses, and an optimisation for size.
-const WASM_OPT: [&str; 9] = [
+/// The arguments of wasm-opt: the WebAssembly features that rustc uses, and optimisations for the compressed size.
+const WASM_OPT: [&str; 15] = [
     "--enable-bulk-memory",
     "--enable-sign-ext",
     "--enable-nontrapping-float-to-int",
     "--enable-mutable-globals",
     "--enable-reference-types",
     "--enable-multivalue",
+    // Brotli compresses zeros between constants better than a list of segments.
+    "--skip-pass=memory-packing",
+    // Rust puts nothing into the first kilobyte of memory.
+    "--low-memory-unused",
+    "--generate-global-effects",
     "-Oz",
+    // A large function with many variables needs longer indexes for them.
+    "--one-caller-inline-max-function-size=20",
+    // Similar functions compress better next to each other.
+    "--reorder-functions-by-name",
+    // Engines ignore alignment hints.
+    "--dealign",
     "--strip-debug",
     "--strip-producers",
 ];

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { clickLine, dist, load, ready, show, test, visitors } from "../browser.mjs";
 
-// Texts that the page fetches by itself.
+// Texts that the page fetches.
 const hosted = {};
 const site = visitors(hosted);
 
@@ -38,7 +38,7 @@ describe("bytes", ONLY_PUBLISHED, () => {
   });
 });
 
-// What a tab takes, of the browser's programs the one that has it, as Linux counts it.
+// The memory of the largest renderer process in MB, from Linux's accounting.
 const taken = async () => {
   const session = await site.browser.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
@@ -50,7 +50,7 @@ const taken = async () => {
   return Math.max(...(await Promise.all(sizes)));
 };
 
-// The same once it changes no more: the page asks for some views when nobody waits for an answer, and the browser tidies up after that.
+// The same after it stopped changing: the page loads some views in pauses, and the browser collects garbage after that.
 const settled = async () => {
   let [last, since] = [0, Date.now()];
   while (Date.now() - since < 3000) {
@@ -84,7 +84,7 @@ kind: Service
 metadata: {name: s${at}, namespace: shop}
 spec: {ports: [{port: 80}]}
 `;
-// As many as 5 MB hold.
+// Enough resources for 5 MB.
 const proxies = () => Array.from({ length: Math.ceil(5_000_000 / PROXY(10_000).length) }, (_, at) => PROXY(at)).join("");
 const LARGE = {
   Mappings: () => LISTENER + mappings(Math.ceil((5_000_000 * 1000) / mappings(1000).length)),
@@ -103,7 +103,7 @@ describe("memory", ONLY_PUBLISHED, () => {
   for (const [name, text] of Object.entries(LARGE)) {
     test(`a tab takes at most ${MOST_MEMORY} MB with 5 MB of ${name}`, async () => {
       const { page, close } = await site.visit();
-      // Dropped as a file from a disk is: no text of the test's own is in the tab.
+      // A dropped file, so that the test itself adds no text to the tab.
       hosted["/many.yaml"] = text();
       await page.evaluate(async () => {
         const data = new DataTransfer();
@@ -124,15 +124,15 @@ describe("memory", ONLY_PUBLISHED, () => {
 });
 
 describe("budgets", () => {
-  // Machines differ, and so do their days: what is told is milliseconds, what is held is how it grows.
-  test("a keystroke is answered soon, with 1,000 resources not many times later than with 50", async () => {
+  // Machines differ. The test prints milliseconds and limits their growth.
+  test("keystroke latency grows slowly with resources", async () => {
     const middles = [];
     for (const count of [50, 1000]) {
       const { page, close } = await site.visit();
       await load(page, { "many.yaml": mappings(count) });
       await page.locator(".status", { hasText: `${count} resources` }).waitFor();
       await show(page, "findings");
-      // What is written becomes part of a name that a finding repeats.
+      // The edit becomes part of a name that a finding repeats.
       await page.locator(".finding", { hasText: "wrong" }).locator(".chip.source").first().click();
       await page.locator(".cm-line", { hasText: "wrong: 1" }).waitFor();
       await clickLine(page, "wrong: 1");
@@ -191,9 +191,9 @@ describe("budgets", () => {
   });
 });
 
-describe("everyone", () => {
+describe("accessibility", () => {
   for (const theme of ["light", "dark"]) {
-    test(`axe finds nothing serious in any view, ${theme}`, async () => {
+    test(`axe reports no serious problem, ${theme}`, async () => {
       const { page, close } = await site.visit({ theme });
       await clickLine(page, "prefix: /api/");
       const check = async (where) => {

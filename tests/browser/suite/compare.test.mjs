@@ -1,4 +1,4 @@
-// The present state against another.
+// Tests of the Compare view.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -21,7 +21,7 @@ const weigh = async (page, more) => {
 };
 
 describe("compare", () => {
-  test("tells what changed since the work was opened: requests, resources, and what Envoy gets, with the lines", async () => {
+  test("compare shows changes since opening with their lines", async () => {
     const { page, errors, close } = await visit();
     await verdict(page, "Nothing differs.");
     await weigh(page, "5");
@@ -39,7 +39,7 @@ describe("compare", () => {
     await close();
   });
 
-  test("a pinned state is compared with, after a reload too", async () => {
+  test("compare uses the pinned state after a reload", async () => {
     const { page, close } = await visit();
     await weigh(page, "5");
     await verdict(page, "Requests change");
@@ -59,7 +59,7 @@ describe("compare", () => {
     await close();
   });
 
-  test("another tab of the browser is compared with", async () => {
+  test("compare uses another tab", async () => {
     const { page, context, close } = await visit();
     const other = await context.newPage();
     await other.goto(`${site.server.url}?example=canary`);
@@ -72,7 +72,7 @@ describe("compare", () => {
     await close();
   });
 
-  test("a dump of a running Envoy is compared with, and what is no such thing is refused in words", async () => {
+  test("compare accepts a config dump and refuses other text", async () => {
     const { page, close } = await visit();
     const listener = { "@type": "type.googleapis.com/envoy.config.listener.v3.Listener", name: "old", address: { socket_address: { address: "0.0.0.0", port_value: 9999 } } };
     const dump = JSON.stringify({ configs: [{ "@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", dynamic_listeners: [{ name: "old", active_state: { version_info: "1", listener } }] }] });

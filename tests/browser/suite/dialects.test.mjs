@@ -74,13 +74,13 @@ describe("detection of dialects", () => {
   });
 });
 
-describe("names that were written", () => {
+describe("names of Services", () => {
   for (const [example, answer, box] of [
     ["consul/canary", "90 % orders (v1), 10 % orders (v2)", "orders (v2)"],
     ["consul/api-gateway", "orders, as /", "orders"],
     ["ingress/paths", "api at 10.1.0.4:8080, as /api/v2/", "api"],
   ]) {
-    test(`${example}: its answer names Services, and its way is lit`, async () => {
+    test(`${example}: answer names Services and highlights the way`, async () => {
       const { page, close } = await visit(`?example=${example}`);
       await page.locator(".asked-answer.good", { hasText: answer }).waitFor();
       await page.locator(".box.way .box-title", { hasText: box }).first().waitFor();
@@ -90,7 +90,7 @@ describe("names that were written", () => {
     });
   }
 
-  test("a proxy whose upstream nobody splits or routes has a request as well", async () => {
+  test("proxy with a plain upstream has a request", async () => {
     const { page, close } = await visit("?example=consul/intentions");
     await page.locator(".asked-answer", { hasText: "orders" }).waitFor();
     await show(page, "routes");
@@ -100,7 +100,7 @@ describe("names that were written", () => {
 });
 
 describe("several gateways", () => {
-  test("changes are told for all of them", async () => {
+  test("compare covers all gateways", async () => {
     const { page, close } = await visit("?example=contour/provisioner");
     await show(page, "compare");
     await page.locator(".verdict", { hasText: "Nothing differs." }).waitFor();
@@ -115,7 +115,7 @@ describe("several gateways", () => {
     await close();
   });
 
-  test("each proxy of a mesh is shown by a switch", async () => {
+  test("switch selects a proxy of the mesh", async () => {
     const { page, close } = await visit("?example=consul/canary");
     const gateways = page.locator(".status select[aria-label='Gateway']");
     const all = await gateways.locator("option").allTextContents();
@@ -128,7 +128,7 @@ describe("several gateways", () => {
 });
 
 describe("an Application Gateway", () => {
-  test("its document, its rules in order, a request's way, and the graph", async () => {
+  test("Application Gateway shows document, rules, request and graph", async () => {
     const { page, errors, close } = await visit("?example=ingress/paths");
     assert.equal((await page.locator("#tab-envoy").textContent()).trim(), "Gateway");
     await page.locator(".asked-answer.good", { hasText: "10.1.0.4:8080" }).waitFor();
@@ -152,7 +152,7 @@ describe("an Application Gateway", () => {
     await close();
   });
 
-  test("what an edit changes is compared part by part", async () => {
+  test("compare lists changed parts of the gateway", async () => {
     const { page, close } = await visit("?example=ingress/paths");
     await show(page, "compare");
     await page.locator(".verdict", { hasText: "Nothing differs." }).waitFor();

@@ -1,4 +1,4 @@
-// What strangers' input, missing networks and hanging workers must not do.
+// Tests with hostile input, without a network, and with failing workers.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -23,7 +23,7 @@ describe("safety", () => {
     await close();
   });
 
-  test("nothing is asked of any network after the page is loaded", async () => {
+  test("loaded page makes no network request", async () => {
     const { page, close } = await site.visit();
     await page.waitForLoadState("networkidle");
     const asked = [];
@@ -46,12 +46,12 @@ describe("safety", () => {
     await close();
   });
 
-  test("a worker that hangs is ended, and the page says so", async () => {
+  test("hanging worker is ended and reported", async () => {
     const init = () => {
       window.ended = 0;
       window.Worker = class extends EventTarget {
         postMessage([number, question]) {
-          // It is there, and works on what it is given for ever.
+          // The worker answers `hello` and then hangs.
           if (new TextDecoder().decode(question) === '"hello"') setTimeout(() => this.dispatchEvent(new MessageEvent("message", { data: [number, new TextEncoder().encode('{"fine":null}')] })));
         }
         terminate() {
@@ -66,7 +66,7 @@ describe("safety", () => {
     await close();
   });
 
-  test("a worker that cannot be loaded is reported, and starts once a person tries again", async () => {
+  test("failed worker is reported and restarts", async () => {
     const { page, close } = await site.open({ init: () => (window.Worker = class extends Worker {
       constructor(address, options) {
         super(window.worksAgain ? address : "./none.js", options);
@@ -80,7 +80,7 @@ describe("safety", () => {
     await close();
   });
 
-  test("a page that cannot be loaded says so, and begins once a person tries again", async () => {
+  test("failed page is reported and restarts", async () => {
     for (const file of [/chancery-page_bg\.wasm$/, /chancery-page\.js$/]) {
       const context = await site.browser.newContext({ serviceWorkers: "block" });
       const page = await context.newPage();
@@ -94,9 +94,9 @@ describe("safety", () => {
     }
   });
 
-  test("works without a network after the first visit", async () => {
+  test("page works offline after the first visit", async () => {
     const { page, context, close } = await site.visit({ serviceWorkers: "allow" });
-    // Only a page that was built for people keeps itself.
+    // Only a published page works offline.
     assert.ok(await page.locator("html").getAttribute("data-version"));
     await page.waitForFunction(() => navigator.serviceWorker.controller, null, { timeout: 60_000 });
     await context.setOffline(true);
@@ -106,7 +106,7 @@ describe("safety", () => {
     await close();
   });
 
-  test("in another page it shows one view, takes files from that page and tells its size", async () => {
+  test("embedded page accepts files and reports its size", async () => {
     const { page, close } = await site.open({ path: "host/" });
     const frame = page.frameLocator("#f");
     await frame.locator(".alone").waitFor({ timeout: 30_000 });

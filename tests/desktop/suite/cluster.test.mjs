@@ -1,4 +1,4 @@
-// A cluster in the window: connected to by a click, followed, broken, repaired. Skipped where there is no API server to run.
+// Tests of a cluster in the window. Skipped without an API server.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -27,7 +27,7 @@ const withKinds = async (cluster) => {
   }
 };
 
-test("a cluster is connected to, and shows what is applied as it is applied", { skip: !program }, async () => {
+test("cluster changes appear in the window", { skip: !program }, async () => {
   const cluster = await start();
   const window = await open([], { KUBECONFIG: cluster.kubeconfig });
   const status = () => said(window, ".status");
@@ -73,7 +73,7 @@ test("a cluster is connected to, and shows what is applied as it is applied", { 
   }
 });
 
-test("an Envoy in a pod is found, read over a port-forward, and sent a request", { skip: !program || !process.env.CHANCERY_ENVOY }, async () => {
+test("Envoy in a pod is found and queried", { skip: !program || !process.env.CHANCERY_ENVOY }, async () => {
   const cluster = await start();
   const folder = await mkdtemp(join(tmpdir(), "envoy-"));
   const upstream = createServer((_, response) => response.end("hello"));

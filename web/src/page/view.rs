@@ -31,7 +31,7 @@ impl View {
             View::Graph => "Graph",
             View::Routes => "Routes",
             View::Envoy => "Envoy",
-            View::Ir => "Stages",
+            View::Ir => "How it is built",
             View::Findings => "Findings",
             View::Try => "Try",
             View::Compare => "Compare",

@@ -11,7 +11,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut bindgen = Bindgen::new();
-    let written = bindgen.web(true).and_then(|bindgen| bindgen.input_path(program).out_name(name).typescript(false).generate(folder));
+    // The worker's script loads the program by the default path.
+    bindgen.input_path(program).out_name(name).typescript(false).omit_default_module_path(false);
+    let written = bindgen.web(true).and_then(|bindgen| bindgen.generate(folder));
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -17,7 +17,7 @@ enum Shown {
 /// The documents next to each other. An Application Gateway has no separate IR.
 fn documents(app: App) -> Vec<(Doc, String)> {
     let name = output(app);
-    let ir = (name == View::Envoy.label()).then(|| (Doc::Ir, "IR".to_string()));
+    let ir = (name == View::Envoy.label()).then(|| (Doc::Ir, "Intermediate".to_string()));
     let around = [Some((Doc::Config, "Config".to_string())), ir, Some((Doc::Envoy, name))];
     around.into_iter().flatten().collect()
 }
@@ -40,7 +40,7 @@ pub fn StagesView(app: App) -> impl IntoView {
         <div class="bar">
             <div class="segments" role="tablist" aria-label="Stage">
                 {choice(Shown::Config, "Config".into())}
-                {move || has_ir().then(|| choice(Shown::Ir, "IR".into()))}
+                {move || has_ir().then(|| choice(Shown::Ir, "Intermediate".into()))}
                 {move || choice(Shown::All, together())}
             </div>
         </div>
