@@ -229,8 +229,8 @@ impl Teller<'_> {
     }
 
     fn failed(&self, failed: &simulate::Failed) -> String {
-        if let Some(told) = failed.told() {
-            return plain(&told).into_owned();
+        if let Some(reason) = failed.reason() {
+            return plain(&reason).into_owned();
         }
         let seen = failed.seen.as_ref().map_or_else(|| "there is none".to_owned(), |seen| format!("saw {}", self.style.yellow(plain(seen))));
         format!("{} wants {}, {seen}", plain(&failed.matcher), self.style.cyan(plain(&failed.expected)))

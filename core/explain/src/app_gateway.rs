@@ -210,6 +210,6 @@ pub(crate) fn describe_ending(journey: &Journey) -> String {
     match &journey.ending {
         Ending::Refused { code: Some(code), why } => format!("is answered {code}: {why}"),
         Ending::Refused { code: None, why } => format!("is not answered: {why}"),
-        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).told(),
+        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).summary(),
     }
 }

@@ -77,7 +77,7 @@ pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, 
         return no_tls(simulation);
     }
     if simulation.outcome != Outcome::Forward {
-        return Ending::of(simulation).told();
+        return Ending::of(simulation).summary();
     }
     let all = shares(simulation, parts);
     let one = |(cluster, share): &(String, f64)| {

@@ -114,7 +114,7 @@ impl RequestTests {
             expect.extend((!clusters.is_empty()).then(|| ("clusters", Node::synthesised(Value::Array(clusters)))));
             expect.extend((!upstream.is_empty()).then(|| ("upstream", object(upstream))));
             let method = if request.method.is_empty() { "GET" } else { &request.method };
-            let name = format!("{method} {} {}", request.url, expected.told());
+            let name = format!("{method} {} {}", request.url, expected.summary());
             let request = serde_json::to_string(&request).ok().and_then(|text| parse(&text, &Limits::default()).root);
             object([("name", value_node(&name)), ("request", request.unwrap_or_else(|| object([]))), ("expect", object(expect))])
         });

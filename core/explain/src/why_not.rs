@@ -222,8 +222,8 @@ fn explain_loss(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[R
     let tried = simulation.tried.iter().find(|tried| row.pointer == format!("{host}/routes/{}", tried.index));
     if let Some(failed) = tried.and_then(|tried| tried.failed.as_ref()) {
         let seen = failed.seen.as_ref().map_or_else(|| "there is none".into(), |seen| format!("saw `{seen}`"));
-        case.summary.push(match failed.told() {
-            Some(told) => format!("Its route does not match the request: {told}."),
+        case.summary.push(match failed.reason() {
+            Some(reason) => format!("Its route does not match the request: {reason}."),
             None => format!("{} wants `{}`, {seen}.", failed.matcher, failed.expected),
         });
     }

@@ -28,11 +28,11 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Gra
 
 /// Checks a saved request against its expectation.
 pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &SavedRequest) -> Verdict {
-    let expected = saved.expected.told();
+    let expected = saved.expected.summary();
     match saved.request.read() {
         Ok(request) => {
             let ending = route_app_gateway(gateway, positions, &request).journey.outcome();
-            Verdict { holds: ending == saved.expected, expected, now: ending.told(), ending: Some(ending) }
+            Verdict { holds: ending == saved.expected, expected, now: ending.summary(), ending: Some(ending) }
         }
         Err(why) => Verdict { holds: false, expected, now: why, ending: None },
     }

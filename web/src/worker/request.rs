@@ -34,7 +34,7 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph
     let steps = Walk::steps(&report, &ending);
     let (hosts, wanting) = nearest(&report);
     let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
-    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
+    Ok(Way { told: ending.summary(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
 }
 
 /// A gateway after the first.
@@ -45,7 +45,7 @@ fn hop(of: &explain::Hop) -> Hop {
         step.pointer = None;
         step.tried.iter_mut().for_each(|tried| tried.pointer = None);
     }
-    Hop { gateway: of.gateway.clone(), told: ending.told(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
+    Hop { gateway: of.gateway.clone(), told: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 
 /// If no route matches: the nearest served hosts, as the beginning of a URL, and resources for the host that are not served.
@@ -125,8 +125,8 @@ impl<'a> Walk<'a> {
         step.lost = simulation.filter_chain.is_none();
         let failed = |chain: &simulate::TriedChain| {
             let failed = chain.failed.as_ref()?;
-            let (matcher, expected, seen) = match failed.told() {
-                Some(told) => (String::new(), told, None),
+            let (matcher, expected, seen) = match failed.reason() {
+                Some(reason) => (String::new(), reason, None),
                 None => (failed.matcher.clone(), failed.expected.clone(), failed.seen.clone()),
             };
             Some(Tried { name: chain.name.clone(), matcher, expected, seen, ..Tried::default() })
@@ -166,8 +166,8 @@ impl<'a> Walk<'a> {
         let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
         let tried = |tried: &simulate::TriedRoute| {
             let mut failed = tried.failed.clone().unwrap_or_default();
-            if let Some(told) = failed.told() {
-                failed = simulate::Failed { expected: told, ..simulate::Failed::default() };
+            if let Some(reason) = failed.reason() {
+                failed = simulate::Failed { expected: reason, ..simulate::Failed::default() };
             }
             // The route's own row shows the path already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
         step.lost = !matches!(simulation.outcome, Outcome::Forward | Outcome::Redirect);
         // The reason already says that the connection is closed.
         if !matches!(simulation.outcome, Outcome::Forward | Outcome::Reset | Outcome::NoFilterChain) {
-            step.told.push(format!("the request {}", ending.told()));
+            step.told.push(format!("the request {}", ending.summary()));
         }
         step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
         step.told.extend(simulation.why.clone());

@@ -65,7 +65,7 @@ fn authorization_headers(whole: &mut Whole<'_>) {
     }
 }
 
-/// Checks headers of responses to rate-rate_limit_headers requests.
+/// Checks headers of responses to rate-limited requests.
 fn rate_limit_headers(whole: &mut Whole<'_>, filters: &[(Str, Sourced<PerFilter>)]) {
     for (_, filter) in filters {
         if let PerFilter::LocalRateLimit(limit) = &filter.value {

@@ -21,7 +21,7 @@ const SHORTEST: usize = 6;
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
 
-/// Builds the box of a node. `limit` is the maximum width that small caption_and_title may cause, if it is less than the general maximum.
+/// Builds the box of a node. `limit` is the maximum width that small texts may cause, if it is less than the general maximum.
 pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Option<i32>) -> Frame {
     let (mut caption, mut title) = caption_and_title(node);
     // The first clause names the problem; details follow on request.
@@ -40,7 +40,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     }
     let widest = if node.lane.is_some() { WIDEST_OF_STORY } else { WIDEST };
     title = cut(&title, TITLE, widest - TEXT_AT - PAD);
-    // A box that a title makes wide has room for longer small caption_and_title.
+    // A box that a title makes wide has room for longer small texts.
     let room = limit.map_or(widest - TEXT_AT - PAD, |limit| (widest.min(limit) - TEXT_AT - PAD).max(measure(&title, TITLE)));
     caption = fitting(&caption, room);
     if !compact {

@@ -28,7 +28,7 @@ pub fn app_gateway_requests(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
     let sides = [before, after].map(|side| Way { side, router: Router::new(side.parts), facts: Facts::of(side) });
     let mut doors: BTreeMap<(FrontendType, i64), Place> = BTreeMap::new();
     for (at, side) in sides.iter().enumerate() {
-        for door in side.router.doors() {
+        for door in side.router.served_listeners() {
             let place = doors.entry((door.frontend, door.port)).or_default();
             place.is_https[at] |= door.is_https;
             place.is_open[at] = true;

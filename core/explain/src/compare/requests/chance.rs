@@ -1,6 +1,6 @@
 //! Compares requests that are routed at random: routes that match a share of the requests, and leave the rest to later routes.
 //!
-//! Envoy draws one number per request, and every such route uses it. The results of all draws are compared compare_together, so that several routes with
+//! Envoy draws one number per request, and every such route uses it. The results of all draws are compared together, so that several routes with
 //! shares equal one route with weights.
 //!
 //! Does not handle shares that one route gives to several clusters; every simulation reports those.
@@ -88,7 +88,7 @@ pub(super) fn compare_draws<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, doma
     all.into_iter().flat_map(|(_, simulations)| simulations).find_map(|simulation| simulation.lacks)
 }
 
-/// Compares the results of all draws compare_together.
+/// Compares the results of all draws together.
 fn compare_together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], all: &[(Both, [Simulation; 2])], draws: &[Draw]) {
     let Some((first, simulations)) = all.first() else { return };
     let [before, after] = [0, 1].map(|side| {

@@ -1,7 +1,7 @@
 //! Derives the paths that the routes of a virtual host distinguish on both sides, if a differing route may match them.
 //!
 //! For literal prefixes and exact paths: the literal, one more character, one more segment; they cannot distinguish more. For regular expressions:
-//! a path for every way in which they and overlapping patterns can match add_joint_matches.
+//! a path for every way in which they and overlapping patterns can match together.
 //!
 //! Does not derive other conditions; see `conditions`.
 
@@ -237,7 +237,7 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
     out
 }
 
-/// Adds paths for every way in which an expression and overlapping patterns match add_joint_matches.
+/// Adds paths for every way in which an expression and overlapping patterns match together.
 fn add_joint_matches<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p>>, budget: &mut Budget, out: &mut Vec<String>) {
     let mut patterns = Vec::from([*pattern]);
     for of in near {
@@ -294,7 +294,7 @@ fn example(expression: &str) -> Option<String> {
     found.found.get(&1).cloned()
 }
 
-/// Returns a path for every way in which languages can match add_joint_matches, by the mask of the matching languages.
+/// Returns a path for every way in which languages can match together, by the mask of the matching languages.
 fn joint_matches(begin: &str, languages: &mut [Language], budget: &mut Budget) -> BTreeMap<u64, String> {
     let begin = if begin.starts_with('/') { begin } else { "/" };
     let mut found: BTreeMap<u64, String> = BTreeMap::new();

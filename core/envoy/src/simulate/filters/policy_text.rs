@@ -1,6 +1,4 @@
-//! Whom and what policies of rbac mean, in words that keep "and", "or" and "not".
-//!
-//! What must not be here: whether a request is meant.
+//! Describes rbac policies as text that preserves "and", "or" and "not". Does not evaluate them; see `access`.
 
 use super::metadata::{claim, path};
 use crate::emit::pb;
@@ -14,25 +12,25 @@ use pb::hcm::HttpFilter;
 use pb::matcher::{MetadataMatcher, ValueMatcher, list_matcher, value_matcher};
 use pb::rbac::{Permission, Policy, Principal, SourcedMetadata, permission::Rule, principal::Identifier};
 
-/// What is wanted of a request or its client.
+/// A condition on a request or its client.
 #[derive(Clone, PartialEq)]
-enum Wanted {
+enum PolicyCondition {
     Anything,
-    /// One thing: words that say what kind it is, and the one that it is.
+    /// A single condition: the phrase for its kind, and its value.
     Is(&'static str, String),
     /// A token of a provider, with claims.
     Token(String, Vec<String>),
-    Not(Box<Wanted>),
-    All(Vec<Wanted>),
+    Not(Box<PolicyCondition>),
+    All(Vec<PolicyCondition>),
     /// At least one of several.
-    Any(Vec<Wanted>),
+    Any(Vec<PolicyCondition>),
 }
 
 const RANGE: &str = "from";
 const NAME: &str = "with a certificate for";
 const METHOD: &str = "";
 
-impl Wanted {
+impl PolicyCondition {
     fn all(each: impl Iterator<Item = Self>) -> Self {
         let mut out: Vec<Self> = Vec::new();
         for one in each {
@@ -80,7 +78,7 @@ impl Wanted {
         }
     }
 
-    /// The alternatives: those of a kind together, and the first few of them.
+    /// Returns the alternatives, grouped by kind, and shortened to the first few.
     fn alternatives(&self) -> Vec<String> {
         let Self::Any(all) = self else { return Vec::from([self.words()]) };
         let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
@@ -96,17 +94,17 @@ impl Wanted {
             }
         }
         kinds.sort_by_key(|(kind, _)| *kind);
-        let joined = kinds.into_iter().map(|(kind, values)| said(kind, &few(values, if kind == RANGE { "range" } else { "name" })));
+        let joined = kinds.into_iter().map(|(kind, values)| phrase(kind, &few(values, if kind == RANGE { "range" } else { "name" })));
         let mut out: Vec<String> = joined.collect();
         out.extend(others);
         out
     }
 
-    /// In words that stand behind what is meant: `from 10.0.0.0/8`.
+    /// Returns a phrase that follows a noun: `from 10.0.0.0/8`.
     fn words(&self) -> String {
         match self {
             Self::Anything => "of any kind".into(),
-            Self::Is(kind, value) => said(kind, value),
+            Self::Is(kind, value) => phrase(kind, value),
             Self::Token(of, claims) if claims.is_empty() => format!("with a token of {of}"),
             Self::Token(of, claims) => format!("with a token of {of} whose {}", claims.join(" and whose ")),
             Self::Not(of) => format!("but not {}", of.inner()),
@@ -122,7 +120,7 @@ impl Wanted {
         }
     }
 
-    /// In words within others.
+    /// Returns a phrase for use within another.
     fn inner(&self) -> String {
         match self {
             Self::Any(all) if all.len() > 1 => format!("({})", self.words()),
@@ -131,7 +129,7 @@ impl Wanted {
         }
     }
 
-    /// Whether all that it says is what is not meant.
+    /// Whether the condition only excludes.
     fn is_only_not(&self) -> bool {
         match self {
             Self::Not(_) => true,
@@ -140,7 +138,7 @@ impl Wanted {
         }
     }
 
-    /// What is not meant, of one that says nothing else.
+    /// Returns the exclusions of a condition that only excludes.
     fn exceptions(&self) -> String {
         match self {
             Self::Not(of) => of.words(),
@@ -149,7 +147,7 @@ impl Wanted {
         }
     }
 
-    /// As a name for clients.
+    /// As a noun phrase for clients.
     fn clients(&self) -> String {
         match self {
             Self::Anything => "any client".into(),
@@ -160,7 +158,7 @@ impl Wanted {
         }
     }
 
-    /// As a name for requests.
+    /// As a noun phrase for requests.
     fn requests(&self) -> String {
         match self {
             _ if self.is_only_not() => format!("all but {}", self.exceptions()),
@@ -171,7 +169,7 @@ impl Wanted {
     }
 }
 
-fn said(kind: &str, value: &str) -> String {
+fn phrase(kind: &str, value: &str) -> String {
     if kind.is_empty() { value.to_owned() } else { format!("{kind} {value}") }
 }
 
@@ -185,33 +183,33 @@ fn few(mut all: Vec<String>, what: &str) -> String {
     }
 }
 
-/// A policy that is named.
+/// A policy with its name.
 pub(super) struct Named<'p> {
     pub(super) policy: &'p Policy,
-    /// Whether its permission is known to fit, so that only the client matters.
+    /// Whether its permission certainly matches, so that only the client matters.
     pub(super) is_permitted: bool,
 }
 
-/// What policies mean: clients, and what of theirs. `before` are the filters that a request has passed, by which claims are known.
+/// Describes the clients and requests that policies apply to. `before` are the filters that the request has passed, which define the claims.
 pub(super) fn words<'p>(all: impl Iterator<Item = Named<'p>>, before: &[HttpFilter]) -> String {
     let mut of_all = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for Named { policy, is_permitted } in all {
-        let clients = Wanted::any(policy.principals.iter().map(|of| principal(of, before)));
-        let requests = Wanted::any(policy.permissions.iter().map(|of| permission(of, before)));
+        let clients = PolicyCondition::any(policy.principals.iter().map(|of| principal(of, before)));
+        let requests = PolicyCondition::any(policy.permissions.iter().map(|of| permission(of, before)));
         let condition = policy.condition.is_some() || policy.checked_condition.is_some();
         let where_holds = if condition { ", where its condition holds, which is not simulated" } else { "" };
         match requests {
             _ if is_permitted && condition => others.push(format!("{}{where_holds}", clients.clients())),
             _ if is_permitted => of_all.push(clients),
-            Wanted::Anything if !condition => of_all.push(clients),
-            Wanted::Anything => others.push(format!("{}{where_holds}", clients.clients())),
+            PolicyCondition::Anything if !condition => of_all.push(clients),
+            PolicyCondition::Anything => others.push(format!("{}{where_holds}", clients.clients())),
             requests => others.push(format!("{} by {}{where_holds}", requests.requests(), clients.clients())),
         }
     }
     let mut out = Vec::new();
     if !of_all.is_empty() {
-        out.push(Wanted::any(of_all.into_iter()).clients());
+        out.push(PolicyCondition::any(of_all.into_iter()).clients());
     }
     let more = others.len().saturating_sub(4);
     out.extend(others.into_iter().take(4));
@@ -222,21 +220,23 @@ pub(super) fn words<'p>(all: impl Iterator<Item = Named<'p>>, before: &[HttpFilt
     }
 }
 
-fn principal(of: &Principal, before: &[HttpFilter]) -> Wanted {
-    let not_simulated = |what: &str| Wanted::Is("with", format!("{what}, which is not simulated"));
+fn principal(of: &Principal, before: &[HttpFilter]) -> PolicyCondition {
+    let not_simulated = |what: &str| PolicyCondition::Is("with", format!("{what}, which is not simulated"));
     match &of.identifier {
-        Some(Identifier::AndIds(set)) => Wanted::all(set.ids.iter().map(|of| principal(of, before))),
-        Some(Identifier::OrIds(set)) => Wanted::any(set.ids.iter().map(|of| principal(of, before))),
+        Some(Identifier::AndIds(set)) => PolicyCondition::all(set.ids.iter().map(|of| principal(of, before))),
+        Some(Identifier::OrIds(set)) => PolicyCondition::any(set.ids.iter().map(|of| principal(of, before))),
         Some(Identifier::NotId(of)) => principal(of, before).not(),
-        Some(Identifier::Any(true)) => Wanted::Anything,
-        Some(Identifier::Any(false)) => Wanted::Any(Vec::new()),
-        Some(Identifier::SourceIp(range) | Identifier::DirectRemoteIp(range) | Identifier::RemoteIp(range)) => Wanted::Is(RANGE, range_words(range)),
+        Some(Identifier::Any(true)) => PolicyCondition::Anything,
+        Some(Identifier::Any(false)) => PolicyCondition::Any(Vec::new()),
+        Some(Identifier::SourceIp(range) | Identifier::DirectRemoteIp(range) | Identifier::RemoteIp(range)) => {
+            PolicyCondition::Is(RANGE, range_words(range))
+        }
         Some(Identifier::Authenticated(of)) => match &of.principal_name {
-            Some(name) => Wanted::Is(NAME, string_words(name)),
-            None => Wanted::Is("with", "a certificate".into()),
+            Some(name) => PolicyCondition::Is(NAME, string_words(name)),
+            None => PolicyCondition::Is("with", "a certificate".into()),
         },
-        Some(Identifier::Header(of)) => Wanted::Is("with header", header_words(of)),
-        Some(Identifier::UrlPath(of)) => Wanted::Is("that ask for path", path_words(of)),
+        Some(Identifier::Header(of)) => PolicyCondition::Is("with header", header_words(of)),
+        Some(Identifier::UrlPath(of)) => PolicyCondition::Is("that ask for path", path_words(of)),
         Some(Identifier::Metadata(of)) => metadata(of, before),
         Some(Identifier::SourcedMetadata(of)) => sourced(of, before),
         Some(Identifier::FilterState(of)) => not_simulated(&format!("filter state {}", of.key)),
@@ -245,27 +245,27 @@ fn principal(of: &Principal, before: &[HttpFilter]) -> Wanted {
     }
 }
 
-fn permission(of: &Permission, before: &[HttpFilter]) -> Wanted {
-    let not_simulated = |what: &str| Wanted::Is("requests with", format!("{what}, which is not simulated"));
+fn permission(of: &Permission, before: &[HttpFilter]) -> PolicyCondition {
+    let not_simulated = |what: &str| PolicyCondition::Is("requests with", format!("{what}, which is not simulated"));
     match &of.rule {
-        Some(Rule::AndRules(set)) => Wanted::all(set.rules.iter().map(|of| permission(of, before))),
-        Some(Rule::OrRules(set)) => Wanted::any(set.rules.iter().map(|of| permission(of, before))),
+        Some(Rule::AndRules(set)) => PolicyCondition::all(set.rules.iter().map(|of| permission(of, before))),
+        Some(Rule::OrRules(set)) => PolicyCondition::any(set.rules.iter().map(|of| permission(of, before))),
         Some(Rule::NotRule(of)) => permission(of, before).not(),
-        Some(Rule::Any(true)) => Wanted::Anything,
-        Some(Rule::Any(false)) => Wanted::Any(Vec::new()),
+        Some(Rule::Any(true)) => PolicyCondition::Anything,
+        Some(Rule::Any(false)) => PolicyCondition::Any(Vec::new()),
         Some(Rule::Header(of)) => match methods(of) {
-            Some(methods) => Wanted::any(methods.into_iter().map(|method| Wanted::Is(METHOD, method))),
-            None => Wanted::Is("header", header_words(of)),
+            Some(methods) => PolicyCondition::any(methods.into_iter().map(|method| PolicyCondition::Is(METHOD, method))),
+            None => PolicyCondition::Is("header", header_words(of)),
         },
         // Every path begins with a slash.
         Some(Rule::UrlPath(of)) => match path_words(of).as_str() {
-            "prefix /" => Wanted::Anything,
-            words => Wanted::Is("path", words.to_owned()),
+            "prefix /" => PolicyCondition::Anything,
+            words => PolicyCondition::Is("path", words.to_owned()),
         },
-        Some(Rule::DestinationIp(range)) => Wanted::Is("to", range_words(range)),
-        Some(Rule::DestinationPort(port)) => Wanted::Is("port", port.to_string()),
-        Some(Rule::DestinationPortRange(range)) => Wanted::Is("port", format!("{} to {}", range.start, range.end.saturating_sub(1))),
-        Some(Rule::RequestedServerName(of)) => Wanted::Is("server name", string_words(of)),
+        Some(Rule::DestinationIp(range)) => PolicyCondition::Is("to", range_words(range)),
+        Some(Rule::DestinationPort(port)) => PolicyCondition::Is("port", port.to_string()),
+        Some(Rule::DestinationPortRange(range)) => PolicyCondition::Is("port", format!("{} to {}", range.start, range.end.saturating_sub(1))),
+        Some(Rule::RequestedServerName(of)) => PolicyCondition::Is("server name", string_words(of)),
         Some(Rule::Metadata(of)) => metadata(of, before),
         Some(Rule::SourcedMetadata(of)) => sourced(of, before),
         Some(Rule::Matcher(of)) => not_simulated(&format!("what {} looks for", of.name)),
@@ -285,7 +285,7 @@ fn path_words(of: &pb::matcher::PathMatcher) -> String {
     }
 }
 
-/// The methods that a matcher of `:method` takes: one, or an expression of several with bars between.
+/// Returns the methods that a matcher of `:method` accepts: one, or the alternatives of an expression.
 fn methods(of: &pb::route::HeaderMatcher) -> Option<Vec<String>> {
     use pb::matcher::string_matcher::MatchPattern as Pattern;
     use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
@@ -304,24 +304,26 @@ fn methods(of: &pb::route::HeaderMatcher) -> Option<Vec<String>> {
     all.iter().all(is_method).then_some(all)
 }
 
-fn sourced(of: &SourcedMetadata, before: &[HttpFilter]) -> Wanted {
-    of.metadata_matcher.as_ref().map_or(Wanted::Anything, |of| metadata(of, before))
+fn sourced(of: &SourcedMetadata, before: &[HttpFilter]) -> PolicyCondition {
+    of.metadata_matcher.as_ref().map_or(PolicyCondition::Anything, |of| metadata(of, before))
 }
 
-fn metadata(of: &MetadataMatcher, before: &[HttpFilter]) -> Wanted {
+fn metadata(of: &MetadataMatcher, before: &[HttpFilter]) -> PolicyCondition {
     let value = of.value.as_ref().map_or_else(|| "is nothing".into(), value_words);
     let names: Vec<&str> = path(of).collect();
     let wanted = match (claim(of, before), names.get(1..).unwrap_or_default()) {
         (Some((provider, issuer)), ["iss"]) if !issuer.is_empty() && value == format!("is {issuer}") => {
-            Wanted::Token(provider.to_owned(), Vec::new())
+            PolicyCondition::Token(provider.to_owned(), Vec::new())
         }
-        (Some((provider, _)), way) if !way.is_empty() => Wanted::Token(provider.to_owned(), Vec::from([format!("claim {} {value}", way.join("/"))])),
-        _ => Wanted::Is("whose", format!("metadata {}/{} {value}", of.filter, names.join("/"))),
+        (Some((provider, _)), way) if !way.is_empty() => {
+            PolicyCondition::Token(provider.to_owned(), Vec::from([format!("claim {} {value}", way.join("/"))]))
+        }
+        _ => PolicyCondition::Is("whose", format!("metadata {}/{} {value}", of.filter, names.join("/"))),
     };
     if of.invert { wanted.not() } else { wanted }
 }
 
-/// What a value must be, as the rest of a sentence that begins with its name.
+/// Describes the required value, as the end of a sentence that begins with its name.
 fn value_words(of: &ValueMatcher) -> String {
     use pb::matcher::double_matcher::MatchPattern as Number;
     use pb::matcher::string_matcher::MatchPattern as Pattern;
