@@ -354,7 +354,7 @@ fn a_request_is_followed_to_the_intention_that_refuses_it() {
         let request = chancery_envoy::simulate::Request::new("GET", "http://localhost:9191/").expect("a request");
         let positions = compilation.positions();
         let [entry] = chancery_explain::entry_gateways(&compilation, &request)[..] else { panic!("one proxy has the port") };
-        assert_eq!(entrance.id.as_str(), "web-sidecar-proxy");
+        assert_eq!(entry.id.as_str(), "web-sidecar-proxy");
         let report = chancery_explain::route_through_gateways(entry, &positions, &request, &mut Default::default());
         assert_eq!(report.simulation.outcome, Outcome::Forward);
         let [hop] = &report.then[..] else { panic!("one hop: {:?}", report.then) };
