@@ -59,6 +59,16 @@ pub fn http(nginx: &Nginx) -> Vec<Directive> {
         all.push(Directive::new(directive, [format!("{}", code.value)], code.origin));
     }
     all.push(Directive::of("default_type", &globals.text("default-type")));
+    let gzip = globals.flag("use-gzip");
+    if gzip.value {
+        all.push(Directive::new("gzip", ["on"], gzip.origin));
+        let (level, least, types) = (globals.number("gzip-level"), globals.number("gzip-min-length"), globals.text("gzip-types"));
+        all.push(Directive::new("gzip_comp_level", [format!("{}", level.value)], level.origin));
+        all.push(Directive::new("gzip_min_length", [format!("{}", least.value)], least.origin));
+        all.push(Directive::new("gzip_types", types.value.split(' ').filter(|word| !word.is_empty()), types.origin));
+        all.push(Directive::new("gzip_proxied", ["any"], gzip.origin));
+        all.push(Directive::new("gzip_vary", ["on"], gzip.origin));
+    }
     for (name, value) in &globals.add_headers {
         all.push(Directive::new("more_set_headers", [format!("{name}: {}", value.value)], value.origin));
     }

@@ -3,7 +3,7 @@
 //! nginx `src/http/modules/ngx_http_access_module.c`, `ngx_http_auth_basic_module.c`, `ngx_http_auth_request_module.c`, `ngx_http_limit_req_module.c`.
 
 use super::content::Pass;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Kept};
 use super::message::{contains, range};
 use super::password::{self, Check};
 use super::scope::Scope;
@@ -35,8 +35,14 @@ pub fn user(header: &str) -> String {
     text.split_once(':').map(|(user, _)| user.to_string()).unwrap_or_default()
 }
 
-/// Requests that were counted, by zone and client, in thousandths.
-pub type Counted = BTreeMap<(String, String), i64>;
+/// What requests leave behind for those after them.
+#[derive(Debug, Default)]
+pub struct Counted {
+    /// Requests that were counted, by zone and client, in thousandths.
+    requests: BTreeMap<(String, String), i64>,
+    /// Answers and connections.
+    pub kept: Kept,
+}
 
 impl<'d> Exchange<'_> {
     /// Limits by client address. Requests of a list are taken to come at once.
@@ -50,7 +56,7 @@ impl<'d> Exchange<'_> {
                 continue;
             }
             let burst: i64 = word("burst=").and_then(|burst| burst.parse().ok()).unwrap_or_default();
-            let excess = counted.entry((zone.into(), self.remote.to_string())).or_insert(-1000);
+            let excess = counted.requests.entry((zone.into(), self.remote.to_string())).or_insert(-1000);
             if *excess + 1000 > burst.saturating_mul(1000) {
                 return Err(Refusal::of(status("limit_req_status")));
             }
@@ -97,7 +103,7 @@ impl<'d> Exchange<'_> {
         let header = self.request.header("authorization").map(ToString::to_string);
         if let Some(realm) = scope.value("auth_digest") {
             let mut refusal = Refusal::of(401);
-            refusal.challenge = Some(format!("Digest algorithm=\"MD5\", qop=\"auth\", realm=\"{realm}\", nonce=\"<generated>\""));
+            refusal.challenge = Some(format!("Digest algorithm=\"MD5\", qop=\"auth\", realm=\"{realm}\", nonce=\"<opaque>\""));
             if header.is_some() {
                 self.note("credentials of digest authentication are not evaluated");
             }
@@ -132,10 +138,29 @@ impl<'d> Exchange<'_> {
         let method = scope_of(server, inner).value("proxy_method").map_or_else(|| "GET".into(), ToString::to_string);
         let own_scope = scope_of(server, inner);
         let body = if own_scope.value("proxy_pass_request_body") == Some("off") { 0 } else { self.request.body.unwrap_or_default() };
-        let passed = self.pass_to_url(&own_scope, Pass { method, path: (path.into(), self.args.clone()), body, answer });
-        let (status, headers) = match passed {
-            Some(answer) => (answer.status, answer.headers),
-            None => (502, Default::default()),
+        let key = own_scope.last("proxy_cache_key").map(|_| self.variable("tmp_cache_key"));
+        let known = key.as_ref().and_then(|key| self.kept.answers.get(key)).cloned();
+        let (status, headers) = match known {
+            Some(known) => known,
+            None => {
+                let passed = self.pass_to_url(&own_scope, Pass { method, path: (path.into(), self.args.clone()), body, answer });
+                let is_answer = passed.is_some();
+                let (status, headers) = passed.map_or_else(|| (502, Default::default()), |answer| (answer.status, answer.headers));
+                let code = format!("{status}");
+                let is_valid = own_scope.all(&["proxy_cache_valid"]).iter().any(|directive| {
+                    let codes = directive.args.split_last().map_or(&[] as &[_], |(_, codes)| codes);
+                    codes.is_empty() && matches!(status, 200 | 301 | 302) || codes.iter().any(|known| *known == code || *known == "any")
+                });
+                let forbids = |(name, value): &(String, String)| match name.to_ascii_lowercase().as_str() {
+                    "set-cookie" => true,
+                    "cache-control" => ["no-cache", "no-store", "private"].iter().any(|word| value.to_ascii_lowercase().contains(word)),
+                    _ => false,
+                };
+                if let Some(key) = key.filter(|_| is_answer && is_valid && !headers.iter().any(forbids)) {
+                    self.kept.answers.insert(key, (status, headers.clone()));
+                }
+                (status, headers)
+            }
         };
         self.upstream_headers = headers;
         for directive in scope.all(&["auth_request_set"]) {

@@ -93,11 +93,11 @@ pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
     for directive in server.iter().filter(|directive| directive.name == "location") {
         match directive.args.first().map(chancery_text::Str::as_str) {
             Some("=") if directive.arg(1) == path => return Found::Location(directive, Captures::default()),
-            Some("=" | "~" | "~*") => {}
-            Some("^~") if path.starts_with(directive.arg(1)) => keep(&mut best, directive, directive.arg(1), true),
-            Some(name) if !name.starts_with('@') && name != "^~" => {
-                if path.starts_with(name) {
-                    keep(&mut best, directive, name, false);
+            Some("~" | "~*") => {}
+            Some(first) if !first.starts_with('@') => {
+                let (name, is_final) = if matches!(first, "=" | "^~") { (directive.arg(1), first == "^~") } else { (first, false) };
+                if first != "=" && path.starts_with(name) {
+                    keep(&mut best, directive, name, is_final);
                 } else if name.strip_suffix('/') == Some(path) && passes_on(directive) {
                     slash = Some(directive);
                 }
@@ -105,7 +105,8 @@ pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
             _ => {}
         }
     }
-    if let Some(slash) = slash {
+    let has_name = best.is_some_and(|(directive, _)| prefix_len(directive) == path.len());
+    if let Some(slash) = slash.filter(|_| !has_name) {
         return Found::Slash(slash);
     }
     if let Some((directive, true)) = best {

@@ -189,7 +189,8 @@ impl<'d> Exchange<'_> {
                 }
                 continue;
             }
-            let seen = self.seen(scope, pass, endpoint, path.clone());
+            let mut seen = self.seen(scope, pass, endpoint, path.clone());
+            self.reuse(pass, &peer.target, &mut seen);
             let answer = self.request.service.clone();
             let status = behaviour.flatten().unwrap_or(answer.status);
             let condition = format!("http_{status}");
@@ -204,6 +205,18 @@ impl<'d> Exchange<'_> {
             }
         }
         last
+    }
+
+    /// A connection that is kept open serves later requests, even if it has TLS and they would not.
+    fn reuse(&mut self, pass: &Directive, target: &str, seen: &mut Seen) {
+        if !pass.arg(0).starts_with("$scheme") || self.nginx.globals.number("upstream-keepalive-connections").value == 0 {
+            return;
+        }
+        if seen.protocol.ends_with("+tls") {
+            self.kept.tls.insert(target.into());
+        } else if self.kept.tls.contains(target) {
+            seen.protocol.push_str("+tls");
+        }
     }
 
     /// Passes a request to a URL that a directive has: authentication and copies. `None` if nothing answers.

@@ -4,7 +4,7 @@ use super::message::{Request, Response, Seen, Version, World, contains, range};
 use super::pattern::Captures;
 use super::uri::Target;
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,6 +13,15 @@ use core::net::IpAddr;
 
 /// What stands for a request id that nginx makes.
 pub const GENERATED: &str = "<generated>";
+
+/// What is kept from one request to the next.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Answers of authentication services, by key.
+    pub answers: BTreeMap<String, (u16, Vec<(String, String)>)>,
+    /// Endpoints to which a connection with TLS is open.
+    pub tls: BTreeSet<String>,
+}
 
 /// A request on its way.
 pub struct Exchange<'a> {
@@ -50,6 +59,12 @@ pub struct Exchange<'a> {
     pub has_header_filter: bool,
     /// How many times the request has moved to another location.
     pub moves: usize,
+    /// A copy of the request was sent: it ran the server's directives again.
+    pub is_mirrored: bool,
+    /// nginx's own default server gave the page.
+    pub is_own_page: bool,
+    /// What requests before this one left behind.
+    pub kept: Kept,
     /// The client's certificate is accepted.
     pub verified: Option<bool>,
 }
@@ -73,7 +88,7 @@ impl Exchange<'_> {
         all.filter(|(name, _)| !ignores || is_valid(name)).cloned().collect()
     }
 
-    fn header_variable(&self, name: &str) -> String {
+    pub fn header_variable(&self, name: &str) -> String {
         let is_it = |own: &str| own.to_ascii_lowercase().replace('-', "_") == name;
         let found: Vec<String> = self.headers().into_iter().filter(|(own, _)| is_it(own)).map(|(_, value)| value).collect();
         found.join(if name == "cookie" { "; " } else { ", " })
@@ -193,6 +208,7 @@ impl Exchange<'_> {
                 let own = self.header_variable("x_forwarded_for");
                 if own.is_empty() { last } else { format!("{own}, {last}") }
             }
+            "ssl_client_verify" if !request.tls => String::new(),
             "ssl_client_verify" => match (&request.certificate, self.verified) {
                 (_, None) | (None, _) => "NONE".into(),
                 (Some(_), Some(true)) => "SUCCESS".into(),

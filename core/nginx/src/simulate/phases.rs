@@ -59,15 +59,20 @@ impl<'n> Simulator<'n> {
             others: Vec::new(),
             has_header_filter: false,
             moves: 0,
+            is_mirrored: false,
+            is_own_page: false,
+            kept: core::mem::take(&mut counted.kept),
             verified: None,
         };
         if request.tls {
             if let Some(response) = self.handshake(request, world) {
+                counted.kept = exchange.kept;
                 return response;
             }
             exchange.response.certificate = Some(tls::shown_name(self.nginx, request.sni.as_deref()));
         }
         self.read(&mut exchange, counted);
+        counted.kept = core::mem::take(&mut exchange.kept);
         exchange.finish()
     }
 
@@ -213,7 +218,7 @@ impl<'n> Simulator<'n> {
                 let own = scope.with(location.inner());
                 exchange.has_header_filter = true;
                 let query = if exchange.args.is_empty() { String::new() } else { format!("?{}", exchange.args) };
-                let name = escape(location.arg(0), Escape::Uri);
+                let name = escape(location.args.last().map_or("", chancery_text::Str::as_str), Escape::Uri);
                 exchange.redirect(301, &format!("{name}{query}"), &own);
             }
             Found::Location(location, captures) => {
@@ -292,7 +297,7 @@ impl<'n> Simulator<'n> {
         if scope.last("stub_status").is_some() {
             return Ending::Respond(200, String::new());
         }
-        self.mirror(exchange, scope, block);
+        let copies = self.mirror(exchange, scope, block);
         let pass = scope.all(&["proxy_pass", "grpc_pass", "fastcgi_pass"]).pop();
         let Some(pass) = pass else { return Ending::Status(404, None) };
         if !pass.arg(0).contains("upstream_balancer") {
@@ -307,34 +312,45 @@ impl<'n> Simulator<'n> {
             };
         }
         let (passed, seen) = exchange.pass_to_upstream(scope, pass);
+        if let Some(path) = copies {
+            self.mirror_to_path(exchange, block, path);
+        }
         Ending::Passed(passed, seen)
     }
 
-    /// Sends a copy of the request, if the location says so.
-    fn mirror(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive]) {
-        let Some(path) = scope.value("mirror").filter(|path| *path != "off") else { return };
+    /// Sends a copy of the request, if the location says so. A path without a location of its own comes back.
+    fn mirror<'d>(&self, exchange: &mut Exchange<'_>, scope: &Scope<'d>, block: &[Directive]) -> Option<&'d str> {
+        let path = scope.value("mirror").filter(|path| *path != "off")?;
         let location = block.iter().find(|directive| directive.name == "location" && directive.arg(0) == "=" && directive.arg(1) == path);
-        let body = if scope.value("mirror_request_body") == Some("off") { 0 } else { exchange.request.body.unwrap_or_default() };
+        let Some(location) = location else { return Some(path) };
+        exchange.is_mirrored = true;
+        let body = exchange.request.body.unwrap_or_default();
+        if body > 0 && scope.value("mirror_request_body") == Some("off") {
+            exchange.note("the copy announces a body that never comes: no service answers it");
+            return None;
+        }
         let args = exchange.args.clone();
-        let Some(location) = location else {
-            return self.mirror_to_path(exchange, scope, path, args);
-        };
         let own = Scope::new([self.http.as_slice(), block, location.inner()]);
         let answer = exchange.request.service.clone();
         let method = exchange.request.method.clone();
         exchange.pass_to_url(&own, Pass { method, path: (path.into(), args), body, answer });
+        None
     }
 
-    /// A copy without a location of its own goes where its path leads: to the service again.
-    fn mirror_to_path(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, path: &str, args: String) {
+    /// A copy without a location of its own goes where its path leads, and its variables are those of the request.
+    fn mirror_to_path(&self, exchange: &mut Exchange<'_>, block: &[Directive], path: &str) {
+        let Found::Location(location, _) = choose::location(block, path) else { return };
+        let scope = Scope::new([self.http.as_slice(), block, location.inner()]);
         let Some(pass) = scope.all(&["proxy_pass", "grpc_pass", "fastcgi_pass"]).pop() else { return };
-        let (uri, own_args, rewritten) = (exchange.uri.clone(), exchange.args.clone(), exchange.is_rewritten);
+        let (uri, args, rewritten) = (exchange.uri.clone(), exchange.args.clone(), exchange.is_rewritten);
         exchange.uri = path.into();
-        exchange.args = args;
         exchange.is_rewritten = true;
-        let (_, seen) = exchange.pass_to_upstream(scope, pass);
-        exchange.others.extend(seen);
-        (exchange.uri, exchange.args, exchange.is_rewritten) = (uri, own_args, rewritten);
+        let mut branch = None;
+        if exchange.rewrite(location.inner(), &mut branch) == Flow::Continue {
+            let (_, seen) = exchange.pass_to_upstream(&scope, pass);
+            exchange.others.extend(seen);
+        }
+        (exchange.uri, exchange.args, exchange.is_rewritten) = (uri, args, rewritten);
     }
 
     /// Whether the body is larger than the location accepts.

@@ -44,7 +44,7 @@ impl Exchange<'_> {
     /// A response with a text.
     pub fn respond(&mut self, code: u16, text: &str, scope: &Scope<'_>) {
         let mut headers = Vec::new();
-        if !text.is_empty() || code >= 300 && has_page(code) {
+        if !text.is_empty() || code < 300 || has_page(code) {
             headers.push((CONTENT_TYPE.to_string(), scope.value("default_type").unwrap_or("text/html").to_string()));
         }
         self.close(code, headers, scope);
@@ -72,6 +72,7 @@ impl Exchange<'_> {
         self.response.seen = seen;
         let mut headers: Vec<(String, String)> = Vec::new();
         if passed.is_own {
+            self.is_own_page = true;
             headers.push((CONTENT_TYPE.into(), "text/html".into()));
         } else {
             self.upstream_headers = passed.headers.clone();
@@ -111,6 +112,10 @@ impl Exchange<'_> {
         for directive in scope.merged(&["more_set_headers", "more_clear_headers"]) {
             self.more_headers(directive, code, &mut headers);
         }
+        if code == 204 {
+            headers.retain(|(name, _)| name != CONTENT_TYPE);
+        }
+        self.compress(code, &mut headers, scope);
         let mut by_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in headers {
             if !matches!(name.as_str(), "server" | "date" | "content-length" | "connection" | "transfer-encoding" | "etag") {
@@ -118,6 +123,29 @@ impl Exchange<'_> {
             }
         }
         self.response.headers = by_name.into_iter().collect();
+    }
+
+    /// `gzip`. A service that says no type is taken to answer with JSON, whatever its length.
+    fn compress(&self, code: u16, headers: &mut Vec<(String, String)>, scope: &Scope<'_>) {
+        let is_encoded = headers.iter().any(|(name, _)| name == "content-encoding");
+        if !scope.is_on("gzip") || !matches!(code, 200 | 403 | 404) || is_encoded {
+            return;
+        }
+        let named = headers.iter().find(|(name, _)| name == CONTENT_TYPE).map(|(_, value)| value.clone());
+        let own = named.unwrap_or_else(|| "application/json".into());
+        let own = own.split(';').next().unwrap_or_default();
+        let types = scope.all(&["gzip_types"]);
+        let has_type = own == "text/html" || types.iter().flat_map(|directive| &directive.args).any(|known| *known == own || *known == "*");
+        if !has_type {
+            return;
+        }
+        // A page of nginx's own default server has passed through two of them.
+        for _ in 0..if self.is_own_page { 2 } else { 1 } {
+            headers.push(("vary".into(), "Accept-Encoding".into()));
+        }
+        if self.header_variable("accept_encoding").contains("gzip") {
+            headers.push(("content-encoding".into(), "gzip".into()));
+        }
     }
 
     /// `more_set_headers` and `more_clear_headers`, perhaps for some statuses and types alone.
@@ -155,7 +183,9 @@ impl Exchange<'_> {
     /// The response with what variables say of the way.
     pub fn finish(mut self) -> Response {
         let variable = |name: &str| self.variables.get(name).cloned().filter(|value| !value.is_empty());
-        let upstream = variable("proxy_upstream_name").filter(|name| name != "-");
+        // A copy of the request resets the name; then it is known by the endpoint alone.
+        let is_lost = self.is_mirrored && self.response.seen.is_none();
+        let upstream = variable("proxy_upstream_name").filter(|name| name != "-" && !is_lost);
         self.response.upstream = variable("proxy_alternative_upstream_name").or(upstream);
         self.response.ingress = variable("namespace").zip(variable("ingress_name")).map(|(namespace, name)| format!("{namespace}/{name}"));
         let path = variable("location_path");
