@@ -7,6 +7,7 @@
 mod access_log;
 
 pub mod appgw;
+pub mod nginx;
 mod cluster;
 mod filter;
 mod header;
