@@ -6,6 +6,7 @@
 pub mod ambassador;
 pub mod consul;
 pub mod contour;
+pub mod envoy_gateway;
 pub mod gateway_api;
 pub mod ingress;
 pub mod kubernetes;
