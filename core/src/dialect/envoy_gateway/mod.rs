@@ -7,3 +7,4 @@
 //! Does not hold rules of Gateway API that other controllers share; see `gateway_api`.
 
 mod model;
+mod xds;

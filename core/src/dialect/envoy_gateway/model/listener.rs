@@ -37,6 +37,7 @@ pub(crate) struct ClientSettings {
     pub(crate) http1: Tree,
     pub(crate) http2: Tree,
     pub(crate) http3: Tree,
+    /// {enableGRPCWeb, enableGRPCStats}: what GRPCRoutes, EnvoyProxy and policies turn on.
     pub(crate) grpc: Tree,
     pub(crate) health_check: Tree,
     pub(crate) timeout: Tree,
@@ -62,6 +63,8 @@ pub(crate) struct HttpListener {
     pub(crate) routes: Vec<HttpRoute>,
     pub(crate) client: ClientSettings,
     pub(crate) preserve_route_order: bool,
+    /// `EnvoyProxy.spec.telemetry.requestID.tracing`; `Tree::NULL` if unset.
+    pub(crate) request_id_tracing: Tree,
 }
 
 /// A listener for TCP and TLS.

@@ -19,6 +19,8 @@ pub(crate) struct ClusterTraffic {
     pub(crate) connection: Tree,
     pub(crate) http2: Tree,
     pub(crate) dns: Tree,
+    /// Tells apart the DNS caches of policies; empty for settings that no policy holds.
+    pub(crate) dns_name: Str,
 }
 
 /// Settings of routes and their clusters. `Tree::NULL` is unset.
