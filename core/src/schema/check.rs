@@ -8,7 +8,7 @@ use super::quote::go_quoted;
 use super::wording::Frame;
 use super::{Check, Fault, Field, Format, Members, Numbers, Others, Path, Schema, Shape, Strings, Violation, duration, fits, rules, wording};
 use crate::diagnostic::Part;
-use crate::text::{Node, Object, Value};
+use crate::text::{Node, Object, Value, base64};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -120,6 +120,9 @@ impl<'m> Check<'m> {
             && let Err(reference) = duration::read(text)
         {
             out.push(self.bad_duration(node, reference.to_string(), path));
+        }
+        if strings.format == Format::Base64 && base64::decode(text).is_none() {
+            out.push(self.not_base64(node, path));
         }
         if !strings.among.is_empty() && !strings.among.contains(&text) {
             out.push(self.not_among(node, strings.among, path));
