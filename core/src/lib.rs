@@ -1,39 +1,38 @@
-//! Chancery's core: what people write for Envoy-based gateways, read as the real controllers read it, lowered to one
-//! intermediate representation, emitted as Envoy configuration, and explained.
+//! Chancery's core: reads gateway configuration as the real controllers read it, lowers it to one intermediate representation, emits Envoy
+//! configuration, and explains the result.
 //!
 //! ```text
 //! text --parse--> objects --load--> Config --lower--> IR --emit--> Envoy --check--> findings
 //! ```
 //!
-//! `no_std` with `alloc`. No IO, no clock, no environment, no logging, no global state: hosts (the command line, the
-//! playground, the live server) convert, call and show. No stage fails: broken input stays in the value as a broken
-//! thing, and says so in a [`diagnostic::Diagnostic`].
+//! This crate holds the list of dialects and re-exports what hosts (the command line, the playground, the live server) need. The work is done by the
+//! crates in the folders beside it. All of them are `no_std` with `alloc`, and do no IO: no clock, environment, logging or global state. No stage fails:
+//! broken input stays in the value, with a [`diagnostic::Diagnostic`].
 #![no_std]
+#![warn(missing_docs)]
 
+#[cfg(test)]
 extern crate alloc;
 
-pub mod backend;
-pub mod blocks;
-pub mod check;
-pub mod compare;
-pub mod compilation;
-pub mod compile;
-pub mod convert;
-pub mod diagnostic;
 pub mod dialect;
-pub mod envoy_config;
-pub mod executor;
-pub mod explain;
-pub mod ir;
-pub mod order;
-pub mod re2;
-pub mod read;
-pub mod redact;
-pub mod resource;
-pub mod schema;
-pub mod simulate;
-pub mod substitution;
-pub mod text;
 
+pub use chancery_base::{Ir, blocks, compilation, diagnostic, executor, ir, re2, read, redact, resource, schema, substitution};
+pub use chancery_compile as compile;
+pub use chancery_convert as convert;
+pub use chancery_envoy::{config as envoy_config, simulate};
+pub use chancery_explain as explain;
+pub use chancery_explain::{check, compare};
+pub use chancery_text as text;
 pub use dialect::ambassador::Config;
-pub use ir::Ir;
+
+/// Back ends: from the intermediate representation to what a gateway reads.
+pub mod backend {
+    pub use chancery_app_gateway as appgw;
+    pub use chancery_base::{MappedPlace, OutputMap, Rope, output_map, rope};
+
+    /// The Envoy back end.
+    pub mod envoy {
+        pub use chancery_envoy::emit as v3;
+        pub use chancery_envoy::{Document, Layout, Lookup, Options};
+    }
+}

@@ -149,7 +149,7 @@ fn check(code: &'static Code, page: &str) -> Result<(), String> {
 
 /// The page as it stands on the disk, so that a page can be written without building anew.
 fn page(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diagnostic/pages").join(name).with_extension("md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("base/src/diagnostic/pages").join(name).with_extension("md");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -175,7 +175,7 @@ fn pages_name_only_codes_that_exist() {
 
 #[test]
 fn every_page_has_its_code() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/diagnostic/pages");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("base/src/diagnostic/pages");
     for entry in std::fs::read_dir(folder).expect("the folder of pages").flatten() {
         let path = entry.path();
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

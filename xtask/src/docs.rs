@@ -76,7 +76,7 @@ fn output_of(args: &[&str]) -> io::Result<String> {
 
 /// A page for each code, a page that lists them, and their lines in the summary.
 fn codes(src: &Path) -> io::Result<String> {
-    let from = root().join("core/src/diagnostic/pages");
+    let from = root().join("core/base/src/diagnostic/pages");
     copy(&from, &src.join("codes"))?;
     let mut names: Vec<String> =
         fs::read_dir(&from)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<io::Result<_>>()?;

@@ -117,9 +117,8 @@ fn build_now(whom: For) -> Result<(), String> {
 
 /// The pages of all codes as one file: each begins with a form feed and a line with its name.
 fn codes() -> io::Result<String> {
-    let core = root().join("core/src");
-    let dialects = fs::read_dir(core.join("dialect"))?.map(|entry| Ok(entry?.path().join("pages"))).collect::<io::Result<Vec<_>>>()?;
-    let folders = dialects.into_iter().filter(|folder| folder.is_dir()).chain([core.join("diagnostic/pages")]);
+    let crates = fs::read_dir(root().join("core"))?.map(|entry| Ok(entry?.path().join("src"))).collect::<io::Result<Vec<_>>>()?;
+    let folders = crates.iter().flat_map(|sources| [sources.join("pages"), sources.join("diagnostic/pages")]).filter(|folder| folder.is_dir());
     let mut files = Vec::new();
     for folder in folders {
         files.extend(fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?);

@@ -83,7 +83,7 @@ fn joined(page: &str, target: &str) -> String {
 
 #[test]
 fn every_link_of_the_book_has_a_target() {
-    let codes = fs::read_dir(root().join("core/src/diagnostic/pages")).expect("pages of codes").flatten();
+    let codes = fs::read_dir(root().join("core/base/src/diagnostic/pages")).expect("pages of codes").flatten();
     let mut known: BTreeSet<String> = codes.map(|entry| format!("codes/{}", entry.file_name().to_string_lossy())).collect();
     known.insert("codes/index.md".into());
     known.extend(pages().into_iter().map(|(name, _)| name));

@@ -1,33 +1,31 @@
-//! One folder for each configuration language: what its kinds are, what they mean, and how they become the IR.
-//!
-//! A dialect must not know another one; `kubernetes` and `gateway_api` are what several of them share. What shared rooms need to know of a
-//! dialect is in its descriptor, a [`Dialect`]; [`ALL`] is the one list of them, and hosts may hand over a shorter one.
+//! The list of dialects: configuration languages that Chancery reads, one crate each.
 
-pub mod ambassador;
-pub mod consul;
-pub mod contour;
-pub mod envoy_gateway;
-pub mod gateway_api;
-pub mod ingress;
-pub mod kubernetes;
 #[cfg(test)]
 mod tests;
 
-use crate::compilation::{Dialect, Language};
-use crate::diagnostic::{Code, codes as common};
+pub use chancery_agic as ingress;
+pub use chancery_ambassador as ambassador;
+pub use chancery_consul as consul;
+pub use chancery_contour as contour;
+pub use chancery_envoy_gateway as envoy_gateway;
+pub use chancery_kubernetes as kubernetes;
+pub use chancery_kubernetes::gateway_api;
+
+use chancery_base::compilation::{Dialect, Language};
+use chancery_base::diagnostic::{Code, codes as common};
 
 /// All dialects, in the order in which outputs show them.
 pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT];
 
-/// By what each of them is recognised, in the same order.
+/// The marks by which an input's dialect is detected, in the same order.
 pub const LANGUAGES: &[Language] = &[ambassador::LANGUAGE, contour::LANGUAGE, ingress::LANGUAGE, consul::LANGUAGE];
 
-/// All codes of findings: those that dialects share, then those that each has alone.
+/// All codes of findings: the shared codes, then each dialect's own.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
     common::ALL.iter().copied().chain(ALL.iter().flat_map(|dialect| dialect.codes.iter().copied()))
 }
 
-/// The code of this name.
+/// The code with this name.
 pub fn code(name: &str) -> Option<&'static Code> {
     codes().find(|code| code.name == name)
 }

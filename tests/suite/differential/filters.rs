@@ -111,14 +111,14 @@ fn filters() -> Vec<(Value, Value)> {
             json!({ "@type": sign("cors.v3.CorsPolicy"), "allow_origin_string_match": [{ "exact": "http://a.org" }] }),
         ),
         (
-            typed("lua", "lua.v3.Lua", &script(include_str!("../../../core/src/dialect/contour/lower/misdirected.lua"))),
+            typed("lua", "lua.v3.Lua", &script(include_str!("../../../core/contour/src/lower/misdirected.lua"))),
             json!({ "@type": sign("lua.v3.LuaPerRoute"), "disabled": true }),
         ),
         (
             typed(
                 "lua",
                 "lua.v3.Lua",
-                &script(&include_str!("../../../core/src/dialect/ambassador/lower/misconfigured_auth.lua").replace("{{rkey}}", "my.auth")),
+                &script(&include_str!("../../../core/ambassador/src/lower/misconfigured_auth.lua").replace("{{rkey}}", "my.auth")),
             ),
             Value::Null,
         ),

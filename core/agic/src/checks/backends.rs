@@ -1,0 +1,75 @@
+//! Probes: what two paths want under one name, and what the gateway cannot count.
+
+use super::{Checked, Run};
+use crate::annotations as a;
+use crate::build::all_hosts;
+use crate::codes;
+use crate::kinds::Kind;
+use crate::model::{Ingress, Pod};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Diagnostic, Place};
+use chancery_base::resource::Origin;
+use chancery_text::Str;
+
+/// The most failures that the gateway counts.
+const MOST_FAILURES: i64 = 20;
+
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    checked.each(contested);
+    let found = limited(checked);
+    found.into_iter().for_each(|finding| checked.tell(finding));
+}
+
+/// Probes are named after Ingress, Service and port: two hosts or two paths of one Service want two of them under one name.
+fn contested(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
+    let annotations = &ingress.annotations;
+    let host_is_set = annotations.text(&a::BACKEND_HOSTNAME).is_some() || annotations.some_text(&a::PROBE_HOSTNAME).is_some();
+    let path_is_set = annotations.text(&a::BACKEND_PATH_PREFIX).is_some() || annotations.some_text(&a::PROBE_PATH).is_some();
+    let mut seen: BTreeMap<(Str, Str), (Str, Str, Origin)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for rule in &ingress.rules {
+        let host = all_hosts(ingress, Some(rule)).into_iter().find(|host| !host.contains(['*', '?'])).map(|host| host.value).unwrap_or_default();
+        for path in rule.paths() {
+            let Some(service) = &path.backend.service else { continue };
+            let name = (ingress.namespace.clone(), service.name.value.clone());
+            let of_pod = checked.source.service(&name).is_none_or(|_| {
+                let pod = checked.source.first_pod(&name.0, &name.1);
+                pod.is_some_and(|pod| pod.containers.iter().any(|container| container.probe.is_some()))
+            });
+            let asked = if path_is_set || of_pod { Str::default() } else { Str::new(path.path.trim_end_matches('*')) };
+            let host = if host_is_set { Str::default() } else { host.clone() };
+            let key = (name.1, service.port.text());
+            match seen.get(&key) {
+                Some((other_host, other_path, at)) if *other_host != host || *other_path != asked => {
+                    let what = if *other_host != host {
+                        format!("hosts, `{other_host}` and `{host}`")
+                    } else {
+                        format!("paths, `{other_path}` and `{asked}`")
+                    };
+                    let message = format!("the probe of `{}` would ask for two {what}: AGIC uses either of them", key.0);
+                    let finding = checked.finding(&codes::CONTESTED_PROBE, message, path.origin);
+                    let finding = finding.related(Place::origin(*at), "the path whose probe is used here");
+                    found.push(finding.help("set `health-probe-hostname` and `health-probe-path`, or use two Ingresses"));
+                    break;
+                }
+                Some(_) => {}
+                None => {
+                    seen.insert(key, (host, asked, path.origin));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn limited(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
+    let pods = checked.source.cluster.all(Kind::Pod).map(Pod::read);
+    let probes = pods.flat_map(|pod| pod.containers).filter_map(|container| container.probe);
+    let finding = |failures: chancery_base::resource::Sourced<i64>| {
+        let message = format!("the gateway counts up to {MOST_FAILURES} failures, so {MOST_FAILURES} is used instead of {}", failures.value);
+        checked.finding(&codes::PROBE_LIMITED, message, failures.origin)
+    };
+    probes.map(|probe| probe.failures).filter(|failures| failures.value > MOST_FAILURES).map(finding).collect()
+}

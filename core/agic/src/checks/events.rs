@@ -1,0 +1,95 @@
+//! What the controller says itself, in its events, at the place that each is about.
+
+use super::{Checked, Run};
+use crate::certificate;
+use crate::codes;
+use crate::events::{Event, Reason};
+use crate::kinds::Kind;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Code, Diagnostic, Place};
+use chancery_base::resource::{Object, Origin};
+
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    let processed = checked.processed;
+    let findings: Vec<Diagnostic> = processed.recorder.iter().filter_map(|(event, at)| finding(checked, event, at)).collect();
+    findings.into_iter().for_each(|finding| checked.tell(finding));
+}
+
+/// What an event says. Those of the controller's pod repeat what an Ingress's event said, or are about the whole.
+fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Option<Diagnostic> {
+    if event.reason == Reason::Panic {
+        // Of a document that cannot be read, that is what is to be mended.
+        if checked.sink.iter().any(|finding| *finding.code == codes::UNREADABLE_GATEWAY) {
+            return None;
+        }
+        return Some(dies(checked, at));
+    }
+    let code = code(event)?;
+    let message = match event.reason {
+        Reason::SecretNotFound => secret(checked, at),
+        _ => sentence(&event.message),
+    };
+    let finding = checked.finding(code, message, at);
+    Some(if *code == codes::MISSING_GATEWAY_PART { finding.help(OF_GATEWAY) } else { finding })
+}
+
+/// Where parts are that somebody else installs.
+const OF_GATEWAY: &str = "parts that are on the gateway already are known by its document: `--existing-gateway FILE`";
+
+fn code(event: &Event) -> Option<&'static Code> {
+    Some(match (event.reason, event.kind) {
+        (Reason::FailedValidatonError, _) if event.message.starts_with("ConfigBuilder") => &codes::INVALID_PATH_MAP,
+        (Reason::FailedValidatonError, _) => &codes::CONTROLLER_NOT_STARTED,
+        (Reason::ProcessEvent, _) => &codes::AZURE_REFUSES,
+        (_, "Pod" | "Process") => return None,
+        (Reason::BackendPortTargetMatch, _) => &codes::PORT_OUTSIDE_OF_ENDPOINTS,
+        (Reason::EndpointsEmpty, _) => &codes::BACKEND_WITHOUT_ENDPOINTS,
+        (Reason::IngressServiceTargetMatch, _) => &codes::BACKEND_WITHOUT_SERVICE,
+        (Reason::PortResolutionError, _) if event.message.contains("ErrorServiceNotFound") => &codes::BACKEND_WITHOUT_SERVICE,
+        (Reason::PortResolutionError, _) => &codes::UNCLEAR_BACKEND_PORT,
+        (Reason::InvalidAnnotation, _) => &codes::ANNOTATION_VALUE,
+        (Reason::NoPrivateIp | Reason::NoPublicIp, _) => &codes::MISSING_GATEWAY_ADDRESS,
+        (Reason::RedirectWithNoTls, _) => &codes::REDIRECT_WITHOUT_TLS,
+        (Reason::ResetIngressStatus, _) => &codes::GATEWAY_NOT_RUNNING,
+        (Reason::SecretNotFound, _) => &codes::UNUSABLE_TLS_SECRET,
+        _ => &codes::MISSING_GATEWAY_PART,
+    })
+}
+
+/// The words of an event without the controller's codes.
+fn sentence(message: &str) -> alloc::string::String {
+    let inner = message.split_once("Message=\"").map_or(message, |(_, rest)| rest);
+    let text = inner.strip_suffix('"').unwrap_or(inner).replace("\" InnerError=\"", ": ");
+    text.trim_end_matches('.').into()
+}
+
+fn dies(checked: &Checked<'_, '_>, at: Option<Origin>) -> Diagnostic {
+    let why = checked.processed.died.as_ref().map_or("", |died| died.why.as_str());
+    let finding = checked.finding(&codes::CONTROLLER_CRASHES, format!("{why}: AGIC crashes, and the gateway stays as it is"), at);
+    finding.help("nothing of the configuration takes effect until this is mended")
+}
+
+/// Why a Secret is none.
+fn secret(checked: &Checked<'_, '_>, at: Option<Origin>) -> alloc::string::String {
+    let object = at.and_then(|origin| checked.objects.get(origin.object()));
+    let name = at.and_then(|origin| text_at(object?, origin));
+    let namespace = object.and_then(|object| object.key.namespace.clone()).unwrap_or_default();
+    let name = name.unwrap_or_default();
+    match checked.source.cluster.get(Kind::Secret, &namespace, name) {
+        None => format!("there is no Secret `{name}` in `{namespace}`, so the hosts get no certificate from it"),
+        Some(held) => match certificate::converts(held.object) {
+            Err(why) => format!("the Secret `{name}` {}, so the hosts get no certificate from it", why.words()),
+            Ok(()) => format!("the Secret `{name}` cannot be used"),
+        },
+    }
+}
+
+/// The text of a node.
+fn text_at(object: &Object, origin: Origin) -> Option<&str> {
+    let Place::Node { node, .. } = Place::origin(origin) else { return None };
+    object.root.at(&["spec", "tls"]).or_else(|| object.root.at(&["spec", "template", "tls"]))?.as_array()?.iter().find_map(|item| {
+        let secret = item.get("secretName")?;
+        (secret.id == node).then(|| secret.as_str()).flatten()
+    })
+}

@@ -1,0 +1,69 @@
+//! Annotations whose values the controller does not read without a word, and priorities.
+
+use super::{Checked, Run};
+use crate::annotations::{self as a, Annotation, Form, Read};
+use crate::codes;
+use crate::model::Ingress;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::Diagnostic;
+
+/// The controller tells of these itself.
+const TOLD: [&str; 5] =
+    [a::CONNECTION_DRAINING.name, a::COOKIE_AFFINITY.name, a::COOKIE_AFFINITY_DISTINCT.name, a::REQUEST_TIMEOUT.name, a::BACKEND_PROTOCOL.name];
+
+/// Numbers of which only some count: the smallest, the largest, and what holds otherwise.
+const LIMITS: [(&Annotation, i64, i64); 6] = [
+    (&a::PROBE_INTERVAL, 1, i64::MAX),
+    (&a::PROBE_TIMEOUT, 1, i64::MAX),
+    (&a::PROBE_UNHEALTHY_THRESHOLD, 1, i64::MAX),
+    (&a::PROBE_PORT, 1, 65_535),
+    (&a::OVERRIDE_FRONTEND_PORT, 1, 64_999),
+    (&a::RULE_PRIORITY, 1, 20_000),
+];
+
+pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
+    checked.each(|checked, ingress| {
+        let finding = |annotation: &&Annotation| unreadable(checked, ingress, annotation).or_else(|| outside(checked, ingress, annotation));
+        a::ALL.iter().filter_map(finding).collect()
+    });
+    priorities(checked);
+}
+
+fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
+    let text = ingress.annotations.text(annotation)?;
+    let (is_wrong, wanted) = match annotation.form {
+        Form::Flag => (matches!(ingress.annotations.flag(annotation), Read::Invalid(_)), "`true` or `false`"),
+        Form::Number => (matches!(ingress.annotations.number(annotation), Read::Invalid(_)), "a whole number"),
+        _ => return None,
+    };
+    if !is_wrong || TOLD.contains(&annotation.name) {
+        return None;
+    }
+    let message = format!("`{}` is not {wanted}, so the annotation is ignored", text.value);
+    Some(checked.finding(&codes::ANNOTATION_VALUE, message, text.origin).help(format!("the default is used: {}", annotation.default)))
+}
+
+fn outside(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation) -> Option<Diagnostic> {
+    let (_, least, most) = LIMITS.iter().find(|(limited, ..)| limited.name == annotation.name)?;
+    let number = ingress.annotations.number(annotation).value()?;
+    if (*least..=*most).contains(&number.value) {
+        return None;
+    }
+    let limits = if *most == i64::MAX { format!("{least} or more") } else { format!("{least} to {most}") };
+    let message = format!("{} is ignored: it must be {limits}", number.value);
+    Some(checked.finding(&codes::ANNOTATION_VALUE, message, number.origin).help(format!("the default is used: {}", annotation.default)))
+}
+
+/// Either all Ingresses have a priority, or none.
+fn priorities(checked: &mut Run<'_, '_, '_>) {
+    let ingresses = &checked.processed.ingresses;
+    let asks = |ingress: &&Arc<Ingress>| ingress.annotations.text(&a::RULE_PRIORITY).is_some();
+    let without: Vec<&Arc<Ingress>> = ingresses.iter().filter(|ingress| !ingress.rules.is_empty() && !asks(ingress)).collect();
+    let (Some(first), Some(missing)) = (ingresses.iter().find(asks), without.first()) else { return };
+    let at = first.annotations.text(&a::RULE_PRIORITY).and_then(|text| text.origin);
+    let message = format!("`{}` has a priority and `{}` has none: AGIC asks for all or none", first.key(), missing.key());
+    let finding = checked.finding(&codes::PARTIAL_PRIORITIES, message, at);
+    checked.tell(finding.help("rules without one get free numbers from 19000 on, with hosts, and from 19500 on, without"));
+}

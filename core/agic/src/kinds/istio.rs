@@ -1,0 +1,37 @@
+//! Istio's Gateway and VirtualService, which the controller reads with APPGW_ENABLE_ISTIO_INTEGRATION.
+//!
+//! Only what the controller reads is written down; the rest is let through.
+
+use chancery_base::object;
+use chancery_base::schema::{ANY, INTEGER, OPEN_OBJECT, STRING, STRINGS, Schema, array, field};
+use chancery_kubernetes::kind::{API_VERSION, KIND, Kind, METADATA, Version};
+
+const fn own(name: &'static str, plural: &'static str, versions: &'static [Version], doc: &'static str) -> Kind {
+    Kind { group: "networking.istio.io", name, plural, namespaced: true, doc, versions, built_in: false }
+}
+
+/// Where requests come in.
+pub static GATEWAY: Kind =
+    own("Gateway", "gateways", &[Version { name: "v1alpha3", schema: &GATEWAY_V1ALPHA3 }], "Istio's gateway; AGIC dies of one that it would use");
+static GATEWAY_V1ALPHA3: Schema = object![API_VERSION, KIND, METADATA, field("spec", GATEWAY_SPEC, "Its servers"), field("status", ANY, "How it is")];
+const GATEWAY_SPEC: Schema = object![field("servers", array(&SERVER), "Where it listens")].open();
+const SERVER: Schema = object![
+    field("hosts", STRINGS, "The hosts"),
+    field(
+        "port",
+        object![
+            field("name", STRING, "Its name"),
+            field("number", INTEGER, "The port"),
+            field("protocol", STRING, "`HTTP` is the only one that counts")
+        ]
+        .open(),
+        "The port"
+    ),
+]
+.open();
+
+/// Where requests go.
+pub static VIRTUAL_SERVICE: Kind =
+    own("VirtualService", "virtualservices", &[Version { name: "v1alpha3", schema: &SERVICE_V1ALPHA3 }], "Istio's routes");
+static SERVICE_V1ALPHA3: Schema = object![API_VERSION, KIND, METADATA, field("spec", SERVICE_SPEC, "Its routes"), field("status", ANY, "How it is")];
+const SERVICE_SPEC: Schema = object![field("hosts", STRINGS, "The hosts"), field("http", array(&OPEN_OBJECT), "The routes")].open();

@@ -1,0 +1,62 @@
+//! What the controller answers, by the words of the command line.
+//!
+//! What must not be here: how it comes to that.
+
+use super::options::Options;
+use super::stages::Stages;
+use super::{origins, pipeline, status};
+use chancery_base::compilation::{Output, SideRef};
+use chancery_base::ir::appgw::{Document, document};
+use chancery_text::{Node, Value};
+use core::any::Any;
+
+/// All of it.
+pub const ALL: &[Output] = &[
+    Output { name: "appgw", doc: "The parts of the Application Gateway, as ARM JSON", document: |of| gateway(of, Document::Parts), traced: None },
+    Output {
+        name: "arm",
+        doc: "The whole Application Gateway as it is sent, as ARM JSON",
+        document: |of| gateway(of, Document::Whole),
+        traced: None,
+    },
+    Output { name: "events", doc: "The events that the controller records", document: |of| Some(stages(of)?.recorder.document()), traced: None },
+    Output {
+        name: "status",
+        doc: "What the controller writes into the statuses of objects",
+        document: |of| Some(status::document(&stages(of)?.statuses)),
+        traced: None,
+    },
+    Output {
+        name: "appgw-origins",
+        doc: "Where each value of `appgw` comes from, by JSON pointer: the resource, its field and line, and the rule by which it counts",
+        document: |of| Some(origins::document(of, stages(of)?.gateway.as_ref()?)),
+        traced: None,
+    },
+    Output {
+        name: "pipeline",
+        doc: "How far each object gets on its way into the gateway",
+        document: |of| Some(pipeline::document(&super::passages(of.objects(), &Options::of(&of.side.options)), of.objects())),
+        traced: None,
+    },
+];
+
+fn stages(of: SideRef<'_>) -> Option<&Stages> {
+    (&*of.side.stages as &dyn Any).downcast_ref()
+}
+
+/// The document of the gateway; `null` where nothing is sent.
+fn gateway(of: SideRef<'_>, which: Document) -> Option<Node> {
+    let gateway = stages(of)?.gateway.as_ref();
+    Some(gateway.map_or(Node::synthesised(Value::Null), |gateway| document(gateway, which)))
+}
+
+/// Why nothing was made of an object that is in order and that nothing refers to.
+pub fn why_idle(kind: &str) -> &'static str {
+    match kind {
+        "Ingress" | "MultiClusterIngress" => "nothing was made of it",
+        "Node" => "only the name that Azure has for the first node is read",
+        "IngressClass" => "no Ingress names it",
+        "Pod" => "no Service that an Ingress uses selects it, or another pod comes before it",
+        _ => "no Ingress uses it",
+    }
+}

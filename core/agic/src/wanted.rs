@@ -1,0 +1,30 @@
+//! What Ingresses ask for, and the objects that would do.
+//!
+//! What must not be here: whether anything is assumed.
+
+use super::environment::Environment;
+use super::options::Options;
+use super::relations::FIELDS;
+use alloc::vec::Vec;
+use chancery_base::compilation::ReferencedObject;
+use chancery_base::resource::{Objects, ResourceKey};
+use chancery_kubernetes::status::{object, text};
+use chancery_kubernetes::wanted::{asked, endpoints, named, of_kubernetes, wanted as all_of};
+use chancery_text::Node;
+
+/// What the objects ask for.
+pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
+    let environment = Environment::read(options);
+    let asked = asked(objects.all(), &[FIELDS]);
+    let mut all = all_of(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
+    all.extend(endpoints(&asked, objects));
+    all
+}
+
+/// The controller's class, where it has the name that the controller looks for.
+fn class(key: &ResourceKey, environment: &Environment) -> Option<Node> {
+    if key.kind != "IngressClass" || key.name != environment.class_name {
+        return None;
+    }
+    Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("controller", text(&environment.controller))]))]))
+}

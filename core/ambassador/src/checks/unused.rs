@@ -1,0 +1,267 @@
+//! What Emissary takes and does not use: fields beside others that win, settings that it does not have, Modules that it does not read.
+//!
+//! Source of behaviour: Emissary `python/ambassador/ir/{irambassador,irhttpmapping,irhttpmappinggroup}.py`, `envoy/v3/v3route.py`. What must
+//! not be here: what a schema drops, and what Emissary reports.
+
+use super::field;
+use crate::spec::decode::Unset;
+use crate::spec::{AmbassadorModule, Buffer, GrpcStats, Gzip, KeepAlive, Probe};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Assumptions, Missing, SideRef};
+use chancery_base::diagnostic::{Diagnostic, Known, Place, Severity, Values, codes};
+use chancery_base::ir::HttpFilterKind;
+use chancery_base::resource::{Object, nearest};
+use chancery_kubernetes::at_name;
+use chancery_kubernetes::known::{Field, is_read, unknown_values};
+use chancery_text::{Node, Str};
+
+const DNS: Known = Known { values: Values::AnyCase(&["strict_dns", "logical_dns"]), otherwise: "takes `strict_dns`" };
+const SWITCH: Known =
+    Known { values: Values::AnyCase(&["true", "false", "yes", "no", "on", "off", "y", "n", "t", "f", "1", "0"]), otherwise: "leaves the switch off" };
+
+const FIELDS: &[Field] = &[
+    ("Mapping", &["spec", "dns_type"], DNS),
+    ("Mapping", &["dns_type"], DNS),
+    ("Module", &["spec", "config", "merge_slashes"], SWITCH),
+    ("Module", &["spec", "config", "reject_requests_with_escaped_slashes"], SWITCH),
+    ("Module", &["spec", "config", "strip_matching_host_port"], SWITCH),
+    ("Module", &["spec", "config", "suppress_envoy_headers"], SWITCH),
+];
+
+/// Values that Emissary does not know.
+pub fn values(side: SideRef<'_>) -> Vec<Diagnostic> {
+    unknown_values(side, FIELDS)
+}
+
+/// Fields of Mappings that another kind needs to do anything.
+const FOR_SERVICES: [(&str, &str, &str); 3] = [
+    ("labels", "they are for a", "RateLimitService"),
+    ("bypass_auth", "it is for an", "AuthService"),
+    ("auth_context_extensions", "they are for an", "AuthService"),
+];
+
+/// Fields of Mappings and Hosts without effect.
+pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    // A fragment may leave these services to the cluster.
+    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let is_written = |kind: &str| side.objects().iter().any(|object| *object.key.kind == *kind && !object.broken);
+    let missing: Vec<_> = FOR_SERVICES.into_iter().filter(|(_, _, kind)| !is_written(kind)).collect();
+    let domains = limited_domains(side);
+    for object in side.objects().iter().filter(|object| is_read(side, object)) {
+        match &*object.key.kind {
+            "Mapping" => {
+                for (name, are, kind) in &missing {
+                    let is_set = |node: &&Node| !node.is_null() && node.as_bool() != Some(false);
+                    let Some(node) = field(object, name).filter(is_set) else { continue };
+                    let why = format!("{are} {kind}, and the input has none");
+                    let mut finding =
+                        without_effect(object, node, name, &why, &format!("add the {kind} that the cluster has, or take `{name}` away"));
+                    if !is_whole {
+                        finding.severity = Severity::Notice;
+                    }
+                    found.push(finding);
+                }
+                of_other_domains(object, &domains, &mut found);
+                of_mapping(object, &mut found);
+            }
+            "Host" => {
+                let insecure = field(object, "requestPolicy").and_then(|policy| policy.get("insecure"));
+                if let Some(node) = insecure.and_then(|insecure| insecure.get("additionalPort")).filter(|node| !node.is_null()) {
+                    let help = "write a Listener with that port";
+                    found.push(without_effect(object, node, "additionalPort", "Emissary opens ports for Listeners alone", help));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The domains that Envoy asks a RateLimitService about.
+fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
+    let mut domains: Vec<&Str> = side
+        .irs()
+        .flat_map(|ir| &ir.listeners)
+        .flat_map(|listener| listener.http_managers())
+        .flat_map(|manager| &manager.filters)
+        .filter_map(|filter| if let HttpFilterKind::RateLimit(limit) = &filter.kind { Some(&limit.domain.value) } else { None })
+        .collect();
+    domains.dedup();
+    domains
+}
+
+/// Labels of a Mapping whose domain is none that the RateLimitService is asked about.
+fn of_other_domains(object: &Object, domains: &[&Str], found: &mut Vec<Diagnostic>) {
+    let Some(asked) = domains.first() else { return };
+    for entry in field(object, "labels").and_then(Node::as_object).into_iter().flatten() {
+        if !domains.contains(&&entry.key) && !entry.value.is_null() {
+            let name = format!("labels.{}", entry.key);
+            let why = format!("Envoy asks the RateLimitService about the domain `{asked}` alone");
+            let help = format!("write the labels under `{asked}`, or set `domain: {}` in the RateLimitService", entry.key);
+            found.push(without_effect(object, &entry.value, &name, &why, &help));
+        }
+    }
+}
+
+/// A field that changes nothing.
+fn without_effect(object: &Object, node: &Node, name: &str, why: &str, help: &str) -> Diagnostic {
+    let message = format!("`{name}` changes nothing: {why}");
+    Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, node.id)).about(object.key.clone()).help(help)
+}
+
+/// `idle_time` of a keep-alive, which the schema has and Emissary does not read: it reads `time`
+/// (`python/ambassador/envoy/v3/v3cluster.py`).
+fn idle_time(object: &Object, keepalive: Option<&Node>, help: &str) -> Option<Diagnostic> {
+    let node = keepalive?.get("idle_time").filter(|node| !node.is_null())?;
+    Some(without_effect(object, node, "keepalive.idle_time", "Emissary does not read it", help))
+}
+
+fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
+    let help = "write `time` in `keepalive` of the Module `ambassador`: the schema of a Mapping has no field that Emissary reads";
+    found.extend(idle_time(object, field(object, "keepalive"), help));
+    let is_set = |name: &str| field(object, name).is_some_and(|node| !node.is_null() && node.as_str() != Some(""));
+    let is_true = |name: &str| field(object, name).and_then(Node::as_bool) == Some(true);
+    let has_hostname = is_set("hostname") && object.api_version.ends_with("v3alpha1");
+    let mut report = |name: &str, why: &str, help: &str| {
+        found.extend(field(object, name).filter(|_| is_set(name)).map(|node| without_effect(object, node, name, why, help)));
+    };
+    for name in ["envoy_override", "outlier_detection", "modules"] {
+        report(name, "Emissary does not use it any more", "take it away");
+    }
+    if has_hostname && field(object, "host").and_then(Node::as_str) != field(object, "hostname").and_then(Node::as_str) {
+        report("host", "`hostname` counts instead of it", "keep the one that is meant, as `hostname`");
+    }
+    if is_true("host_regex") && has_hostname {
+        report(
+            "host_regex",
+            "`hostname` is no regular expression, but may begin or end with `*`",
+            "write the expression in `host`, without `hostname`",
+        );
+    } else if is_true("host_regex") && !is_set("host") {
+        report("host_regex", "there is no `host`", "write the expression in `host`");
+    }
+    if is_true("method_regex") && !is_set("method") {
+        report("method_regex", "there is no `method`", "write the expression in `method`");
+    }
+    if is_true("host_redirect") {
+        for name in FORWARDING {
+            report(name, "requests are redirected, not forwarded", "take it away, or `host_redirect`");
+        }
+    } else {
+        for name in ["path_redirect", "prefix_redirect", "regex_redirect", "redirect_response_code"] {
+            report(name, "requests are forwarded, not redirected", "add `host_redirect: true`, with the host to redirect to in `service`");
+        }
+    }
+}
+
+/// Fields of a Mapping for what is forwarded.
+const FORWARDING: [&str; 16] = [
+    "allow_upgrade",
+    "auto_host_rewrite",
+    "circuit_breakers",
+    "cluster_idle_timeout_ms",
+    "connect_timeout_ms",
+    "cors",
+    "health_checks",
+    "host_rewrite",
+    "idle_timeout_ms",
+    "keepalive",
+    "remove_request_headers",
+    "remove_response_headers",
+    "retry_policy",
+    "rewrite",
+    "timeout_ms",
+    "tls",
+];
+
+/// Settings of the Module that Emissary takes and does not use since it has Listeners: why, and what does it now.
+/// Emissary `python/ambassador/ir/irambassador.py` takes them; nothing asks for them.
+const MOVED: [(&str, &str, &str); 5] = [
+    ("service_port", "Listeners say which ports there are", "write the port in a Listener"),
+    (
+        "use_proxy_proto",
+        "Listeners say what they speak",
+        "write `protocolStack: [PROXY, HTTP, TCP]` in the Listener (with `TLS` before `TCP` for TLS)",
+    ),
+    ("xff_num_trusted_hops", "Listeners say how many proxies they trust", "write the number as `l7Depth` in the Listener"),
+    (
+        "x_forwarded_proto_redirect",
+        "Hosts say what becomes of insecure requests",
+        "write `requestPolicy: {insecure: {action: Redirect}}` in the Host",
+    ),
+    ("debug_mode", "Emissary does not use it", "take it away"),
+];
+
+/// The Modules that are read.
+const MODULES: [&str; 3] = ["ambassador", "tls", "authentication"];
+
+/// Settings that Emissary takes besides those that we read; they do nothing.
+const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type", "statsd"];
+
+/// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
+const OF_THE_PAGE: &[&str] = &["allow_non_local"];
+
+/// Settings that hold others: which they hold, and which of these are not for Envoy.
+const PARTS: &[(&str, &[&str], &[&str])] = &[
+    ("buffer", Buffer::KEYS, &[]),
+    ("diagnostics", Probe::KEYS, OF_THE_PAGE),
+    ("grpc_stats", GrpcStats::KEYS, &[]),
+    ("gzip", Gzip::KEYS, &[]),
+    ("keepalive", KeepAlive::KEYS, &[]),
+    ("liveness_probe", Probe::KEYS, &[]),
+    ("readiness_probe", Probe::KEYS, &[]),
+];
+
+/// Modules that nobody reads, and settings that the one which counts does not have.
+pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for object in side.objects().iter().filter(|object| *object.key.kind == *"Module" && is_read(side, object)) {
+        if !MODULES.contains(&&*object.key.name) {
+            found.push(unread(object));
+        } else if *object.key.name == *MODULES[0]
+            && let Some(config) = field(object, "config")
+        {
+            unknown(object, config, "", [AmbassadorModule::KEYS, &IDLE], &mut found);
+            for (name, why, help) in MOVED {
+                found.extend(config.get(name).filter(|node| !node.is_null()).map(|node| without_effect(object, node, name, why, help)));
+            }
+            found.extend(idle_time(object, config.get("keepalive"), "call it `time`"));
+            for (name, keys, idle) in PARTS {
+                if let Some(part) = config.get(name) {
+                    unknown(object, part, name, [keys, idle], &mut found);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn unread(object: &Object) -> Diagnostic {
+    let message = format!("Emissary reads no Module `{}`: the gateway's settings are in the one that is called `ambassador`", object.key.name);
+    let finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
+    match nearest(&object.key.name, MODULES) {
+        Some(near) => finding.fix(format!("call it `{near}`"), at_name(object), near),
+        None => finding.help("call it `ambassador`, or delete it"),
+    }
+}
+
+/// Settings of an object of settings that it does not have.
+fn unknown(object: &Object, settings: &Node, of: &str, known: [&[&str]; 2], found: &mut Vec<Diagnostic>) {
+    let known: Vec<&str> = known.concat();
+    for entry in settings.as_object().into_iter().flatten().filter(|entry| !known.contains(&&*entry.key)) {
+        let whose: String = if of.is_empty() { "the Module".into() } else { format!("`{of}` of the Module") };
+        let message = format!("{whose} has no setting `{}`; Emissary does not read it", entry.key);
+        let place = Place::key(object.id, entry.value.id);
+        let mut finding = Diagnostic::new(&codes::UNKNOWN_FIELD, message, place.clone()).about(object.key.clone());
+        // In JSON names are often written with capital letters instead of `_`.
+        let plain = |name: &str| -> String { name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect() };
+        let same = known.iter().copied().find(|name| plain(name) == plain(&entry.key));
+        if let Some(near) = same.or_else(|| nearest(&entry.key, known.iter().copied())) {
+            finding = finding.help(format!("did you mean `{near}`?")).fix(format!("rename to `{near}`"), place, near);
+        }
+        found.push(finding);
+    }
+}

@@ -1,0 +1,76 @@
+//! Defaults of Emissary that people ask about, and what it means that nothing was made of something.
+//!
+//! What must not be here: what becomes of them.
+
+use alloc::format;
+use alloc::string::ToString as _;
+use chancery_base::compilation::{Ahead, KnownDefault};
+use chancery_base::resource::Object;
+use chancery_text::Node;
+
+/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+pub const DEFAULTS: &[KnownDefault] = &[
+    KnownDefault { pointer: "route/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
+    KnownDefault { pointer: "forward/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
+    KnownDefault { pointer: "/connect_timeout", value: "\"3s\"", doc: "Emissary waits 3000 ms for a connection if `connect_timeout_ms` is not set" },
+    KnownDefault { pointer: "route/prefix_rewrite", value: "\"/\"", doc: "Emissary rewrites the matched prefix to `/` if `rewrite` is not set" },
+    KnownDefault {
+        pointer: "forward/path_rewrite",
+        value: "{\"prefix\":\"/\"}",
+        doc: "Emissary rewrites the matched prefix to `/` if `rewrite` is not set",
+    },
+    KnownDefault { pointer: "match/case_sensitive", value: "true", doc: "Emissary matches paths with their case if `case_sensitive` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
+    KnownDefault { pointer: "/dns_lookup_family", value: "\"V4_ONLY\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
+    KnownDefault { pointer: "/dns_family", value: "\"v4_only\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
+    KnownDefault {
+        pointer: "/use_remote_address",
+        value: "true",
+        doc: "Emissary takes the connection's address for the client's if `use_remote_address` is not set",
+    },
+    KnownDefault { pointer: "/normalize_path", value: "true", doc: "Emissary always resolves dot segments before it routes" },
+    KnownDefault { pointer: "/server_name", value: "\"envoy\"", doc: "Emissary says `server: envoy` if `server_name` is not set" },
+    KnownDefault {
+        pointer: "address/socket_address/address",
+        value: "\"0.0.0.0\"",
+        doc: "Emissary listens on all addresses when AMBASSADOR_ENVOY_BIND_ADDRESS is not set",
+    },
+];
+
+/// Why nothing was made of an object that is in order and that nothing refers to.
+pub fn why_idle(kind: &str) -> &'static str {
+    match kind {
+        "Mapping" => "no Host takes it, so no listener serves it",
+        "TCPMapping" => "no listener serves it",
+        "Host" => "no Listener takes it, or no Mapping belongs to it",
+        "Module" => "its settings change nothing in Envoy",
+        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
+        "Listener" => "it has nothing to serve",
+        "Ingress" => "nothing was made of it",
+        _ => "nothing in use refers to it",
+    }
+}
+
+/// The `precedence` that would put a Mapping before another.
+pub fn ahead(one: &Object, other: &Object) -> Option<Ahead> {
+    if *one.key.kind != *"Mapping" || *other.key.kind != *"Mapping" {
+        return None;
+    }
+    let precedence = |of: &Object| of.root.at(&["spec", "precedence"]).and_then(Node::as_i64).unwrap_or_default();
+    let (own, others) = (precedence(one), precedence(other));
+    let why = match others > own {
+        true => format!("`precedence: {others}` puts {} first, whatever the prefixes are.", other.key.name),
+        false => "Of the same precedence, longer prefixes and more conditions are tried first.".into(),
+    };
+    Some(Ahead { why, field: "precedence", value: others.checked_add(1)?.to_string() })
+}
+
+/// The kind that must take an object of this kind, so that any request gets to it.
+pub fn taken_by(kind: &str) -> Option<&'static str> {
+    match kind {
+        "Mapping" => Some("Host"),
+        "Host" | "TCPMapping" => Some("Listener"),
+        _ => None,
+    }
+}

@@ -1,0 +1,33 @@
+//! Everything that Mappings are made from beside their own resources. What was made in another environment is not used again.
+
+use super::resolver::ResolverKind;
+use super::{ContextId, Identity, Model, Options};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::resource::Sourced;
+use chancery_text::{Node, Str};
+
+/// Everything that a Mapping is made from, beside its own resource.
+#[derive(PartialEq)]
+pub(super) struct Environment {
+    options: Options,
+    module: Option<Arc<Node>>,
+    module_identity: Identity,
+    resolvers: Vec<(Str, ResolverKind)>,
+    selectors: Vec<Vec<(Str, Sourced<Str>)>>,
+    /// TLS contexts by name, and whether they can be used; and the number that the next one gets.
+    contexts: (Vec<(Str, ContextId, bool)>, usize),
+}
+
+impl Environment {
+    pub(super) fn of(model: &Model<'_>) -> Self {
+        Self {
+            options: model.options.clone(),
+            module: model.config.get_module("ambassador").map(|module| module.spec.clone()),
+            module_identity: model.ambassador.identity.clone(),
+            resolvers: model.resolvers.iter().map(|(name, resolver)| (name.clone(), resolver.kind)).collect(),
+            contexts: (model.context_names.iter().map(|(name, id)| (name.clone(), *id, model.context(*id).usable())).collect(), model.contexts.len()),
+            selectors: model.hosts.values().filter_map(|host| Some(host.mapping_selector.as_ref()?.value.clone())).collect(),
+        }
+    }
+}

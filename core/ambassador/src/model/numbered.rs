@@ -1,0 +1,16 @@
+//! Lists of numbers that stay in order while a few come and go.
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// Puts a few more into what is in order.
+pub(super) fn put_in_order(order: &mut Vec<u32>, more: Vec<u32>, compare: impl Fn(&u32, &u32) -> Ordering) {
+    if more.len() > 16 + order.len() / 64 {
+        order.extend(more);
+        order.sort_by(compare);
+        return;
+    }
+    for number in more {
+        let at = order.partition_point(|known| compare(known, &number) == Ordering::Less);
+        order.insert(at, number);
+    }
+}

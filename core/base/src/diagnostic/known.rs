@@ -1,0 +1,121 @@
+//! Fields that take any text, of which a controller knows some values and takes none of the others.
+//!
+//! What must not be here: which fields there are, and values that are refused.
+
+use super::{Diagnostic, Place, codes};
+use crate::resource::{REDACTED, nearest};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_text::{quoted, series};
+
+/// What a controller knows of a field, and what it does with everything else.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// The values that it knows.
+    pub values: Values,
+    /// What it does where it does not know the value: the end of a sentence whose subject it is.
+    pub otherwise: &'static str,
+}
+
+/// The values that a controller knows of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum Values {
+    /// These words.
+    Words(&'static [&'static str]),
+    /// These words, in any case.
+    AnyCase(&'static [&'static str]),
+    /// These words, with commas between them.
+    Several(&'static [&'static str]),
+    /// Whatever is of this form, which has a name.
+    Form(fn(&str) -> bool, &'static str),
+}
+
+impl Values {
+    /// What of a text is not known.
+    fn unknown(self, text: &str) -> Option<&str> {
+        let is_known = match self {
+            Self::Words(words) => words.contains(&text),
+            Self::AnyCase(words) => words.iter().any(|word| word.eq_ignore_ascii_case(text)),
+            Self::Several(words) => return text.split(',').map(str::trim).find(|word| !words.contains(word)),
+            Self::Form(is_known, _) => is_known(text),
+        };
+        (!is_known).then_some(text)
+    }
+
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Words(words) | Self::AnyCase(words) | Self::Several(words) => words,
+            Self::Form(..) => &[],
+        }
+    }
+}
+
+impl Known {
+    /// The finding for a value that the controller does not know. An empty one is not written, and what a template leaves is not yet a value.
+    pub fn judge(&self, controller: &str, text: &str, place: Place) -> Option<Diagnostic> {
+        let is_left = ["${", "$(", "{{"].iter().any(|open| text.contains(open));
+        if text.is_empty() || text == REDACTED || is_left {
+            return None;
+        }
+        let unknown = self.values.unknown(text)?;
+        let message = format!("{controller} does not know `{unknown}` here, and {}", self.otherwise);
+        let finding = Diagnostic::new(&codes::UNKNOWN_VALUE, message, place.clone());
+        let words = self.values.words();
+        let finding = match self.values {
+            Values::Form(_, name) => finding.help(format!("write {name}")),
+            Values::Words(_) | Values::AnyCase(_) | Values::Several(_) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                finding.help(format!("it knows {}", series(&words)))
+            }
+        };
+        Some(match meant(unknown, words) {
+            Some(meant) if unknown == text => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
+            Some(meant) => {
+                let words: Vec<&str> = text.split(',').map(|word| if word.trim() == unknown { meant } else { word }).collect();
+                finding.fix(format!("write `{meant}`"), place, quoted(&words.join(",")))
+            }
+            None => finding,
+        })
+    }
+}
+
+/// The word that was certainly meant: the only version that the text holds, as `TLSv1.2` holds `1.2`, or a word that is spelled nearly so. What goes
+/// on after a word may be another word: `https` is not `http`.
+fn meant(text: &str, words: &[&'static str]) -> Option<&'static str> {
+    let is_version = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    let held: Vec<&'static str> = words.iter().copied().filter(|word| is_version(word) && text.contains(word)).collect();
+    match held[..] {
+        [only] => Some(only),
+        _ => {
+            let near = nearest(text, words.iter().copied())?;
+            let goes_on = text.starts_with(near) || near.starts_with(text);
+            words.iter().copied().find(|word| *word == near && !goes_on)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn only_what_was_certainly_meant_is_a_fix() {
+        let protocols = ["tcp", "http", "http2", "grpc"];
+        assert_eq!(meant("htpp", &protocols), Some("http"));
+        assert_eq!(meant("HTTP", &protocols), Some("http"));
+        for other in ["https", "http3", "grpcs", "grp", "tls"] {
+            assert_eq!(meant(other, &protocols), None, "{other}");
+        }
+        assert_eq!(meant("'not-true'", &["true", "false"]), None);
+        assert_eq!(meant("strictest", &["strict", "permissive"]), None);
+    }
+
+    #[test]
+    fn a_version_is_known_in_whatever_is_around_it() {
+        let versions = ["auto", "1.2", "1.3"];
+        assert_eq!(meant("TLSv1.2", &versions), Some("1.2"));
+        assert_eq!(meant("TLS_1.3", &versions), Some("1.3"));
+        assert_eq!(meant("1.2,1.3", &versions), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! What an Application Gateway is made of: named parts that refer to each other by id.
+//!
+//! This stands beside the rest of the IR and not in its words, because the gateway itself is of another make. Envoy's listeners hold their
+//! routes, and routes hold what they do. Here all is one document of named parts, of which others own some: a listener may lead to a part
+//! that is missing, two rules may share a path map, and a part without references is there all the same. Names and ids are what people
+//! compare with the portal, and what merging with the parts of others goes by. What routes requests is different as well: rules have
+//! priorities, paths are matched in the order in which they are written, a star at the end is the only pattern, and a path map holds a
+//! default redirect beside a default pool. Put in the words of the IR, none of this could be told any more.
+//!
+//! The same types hold what a gateway has now and what it is to have, so that a document is read and written by one table ([`parts`]).
+//!
+//! What must not be here: how a controller names parts, or which it makes; text.
+
+mod document;
+mod flattened;
+mod parts;
+pub mod wire;
+
+pub use document::{AnyPart, Document, Split, document, node, split, tree};
+pub use parts::*;
+pub use wire::Derived;
+
+use crate::resource::{Also, ObjectId, Origin, Sourced};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_text::{Node, Str};
+use wire::{Branch, Rest, Tree, Wire, origin_of, rest_of, write_rest};
+
+/// A gateway, as its ARM document has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gateway {
+    /// Its id.
+    pub id: Option<Sourced<Str>>,
+    /// Its name.
+    pub name: Option<Sourced<Str>>,
+    /// What it is made of; `None` where the document has nothing.
+    pub properties: Option<Properties>,
+    /// Its tags.
+    pub tags: BTreeMap<Str, Sourced<Str>>,
+    /// Further fields, as they were read.
+    pub rest: Rest,
+    /// The object that it was read from.
+    pub read_from: Option<ObjectId>,
+}
+
+/// Who wants a part to be there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// The controller made it.
+    #[default]
+    Controller,
+    /// It was there, and the controller leaves it as it is.
+    Others,
+}
+
+/// A named part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part<T> {
+    /// Its name.
+    pub name: Str,
+    /// Its id.
+    pub id: Str,
+    /// What it is.
+    pub properties: T,
+    /// Who wants it to be there.
+    pub owner: Owner,
+    /// What made it.
+    pub origin: Option<Origin>,
+    /// What else its name and its id were derived from.
+    pub also: Also,
+    /// Further fields, as they were read.
+    pub rest: Rest,
+    /// The object that they were read from.
+    pub read_from: Option<ObjectId>,
+}
+
+/// The parts of one kind. What stays as it is from one compile to the next is the same shared value.
+pub type Parts<T> = Vec<Arc<Part<T>>>;
+
+impl<T> Part<T> {
+    /// A part that the controller makes.
+    pub fn new(name: impl Into<Str>, id: impl Into<Str>, properties: T, origin: impl Into<Option<Origin>>) -> Self {
+        let (name, id, origin) = (name.into(), id.into(), origin.into());
+        Self { name, id, properties, owner: Owner::Controller, origin, also: Also::default(), rest: Rest::new(), read_from: None }
+    }
+
+    /// The same with a name that was derived from these, too.
+    #[must_use]
+    pub fn with(self, also: &Also) -> Self {
+        Self { also: also.clone(), ..self }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Str {
+        &self.name
+    }
+
+    /// A reference to it.
+    pub fn reference(&self, origin: impl Into<Option<Origin>>) -> Reference {
+        Reference::from(Sourced::new(self.id.clone(), origin)).with(&self.also)
+    }
+}
+
+impl<T: Wire + Default> Wire for Part<T> {
+    fn read(node: &Node, object: ObjectId) -> Option<Self> {
+        node.as_object()?;
+        let text = |key: &str| node.get(key).and_then(Node::as_str).map(Str::new);
+        let (name, id) = (text("name")?, text("id").unwrap_or_default());
+        let properties = node.get("properties").filter(|node| !node.is_null());
+        let read = match properties {
+            Some(properties) => T::read(properties, object)?,
+            None => T::default(),
+        };
+        let rest = rest_of(node, |key| matches!(key, "name" | "id" | "properties"));
+        let origin = origin_of(node, object);
+        Some(Self { name, id, properties: read, owner: Owner::Others, origin, also: Also::default(), rest, read_from: Some(object) })
+    }
+
+    fn write(&self) -> Tree {
+        let text = |text: &Str| Tree::plain(Branch::Text(text.clone()));
+        let mut fields = Vec::from([(Str::new_static("name"), text(&self.name))]);
+        if !self.id.is_empty() {
+            fields.push((Str::new_static("id"), text(&self.id)));
+        }
+        fields.push((Str::new_static("properties"), self.properties.write()));
+        if let Some(object) = self.read_from {
+            write_rest(&self.rest, object, &mut fields);
+        }
+        Tree { value: Branch::Fields(fields), origin: self.origin, also: self.also.clone() }
+    }
+}
+
+impl Wire for Gateway {
+    fn read(node: &Node, object: ObjectId) -> Option<Self> {
+        node.as_object()?;
+        if flattened::is_flattened(node) {
+            return Self::read(&flattened::restored(node), object);
+        }
+        let text = |key: &str| node.get(key).and_then(|node| Sourced::<Str>::read(node, object));
+        let tags = node.get("tags").and_then(Node::as_object).into_iter().flatten();
+        let tags = tags.filter_map(|entry| Some((entry.key.clone(), Sourced::read(&entry.value, object)?)));
+        Some(Self {
+            id: text("id"),
+            name: text("name"),
+            properties: node.get("properties").and_then(|node| Properties::read(node, object)),
+            tags: tags.collect(),
+            rest: rest_of(node, |key| matches!(key, "id" | "name" | "properties" | "tags")),
+            read_from: Some(object),
+        })
+    }
+
+    fn write(&self) -> Tree {
+        let mut fields = Vec::new();
+        for (key, value) in [("id", &self.id), ("name", &self.name)] {
+            fields.extend(value.as_ref().map(|value| (Str::new_static(key), value.write())));
+        }
+        if let Some(object) = self.read_from {
+            write_rest(&self.rest, object, &mut fields);
+        }
+        fields.extend(self.properties.as_ref().map(|properties| (Str::new_static("properties"), properties.write())));
+        let tags = self.tags.iter().map(|(key, value)| (key.clone(), value.write()));
+        fields.push((Str::new_static("tags"), Tree::plain(Branch::Fields(tags.collect()))));
+        Tree::plain(Branch::Fields(fields))
+    }
+}
+
+/// Whether an address is reached from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FrontendType {
+    /// From everywhere.
+    Public,
+    /// From the virtual network.
+    Private,
+}
+
+impl FrontendType {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FrontendType::Public => "Public",
+            FrontendType::Private => "Private",
+        }
+    }
+}
+
+impl Properties {
+    /// The first address of a type.
+    pub fn frontend(&self, frontend_type: FrontendType) -> Option<&Arc<Part<Frontend>>> {
+        self.frontends.iter().flatten().find(|frontend| match frontend_type {
+            FrontendType::Public => frontend.properties.public_ip.is_some(),
+            FrontendType::Private => frontend.properties.private_ip.is_some(),
+        })
+    }
+}
+
+impl Listener {
+    /// Its hosts, by whichever field they are written.
+    pub fn hosts(&self) -> impl Iterator<Item = &Sourced<Str>> {
+        let several = self.host_names.iter().flatten();
+        let only = self.host_name.iter().filter(move |_| self.host_names.as_ref().is_none_or(Vec::is_empty));
+        only.chain(several)
+    }
+
+    /// Whether it takes only some hosts.
+    pub fn is_multi_site(&self) -> bool {
+        self.host_name.as_ref().is_some_and(|host| !host.is_empty()) || self.host_names.as_ref().is_some_and(|hosts| !hosts.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests;

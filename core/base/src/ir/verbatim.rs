@@ -1,0 +1,359 @@
+//! Values that are passed on as they are, each with its origin: resources in the proxy's own words.
+//!
+//! A dialect that writes Envoy's messages itself, or that lets its users do so, hands them over as [`Tree`]s. What must not be here: what
+//! a message means, and which there are.
+
+use super::{Holder, SecretPart, SecretReference};
+use crate::resource::{Origin, Sourced};
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_text::{Node, Str, Value, write_json_scalar, write_quoted};
+
+/// A value and where it comes from, in each of its parts.
+pub type Tree = Sourced<Plain>;
+
+/// JSON's data model, with an origin at every node.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Plain {
+    /// Nothing.
+    #[default]
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    String(Str),
+    /// A list.
+    List(Vec<Tree>),
+    /// Keys and values, in order.
+    Object(Fields),
+}
+
+/// Keys and values, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields(pub Vec<(Str, Tree)>);
+
+impl serde::Serialize for Fields {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// Resources that are served in the proxy's own words, beside those that the IR has words for.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Verbatim {
+    /// `envoy.config.listener.v3.Listener`
+    pub listeners: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.route.v3.RouteConfiguration`
+    pub routes: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.cluster.v3.Cluster`
+    pub clusters: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.config.endpoint.v3.ClusterLoadAssignment`
+    pub endpoints: Vec<alloc::sync::Arc<Tree>>,
+}
+
+impl Verbatim {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty()
+    }
+}
+
+/// What stands in angle brackets is a name for what is known only when the proxy runs, or kept out of every tree.
+pub fn placeholder(text: &str) -> Option<&str> {
+    text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.contains(['<', '>', '\n']))
+}
+
+impl SecretReference {
+    /// What a placeholder names: `leaf:web:cert`, `inline-certificate:shop:key`, `roots`.
+    pub fn of_placeholder(name: &str) -> Self {
+        let (name, part) = match (name.strip_suffix(":cert"), name.strip_suffix(":key")) {
+            (Some(name), _) => (name, SecretPart::Certificate),
+            (_, Some(name)) => (name, SecretPart::PrivateKey),
+            _ => (name, SecretPart::Certificate),
+        };
+        Self { holder: Holder::Secret, namespace: Str::default(), name: Str::new(name), part }
+    }
+}
+
+impl Tree {
+    /// What a host may give for the placeholders in it, each with where it is asked for.
+    pub fn references(&self) -> Vec<(SecretReference, Option<Origin>)> {
+        let held = self.get("inline_string");
+        let own = placeholder(held.text()).map(|name| (SecretReference::of_placeholder(name), held.origin.or(self.origin)));
+        let within = self.fields().iter().map(|(_, value)| value).chain(self.items());
+        own.into_iter().chain(within.flat_map(Tree::references)).collect()
+    }
+
+    /// Nothing.
+    pub const NULL: Tree = Tree { value: Plain::Null, origin: None };
+
+    /// An object of those fields that are not null.
+    pub fn object<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Tree)>) -> Self {
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.into(), value));
+        Self { value: Plain::Object(Fields(fields.collect())), origin: None }
+    }
+
+    /// The same value from this origin, unless it has one.
+    #[must_use]
+    pub fn or_from(mut self, origin: Option<Origin>) -> Self {
+        self.origin = self.origin.or(origin);
+        self
+    }
+
+    /// The same value from this origin.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Plain::Null)
+    }
+
+    /// The value at `key`, if this is an object that has it.
+    pub fn find(&self, key: &str) -> Option<&Tree> {
+        self.fields().iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value at `key`, or nothing.
+    pub fn get(&self, key: &str) -> &Tree {
+        const NOTHING: &Tree = &Tree::NULL;
+        self.find(key).unwrap_or(NOTHING)
+    }
+
+    /// The value to which these keys lead, or nothing.
+    pub fn at(&self, path: &[&str]) -> &Tree {
+        path.iter().fold(self, |tree, key| tree.get(key))
+    }
+
+    /// The value at `key`, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
+        match &mut self.value {
+            Plain::Object(fields) => fields.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// The fields; none where it is no object.
+    pub fn fields(&self) -> &[(Str, Tree)] {
+        if let Plain::Object(fields) = &self.value { &fields.0 } else { &[] }
+    }
+
+    /// The elements; none where it is no list.
+    pub fn items(&self) -> &[Tree] {
+        if let Plain::List(items) = &self.value { items } else { &[] }
+    }
+
+    /// The elements, to change them.
+    pub fn items_mut(&mut self) -> &mut [Tree] {
+        if let Plain::List(items) = &mut self.value { items } else { &mut [] }
+    }
+
+    /// The string; empty where it is none.
+    pub fn text(&self) -> &str {
+        if let Plain::String(value) = &self.value { value } else { "" }
+    }
+
+    /// The string; empty where it is none.
+    pub fn str(&self) -> Str {
+        if let Plain::String(value) = &self.value { value.clone() } else { Str::default() }
+    }
+
+    /// Whether it is the string that is meant.
+    pub fn is(&self, text: &str) -> bool {
+        matches!(&self.value, Plain::String(value) if value == text)
+    }
+
+    /// The whole number; 0 where it is none.
+    pub fn int(&self) -> i64 {
+        match self.value {
+            Plain::Int(value) => value,
+            Plain::Float(value) => value as i64,
+            _ => 0,
+        }
+    }
+
+    /// The number; 0 where it is none.
+    pub fn float(&self) -> f64 {
+        match self.value {
+            Plain::Int(value) => value as f64,
+            Plain::Float(value) => value,
+            _ => 0.0,
+        }
+    }
+
+    /// The whole number, with where it is written; 0 where it is none.
+    pub fn number(&self) -> Sourced<i64> {
+        Sourced::new(self.int(), self.origin)
+    }
+
+    /// The truth value; false where it is none.
+    pub fn bool(&self) -> bool {
+        matches!(self.value, Plain::Bool(true))
+    }
+
+    /// A flag, with where it is written.
+    pub fn flag(&self) -> Sourced<bool> {
+        Sourced::new(self.bool(), self.origin)
+    }
+
+    /// Sets a field, at its old place or else at the end. Null takes it away.
+    pub fn set(&mut self, key: &str, value: Tree) {
+        if let Plain::Null = self.value {
+            self.value = Plain::Object(Fields::default());
+        }
+        let Plain::Object(fields) = &mut self.value else { return };
+        match fields.0.iter().position(|(name, _)| name == key) {
+            Some(at) if value.is_null() => {
+                fields.0.remove(at);
+            }
+            Some(at) => {
+                if let Some((_, slot)) = fields.0.get_mut(at) {
+                    *slot = value;
+                }
+            }
+            None if value.is_null() => {}
+            None => fields.0.push((Str::new(key), value)),
+        }
+    }
+
+    /// Says where a value comes from, where it does not say so itself.
+    pub fn trace(&mut self, path: &[&str], origin: Option<Origin>) {
+        let Some((name, rest)) = path.split_first() else {
+            self.origin = self.origin.or(origin);
+            return;
+        };
+        if let Plain::Object(fields) = &mut self.value
+            && let Some((_, value)) = fields.0.iter_mut().find(|(key, _)| key == name)
+        {
+            value.trace(rest, origin);
+        }
+    }
+
+    /// Takes a field away, and gives it back.
+    pub fn take(&mut self, key: &str) -> Option<Tree> {
+        let Plain::Object(fields) = &mut self.value else { return None };
+        let at = fields.0.iter().position(|(name, _)| name == key)?;
+        Some(fields.0.remove(at).1)
+    }
+
+    /// Adds an element at the end; nothing becomes a list.
+    pub fn push(&mut self, value: Tree) {
+        match &mut self.value {
+            Plain::List(items) => items.push(value),
+            Plain::Null => self.value = Plain::List(Vec::from([value])),
+            _ => {}
+        }
+    }
+
+    /// The same without origins.
+    pub fn node(&self) -> Node {
+        Node::synthesised(match &self.value {
+            Plain::Null => Value::Null,
+            Plain::Bool(value) => Value::Bool(*value),
+            Plain::Int(value) => Value::Int(*value),
+            Plain::Float(value) => Value::Float(*value),
+            Plain::String(value) => Value::String(value.clone()),
+            Plain::List(items) => Value::Array(items.iter().map(Tree::node).collect()),
+            Plain::Object(fields) => Value::Object(fields.0.iter().map(|(key, value)| (key.clone(), value.node())).collect()),
+        })
+    }
+
+    /// The value as JSON in one line.
+    pub fn json(&self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    fn write_json(&self, out: &mut String) {
+        match &self.value {
+            Plain::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    item.write_json(out);
+                }
+                out.push(']');
+            }
+            Plain::Object(fields) => {
+                out.push('{');
+                for (at, (key, value)) in fields.0.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    write_quoted(out, key);
+                    out.push(':');
+                    value.write_json(out);
+                }
+                out.push('}');
+            }
+            Plain::String(text) => write_quoted(out, text),
+            Plain::Null => out.push_str("null"),
+            Plain::Bool(value) => write_json_scalar(out, &Value::Bool(*value)),
+            Plain::Int(value) => write_json_scalar(out, &Value::Int(*value)),
+            Plain::Float(value) => write_json_scalar(out, &Value::Float(*value)),
+        }
+    }
+
+    /// A tree of a value that was read, with the origin that `origin` gives each of its nodes.
+    pub fn of(node: &Node, origin: &impl Fn(&Node) -> Option<Origin>) -> Self {
+        let value = match &node.value {
+            Value::Null => Plain::Null,
+            Value::Bool(value) => Plain::Bool(*value),
+            Value::Int(value) => Plain::Int(*value),
+            Value::Float(value) => Plain::Float(*value),
+            Value::String(value) => Plain::String(value.clone()),
+            Value::Array(items) => Plain::List(items.iter().map(|item| Tree::of(item, origin)).collect()),
+            Value::Object(object) => Plain::Object(Fields(object.iter().map(|entry| (entry.key.clone(), Tree::of(&entry.value, origin))).collect())),
+        };
+        Self { value, origin: origin(node) }
+    }
+}
+
+macro_rules! plain {
+    ($($from:ty => |$value:ident| $plain:expr;)*) => {
+        $(impl From<$from> for Tree {
+            fn from($value: $from) -> Self {
+                Self { value: $plain, origin: None }
+            }
+        }
+
+        impl From<Sourced<$from>> for Tree {
+            fn from(of: Sourced<$from>) -> Self {
+                of.map(|$value| $plain)
+            }
+        })*
+    };
+}
+
+plain! {
+    bool => |value| Plain::Bool(value);
+    i64 => |value| Plain::Int(value);
+    u32 => |value| Plain::Int(value.into());
+    i32 => |value| Plain::Int(value.into());
+    usize => |value| Plain::Int(i64::try_from(value).unwrap_or(i64::MAX));
+    f64 => |value| Plain::Float(value);
+    &str => |value| Plain::String(Str::new(value));
+    String => |value| Plain::String(Str::from(value));
+    Str => |value| Plain::String(value);
+    &Str => |value| Plain::String(value.clone());
+    Vec<Tree> => |value| Plain::List(value);
+}
+
+impl From<&Tree> for Tree {
+    fn from(value: &Tree) -> Self {
+        value.clone()
+    }
+}
+
+impl<T: Into<Tree>> From<Option<T>> for Tree {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Tree::NULL, Into::into)
+    }
+}

@@ -1,0 +1,599 @@
+//! The output map: where in an output each origin went, and back.
+//!
+//! Here: recording while something is emitted ([`Trace`]), what was recorded of one piece of the output ([`Fragment`]), and the
+//! whole ([`OutputMap`]). Positions are JSON pointers (RFC 6901) into the document that was asked for. Not here: what a
+//! pointer or an origin means.
+use crate::resource::{Also, ObjectId, Origin, Sourced};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::hash::BuildHasher as _;
+use core::ops::Range;
+
+/// What an emitter tells of where its output comes from. Off, it records nothing and costs a test of a flag.
+#[derive(Debug)]
+pub struct Trace {
+    on: bool,
+    path: String,
+    fragment: Fragment,
+}
+
+impl Trace {
+    /// A trace that records nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        Self { on: false, path: String::new(), fragment: Fragment::default() }
+    }
+
+    /// A trace that records.
+    #[must_use]
+    pub fn on() -> Self {
+        Self { on: true, path: String::new(), fragment: Fragment::default() }
+    }
+
+    /// Whether it records.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// The pointer of where the emitter is.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What was recorded.
+    #[must_use]
+    pub fn finish(mut self) -> Fragment {
+        self.fragment.seal();
+        self.fragment
+    }
+
+    /// Goes into a field, until [`Trace::leave`].
+    pub fn enter(&mut self, name: &str) -> usize {
+        let before = self.path.len();
+        if self.on {
+            push_name(&mut self.path, name);
+        }
+        before
+    }
+
+    /// Goes into an element of a list, until [`Trace::leave`].
+    pub fn enter_item(&mut self, index: usize) -> usize {
+        let before = self.path.len();
+        if self.on {
+            push_index(&mut self.path, index);
+        }
+        before
+    }
+
+    /// Goes back to where it was before.
+    pub fn leave(&mut self, before: usize) {
+        self.path.truncate(before);
+    }
+
+    /// Emits a field.
+    #[inline]
+    pub fn at<R>(&mut self, name: &str, emit: impl FnOnce(&mut Self) -> R) -> R {
+        if !self.on {
+            return emit(self);
+        }
+        let before = self.path.len();
+        push_name(&mut self.path, name);
+        let result = emit(self);
+        self.path.truncate(before);
+        result
+    }
+
+    /// Emits an element of a list.
+    #[inline]
+    pub fn item<R>(&mut self, index: usize, emit: impl FnOnce(&mut Self) -> R) -> R {
+        if !self.on {
+            return emit(self);
+        }
+        let before = self.path.len();
+        push_index(&mut self.path, index);
+        let result = emit(self);
+        self.path.truncate(before);
+        result
+    }
+
+    /// Emits a list, element by element.
+    #[inline]
+    pub fn list<'a, T: 'a, U>(&mut self, name: &str, items: impl IntoIterator<Item = &'a T>, mut emit: impl FnMut(&'a T, &mut Self) -> U) -> Vec<U> {
+        self.at(name, |t| items.into_iter().enumerate().map(|(i, item)| t.item(i, |t| emit(item, t))).collect())
+    }
+
+    /// Emits a list whose elements have origins.
+    #[inline]
+    pub fn sourced_list<'a, T: 'a, U>(
+        &mut self,
+        name: &str,
+        items: impl IntoIterator<Item = &'a Sourced<T>>,
+        mut emit: impl FnMut(&'a T, &mut Self) -> U,
+    ) -> Vec<U> {
+        self.list(name, items, |item, t| {
+            t.here(item.origin);
+            emit(&item.value, t)
+        })
+    }
+
+    /// What is here comes from these.
+    #[inline]
+    pub fn here(&mut self, origins: impl Origins) {
+        if self.on {
+            self.fragment.record(&self.path, origins.as_slice());
+        }
+    }
+
+    /// The field comes from this value, which is returned.
+    #[inline]
+    pub fn field<'a, T>(&mut self, name: &str, value: &'a Sourced<T>) -> &'a T {
+        if self.on {
+            self.note(name, value.origin.as_slice());
+        }
+        &value.value
+    }
+
+    /// As [`Trace::field`], for a value that was computed from other fields as well.
+    #[inline]
+    pub fn joined<'a, T>(&mut self, name: &str, value: &'a Sourced<T>, also: &Also) -> &'a T {
+        self.name_all(name, value.origin, also);
+        &value.value
+    }
+
+    /// The field comes from all of these.
+    pub fn name_all(&mut self, name: &str, first: Option<Origin>, also: &Also) {
+        if !self.on {
+            return;
+        }
+        if also.0.is_empty() {
+            return self.note(name, first.as_slice());
+        }
+        let mut all: Vec<Origin> = first.into_iter().collect();
+        for origin in &also.0 {
+            if !all.contains(origin) {
+                all.push(*origin);
+            }
+        }
+        self.note(name, &all);
+    }
+
+    /// As [`Trace::field`], for a field that has no place in the output where it is its type's default.
+    #[inline]
+    pub fn implicit<'a, T: Default + PartialEq>(&mut self, name: &str, value: &'a Sourced<T>) -> &'a T {
+        if self.on && value.value != T::default() {
+            self.note(name, value.origin.as_slice());
+        }
+        &value.value
+    }
+
+    /// The field comes from this value, if there is one.
+    #[inline]
+    pub fn optional<'a, T>(&mut self, name: &str, value: &'a Option<Sourced<T>>) -> Option<&'a T> {
+        value.as_ref().map(|value| self.field(name, value))
+    }
+
+    /// The field, and all in it that says nothing else, comes from this value, if there is one.
+    #[inline]
+    pub fn within<'a, T, R>(&mut self, name: &str, value: &'a Option<Sourced<T>>, emit: impl FnOnce(&'a T, &mut Self) -> R) -> Option<R> {
+        value.as_ref().map(|value| {
+            self.at(name, |t| {
+                t.here(value.origin);
+                emit(&value.value, t)
+            })
+        })
+    }
+
+    /// The field is the emitter's own decision.
+    #[inline]
+    pub fn own<T>(&mut self, name: &str, value: T) -> T {
+        if self.on {
+            self.note(name, &[Origin::built_in()]);
+        }
+        value
+    }
+
+    #[inline(never)]
+    fn note(&mut self, name: &str, origins: &[Origin]) {
+        if origins.is_empty() {
+            return;
+        }
+        let before = self.path.len();
+        push_name(&mut self.path, name);
+        self.fragment.record(&self.path, origins);
+        self.path.truncate(before);
+    }
+}
+
+/// What [`Trace::here`] takes: one origin, several, or none.
+pub trait Origins {
+    /// All of them.
+    fn as_slice(&self) -> &[Origin];
+}
+
+impl Origins for Option<Origin> {
+    fn as_slice(&self) -> &[Origin] {
+        Option::as_slice(self)
+    }
+}
+
+impl Origins for Origin {
+    fn as_slice(&self) -> &[Origin] {
+        core::slice::from_ref(self)
+    }
+}
+
+impl Origins for &[Origin] {
+    fn as_slice(&self) -> &[Origin] {
+        self
+    }
+}
+
+impl Origins for &Vec<Origin> {
+    fn as_slice(&self) -> &[Origin] {
+        self
+    }
+}
+
+/// Adds one step to a pointer.
+pub fn push_name(pointer: &mut String, name: &str) {
+    pointer.push('/');
+    if !name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
+        pointer.push_str(name);
+        return;
+    }
+    for c in name.chars() {
+        match c {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            c => pointer.push(c),
+        }
+    }
+}
+
+/// Adds one step into a list to a pointer.
+pub fn push_index(pointer: &mut String, index: usize) {
+    write!(pointer, "/{index}").unwrap_or_default();
+}
+
+/// The pointer and all that it lies in, nearest first.
+pub fn and_ancestors(pointer: &str) -> impl Iterator<Item = &str> {
+    core::iter::successors(Some(pointer), |pointer| pointer.rfind('/').map(|at| &pointer[..at]))
+}
+
+/// What follows `prefix` in `pointer`, if it lies in it.
+fn within<'a>(pointer: &'a str, prefix: &str) -> Option<&'a str> {
+    pointer.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// What was recorded of one piece of the output. Pointers start at the piece.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fragment {
+    /// All pointers, one after the other.
+    text: String,
+    origins: Vec<Origin>,
+    /// In the order of recording.
+    entries: Vec<Entry>,
+    /// Indexes of entries, sorted by the hash of the pointer, which is compared sooner than the pointer; none in a fragment of few entries.
+    sorted: Vec<u32>,
+}
+
+/// Up to this many entries are searched one by one.
+const FEW: usize = 48;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    pointer: Range<u32>,
+    origins: Range<u32>,
+}
+
+impl Fragment {
+    fn record(&mut self, pointer: &str, origins: &[Origin]) {
+        if origins.is_empty() {
+            return;
+        }
+        let (text, list) = (self.text.len(), self.origins.len());
+        self.text.push_str(pointer);
+        self.origins.extend_from_slice(origins);
+        self.entries.push(Entry { pointer: range(text, self.text.len()), origins: range(list, self.origins.len()) });
+    }
+
+    /// Sorts, and makes one entry of several for one pointer.
+    fn seal(&mut self) {
+        let is_few = self.entries.len() <= FEW;
+        if is_few && !(1..self.len()).any(|index| self.find(self.pointer(index)) != Some(index)) {
+            return;
+        }
+        let hashes: Vec<u64> = (0..self.len()).map(|index| hash(self.pointer(index))).collect();
+        let hash_of = |index: u32| hashes.get(index as usize);
+        let mut sorted: Vec<u32> = (0..self.len()).collect();
+        sorted.sort_by(|a, b| hash_of(*a).cmp(&hash_of(*b)).then_with(|| self.pointer(*a).cmp(self.pointer(*b))).then(a.cmp(b)));
+        if sorted.windows(2).any(|pair| self.pointer(pair[0]) == self.pointer(pair[1])) {
+            let mut merged = Fragment::default();
+            let mut groups: Vec<&[u32]> = sorted.chunk_by(|a, b| self.pointer(*a) == self.pointer(*b)).collect();
+            groups.sort_by_key(|group| group.first().copied());
+            for group in groups {
+                let mut origins: Vec<Origin> = Vec::new();
+                for origin in group.iter().flat_map(|index| self.origins_of(*index)) {
+                    if !origins.contains(origin) {
+                        origins.push(*origin);
+                    }
+                }
+                merged.record(self.pointer(group[0]), &origins);
+            }
+            merged.seal();
+            *self = merged;
+        } else if !is_few {
+            self.sorted = sorted;
+        }
+    }
+
+    fn len(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The first entry of this pointer.
+    fn find(&self, pointer: &str) -> Option<u32> {
+        if self.sorted.is_empty() {
+            return (0..self.len()).find(|index| self.pointer(*index) == pointer);
+        }
+        let wanted = (hash(pointer), pointer);
+        let at = self.sorted.binary_search_by(|index| (hash(self.pointer(*index)), self.pointer(*index)).cmp(&wanted)).ok()?;
+        self.sorted.get(at).copied()
+    }
+
+    fn pointer(&self, index: u32) -> &str {
+        self.entries.get(index as usize).and_then(|e| self.text.get(e.pointer.start as usize..e.pointer.end as usize)).unwrap_or_default()
+    }
+
+    fn origins_of(&self, index: u32) -> &[Origin] {
+        self.entries.get(index as usize).and_then(|e| self.origins.get(e.origins.start as usize..e.origins.end as usize)).unwrap_or_default()
+    }
+
+    /// The origins of exactly this pointer.
+    #[must_use]
+    pub fn get(&self, pointer: &str) -> Option<&[Origin]> {
+        self.find(pointer).map(|index| self.origins_of(index))
+    }
+
+    /// All that was recorded, in its order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[Origin])> {
+        (0..self.len()).map(|index| (self.pointer(index), self.origins_of(index)))
+    }
+
+    /// Whether any origin is of this object.
+    #[must_use]
+    pub fn names(&self, object: ObjectId) -> bool {
+        self.origins.iter().any(|origin| origin.object() == object)
+    }
+}
+
+fn hash(pointer: &str) -> u64 {
+    foldhash::fast::FixedState::with_seed(0).hash_one(pointer)
+}
+
+fn range(start: usize, end: usize) -> Range<u32> {
+    let clamp = |n| u32::try_from(n).unwrap_or(u32::MAX);
+    clamp(start)..clamp(end)
+}
+
+/// A place in the output with its origins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MappedPlace<'a> {
+    /// JSON pointer into the document.
+    pub pointer: String,
+    /// What made it.
+    pub origins: &'a [Origin],
+}
+
+/// Where in a document each origin went.
+#[derive(Clone, Debug, Default)]
+pub struct OutputMap {
+    /// What is not shared; its pointers start at the root.
+    frame: Fragment,
+    /// In the order of the document.
+    lists: Vec<List>,
+    /// Indexes of lists, sorted by pointer and first element.
+    sorted: Vec<usize>,
+}
+
+/// Consecutive elements of a list, which may stand in several places.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// Pointer of the list.
+    pub pointer: String,
+    /// Index of the first.
+    pub first: usize,
+    pub elements: Arc<Vec<Arc<Fragment>>>,
+}
+
+impl List {
+    fn get(&self, index: usize) -> Option<&Fragment> {
+        self.elements.get(index.checked_sub(self.first)?).map(|fragment| &**fragment)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &Fragment)> {
+        (self.first..).zip(self.elements.iter().map(|fragment| &**fragment))
+    }
+}
+
+impl OutputMap {
+    pub fn new(frame: Fragment, lists: Vec<List>) -> Self {
+        let mut sorted: Vec<usize> = (0..lists.len()).collect();
+        sorted.sort_by(|a, b| (&lists[*a].pointer, lists[*a].first).cmp(&(&lists[*b].pointer, lists[*b].first)));
+        Self { frame, lists, sorted }
+    }
+
+    fn element(&self, list: &str, index: usize) -> Option<&Fragment> {
+        let after = self.sorted.partition_point(|at| {
+            let of = &self.lists[*at];
+            (of.pointer.as_str(), of.first) <= (list, index)
+        });
+        let of = self.lists.get(*self.sorted.get(after.checked_sub(1)?)?)?;
+        if of.pointer == list { of.get(index) } else { None }
+    }
+
+    /// The origins of exactly this pointer.
+    #[must_use]
+    pub fn get(&self, pointer: &str) -> Option<&[Origin]> {
+        and_ancestors(pointer)
+            .find_map(|element| {
+                let (list, index) = element.rsplit_once('/')?;
+                self.element(list, index.parse().ok()?)?.get(within(pointer, element)?)
+            })
+            .or_else(|| self.frame.get(pointer))
+    }
+
+    /// What made this place: its own origins, else those of the nearest place that it lies in and that has some.
+    #[must_use]
+    pub fn lookup(&self, pointer: &str) -> Option<MappedPlace<'_>> {
+        self.chain(pointer).next()
+    }
+
+    /// This place and all that it lies in, as far as they have origins, nearest first.
+    pub fn chain<'a, 'p>(&'a self, pointer: &'p str) -> impl Iterator<Item = MappedPlace<'a>> + use<'a, 'p> {
+        and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| MappedPlace { pointer: pointer.into(), origins }))
+    }
+
+    /// All pieces, each with the pointer of where it stands: first the frame, then elements in the order of the document.
+    fn pieces<'a>(&'a self) -> impl Iterator<Item = (Place<'a>, &'a Fragment)> {
+        let elements = self.lists.iter().flat_map(|list| list.iter().map(|(index, of)| (Place::Element(&list.pointer, index), of)));
+        core::iter::once((Place::Root, &self.frame)).chain(elements)
+    }
+
+    /// All places made from origins in this object for which `of` holds: first those outside of shared elements, each part in
+    /// the order of the document.
+    #[must_use]
+    pub fn made_by(&self, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<String> {
+        let mut out = Vec::new();
+        for (place, fragment) in self.pieces().filter(|(_, fragment)| fragment.names(object)) {
+            for (pointer, origins) in fragment.iter() {
+                if origins.iter().any(|origin| origin.object() == object && of(*origin)) {
+                    out.push(place.pointer(pointer));
+                }
+            }
+        }
+        out
+    }
+
+    /// All places within this one that have origins, it included.
+    #[must_use]
+    pub fn descendants(&self, pointer: &str) -> Vec<MappedPlace<'_>> {
+        let near = |place: &Place<'_>| match place {
+            Place::Root => true,
+            Place::Element(list, _) => within(list, pointer).is_some() || within(pointer, list).is_some(),
+        };
+        self.pieces()
+            .filter(|(place, _)| near(place))
+            .flat_map(|(place, fragment)| fragment.iter().map(move |(relative, origins)| MappedPlace { pointer: place.pointer(relative), origins }))
+            .filter(|made| within(&made.pointer, pointer).is_some())
+            .collect()
+    }
+
+    /// All places that have origins.
+    pub fn iter(&self) -> impl Iterator<Item = MappedPlace<'_>> {
+        self.pieces()
+            .flat_map(|(place, fragment)| fragment.iter().map(move |(pointer, origins)| MappedPlace { pointer: place.pointer(pointer), origins }))
+    }
+
+    /// Whether nothing was recorded.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces().all(|(_, fragment)| fragment.entries.is_empty())
+    }
+}
+
+/// Where a piece stands.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Root,
+    Element(&'a str, usize),
+}
+
+impl Place<'_> {
+    fn pointer(self, relative: &str) -> String {
+        let mut out = String::new();
+        if let Place::Element(list, index) = self {
+            out.push_str(list);
+            push_index(&mut out, index);
+        }
+        out.push_str(relative);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use chancery_text::NodeId;
+
+    fn origin(object: usize, node: u32) -> Origin {
+        Origin::field(ObjectId::from_index(object), NodeId(node))
+    }
+
+    fn map() -> OutputMap {
+        let mut frame = Trace::on();
+        frame.at("listeners", |t| {
+            t.item(0, |t| {
+                t.here(&vec![origin(0, 1), origin(1, 0)]);
+                t.own("kind", ());
+                t.at("a/b", |t| t.here(origin(0, 3)));
+            });
+        });
+        let mut route = Trace::on();
+        route.here(origin(2, 0));
+        route.at("match", |t| {
+            t.field("prefix", &Sourced::new("/", origin(2, 4)));
+            t.field("prefix", &Sourced::new("/", origin(3, 4)));
+        });
+        let route = Arc::new(route.finish());
+        let routes = List { pointer: "/listeners/0/routes".into(), first: 9, elements: Arc::new(vec![route.clone(), route]) };
+        OutputMap::new(frame.finish(), vec![routes])
+    }
+
+    #[test]
+    fn the_nearest_place_with_origins_answers() {
+        let map = map();
+        let found = |pointer: &str| map.lookup(pointer).map(|made| (made.pointer, made.origins.to_vec()));
+        let at = |pointer: &str, origins: Vec<Origin>| Some((String::from(pointer), origins));
+        assert_eq!(found("/listeners/0/routes/10/match/prefix"), at("/listeners/0/routes/10/match/prefix", vec![origin(2, 4), origin(3, 4)]));
+        assert_eq!(found("/listeners/0/routes/10/match/headers/0"), at("/listeners/0/routes/10", vec![origin(2, 0)]));
+        assert_eq!(found("/listeners/0/routes/1"), at("/listeners/0", vec![origin(0, 1), origin(1, 0)]));
+        assert_eq!(found("/listeners/0/a~1b/c"), at("/listeners/0/a~1b", vec![origin(0, 3)]));
+        assert_eq!(found("/listeners/1"), None);
+        assert_eq!(map.chain("/listeners/0/routes/9/match/prefix").count(), 3);
+    }
+
+    #[test]
+    fn an_object_has_made_all_its_places() {
+        let map = map();
+        assert_eq!(
+            map.made_by(ObjectId::from_index(2), |origin| origin.node().0 == 4),
+            ["/listeners/0/routes/9/match/prefix", "/listeners/0/routes/10/match/prefix"]
+        );
+        assert_eq!(map.made_by(ObjectId::from_index(0), |_| true), ["/listeners/0", "/listeners/0/a~1b"]);
+        assert!(map.made_by(ObjectId::from_index(9), |_| true).is_empty());
+    }
+
+    #[test]
+    fn descendants_lie_within() {
+        let map = map();
+        let under = |pointer: &str| map.descendants(pointer).into_iter().map(|made| made.pointer).collect::<Vec<_>>();
+        assert_eq!(under("/listeners/0/routes/9"), ["/listeners/0/routes/9", "/listeners/0/routes/9/match/prefix"]);
+        assert_eq!(under("/listeners/0/routes/9/match"), ["/listeners/0/routes/9/match/prefix"]);
+        assert_eq!(under("/listeners/0/kind"), ["/listeners/0/kind"]);
+        assert_eq!(under("").len(), map.iter().count());
+        assert!(!map.is_empty() && OutputMap::default().is_empty());
+    }
+
+    #[test]
+    fn a_trace_that_is_off_records_nothing() {
+        let mut trace = Trace::off();
+        assert_eq!(trace.at("a", |t| t.item(0, |t| *t.field("b", &Sourced::new(7, origin(0, 0))))), 7);
+        assert_eq!(trace.finish(), Fragment::default());
+    }
+}

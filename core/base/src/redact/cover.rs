@@ -1,0 +1,620 @@
+//! What is hidden of a document: by its tree where it can be parsed, and of texts in it.
+//!
+//! What can be parsed is covered by its tree's spans, so that a value is hidden that no tree has, as the first of two with one key; what lies
+//! between spans is covered too, unless it is punctuation.
+//!
+//! What must not be here: what takes the place of what is hidden (`stand_in`), and who asks (`veil`).
+
+use super::anchors::{Aliases, has_anchor};
+use super::embedded::{embedded, hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
+use super::hidden::Hidden;
+use super::lines;
+use super::opaque;
+use super::says_kind_twice;
+use super::stand_in::Form;
+use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items, stray_sections};
+use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_keys};
+use super::words::{
+    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
+    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
+    is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in};
+
+/// What is hidden of a document, in order and apart, in places of the whole text.
+#[derive(Default)]
+pub(super) struct Covered {
+    pub hidden: Vec<Hidden>,
+    /// Whether all of it may be a Secret.
+    pub is_secret: bool,
+}
+
+/// A path, and whether a text may stand there.
+type Own<'a> = (&'a [&'a str], &'a dyn Fn(&str) -> bool);
+
+/// Whether the documents before and after one may be Secrets.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside {
+    pub before: bool,
+    pub next: bool,
+}
+
+/// What is hidden of a document.
+pub(super) fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
+    let document = parse(text, &Limits::default());
+    let unread = document.problems.iter().any(|problem| {
+        use ProblemKind as P;
+        matches!(
+            problem.kind,
+            P::Syntax | P::Ignored | P::NonStringKey | P::Tab | P::ControlCharacter | P::Template | P::TooDeep | P::TooLarge | P::AliasBomb
+        )
+    });
+    let mut cover = Cover::new(text, &document, depth);
+    let mut is_secret = document.root.as_ref().is_some_and(|root| cover.document(root, beside.before));
+    cover.comments_that_give();
+    cover.lost_anchors();
+    lines::behind_marks(text).into_iter().for_each(|range| cover.hide(range, Form::Loose));
+    if beside.next {
+        cover.comments_at_end();
+    }
+    let mut hidden = cover.hidden;
+    if unread || says_kind_twice(&document, text) {
+        is_secret |= beside.before || beside.next || lines::is_secret(text);
+        hidden.extend(lines::hidden(text, is_secret));
+    }
+    if opaque::may_be_credentials(&document, text, is_secret || !hidden.is_empty()) {
+        hidden.extend(opaque::words(text).map(|range| Hidden { range, form: Form::Loose }));
+    }
+    hidden.sort_by_key(|hidden| (hidden.range.start, core::cmp::Reverse(hidden.range.end)));
+    let mut apart: Vec<Hidden> = Vec::with_capacity(hidden.len());
+    for mut next in hidden {
+        let end = apart.last().map_or(0, |last| last.range.end);
+        next.range.start = next.range.start.max(end);
+        if next.range.start < next.range.end {
+            apart.push(next);
+        }
+    }
+    for hidden in &mut apart {
+        hidden.range = hidden.range.shifted(offset);
+    }
+    Covered { hidden: apart, is_secret }
+}
+
+pub(super) struct Cover<'a> {
+    pub(super) text: &'a str,
+    document: &'a Document,
+    hidden: Vec<Hidden>,
+    /// Strings of the tree by their numbers.
+    pub(super) strings: BTreeMap<NodeId, &'a Str>,
+    aliases: Aliases<'a>,
+    /// How deep texts in texts are still looked into.
+    depth: u32,
+}
+
+impl<'a> Cover<'a> {
+    fn new(text: &'a str, document: &'a Document, depth: u32) -> Self {
+        let mut strings = BTreeMap::new();
+        if let Some(root) = &document.root {
+            gather(root, &mut strings);
+        }
+        Self { text, document, hidden: Vec::new(), strings, aliases: Aliases::new(text, &document.spans), depth }
+    }
+
+    pub(super) fn spans(&self) -> &'a Spans {
+        &self.document.spans
+    }
+
+    pub(super) fn span(&self, id: NodeId) -> NodeSpan {
+        self.spans().get(id).copied().unwrap_or(NodeSpan { key: TextRange::default(), value: TextRange::default(), parent: NodeId::NONE })
+    }
+
+    pub(super) fn key(&self, id: NodeId) -> &'a str {
+        self.span(id).key.slice(self.text).trim_matches(['"', '\''])
+    }
+
+    fn hide(&mut self, range: TextRange, form: Form) {
+        self.hidden.push(Hidden { range, form });
+    }
+
+    /// Whether the whole document may be a Secret.
+    fn document(&mut self, root: &Node, after_secret: bool) -> bool {
+        let whole = TextRange::new(0, self.text.len() as u32);
+        let Some(object) = root.as_object() else {
+            let items = root.as_array().filter(|items| !items.is_empty() && items.iter().all(|item| item.as_object().is_some()));
+            return match items {
+                Some(items) => self.items(items),
+                None => {
+                    self.secret(root, whole);
+                    true
+                }
+            };
+        };
+        // What a stray `---` cut off of a Secret says nothing of itself.
+        let rest_of_secret = !object.contains_key("kind") && (after_secret || self.has_packed_comment());
+        if rest_of_secret || may_be_secret(object, Standing::Whole) {
+            self.secret(root, whole);
+            return true;
+        }
+        match items_of(object) {
+            Some(items) => self.items(items),
+            None => {
+                self.part(root);
+                false
+            }
+        }
+    }
+
+    /// Items of a list: those that may be Secrets, and the comments of all where there is one.
+    fn items(&mut self, items: &[Node]) -> bool {
+        let mut any = false;
+        for (at, item) in items.iter().enumerate() {
+            match item.as_object().is_some_and(|object| may_be_secret(object, Standing::Whole)) {
+                true => {
+                    any = true;
+                    // What a slip cut off stands behind it.
+                    let end = items.get(at + 1).map_or(self.text.len() as u32, |next| self.span(next.id).value.start);
+                    let own = self.span(item.id).value;
+                    self.secret(item, TextRange::new(own.start, own.end.max(end)));
+                }
+                false => self.part(item),
+            }
+        }
+        if any {
+            self.comments(TextRange::new(0, self.text.len() as u32));
+            // A comment may have become one, or a value.
+            items.iter().filter(|item| item.as_object().is_none()).for_each(|item| self.secret(item, self.span(item.id).value));
+        }
+        any
+    }
+
+    fn has_packed_comment(&self) -> bool {
+        self.document.comments.iter().any(|comment| has_packed(comment.range.slice(self.text)))
+    }
+
+    fn comments(&mut self, within: TextRange) {
+        let hidden = self.comments_within(within).map(|range| Hidden { range: TextRange::new(range.start + 1, range.end), form: Form::Loose });
+        self.hidden.extend(hidden);
+    }
+
+    /// The comments that begin in a range. They stand in order.
+    fn comments_within(&self, within: TextRange) -> impl Iterator<Item = TextRange> + use<'a> {
+        let from = self.document.comments.partition_point(|comment| comment.range.start < within.start);
+        let behind = self.document.comments.iter().skip(from).map(|comment| comment.range);
+        behind.take_while(move |range| range.start < within.end)
+    }
+
+    /// What comments give to words that name credentials, lines of which may follow one another.
+    fn comments_that_give(&mut self) {
+        let gives = |text: &str| says_sensitive(text) || is_credential(text) || has_packed(text) || lines::comments_are_secret(text);
+        if !self.document.comments.iter().any(|comment| gives(comment.range.slice(self.text))) {
+            return;
+        }
+        // Nothing but the comments, at their places.
+        let mut alone: Vec<u8> = self.text.bytes().map(|byte| if byte == b'\n' { byte } else { b' ' }).collect();
+        for TextRange { start, end } in self.document.comments.iter().map(|comment| comment.range) {
+            let place = start as usize..end as usize;
+            if let (Some(to), Some(from)) = (alone.get_mut(place.clone()), self.text.as_bytes().get(place)) {
+                to.copy_from_slice(from);
+            }
+        }
+        let alone = String::from_utf8(alone).unwrap_or_default();
+        if lines::comments_are_secret(&alone) {
+            return self.comments(TextRange::new(0, self.text.len() as u32));
+        }
+        lines::given(&alone).into_iter().chain(lines::padded(&alone)).for_each(|range| self.hide(range, Form::Loose));
+        for end in
+            self.document.comments.iter().filter(|comment| lines::is_key_alone(comment.range.slice(self.text))).map(|comment| comment.range.end)
+        {
+            // The value of a key that somebody took out.
+            let below = self.text.get(end as usize..).and_then(|rest| rest.split_inclusive('\n').take(2).last()).unwrap_or_default();
+            let start = end + self.text.get(end as usize..).and_then(|rest| rest.find('\n')).map_or(0, |at| at as u32 + 1);
+            if below.trim_start().starts_with(['"', '\'']) {
+                self.hide(TextRange::new(start, start + below.trim_end().len() as u32), Form::Loose);
+            }
+        }
+    }
+
+    /// Comments behind the document's content, which may belong to the document after it.
+    fn comments_at_end(&mut self) {
+        let end = self.spans().get(NodeId(0)).map_or(0, |root| root.value.end);
+        self.comments(TextRange::new(end, self.text.len() as u32));
+    }
+
+    /// Everything in a range but its shape, its keys, and what says which Secret it is.
+    fn secret(&mut self, root: &Node, range: TextRange) {
+        self.without_values(root, self.names(root), range);
+    }
+
+    /// Everything in a range but its shape, its keys, and the nodes that may be seen.
+    fn without_values(&mut self, root: &Node, names: BTreeSet<NodeId>, range: TextRange) {
+        // Bytes that may be seen, and bytes that are covered otherwise.
+        let mut settled = BTreeSet::new();
+        let (mut leaves, mut aliases) = (Vec::new(), Vec::new());
+        let inside = |span: &NodeSpan| range.start <= span.whole().start && span.whole().end <= range.end;
+        let below = |id: &NodeId| *id == root.id || self.span(*id).parent.0 >= root.id.0;
+        for id in (root.id.0..self.spans().len() as u32).map(NodeId).take_while(below) {
+            let span = self.span(id);
+            if !inside(&span) {
+                continue;
+            }
+            if is_plain_key(self.key(id)) {
+                settled.insert((span.key.start, span.key.end));
+            }
+            if !self.is_leaf(id) || span.value.is_empty() {
+                continue;
+            }
+            let written = span.value.slice(self.text);
+            settled.insert((span.value.start, span.value.end));
+            match written.strip_prefix('*') {
+                _ if names.contains(&id) => {}
+                Some(name) if self.has_anchor(name) => aliases.push(name),
+                _ if matches!(written, "{}" | "[]") => {}
+                _ => leaves.push((span.value, self.form(id, root))),
+            }
+        }
+        let comments = self.comments_within(range);
+        settled.extend(comments.map(|range| (range.start, range.end)));
+        self.comments(range);
+        leaves.into_iter().for_each(|(range, form)| self.hide(range, form));
+        self.between(range, settled);
+        aliases.into_iter().for_each(|name| self.anchored(name));
+    }
+
+    /// The nodes that say which Secret it is.
+    fn names(&self, root: &Node) -> BTreeSet<NodeId> {
+        let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
+        let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
+        // A slip in a name does not make it a secret.
+        let is_written_name =
+            |text: &str| text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+        let own: [Own<'_>; 5] = [
+            (&["kind"], &is_word),
+            (&["apiVersion"], &is_version),
+            (&["type"], &is_secret_type),
+            (&["metadata", "name"], &is_written_name),
+            (&["metadata", "namespace"], &is_name),
+        ];
+        let said = own.into_iter().filter_map(|(path, is)| root.at(path).filter(|node| node.as_str().is_some_and(is)));
+        let shared =
+            ["labels", "annotations"].into_iter().filter_map(|section| root.at(&["metadata", section])).flat_map(|node| self.shared_labels(node));
+        said.map(|node| node.id).chain(shared).collect()
+    }
+
+    /// The aliases at a Secret's labels, or in them, that stand for nothing but labels: these belong to another object as well, and are public there.
+    fn shared_labels(&self, labels: &Node) -> Vec<NodeId> {
+        let is_alias = |node: &&Node| self.span(node.id).value.slice(self.text).starts_with('*');
+        let is_shared = |node: &&Node| node.as_str().is_some_and(is_label) && is_alias(node);
+        let Some(object) = labels.as_object() else { return Vec::new() };
+        let are_labels = object.iter().all(|entry| entry.value.as_str().is_some_and(is_label));
+        let whole = Some(labels).filter(|_| are_labels).filter(is_alias);
+        whole.into_iter().chain(object.iter().map(|entry| &entry.value).filter(is_shared)).map(|node| node.id).collect()
+    }
+
+    /// What lies between spans: punctuation may be seen, anchors and tags where they mean something.
+    fn between(&mut self, range: TextRange, settled: BTreeSet<(u32, u32)>) {
+        let mut at = range.start;
+        for (start, end) in settled.into_iter().chain([(range.end, range.end)]) {
+            if at < start {
+                self.gap(TextRange::new(at, start));
+            }
+            at = at.max(end);
+        }
+    }
+
+    fn gap(&mut self, gap: TextRange) {
+        let mut at = gap.start;
+        for word in gap.slice(self.text).split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')) {
+            let bare = word.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'));
+            let is_shape = bare.bytes().all(|byte| matches!(byte, b'-' | b':' | b'?' | b'"' | b'\'' | b'.'))
+                || matches!(bare, "<<" | "<<:" | "!!binary" | "!!str" | "!!int" | "!!float" | "!!bool" | "!!null" | "!!map" | "!!seq" | "\u{feff}")
+                || bare.strip_prefix('&').is_some_and(|name| self.aliases.has(name));
+            if !is_shape {
+                self.hide(TextRange::new(at, at + bare.len() as u32), Form::Loose);
+            }
+            at += word.len() as u32;
+        }
+    }
+
+    /// Whether nothing stands below a node.
+    fn is_leaf(&self, id: NodeId) -> bool {
+        self.spans().get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id)
+    }
+
+    fn has_anchor(&self, name: &str) -> bool {
+        has_anchor(self.text, name)
+    }
+
+    /// What has an anchor without an alias and looks as the values of Secrets do: a Secret may have had the alias.
+    fn lost_anchors(&mut self) {
+        let lost = |(id, value): &(&NodeId, &&Str)| self.aliases.lost(self.span(**id).value, value) || self.aliases.behind_name(value);
+        let lost: Vec<NodeId> = self.strings.iter().filter(lost).map(|(id, _)| *id).collect();
+        lost.into_iter().for_each(|id| self.hide(self.span(id).value, self.of_string(id)));
+        let keys = (0..self.spans().len() as u32).map(|id| self.span(NodeId(id))).filter(|span| span.value.is_empty() && !span.key.is_empty());
+        let lost: Vec<TextRange> = keys.map(|span| span.key).filter(|key| self.aliases.lost(*key, key.slice(self.text))).collect();
+        lost.into_iter().for_each(|key| self.hide(key, Form::Leaf));
+    }
+
+    /// What an alias stands for, wherever it is written.
+    fn anchored(&mut self, name: &str) {
+        let places = self.text.match_indices(name).filter(|(at, _)| self.text[..*at].ends_with('&')).map(|(at, _)| (at + name.len()) as u32);
+        for place in places.collect::<Vec<u32>>() {
+            let after = |id: &NodeId| self.span(*id).value.start >= place;
+            let Some(first) = (0..self.spans().len() as u32).map(NodeId).find(after) else { continue };
+            let whole = self.span(first).value;
+            // A slip may have taken the anchor from its value.
+            let between = self.text.get(place as usize..whole.start as usize).unwrap_or_default();
+            if between.split_whitespace().any(|word| !word.starts_with('!')) {
+                let line = self.text.get(place as usize..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+                self.hide(TextRange::new(place, place + line as u32), Form::Loose);
+                continue;
+            }
+            let below = (first.0..self.spans().len() as u32).map(NodeId).take_while(|id| self.span(*id).value.start < whole.end.max(whole.start + 1));
+            for id in below.filter(|id| self.is_leaf(*id)).collect::<Vec<_>>() {
+                let (value, form) = (self.span(id).value, self.of_string(id));
+                if !value.slice(self.text).starts_with('*') {
+                    self.hide(value, form);
+                }
+            }
+        }
+    }
+
+    /// What a leaf of a Secret holds.
+    fn form(&self, id: NodeId, root: &Node) -> Form {
+        let place = self.span(id).value;
+        let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
+        if before.ends_with("!!binary") {
+            let written = place.slice(self.text);
+            let body = if written.starts_with(['|', '>']) { written.split_once('\n').map_or("", |(_, body)| body) } else { written };
+            return Form::Base64(body.chars().filter(|c| !c.is_whitespace() && !matches!(c, '"' | '\'')).collect());
+        }
+        let is_data = root.get("data").is_some_and(|data| self.span(id).parent == data.id);
+        match self.strings.get(&id) {
+            Some(value) if is_data => Form::Base64((*value).clone()),
+            Some(_) => self.of_string(id),
+            None => Form::Leaf,
+        }
+    }
+
+    fn of_string(&self, id: NodeId) -> Form {
+        match self.strings.get(&id) {
+            Some(value) if value.len() >= 8 && decode(value).is_some() => Form::Base64((*value).clone()),
+            Some(value) => Form::Text((*value).clone()),
+            None => Form::Leaf,
+        }
+    }
+
+    /// An object that is no Secret: Secrets within it, credentials, and texts in it that hold either.
+    fn part(&mut self, root: &Node) {
+        let mut secrets = Vec::new();
+        inner_secrets(root, &mut secrets);
+        let stray: Vec<&Node> = stray_sections(root).collect();
+        if !secrets.is_empty() || !stray.is_empty() {
+            self.comments(TextRange::new(0, self.text.len() as u32));
+        }
+        for secret in secrets {
+            let range = self.span(secret.id).value;
+            self.secret(secret, range);
+        }
+        stray.into_iter().for_each(|section| self.without_values(section, BTreeSet::new(), self.span(section.id).value));
+        let range = self.span(root.id).value;
+        let named = self.objects_of_credentials(root.id, range);
+        let before = self.hidden.len();
+        for id in self.nodes(root.id, range) {
+            let span = self.span(id);
+            if holds_tokens(self.key(id)) {
+                self.comments(span.value);
+            }
+            if self.is_leaf(id) && !span.whole().is_empty() {
+                self.leaf(id, &span, &named);
+            }
+        }
+        self.comments_beside(before);
+        // What stands beside it may say it again.
+        if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
+        {
+            self.comments(range);
+        }
+    }
+
+    /// A node and all that begin in a range behind it, with the last one, whose value may be missing.
+    fn nodes(&self, root: NodeId, within: TextRange) -> impl Iterator<Item = NodeId> + use<'a> {
+        let spans = self.spans();
+        let is_within = move |id: &NodeId| *id == root || spans.get(*id).is_some_and(|span| span.whole().start < within.end);
+        (root.0..spans.len() as u32).map(NodeId).take_while(is_within)
+    }
+
+    /// Objects below a node whose `value`, or `secret`, is a credential by what stands beside it.
+    fn objects_of_credentials(&self, root: NodeId, within: TextRange) -> BTreeSet<NodeId> {
+        let mut named = BTreeSet::new();
+        for id in self.nodes(root, within) {
+            let span = self.span(id);
+            let key = self.key(id);
+            let value = span.value.slice(self.text);
+            let is_odd = || is_odd_field_of_header(key) && self.is_in_headers(span.parent, names_headers);
+            let is_session = || is_name_of_header(key) && is_cookie_header(value) && self.is_in_headers(span.parent, sets_headers);
+            if names_sensitive_header(key, Some(value)) || names_client(key) || key == "password" || is_session() || is_odd() {
+                named.insert(span.parent);
+            }
+        }
+        named
+    }
+
+    /// Whether a node is an item of a list below a key that names headers.
+    fn is_in_headers(&self, id: NodeId, names: fn(&str) -> bool) -> bool {
+        let list = self.span(id).parent;
+        let above = self.span(list).parent;
+        self.key(id).is_empty() && (names(self.key(list)) || names(self.key(above)))
+    }
+
+    /// Comments behind what was hidden last, in the same lines.
+    fn comments_beside(&mut self, from: usize) {
+        let line_of = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let lines: BTreeSet<usize> = self.hidden.iter().skip(from).map(|hidden| line_of(hidden.range.end)).collect();
+        if lines.is_empty() {
+            return;
+        }
+        let first = lines.first().map_or(0, |at| *at as u32);
+        let last = self.hidden.iter().skip(from).map(|hidden| hidden.range.end).max().unwrap_or_default() as usize;
+        let end = self.text.get(last..).and_then(|rest| rest.find('\n')).map_or(self.text.len(), |length| last + length);
+        let within = self.comments_within(TextRange::new(first, end as u32));
+        let beside: Vec<TextRange> = within.filter(|range| lines.contains(&line_of(range.start))).collect();
+        beside.into_iter().for_each(|range| self.hide(TextRange::new(range.start + 1, range.end), Form::Loose));
+    }
+
+    fn leaf(&mut self, id: NodeId, span: &NodeSpan, named: &BTreeSet<NodeId>) {
+        let of_header = named.contains(&span.parent);
+        let written = span.value.slice(self.text);
+        let value = self.strings.get(&id).map_or(written, |value| value.as_str());
+        let key = self.key(id);
+        // An item of a list in a list belongs to the key of the outer one.
+        let above = if key.is_empty() { self.named_above(span.parent) } else { span.parent };
+        let parent = self.key(above);
+        let grand = self.span(above).parent;
+        let by_line = self.key_that_says(id, span);
+        // What a header's name has below it is its value, whatever it is called.
+        let below_header = names_headers(self.key(grand)) && is_sensitive_header(parent);
+        // Without a blank behind its colon a value belongs to the key.
+        let (name, rest) = split_key(key);
+        let name = bare_key(name);
+        // A colon behind a flag's value makes a key of it.
+        if !key.is_empty() && self.follows_flag(span.parent, &self.span(span.parent)) && !says_where(key) {
+            self.hide(span.key, Form::Leaf);
+        }
+        // Where a slip joined a header's name and what follows, its value stands at them; where it took the colon, it is the key.
+        let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
+        let by_key = is_sensitive_key(key)
+            || is_sensitive_key(name)
+            || key.is_empty() && (is_sensitive_key(parent) || self.follows_flag(id, span))
+            || holds_tokens(parent)
+            || holds_access(parent) && self.strings.contains_key(&id) && may_be_token(value)
+            || is_line
+            || (names_headers(parent) || sets_headers(self.key(grand))) && is_sensitive_header(name)
+            || of_header && name == "secret"
+            || sets_headers(parent) && is_cookie(name, value)
+            || below_header
+            || self.is_below_headers(id) && self.is_rest_of_header(id, span)
+            || name == "key" && (is_qualifier(parent) || parent.is_empty() && is_qualifier(self.key(self.named_above(above))))
+            || key.is_empty() && parent == "key" && is_qualifier(self.key(grand))
+            || (is_value_of_header(name) || matches!(name, "inline_string" | "inline_bytes"))
+                && (of_header || sets_headers(self.key(grand)) && is_cookie(parent, value) || self.is_below_sensitive(id))
+            || of_header && (name == "data" && self.has_password(span.parent) || is_match_of_header(name) && self.is_below_headers(id))
+            || key.is_empty() && (self.is_below_header_value(above, named) || self.follows_header(id, span))
+            || parent == "sops"
+            || self.key(grand) == "sops"
+            || is_matcher(parent) && named.contains(&grand) && is_match_of_header(name)
+            || is_sensitive_query(name, value)
+            || !misplaced_keys(name, value).is_empty()
+            || by_line;
+        let is_value =
+            || (of_header || below_header) && !is_field_of_header(key) || is_line || self.follows_bare_key(id, span) || self.follows_flag(id, span);
+        if matches!(written, "" | "\"\"") && !key.is_empty() && is_value() {
+            return self.hide(span.key, Form::Leaf);
+        }
+        // A value that has a `#` before it is a comment.
+        if by_key && matches!(written, "" | "~" | "null" | "\"\"" | "''") {
+            let line = self.text.get(span.value.end as usize..).and_then(|rest| rest.split('\n').next()).map_or(0, str::len);
+            self.comments(TextRange::new(span.value.end, span.value.end + line as u32));
+        }
+        if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
+            let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
+            self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
+        }
+        // What an alias stands for is hidden where it is written.
+        if written.starts_with('*') {
+            return;
+        }
+        // Of a text that holds an object only the credential is hidden, where nothing else of it looks like one.
+        if !by_key && holds_text(value) && is_credential(value) && is_all_within(value, &embedded(value, self.depth)) {
+            return self.embedded(id, span.value, value);
+        }
+        if by_key && !says_where(value) || is_credential(value) || packs_credentials(value) {
+            let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
+            let form = match self.strings.contains_key(&id) {
+                true if is_packed() => Form::Base64(value.into()),
+                true => Form::Text(value.into()),
+                false => Form::Leaf,
+            };
+            if let Some(joined) = word_behind_quoted(self.text, span.value) {
+                self.hide(joined, Form::Loose);
+            }
+            return self.hide(span.value, form);
+        }
+        if may_hold_text(value) {
+            self.embedded(id, span.value, value);
+        }
+    }
+
+    /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.
+    fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) -> bool {
+        let key = self.key(id);
+        if is_credential(key) {
+            self.hide(span.key, Form::Leaf);
+            return false;
+        }
+        let start = span.key.start + span.key.slice(self.text).find(key).unwrap_or_default() as u32;
+        let hidden = hidden_in_key(key);
+        hidden.iter().for_each(|range| self.hide(range.shifted(start), Form::Loose));
+        !hidden.is_empty()
+    }
+
+    /// A text in the text. A line of it that lost its indentation may be a comment behind it.
+    fn embedded(&mut self, id: NodeId, place: TextRange, content: &str) {
+        let inner = embedded(content, self.depth);
+        if !inner.is_empty() {
+            let next = self.spans().get(NodeId(id.0 + 1)).map_or(self.text.len() as u32, |next| next.whole().start);
+            self.comments(TextRange::new(place.end, next.max(place.end)));
+            for found in places_in(self.text, place, content, inner) {
+                self.hide(found, if found == place { Form::Text(content.into()) } else { Form::Inside });
+            }
+        }
+    }
+}
+
+/// Whether a text can be the value of a label, and does not look as the values of Secrets do.
+fn is_label(text: &str) -> bool {
+    let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
+    can_be_one && !is_credential(text) && opaque::words(text).next().is_none()
+}
+
+fn gather<'a>(node: &'a Node, strings: &mut BTreeMap<NodeId, &'a Str>) {
+    match &node.value {
+        Value::String(value) => {
+            strings.insert(node.id, value);
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, strings)),
+        Value::Object(object) => object.iter().for_each(|entry| gather(&entry.value, strings)),
+        _ => {}
+    }
+}
+
+fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
+    match &node.value {
+        Value::Object(object) if may_be_secret(object, Standing::Part) => found.push(node),
+        Value::Object(object) => object.iter().for_each(|entry| inner_secrets(&entry.value, found)),
+        Value::Array(items) => {
+            let standing = standing_of_items(items);
+            for item in items {
+                match item.as_object().filter(|object| standing == Standing::Whole && !object.contains_key("kind") && may_be_secret(object, standing))
+                {
+                    Some(_) => found.push(item),
+                    None => inner_secrets(item, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The word that follows a value in quotes, in the line of the value: no language has a key there, so a slip joined the two. It may have been a
+/// comment of the value.
+fn word_behind_quoted(text: &str, value: TextRange) -> Option<TextRange> {
+    let rest = text.get(value.end as usize..).filter(|_| value.slice(text).ends_with('"'))?;
+    let word = rest.trim_start_matches([' ', '\t']);
+    let start = value.end + (rest.len() - word.len()) as u32;
+    let length = word.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']' | '#' | ':' | '=')).unwrap_or(word.len());
+    word.starts_with(char::is_alphanumeric).then(|| TextRange::new(start, start + length as u32))
+}

@@ -1,0 +1,87 @@
+//! A resource's name in the cluster, without a version.
+
+use chancery_text::Str;
+use core::fmt;
+
+/// What Kubernetes calls an object: group, kind, namespace and name. Two versions of one object have one key.
+///
+/// ```
+/// use chancery_base::resource::ResourceKey;
+///
+/// let key = ResourceKey::new("getambassador.io", "Mapping", "default", "quote");
+/// assert_eq!(key.to_string(), "Mapping `quote` (default)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceKey {
+    /// API group, empty for the core group (`v1`).
+    pub group: Str,
+    /// Kind as written, e.g. `Mapping`.
+    pub kind: Str,
+    /// `None` for cluster-scoped kinds.
+    pub namespace: Option<Str>,
+    /// `metadata.name`.
+    pub name: Str,
+}
+
+impl ResourceKey {
+    /// A namespaced key.
+    pub fn new(group: impl Into<Str>, kind: impl Into<Str>, namespace: impl Into<Str>, name: impl Into<Str>) -> Self {
+        Self { group: group.into(), kind: kind.into(), namespace: Some(namespace.into()), name: name.into() }
+    }
+}
+
+impl ResourceKey {
+    /// Its group and kind.
+    pub fn kind_and_group(&self) -> (Str, Str) {
+        (self.group.clone(), self.kind.clone())
+    }
+}
+
+impl fmt::Display for ResourceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind, self.name)?;
+        match &self.namespace {
+            Some(namespace) => write!(f, " ({namespace})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The candidate nearest to `word` by edit distance (with transpositions), if it is near enough to be what was meant.
+/// For "did you mean" in messages: at most a third of the word's length may differ.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let distance = edit_distance(word, candidate, limit)?;
+            Some((distance, candidate))
+        })
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// Optimal string alignment distance, `None` when above `limit`. Case counts as half of a difference, rounded up.
+pub fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
+    use alloc::vec::Vec;
+    if a.len().abs_diff(b.len()) > limit || a.len() > 256 || b.len() > 256 {
+        return None;
+    }
+    let a: Vec<char> = a.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let b: Vec<char> = b.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = alloc::vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let cost = usize::from(a[i - 1] != b[j - 1]);
+            row[j] = (last[j - 1] + cost).min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = core::mem::replace(&mut last, row);
+    }
+    let distance = last[b.len()];
+    (distance <= limit).then_some(distance)
+}

@@ -1,0 +1,49 @@
+//! Structural schemas: what an object of a kind may hold, and what the API server, the controller's validator and its Go
+//! structs make of one.
+//!
+//! A schema is constant data ([`Schema`], [`Field`]), written with the builders of this module and the `object!` macro. The
+//! operations walk a tree beside its schema and keep the numbers of the nodes, so that everything can be traced to its line:
+//!
+//! * [`tidy`]: what the server does before it looks closer: unknown fields go, nulls go, defaults come.
+//! * [`Check`]: everything that is wrong with it, each at its place, in our words and in the reference's.
+//! * [`round_trip`]: what is left of it after a Go struct decoded it and wrote it down again.
+//! * [`describe`]: what a field is for.
+//! * [`names`]: the rules for names and labels that all kinds share.
+//!
+//! What must not be here: any kind's own fields, codes of findings, anything of a dialect.
+
+mod cel;
+mod check;
+mod describe;
+pub mod duration;
+mod hash;
+pub mod index;
+mod memo;
+pub mod names;
+mod misplaced;
+mod path;
+mod patterns;
+mod quote;
+mod rules;
+mod shape;
+mod tidy;
+mod violation;
+mod wire;
+mod wording;
+
+pub use describe::{KnownKind, ListedKind, allowed_values, describe};
+pub use memo::{Memo, is_pattern, is_rule};
+pub use misplaced::advise_move;
+pub use path::Path;
+pub use quote::go_quoted;
+pub use shape::{
+    ANY, BASE64, BOOLEAN, EMPTY_OBJECT, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
+    STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, quantity, rule,
+};
+pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
+pub use violation::{Check, Fault, Violation};
+pub use wire::{round_trip, round_trip_if_valid};
+pub use wording::fits;
+
+#[cfg(test)]
+mod tests;

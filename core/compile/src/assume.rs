@@ -1,0 +1,122 @@
+//! Assumes what an input refers to and does not hold, as far as the options allow: adds those objects beside the written ones.
+//!
+//! Every dialect then finds them as it finds all objects. What several fields ask of one object is laid together.
+//!
+//! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
+use chancery_base::diagnostic::{Diagnostic, Place, codes, join_alike};
+use chancery_base::read::{DocumentCache, ReadOptions, Unwritten};
+use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
+use chancery_text::{Entry, Node, Value};
+
+/// Adds what is assumed to exist; a notice for each, and one for many that are alike.
+pub(super) fn assume(
+    objects: &mut Objects,
+    dialects: &[&'static Dialect],
+    options: &Options,
+    reading: &ReadOptions,
+    documents: &mut DocumentCache,
+) -> Vec<Diagnostic> {
+    let assumptions = Assumptions::of(options);
+    let mut notices = Vec::new();
+    documents.add_unwritten(objects, reading, |objects| {
+        if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
+    });
+    join_alike(notices)
+}
+
+/// What the objects that there are ask for, and what is not there.
+fn next(
+    objects: &Objects,
+    dialects: &[&'static Dialect],
+    options: &Options,
+    assumptions: &Assumptions,
+    notices: &mut Vec<Diagnostic>,
+) -> Vec<Unwritten> {
+    let there = objects.keys();
+    let mut by_key: BTreeMap<ResourceKey, Vec<ReferencedObject>> = BTreeMap::new();
+    for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !there.contains(&wanted.key)) {
+        by_key.entry(wanted.key.clone()).or_default().push(wanted);
+    }
+    let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };
+    // One answer for all of a kind, but for Secrets that are made from other objects. What refers to others of its own kind is no sign that the
+    // input holds all of them.
+    let mut kinds: BTreeMap<Kinds, bool> = BTreeMap::new();
+    let mut referring: BTreeMap<Kinds, BTreeSet<ObjectId>> = BTreeMap::new();
+    for one in by_key.values().flatten() {
+        referring.entry(one.kinds).or_default().insert(one.from);
+    }
+    let names: BTreeMap<Kinds, BTreeSet<&str>> = referring.iter().map(|(kinds, from)| (*kinds, names_of(objects, kinds, from))).collect();
+    by_key.retain(|key, wanted| {
+        if let Some(maker) = provided.get(key).and_then(|id| objects.get(*id)) {
+            wanted.iter_mut().for_each(|one| one.notice = Some(format!("the {key} is not in the input; {} makes it", maker.key)));
+            return true;
+        }
+        let Some(first) = wanted.first() else { return false };
+        let none = BTreeSet::new();
+        let from = referring.get(first.kinds).unwrap_or(&none);
+        let is_misspelt = || {
+            assumptions.of_others() == Missing::Auto
+                && names.get(first.kinds).is_some_and(|names| nearest(&key.name, names.iter().copied()).is_some())
+        };
+        *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects, from)) && !is_misspelt()
+    });
+    by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
+}
+
+/// The kinds of which one counts as one of its own.
+type Kinds = &'static [(&'static str, &'static str)];
+
+/// The names of objects of these kinds that refer to others of the same kinds.
+fn names_of<'o>(objects: &'o Objects, kinds: Kinds, from: &BTreeSet<ObjectId>) -> BTreeSet<&'o str> {
+    let of_kind = |key: &ResourceKey| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind);
+    from.iter().filter_map(|id| objects.get(*id)).filter(|object| !object.assumed && of_kind(&object.key)).map(|object| &*object.key.name).collect()
+}
+
+/// The object that all of these ask for.
+fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diagnostic>) -> Option<Unwritten> {
+    let first = wanted.first()?;
+    let from = objects.get(first.from)?;
+    let (source, range) = (from.source, from.document.spans.get(first.at)?.value);
+    let said: BTreeSet<&String> = wanted.iter().filter_map(|one| one.notice.as_ref()).collect();
+    if let Some(message) = said.first() {
+        let is_secret = first.key.group.is_empty() && first.key.kind == "Secret";
+        let code = if is_secret { &codes::ASSUMED_SECRET } else { &codes::ASSUMED_OBJECT };
+        let notice = Diagnostic::new(code, (*message).clone(), Place::value(first.from, first.at)).about(from.key.clone());
+        notices.push(notice);
+    }
+    let asks = wanted.iter().any(|one| one.asks);
+    let root = wanted.into_iter().map(|one| one.object).reduce(laid_together)?;
+    Some(Unwritten { root, source, range, asks })
+}
+
+/// Two trees as one: objects field by field, lists with the items of both.
+fn laid_together(one: Node, other: Node) -> Node {
+    let value = match (one.value, other.value) {
+        (Value::Object(mut one), Value::Object(other)) => {
+            for Entry { key, value } in other {
+                let value = match one.remove(&key) {
+                    Some(known) => laid_together(known, value),
+                    None => value,
+                };
+                one.insert(key, value);
+            }
+            Value::Object(one)
+        }
+        (Value::Array(mut one), Value::Array(other)) => {
+            for item in other {
+                if !one.contains(&item) {
+                    one.push(item);
+                }
+            }
+            Value::Array(one)
+        }
+        (one, _) => one,
+    };
+    Node::synthesised(value)
+}

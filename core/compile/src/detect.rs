@@ -1,0 +1,501 @@
+//! Which configuration languages an input is written in, found from its text before it is read: a fold over the claims of the dialects.
+//!
+//! What must not be here: what the languages mean, and any dialect's name.
+
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Claim, Dialect, Options};
+use chancery_base::diagnostic::{Diagnostic, Place, codes};
+use chancery_base::read::{self, DocumentCache, ReadOptions};
+use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, makes_secret, nearest};
+use core::ops::Range;
+use memchr::memmem::{self, Finder};
+
+/// The dialects of an input, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detection {
+    /// Those that were found, in the order of the list, each with the first claim that holds.
+    pub found: Vec<(&'static Dialect, Claim)>,
+    /// The dialect that is assumed, where nothing in the input says which it is.
+    pub assumed: Option<&'static Dialect>,
+}
+
+impl Detection {
+    /// The dialects, in the order of the list.
+    pub fn dialects(&self) -> Vec<&'static Dialect> {
+        if self.found.is_empty() { self.assumed.into_iter().collect() } else { self.found.iter().map(|(dialect, _)| *dialect).collect() }
+    }
+}
+
+impl Detection {
+    /// What to say where the input leaves open which controller it is for, although controllers differ in what they make of it.
+    pub(super) fn notice(&self, objects: &Objects, dialects: &[&'static Dialect]) -> Option<Diagnostic> {
+        let (dialect, why) = match (&self.found[..], self.assumed) {
+            ([(dialect, claim)], _) if claim.is_shared() => (*dialect, format!("because of {claim}")),
+            ([], Some(dialect)) => (dialect, "because it comes first".into()),
+            _ => return None,
+        };
+        // What nobody reads is judged by somebody all the same.
+        let is_read = |object: &Object| dialects.iter().any(|dialect| dialect.reads(&object.key));
+        if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
+            let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
+            let message =
+                format!("none of the controllers that were asked reads any of the input; what is said of it is said of {}", dialect.controller);
+            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
+        }
+        // What is Kubernetes' own first group means the same to all.
+        let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
+        let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);
+        let others = dialects.iter().filter(|other| other.reads(&object.key)).map(|other| other.name);
+        let others: Vec<&str> = others.collect();
+        if others.len() < 2 {
+            return None;
+        }
+        let help = format!("choose the dialect to be sure (`--dialect` on the command line): {}", others.join(", "));
+        Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(help))
+    }
+}
+
+/// The dialects of an input.
+///
+/// What only one dialect writes makes an input that dialect's, and an input may be of several. Where there is nothing of the kind, what is
+/// written for several decides for the first that reads it; and where there is nothing of that either, the first of the list is assumed.
+pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
+    detect_with(inputs, dialects, &mut ClaimMemory::default())
+}
+
+/// The same, with a memory of the compiles before. It is always of the same dialects.
+pub(super) fn detect_with(inputs: &Inputs, dialects: &[&'static Dialect], memory: &mut ClaimMemory) -> Detection {
+    let found = recognise_with(inputs, dialects.iter().map(|dialect| dialect.claims), memory);
+    let found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
+    let assumed = dialects.first().copied().filter(|_| found.is_empty());
+    Detection { found, assumed }
+}
+
+/// Which languages of a list an input is written in, by their places, each with the first claim that holds. The list has the claims of each. Nothing
+/// where the input does not say.
+pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]>) -> Vec<(usize, Claim)> {
+    recognise_with(inputs, languages, &mut ClaimMemory::default())
+}
+
+fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]>, memory: &mut ClaimMemory) -> Vec<(usize, Claim)> {
+    let claims: Vec<(usize, &Claim)> = languages.enumerate().flat_map(|(at, claims)| claims.iter().map(move |claim| (at, claim))).collect();
+    memory.align(inputs);
+    let mut found: Vec<(usize, Claim)> = Vec::new();
+    for is_shared in [false, true] {
+        for (bit, (at, claim)) in claims.iter().enumerate().filter(|(_, (_, claim))| claim.is_shared() == is_shared) {
+            let is_known = found.last().is_some_and(|(last, _)| last == at);
+            if !is_known && memory.holds(bit, claim) {
+                found.push((*at, **claim));
+                // What several write decides for the first of them alone.
+                if is_shared {
+                    break;
+                }
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
+    }
+    found
+}
+
+/// Which claims hold in which texts, as far as they were looked for: texts that are as they were are not searched again, and of a text that was
+/// edited only the part that is another, where a claim's word was nowhere before.
+#[derive(Default)]
+pub(super) struct ClaimMemory {
+    texts: Vec<Searched>,
+    /// The texts that this compile brought.
+    fresh: Vec<usize>,
+    /// A bit for each claim that holds in none of the texts, but for those that are fresh.
+    nowhere: u64,
+    /// A bit for each claim that this compile looked for.
+    looked: u64,
+}
+
+/// A text, and a bit for each claim: whether it was looked for, whether it holds, and whether its word is nowhere in the text.
+struct Searched {
+    text: Arc<str>,
+    looked: u64,
+    held: u64,
+    absent: u64,
+    before: Option<Edited>,
+}
+
+/// The text that was there before an edit.
+struct Edited {
+    /// The claims whose words were nowhere in it.
+    absent: u64,
+    /// Where the text of now is another.
+    differs: Range<usize>,
+}
+
+impl Searched {
+    /// A text that nobody searched, in place of another.
+    fn new(text: &Arc<str>, before: Option<Self>) -> Self {
+        let edited = |before: Self| Edited { absent: before.absent, differs: difference(&before.text, text) };
+        Self { text: text.clone(), looked: 0, held: 0, absent: 0, before: before.filter(|before| before.absent != 0).map(edited) }
+    }
+
+    /// Looks for a claim.
+    fn look(&mut self, bit: u64, search: &Search<'_>) {
+        let is_absent = match self.before.as_ref().filter(|before| before.absent & bit != 0) {
+            Some(before) => !search.stands_first(&self.text) && !search.has_word(reach(&self.text, &before.differs, search.rare.needle().len())),
+            None => false,
+        };
+        let held = if is_absent { None } else { search.look(&self.text) };
+        self.looked |= bit;
+        match held {
+            Some(true) => self.held |= bit,
+            Some(false) => {}
+            None => self.absent |= bit,
+        }
+    }
+}
+
+/// Where a text differs from the one before: everything around that is the same.
+fn difference(before: &str, now: &str) -> Range<usize> {
+    const STEP: usize = 1024;
+    let (before, now) = (before.as_bytes(), now.as_bytes());
+    let same = before.chunks(STEP).zip(now.chunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+    let (before, rest) = (before.get(same..).unwrap_or_default(), now.get(same..).unwrap_or_default());
+    let same_end: usize = before.rchunks(STEP).zip(rest.rchunks(STEP)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum();
+    same..now.len() - same_end
+}
+
+/// A range of a text, and as much around it as a word of this length may reach out of it.
+fn reach<'t>(text: &'t str, range: &Range<usize>, length: usize) -> &'t [u8] {
+    let (start, end) = (range.start.saturating_sub(length), range.end.saturating_add(length).min(text.len()));
+    text.as_bytes().get(start..end).unwrap_or_default()
+}
+
+impl ClaimMemory {
+    /// Keeps what is known of texts that are there still, where single texts came, went or were replaced.
+    fn align(&mut self, inputs: &Inputs) {
+        self.nowhere &= core::mem::take(&mut self.looked);
+        self.fresh.clear();
+        let same = self.texts.iter().zip(&inputs.inputs).take_while(|(known, input)| Arc::ptr_eq(&known.text, &input.text)).count();
+        let mut before = self.texts.split_off(same).into_iter().peekable();
+        let mut texts = inputs.inputs.iter().skip(same).map(|input| &input.text).peekable();
+        while let Some(text) = texts.next() {
+            let is = |known: &Searched, text: &Arc<str>| Arc::ptr_eq(&known.text, text);
+            let came = before.peek().is_some_and(|known| !is(known, text) && texts.peek().is_some_and(|next| is(known, next)));
+            let mut known = if came { None } else { before.next() };
+            if known.as_ref().is_some_and(|known| !is(known, text)) && before.peek().is_some_and(|next| is(next, text)) {
+                known = before.next();
+            }
+            let known = match known {
+                Some(known) if is(&known, text) => known,
+                other => {
+                    self.fresh.push(self.texts.len());
+                    Searched::new(text, other)
+                }
+            };
+            self.texts.push(known);
+        }
+    }
+
+    /// Whether a claim holds in any text. `bit` is its number.
+    fn holds(&mut self, bit: usize, claim: &Claim) -> bool {
+        let search = Search::new(claim);
+        // Claims that have no bit are looked for each time.
+        let bit = u32::try_from(bit).ok().and_then(|bit| 1_u64.checked_shl(bit)).unwrap_or_default();
+        if bit == 0 {
+            return self.texts.iter().any(|known| search.is_in(&known.text));
+        }
+        let mut holds = |known: &mut Searched| {
+            if known.looked & bit == 0 {
+                known.look(bit, &search);
+            }
+            known.held & bit != 0
+        };
+        let is_held = match self.nowhere & bit == 0 {
+            true => self.texts.iter_mut().any(holds),
+            false => self.fresh.iter().any(|at| self.texts.get_mut(*at).is_some_and(&mut holds)),
+        };
+        self.looked |= bit;
+        self.nowhere = if is_held { self.nowhere & !bit } else { self.nowhere | bit };
+        is_held
+    }
+}
+
+/// Whether a text that was not named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
+/// other programs read: their files are not for a controller, and what is wrong with them is not reported.
+///
+/// `asked` is the dialect that a person chose, if one did. A dialect that no input claims by itself takes everything then.
+pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'static Dialect]) -> bool {
+    if asked.is_some_and(|dialect| dialect.claims.is_empty()) {
+        return true;
+    }
+    let known = || dialects.iter().filter(|dialect| !dialect.claims.is_empty());
+    let says_enough = |claim: &&Claim| !matches!(claim, Claim::IngressClass(_));
+    if known().flat_map(|dialect| dialect.claims).filter(says_enough).any(|claim| Search::new(claim).is_in(text)) {
+        return true;
+    }
+    let read_options = asked.map_or_else(ReadOptions::default, |dialect| (dialect.read_options)(&Options::default()));
+    if asked.is_none() && memmem::find(text.as_bytes(), b"kind").is_none() {
+        return false;
+    }
+    let (objects, _) = read::read(&Inputs::one("", text), &read_options, &mut DocumentCache::new());
+    objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
+}
+
+/// Whether an object is of a kind of the dialect's own but for a slip in its group: one that is missing, misspelt, or has more words before it.
+fn is_meant_for(dialect: &Dialect, key: &ResourceKey) -> bool {
+    let is_near = |group: &str| {
+        let is_below = || key.group.strip_suffix(group).is_some_and(|rest| rest.ends_with('.'));
+        key.group.is_empty() || is_below() || nearest(&key.group, [group]).is_some()
+    };
+    (dialect.listing)().iter().any(|kind| kind.own && !kind.group.is_empty() && *key.kind == *kind.name && is_near(kind.group))
+}
+
+/// A claim that is looked for in many texts.
+struct Search<'c> {
+    claim: &'c Claim,
+    /// What is rare in it.
+    rare: Finder<'c>,
+}
+
+impl<'c> Search<'c> {
+    fn new(claim: &'c Claim) -> Self {
+        let rare = match claim {
+            Claim::Version(group) | Claim::SharedVersion(group) => group,
+            Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => prefix,
+            Claim::IngressClass(_) => "ngress",
+            Claim::Field(key, "") => key,
+            // It is written in one case.
+            Claim::Field(_, value) => value,
+            Claim::Keys(name, _) => name,
+            // The word is in most texts, but seldom where a line begins.
+            Claim::Block(name) => return Self { claim, rare: Finder::new(&format!("\n{name}")).into_owned() },
+        };
+        Self { claim, rare: Finder::new(rare) }
+    }
+
+    /// Whether the word of a block is the first of a text, where no line ends before it.
+    fn stands_first(&self, text: &str) -> bool {
+        let is_before = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '{' | '"');
+        matches!(self.claim, Claim::Block(name) if text.trim_start_matches(is_before).starts_with(name))
+    }
+
+    fn has_word(&self, text: &[u8]) -> bool {
+        self.rare.find(text).is_some()
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        self.look(text) == Some(true)
+    }
+
+    /// Whether it holds in a text. `None` where its word is nowhere in it.
+    fn look(&self, text: &str) -> Option<bool> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut places = self.rare.find_iter(text.as_bytes()).peekable();
+        if places.peek().is_none() && !self.stands_first(text) {
+            return None;
+        }
+        Some(match self.claim {
+            Claim::Version(_) | Claim::SharedVersion(_) => begins_version(text, places),
+            Claim::Annotation(_) | Claim::SharedAnnotation(_) => begins_key(text, places),
+            Claim::IngressClass(class) => is_class(text, class),
+            Claim::Field(key, value) => has_field(text, key, value, places),
+            Claim::Block(name) => begins_block(text, name, places),
+            Claim::Keys(first, others) => places.any(|at| is_key(text, at, first)) && has_keys(text, first, others),
+        })
+    }
+}
+
+/// Whether HCL has a block or an object of this name, or JSON begins with one, that is in no other: what is in another is indented.
+/// Lines that end at these places are followed by the name.
+fn begins_block(text: &str, name: &str, places: impl Iterator<Item = usize>) -> bool {
+    let opens = |after: &str| after.trim_start().starts_with(['{', '[']);
+    let json = text.trim_start().strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"'));
+    if json.and_then(|rest| rest.trim_start().strip_prefix(':')).is_some_and(opens) {
+        return true;
+    }
+    let first = text.starts_with(name).then_some(0);
+    first.into_iter().chain(places.map(|end| end + 1)).any(|at| {
+        let after = text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        after.starts_with('{') || after.strip_prefix('=').is_some_and(opens)
+    })
+}
+
+/// Whether a key stands at a place, as YAML, JSON and HCL write it.
+fn is_key(text: &str, at: usize, key: &str) -> bool {
+    let after = text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
+    after.starts_with([':', '=', '{']) && begins_entry(before(text, at))
+}
+
+/// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper. Nothing is
+/// parsed: the page finds out so which worker it needs, and has no parser.
+fn has_keys(text: &str, first: &'static str, others: &[&'static str]) -> bool {
+    chancery_text::split(text).into_iter().any(|chunk| {
+        let text = chunk.range.slice(text);
+        let places = |key: &'static str| memmem::find_iter(text.as_bytes(), key).filter(move |at| is_key(text, *at, key));
+        let says_text = |at: &usize| {
+            let rest = text.get(at + first.len()..).unwrap_or_default().trim_start_matches(['"', '\'', ' ']);
+            rest.strip_prefix([':', '=']).is_some_and(|value| !value.trim_start_matches(' ').starts_with(['{', '[', '|', '>', '\n']))
+        };
+        if others.iter().any(|key| places(key).next().is_none()) {
+            return false;
+        }
+        let outermost = Outermost::of(text);
+        let mut is_outermost = outermost.filter(text);
+        places(first).any(|at| is_outermost(at) && says_text(&at)) && others.iter().all(|key| places(key).any(outermost.filter(text)))
+    })
+}
+
+/// Where the keys of a document's own object are, or of the objects of its own list.
+#[derive(Clone, Copy)]
+enum Outermost {
+    /// In so many brackets, which begin there.
+    Brackets { begin: usize, depth: usize },
+    /// At this column, in no brackets.
+    Column(usize),
+}
+
+impl Outermost {
+    fn of(text: &str) -> Self {
+        let is_said = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%']) && !line.starts_with("---");
+        let line = text.split_inclusive('\n').find(is_said).unwrap_or_default();
+        let begin = text.split_inclusive('\n').take_while(|line| !is_said(line)).map(str::len).sum();
+        let column = line.len() - line.trim_start_matches(['-', ' ']).len();
+        let rest = text.get(begin + column..).unwrap_or_default();
+        if rest.starts_with(['{', '[']) {
+            let is_opened = |c: &char| c.is_whitespace() || matches!(c, '{' | '[');
+            let depth = rest.chars().take_while(is_opened).filter(|c| !c.is_whitespace()).count();
+            return Self::Brackets { begin, depth };
+        }
+        Self::Column(column)
+    }
+
+    /// Whether places are so. They are asked about in their order.
+    fn filter(self, text: &str) -> impl FnMut(usize) -> bool {
+        let mut brackets = Brackets::default();
+        if let Self::Brackets { begin, .. } = self {
+            brackets.read = begin;
+        }
+        move |at| match self {
+            Self::Brackets { depth, .. } => brackets.until(text, at) == depth,
+            Self::Column(column) => {
+                let before = before(text, at).trim_end_matches(['"', '\'']);
+                let begin = before.len().checked_sub(column).and_then(|begin| before.split_at_checked(begin));
+                begin.is_some_and(|(lines, indent)| ends_line(lines) && indent.chars().all(|c| matches!(c, ' ' | '-')))
+            }
+        }
+    }
+}
+
+/// In how many brackets a place is. Those in quotes do not count.
+#[derive(Default)]
+struct Brackets {
+    read: usize,
+    depth: usize,
+    quote: Option<u8>,
+    is_escaped: bool,
+    /// What was read last that is no blank: a quotation mark within a word opens nothing.
+    last: u8,
+}
+
+impl Brackets {
+    fn until(&mut self, text: &str, at: usize) -> usize {
+        for byte in text.as_bytes().get(self.read..at).unwrap_or_default() {
+            match (self.quote, byte) {
+                _ if self.is_escaped => self.is_escaped = false,
+                (Some(b'"'), b'\\') => self.is_escaped = true,
+                (Some(open), byte) if open == *byte => self.quote = None,
+                (Some(_), _) => {}
+                (None, b'"' | b'\'') if matches!(self.last, 0 | b'{' | b'[' | b',' | b':' | b'=') => self.quote = Some(*byte),
+                (None, b'{' | b'[') => self.depth += 1,
+                (None, b'}' | b']') => self.depth = self.depth.saturating_sub(1),
+                (None, _) => {}
+            }
+            if !byte.is_ascii_whitespace() {
+                self.last = *byte;
+            }
+        }
+        self.read = self.read.max(at);
+        self.depth
+    }
+}
+
+/// Whether a text is HCL with a labelled block, as programs write it that have resources or jobs: Consul's has none.
+fn has_labelled_block(text: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    text.lines().any(|line| {
+        let rest = line.trim_start_matches(is_name);
+        rest.len() < line.len() && rest.starts_with(' ') && rest.trim_start().starts_with('"') && rest.trim_end().ends_with('{')
+    })
+}
+
+/// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.
+fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item = usize>) -> bool {
+    let found = places.any(|at| {
+        if value.is_empty() {
+            return is_key(text, at, key);
+        }
+        let before = before(text, at);
+        let written = before.trim_end_matches([' ', '"', '\'', ':', '=']);
+        let parts = written.len().checked_sub(key.len()).and_then(|at| written.split_at_checked(at)).filter(|_| written.len() < before.len());
+        parts.is_some_and(|(rest, name)| {
+            let is_whole = rest.is_empty() || rest.ends_with(['{', ',', ' ', '\t', '"', '\'', '\n']);
+            name.eq_ignore_ascii_case(key) && is_whole && begins_entry(rest)
+        })
+    });
+    found && !has_labelled_block(text)
+}
+
+/// Whether a group that is at these places is in an `apiVersion`.
+fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
+    const AROUND: [char; 5] = [' ', '"', '\'', ':', '-'];
+    places.any(|at| {
+        let rest = before(text, at).trim_end_matches(AROUND).strip_suffix("apiVersion").map(|rest| rest.trim_end_matches(AROUND));
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(['{', ',', '\n']))
+    })
+}
+
+/// Whether a text that is at these places begins a key, on a line of its own or in braces: an annotation.
+fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
+    let is_in_braces = |at: usize| {
+        let key = text.get(at..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
+        let before = before(text, at).trim_end_matches(['"', '\'']).trim_end_matches(' ');
+        before.ends_with(['{', ',']) && key.trim_start_matches(['"', '\'']).starts_with(':')
+    };
+    places.any(|at| ends_line(before(text, at).trim_end_matches([' ', '-', '{', '"', '\''])) || is_in_braces(at))
+}
+
+/// Whether an Ingress is of a class.
+fn is_class(text: &str, class: &str) -> bool {
+    let names = ["ingressClassName:", "kubernetes.io/ingress.class:"];
+    names.iter().any(|name| {
+        let mut places = memmem::find_iter(text.as_bytes(), name).peekable();
+        core::iter::from_fn(|| {
+            // The last one on a line is the one whose value ends the line.
+            let mut at = places.next()?;
+            let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length);
+            while let Some(next) = places.next_if(|next| *next < end) {
+                at = next;
+            }
+            Some((before(text, at).rsplit('\n').next().unwrap_or_default(), text.get(at + name.len()..end).unwrap_or_default()))
+        })
+        .any(|(before, value)| {
+            !before.contains('#') && value.split([',', '}']).next().is_some_and(|value| value.trim_matches([' ', '"', '\'', '\r']) == class)
+        })
+    })
+}
+
+/// What is before a place. Those who look at it look back no further than they must: a line may be the whole text.
+fn before(text: &str, at: usize) -> &str {
+    text.get(..at).unwrap_or_default()
+}
+
+/// Whether a text ends where an entry of an object or of a list begins.
+fn begins_entry(text: &str) -> bool {
+    let rest = text.trim_end_matches([' ', '\t', '-', '"', '\'']);
+    rest.is_empty() || rest.ends_with(['{', ',', '[', '\n'])
+}
+
+/// Whether a text ends where a line begins.
+fn ends_line(text: &str) -> bool {
+    text.is_empty() || text.ends_with('\n')
+}

@@ -1,0 +1,103 @@
+//! Intentions: those that apply to nobody, name nobody, or say what holds anyway; and providers of tokens.
+
+use super::Mesh;
+use crate::codes;
+use crate::entry::{Entry, Kind};
+use crate::validate::says;
+use alloc::collections::BTreeSet;
+use alloc::format;
+use chancery_base::ir::Tree;
+use chancery_text::Str;
+
+pub(super) fn check(mesh: &mut Mesh<'_>) {
+    for entry in mesh.entries(Kind::ServiceIntentions) {
+        destination(mesh, entry);
+        for source in entry.tree.get("Sources").items() {
+            self::source(mesh, entry, source);
+        }
+    }
+    providers(mesh);
+}
+
+fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
+    let name = &entry.name;
+    let in_mesh = || {
+        let behind = mesh
+            .state
+            .instances
+            .of_kind("terminating-gateway")
+            .filter(|instance| instance.node.datacenter == mesh.state.datacenter)
+            .any(|gateway| mesh.state.behind(&gateway.service).contains(name));
+        behind || mesh.state.instances.in_mesh_for(name).next().is_some()
+    };
+    // A service without a proxy may still be entered by an API that is not in the input: only what has no proxy at all is reported.
+    if name != "*" && !in_mesh() {
+        let message = format!("no proxy applies this intention: `{name}` has no sidecar and is behind no terminating gateway");
+        let help = mesh.meant(name);
+        mesh.report_with(&codes::INTENTION_WITHOUT_SERVICE, message, entry.tree.get("Name"), Some(entry.object), help);
+    }
+}
+
+fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
+    let name = source.get("Name").str();
+    let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
+    if name != "*" && !says(source.get("Peer")) && !says(source.get("SamenessGroup")) && !known(&name) {
+        let message = format!("there is no service `{name}`, which this intention is about");
+        let help = mesh.meant(&name);
+        mesh.report_with(&codes::INTENTION_WITHOUT_SOURCE, message, source.get("Name"), Some(entry.object), help);
+    }
+    let allows = source.get("Action").is("allow");
+    if allows && name == "*" && entry.name == "*" {
+        mesh.report(&codes::INTENTION_FOR_ALL, "every service may call every service", source.get("Action"), Some(entry.object));
+    }
+    redundant(mesh, entry, source, allows);
+}
+
+/// What holds without any intention need not be said, unless another intention says the opposite of more.
+fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
+    let default = !mesh.stages.options.default_deny;
+    let permissions = source.get("Permissions").items();
+    let word = if allows { "open" } else { "closed" };
+    let wider = [entry.name.clone(), Str::new_static("*")].iter().any(|name| {
+        let sources = mesh.state.tree(Kind::ServiceIntentions, name).get("Sources").items();
+        sources.iter().any(|other| other.get("Name").is("*") && other != source)
+    });
+    if wider {
+        return;
+    }
+    if says(source.get("Action")) && allows == default {
+        let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
+        let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
+        mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
+    }
+    // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
+    let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
+    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
+    let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
+    if !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default) {
+        let (all, word) = if default { ("allow", "open") } else { ("deny", "closed") };
+        let message = format!("all permissions of this intention {all}, and `{}` is {word} without it, by the default policy", entry.name);
+        let help = default.then(|| {
+            "if the agents deny by default, say so: `--default-policy deny`; or deny all else by a last permission with `Action: deny`".into()
+        });
+        mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Permissions"), Some(entry.object), help);
+    }
+}
+
+fn providers(mesh: &mut Mesh<'_>) {
+    let mut used: BTreeSet<Str> = BTreeSet::new();
+    for entry in mesh.state.entries.values() {
+        names(&entry.tree, &mut used);
+    }
+    for entry in mesh.entries(Kind::JwtProvider).filter(|entry| !used.contains(&entry.name)) {
+        let message = format!("no intention asks for tokens of `{}`", entry.name);
+        mesh.report(&codes::UNUSED_JWT_PROVIDER, message, entry.tree.get("Name"), Some(entry.object));
+    }
+}
+
+/// The providers that something names.
+fn names(tree: &Tree, found: &mut BTreeSet<Str>) {
+    found.extend(tree.get("Providers").items().iter().map(|provider| provider.get("Name").str()));
+    tree.fields().iter().for_each(|(_, value)| names(value, found));
+    tree.items().iter().for_each(|value| names(value, found));
+}

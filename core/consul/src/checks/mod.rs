@@ -1,0 +1,158 @@
+//! What is hardly meant: configuration that Consul takes and that does nothing, or something else than it says.
+//!
+//! What must not be here: what Consul refuses (`validate`, `graph`).
+
+mod chains;
+mod fields;
+mod gateways;
+mod intentions;
+mod proxies;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use super::codes;
+use super::entry::{Entry, Kind};
+use super::instance::{Health, Instance};
+use super::registration::is_gateway;
+use super::stages::Stages;
+use super::state::State;
+use super::views::stages;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Assumptions, Missing, SideRef};
+use chancery_base::diagnostic::{Code, Diagnostic, Place, Severity, join_alike};
+use chancery_base::ir::Tree;
+use chancery_base::resource::{ObjectId, Objects, nearest};
+use chancery_text::{NodeId, Str};
+use hashbrown::HashSet;
+
+/// All checks.
+pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
+
+fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
+    let Some(stages) = stages(of) else { return Vec::new() };
+    let mut mesh = Mesh::new(stages, of.objects());
+    for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
+        check(&mut mesh);
+    }
+    // Where the input has no such entry at all, it may be elsewhere.
+    let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
+    let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
+    let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
+    let absent = [(&codes::GATEWAY_WITHOUT_ENTRY, entries), (&codes::MESH_GATEWAY_MISSING, gateways)];
+    for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {
+        finding.severity = Severity::Notice;
+    }
+    // A field that is refused already needs no second finding.
+    let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
+    let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
+    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));
+    join_alike(mesh.found)
+}
+
+/// What checks look at.
+struct Mesh<'a> {
+    stages: &'a Stages,
+    state: &'a State,
+    objects: &'a Objects,
+    /// The services with instances, each in its datacenter, those behind terminating gateways included.
+    present: BTreeSet<(Str, Str)>,
+    /// The same without datacenters.
+    names: BTreeSet<Str>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Mesh<'a> {
+    fn new(stages: &'a Stages, objects: &'a Objects) -> Self {
+        let state = &stages.state;
+        let services = state.instances.iter().filter(|instance| !is_gateway(&instance.kind));
+        let mut present: BTreeSet<(Str, Str)> = services.map(|instance| (instance.node.datacenter.clone(), instance.destination())).collect();
+        for gateway in state.here().filter(|instance| instance.kind == "terminating-gateway") {
+            present.extend(state.behind(&gateway.service).into_iter().map(|service| (state.datacenter.clone(), service)));
+        }
+        let names = present.iter().map(|(_, service)| service.clone()).collect();
+        Self { stages, state, objects, present, names, found: Vec::new() }
+    }
+
+    /// The entries of a kind, by name.
+    fn entries(&self, kind: Kind) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
+        self.state.of_kind(kind)
+    }
+
+    /// Whether a service has instances in a datacenter; in that of the agent where none is named.
+    fn has_instances(&self, service: &Str, datacenter: &Str) -> bool {
+        let datacenter = if datacenter.is_empty() { &self.state.datacenter } else { datacenter };
+        self.present.contains(&(datacenter.clone(), service.clone()))
+    }
+
+    /// Whether requests to a service can arrive anywhere.
+    fn is_served(&self, service: &Str) -> bool {
+        self.names.contains(service) || self.state.has_chain(service)
+    }
+
+    /// A finding at a value; at the whole object where nobody wrote the value.
+    fn report(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>) {
+        self.report_with(code, message, at, object, None);
+    }
+
+    fn report_with(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>, help: Option<String>) {
+        self.found.push(finding(self.objects, code, message.into(), at, object, help));
+    }
+
+    fn report_key(&mut self, code: &'static Code, message: String, (object, node): (ObjectId, NodeId), help: Option<String>) {
+        self.found.push(finding_at(self.objects, code, message, Place::key(object, node), Some(object), help));
+    }
+
+    /// A service that may be meant by a name.
+    fn meant(&self, service: &str) -> Option<String> {
+        let found = nearest(service, self.names.iter().map(Str::as_str).filter(|name| *name != service))?;
+        Some(format!("did you mean `{found}`?"))
+    }
+
+    /// The instances of services, without proxies and gateways, by service.
+    fn typical(&self) -> BTreeMap<&'a Str, Vec<&'a Arc<Instance>>> {
+        let mut all: BTreeMap<&Str, Vec<&Arc<Instance>>> = BTreeMap::new();
+        for instance in self.state.here().filter(|instance| instance.kind.is_empty()) {
+            all.entry(&instance.service).or_default().push(instance);
+        }
+        all
+    }
+
+    /// The proxies of the agent.
+    fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
+        self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
+    }
+}
+
+/// A finding at a value; at the whole object where nobody wrote the value.
+pub(super) fn finding(
+    objects: &Objects,
+    code: &'static Code,
+    message: String,
+    at: &Tree,
+    object: Option<ObjectId>,
+    help: Option<String>,
+) -> Diagnostic {
+    let whole = object.and_then(|object| objects.get(object)).map(|object| Place::value(object.id, object.root.id));
+    let place = if at.origin.is_some() { Place::origin(at.origin) } else { whole.unwrap_or(Place::Whole) };
+    finding_at(objects, code, message, place, object, help)
+}
+
+fn finding_at(objects: &Objects, code: &'static Code, message: String, place: Place, object: Option<ObjectId>, help: Option<String>) -> Diagnostic {
+    let mut finding = Diagnostic::new(code, message, place);
+    if let Some(object) = object.and_then(|object| objects.get(object)) {
+        finding = finding.about(object.key.clone());
+    }
+    match help {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
+}
+
+fn is_critical(instance: &Instance) -> bool {
+    instance.checks.iter().any(|check| *check.status == Health::Critical)
+}

@@ -1,0 +1,228 @@
+//! Proxies and their upstreams: those that lead nowhere, ports that collide, settings that do not count.
+
+use super::{Mesh, is_critical};
+use crate::entry::Kind;
+use crate::instance::Instance;
+use crate::validate::says;
+use crate::{bootstrap, codes};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use chancery_base::diagnostic::Code;
+use chancery_base::ir::Tree;
+use chancery_base::resource::ObjectId;
+use chancery_text::Str;
+
+pub(super) fn check(mesh: &mut Mesh<'_>) {
+    for proxy in mesh.proxies() {
+        behind(mesh, proxy);
+        for upstream in proxy.proxy.get("Upstreams").items() {
+            if !upstream.get("DestinationType").is("prepared_query") {
+                self::upstream(mesh, proxy, upstream);
+            }
+        }
+    }
+    bootstraps(mesh);
+    ports(mesh);
+    ports_out_of_range(mesh);
+    entries(mesh);
+    for (service, instances) in mesh.typical() {
+        if let [first, ..] = &instances[..]
+            && instances.iter().all(|instance| is_critical(instance))
+            && !mesh.state.leads_elsewhere(service)
+        {
+            let message = format!("all instances of `{service}` are critical: requests are answered with an error");
+            mesh.report(&codes::SERVICE_DOWN, message, first.tree.get("Service"), first.object);
+        }
+    }
+}
+
+/// Consul stores what is opaque to it. The command that starts an Envoy reads it, and ends with an error.
+fn bootstraps(mesh: &mut Mesh<'_>) {
+    let mut told = BTreeSet::new();
+    for (id, proxy) in &mesh.stages.proxies {
+        for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
+            // Many proxies may have it of their defaults.
+            if value.origin.is_none_or(|origin| told.insert(origin)) {
+                let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
+                let object = value.origin.map(|origin| origin.object()).or(proxy.object);
+                mesh.report_with(&codes::BOOTSTRAP_REFUSED, message, value, object, None);
+            }
+        }
+    }
+}
+
+/// Consul takes any number for a port. Envoy's own rules find those of proxies; of a service without one, nothing else would say so.
+fn ports_out_of_range(mesh: &mut Mesh<'_>) {
+    for instance in &mesh.state.instances {
+        let own = (instance.tree.get("Port"), String::new());
+        // Those that nobody wrote are the same as its own.
+        let tagged = instance.tree.get("TaggedAddresses").fields().iter().filter(|(_, address)| address.origin.is_some());
+        let tagged = tagged.map(|(name, address)| (address.get("Port"), format!(" at its address `{name}`")));
+        let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
+        for (port, place) in all.filter(|(port, _)| !(0..=65_535).contains(&port.int())) {
+            let message = format!("the service `{}` is registered with the port {}{place}, which does not exist", instance.service, port.int());
+            let help = "ports are from 1 to 65535; 0 stands for none".to_string();
+            mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, port, instance.object, Some(help));
+        }
+    }
+}
+
+fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
+    let named = proxy.proxy.get("DestinationServiceName");
+    let name = named.str();
+    if !mesh.state.instances.of_service(&name).any(|of| of.kind.is_empty() && of.node.datacenter == mesh.state.datacenter) {
+        let message = format!("the proxy `{}` is the proxy of `{name}`, which is not registered", proxy.id);
+        let help = mesh.meant(&name);
+        mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
+    }
+}
+
+fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
+    let (named, datacenter, peer) = (upstream.get("DestinationName"), upstream.get("Datacenter"), upstream.get("DestinationPeer"));
+    let name = named.str();
+    if says(peer) {
+        return self::peer(mesh, peer, proxy.object);
+    }
+    let elsewhere = says(datacenter) && !datacenter.is(&mesh.state.datacenter);
+    if elsewhere && !mesh.state.instances.knows(datacenter.text()) {
+        let message = format!("nothing is registered in the datacenter `{}`", datacenter.text());
+        let help = "register what it has as a catalog registration with `Datacenter`".to_string();
+        mesh.report_with(&codes::UNKNOWN_DATACENTER, message, datacenter, proxy.object, Some(help));
+    } else if if elsewhere { !mesh.has_instances(&name, &datacenter.str()) } else { !mesh.is_served(&name) } {
+        let message = format!("the upstream `{name}` has no instances and no router, splitter or resolver");
+        let help = mesh.meant(&name);
+        mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
+    }
+    if elsewhere {
+        gateway(mesh, proxy, upstream);
+    }
+    let config = upstream.get("Config");
+    let protocol = config.get("protocol");
+    if says(protocol) && !elsewhere && mesh.names.contains(&name) && !protocol.is(&mesh.state.protocol(&name)) {
+        let message = format!("the upstream speaks {}, and `{name}` speaks {}", protocol.text(), mesh.state.protocol(&name));
+        mesh.report(&codes::PROTOCOL_DIFFERS, message, protocol, proxy.object);
+    }
+    let has_chain = mesh.state.has_chain(&name) || mesh.state.entries.contains_key(&(Kind::ServiceResolver, name.clone()));
+    for hatch in ["envoy_cluster_json", "envoy_listener_json"].map(|key| config.get(key)) {
+        if says(hatch) && has_chain {
+            let message = format!("`{name}` has a discovery chain, so Consul ignores the Envoy JSON of its upstream");
+            mesh.report(&codes::ESCAPE_HATCH_WITHOUT_EFFECT, message, hatch, proxy.object);
+        }
+    }
+}
+
+fn peer(mesh: &mut Mesh<'_>, peer: &Tree, object: Option<ObjectId>) {
+    if !mesh.stages.options.peers.contains_key(peer.text()) {
+        let message = format!("what the peer `{}` exports is not known, as its documents are not given", peer.text());
+        let help = format!("give them with `--peer {}=FILE`", peer.text());
+        mesh.report_with(&codes::PEER_NOT_GIVEN, message, peer, object, Some(help));
+    }
+}
+
+/// Whether there is the gateway that traffic to another datacenter takes.
+fn gateway(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
+    let service = mesh.state.tree(Kind::ServiceDefaults, &proxy.destination());
+    let levels = [upstream, &proxy.proxy, service, mesh.state.tree(Kind::ProxyDefaults, "global")];
+    let Some(mode) = levels.into_iter().map(|level| level.at(&["MeshGateway", "Mode"])).find(|mode| says(mode)) else { return };
+    let datacenter = match mode.text() {
+        "local" => mesh.state.datacenter.clone(),
+        "remote" => upstream.get("Datacenter").str(),
+        _ => return,
+    };
+    let is_there = |instance: &&alloc::sync::Arc<Instance>| instance.kind == "mesh-gateway" && instance.node.datacenter == datacenter;
+    if !mesh.state.instances.iter().any(|instance| is_there(&instance)) {
+        let message = format!("traffic goes through a mesh gateway of {datacenter}, and none is registered there");
+        mesh.report(&codes::MESH_GATEWAY_MISSING, message, mode, proxy.object);
+    }
+}
+
+/// What listens on a port of a node.
+struct Listening<'a> {
+    what: String,
+    at: &'a Tree,
+    object: Option<ObjectId>,
+}
+
+/// Addresses that stand for all of a node's.
+const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
+
+/// Ports of services, of upstreams and of paths that are exposed, on the node of the agent.
+fn ports(mesh: &mut Mesh<'_>) {
+    let mut all: BTreeMap<i64, BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
+    let state = mesh.state;
+    let mut add = |mesh: &mut Mesh<'_>, host: Str, port: i64, new: Listening<'_>| {
+        if port == 0 {
+            return;
+        }
+        let hosts = all.entry(port).or_default();
+        let known = if EVERYWHERE.contains(&&*host) {
+            hosts.values().next()
+        } else {
+            EVERYWHERE
+                .iter()
+                .copied()
+                .chain([&*host])
+                .filter_map(|host| hosts.get_key_value(host))
+                .min_by_key(|(host, _)| *host)
+                .map(|(_, known)| known)
+        };
+        match known {
+            Some(known) => {
+                let message = format!("port {port} of {} is also that of {}", new.what, known.what);
+                mesh.report(&codes::LOCAL_PORT_COLLISION, message, new.at, new.object);
+            }
+            None => {
+                hosts.insert(host, Listening { what: new.what, at: &Tree::NULL, object: new.object });
+            }
+        }
+    };
+    for instance in state.here().filter(|instance| instance.local) {
+        let object = instance.object;
+        let host = if instance.address.is_empty() { instance.node.address.clone() } else { instance.address.clone() };
+        add(mesh, host, instance.port, Listening { what: format!("`{}`", instance.id), at: instance.tree.get("Port"), object });
+        for upstream in instance.proxy.get("Upstreams").items() {
+            let port = upstream.get("LocalBindPort");
+            let host = if says(upstream.get("LocalBindAddress")) { upstream.get("LocalBindAddress").str() } else { Str::new_static("127.0.0.1") };
+            let what = format!("the upstream `{}` of `{}`", upstream.get("DestinationName").text(), instance.id);
+            add(mesh, host, port.int(), Listening { what, at: port, object });
+        }
+        for path in instance.proxy.at(&["Expose", "Paths"]).items() {
+            let port = path.get("ListenerPort");
+            let what = format!("the exposed path `{}` of `{}`", path.get("Path").text(), instance.id);
+            add(mesh, Str::new_static("0.0.0.0"), port.int(), Listening { what, at: port, object });
+        }
+    }
+}
+
+/// What service-defaults and proxy-defaults say of proxies.
+fn entries(mesh: &mut Mesh<'_>) {
+    for kind in [Kind::ServiceDefaults, Kind::ProxyDefaults] {
+        for entry in mesh.entries(kind) {
+            let mode = entry.tree.get("MutualTLSMode");
+            if mode.is("permissive") {
+                let message = "anybody may connect without TLS, and intentions do not hold for them";
+                mesh.report(&codes::PERMISSIVE_TLS, message, mode, Some(entry.object));
+            }
+            for of in entry.tree.at(&["UpstreamConfig", "Overrides"]).items() {
+                override_of(mesh, of, entry.object);
+            }
+        }
+    }
+    for entry in mesh.entries(Kind::ServiceResolver) {
+        let failover = entry.tree.get("Failover").fields().iter().flat_map(|(_, of)| of.get("Targets").items());
+        for target in failover.chain([entry.tree.get("Redirect")]).filter(|target| says(target.get("Peer"))) {
+            peer(mesh, target.get("Peer"), Some(entry.object));
+        }
+    }
+}
+
+fn override_of(mesh: &mut Mesh<'_>, of: &Tree, object: ObjectId) {
+    const CODE: &Code = &codes::OVERRIDE_WITHOUT_SERVICE;
+    let name = of.get("Name").str();
+    if !says(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
+        let message = format!("settings for the upstream `{name}` have no effect: it has no instances");
+        let help = mesh.meant(&name);
+        mesh.report_with(CODE, message, of.get("Name"), Some(object), help);
+    }
+}

@@ -1,0 +1,137 @@
+//! Config entries: their kinds, and one as it is stored.
+//!
+//! What must not be here: what makes an entry valid (`validate`), and what it does.
+
+use super::schema::{self, Struct, entries, gateways};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::{ObjectId, Secret};
+use chancery_text::Str;
+
+macro_rules! kinds {
+    ($($kind:ident = $name:literal, $shape:path, $doc:literal;)*) => {
+        /// A kind of config entry.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $(#[doc = $doc] $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+
+            /// As it is written.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $name,)*
+                }
+            }
+
+            /// In a line.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $doc,)*
+                }
+            }
+
+            fn ident(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => stringify!($kind),)*
+                }
+            }
+
+            /// Its fields.
+            pub(crate) fn shape(self) -> &'static Struct {
+                match self {
+                    $(Kind::$kind => &$shape,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    ServiceDefaults = "service-defaults", entries::SERVICE_DEFAULTS, "The settings of a service: its protocol, limits, upstreams.";
+    ProxyDefaults = "proxy-defaults", entries::PROXY_DEFAULTS, "The settings of all proxies.";
+    ServiceRouter = "service-router", entries::SERVICE_ROUTER, "Routes by path, header and method.";
+    ServiceSplitter = "service-splitter", entries::SERVICE_SPLITTER, "Shares of the traffic.";
+    ServiceResolver = "service-resolver", entries::SERVICE_RESOLVER, "Subsets, redirects and failover.";
+    IngressGateway = "ingress-gateway", gateways::INGRESS_GATEWAY, "Ports of an ingress gateway.";
+    TerminatingGateway = "terminating-gateway", gateways::TERMINATING_GATEWAY, "Services behind a terminating gateway.";
+    ServiceIntentions = "service-intentions", entries::SERVICE_INTENTIONS, "Who may call a service.";
+    Mesh = "mesh", entries::MESH, "The settings of the mesh.";
+    ExportedServices = "exported-services", entries::EXPORTED_SERVICES, "Services that peers may use.";
+    SamenessGroup = "sameness-group", entries::SAMENESS_GROUP, "Enterprise: clusters that have the same services.";
+    ApiGateway = "api-gateway", gateways::API_GATEWAY, "Listeners of an API gateway.";
+    BoundApiGateway = "bound-api-gateway", gateways::BOUND_API_GATEWAY, "Routes that are bound to an API gateway; Consul writes it.";
+    InlineCertificate = "inline-certificate", gateways::INLINE_CERTIFICATE, "A certificate with its key.";
+    HttpRoute = "http-route", gateways::HTTP_ROUTE, "HTTP routes of API gateways.";
+    TcpRoute = "tcp-route", gateways::TCP_ROUTE, "TCP routes of API gateways.";
+    JwtProvider = "jwt-provider", entries::JWT_PROVIDER, "Who issues tokens.";
+}
+
+impl Kind {
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// The kind of a resource of Kubernetes, such as `ServiceDefaults`.
+    pub fn of_resource(name: &str) -> Option<Self> {
+        Self::resources().find(|kind| kind.resource() == name)
+    }
+
+    /// The kinds that are resources in Kubernetes. Gateways of APIs and their routes are those of the Gateway API there.
+    pub fn resources() -> impl Iterator<Item = Kind> {
+        let other =
+            |kind: &Kind| matches!(kind, Kind::ApiGateway | Kind::BoundApiGateway | Kind::InlineCertificate | Kind::HttpRoute | Kind::TcpRoute);
+        Self::ALL.iter().copied().filter(move |kind| !other(kind))
+    }
+
+    /// Its name as a resource of Kubernetes.
+    pub fn resource(self) -> &'static str {
+        match self {
+            Kind::JwtProvider => "JWTProvider",
+            _ => self.ident(),
+        }
+    }
+}
+
+/// A config entry as it is stored: by the names of its shape, normalised.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub name: Str,
+    /// Its fields, as far as they were given or normalised.
+    pub tree: Tree,
+    /// The private key of an inline certificate. In the fields stands a placeholder.
+    pub key: Option<Secret<Str>>,
+    /// What wrote it.
+    pub object: ObjectId,
+}
+
+impl Entry {
+    /// What it leads to: routes, splits, redirects and failover, each with what names a service.
+    pub(crate) fn targets(&self) -> Vec<&Tree> {
+        let tree = &self.tree;
+        let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
+        let failover = tree.get("Failover").fields().iter().flat_map(|(_, of)| core::iter::once(of).chain(of.get("Targets").items()));
+        routes.chain(tree.get("Splits").items()).chain([tree.get("Redirect")]).chain(failover).collect()
+    }
+
+    /// As the API answers with it, without indexes and times.
+    pub fn answer(&self) -> Tree {
+        let mut written = schema::write(&self.tree, self.kind.shape());
+        if self.kind == Kind::Mesh {
+            written.take("Name");
+        }
+        written
+    }
+}
+
+/// Entries by kind and name.
+pub type Entries = BTreeMap<(Kind, Str), Arc<Entry>>;

@@ -1,0 +1,178 @@
+//! What a sidecar knows.
+
+use super::mailbox::{Machine, Mailbox, for_chains};
+use super::wanted::Wanted;
+use super::watch::{Health, Watch};
+use crate::chain::{Request, Target};
+use crate::entry::Kind;
+use crate::instance::Instance;
+use crate::names::{self, UpstreamId};
+use crate::validate::says;
+use crate::weak::Reader;
+use alloc::collections::{BTreeMap, BTreeSet};
+use chancery_base::ir::Tree;
+use chancery_text::Str;
+
+/// A sidecar.
+#[derive(Clone, Debug)]
+pub struct ConnectProxy {
+    /// The service that it stands for.
+    pub destination: Str,
+    /// The id of its instance.
+    pub destination_id: Str,
+    /// The datacenter.
+    pub datacenter: Str,
+    /// It takes all that leaves.
+    pub transparent: bool,
+    /// What is said of upstreams, also of `*`.
+    pub upstreams: BTreeMap<UpstreamId, Tree>,
+    /// The mesh gateway mode of all upstreams.
+    pub mesh_gateway: Str,
+}
+
+/// The id of an upstream that a registration lists.
+pub(crate) fn id_of(upstream: &Tree) -> UpstreamId {
+    UpstreamId {
+        query: upstream.get("DestinationType").is("prepared_query"),
+        name: upstream.get("DestinationName").str(),
+        datacenter: upstream.get("Datacenter").str(),
+        peer: upstream.get("DestinationPeer").str(),
+    }
+}
+
+/// Whether an upstream has a listener of its own.
+pub(crate) fn is_bound(upstream: &Tree) -> bool {
+    upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath"))
+}
+
+impl ConnectProxy {
+    pub(super) fn of(instance: &Instance) -> Self {
+        let proxy = &instance.proxy;
+        let upstreams = proxy.get("Upstreams").items().iter().map(|upstream| (id_of(upstream), upstream.clone()));
+        let mut upstreams: BTreeMap<UpstreamId, Tree> = upstreams.collect();
+        if let Some(upstream) = collector(instance) {
+            upstreams.insert(id_of(&upstream), upstream);
+        }
+        Self {
+            destination: proxy.get("DestinationServiceName").str(),
+            destination_id: proxy.get("DestinationServiceID").str(),
+            datacenter: instance.node.datacenter.clone(),
+            transparent: proxy.get("Mode").is("transparent"),
+            upstreams,
+            mesh_gateway: proxy.at(&["MeshGateway", "Mode"]).str(),
+        }
+    }
+
+    /// What is said of an upstream, or of all.
+    pub fn upstream(&self, id: &UpstreamId) -> Option<&Tree> {
+        self.upstreams.get(id).or_else(|| self.upstreams.get(&UpstreamId::wildcard()))
+    }
+
+    /// Whether there is an upstream that nobody listed.
+    pub fn is_implicit(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
+        self.transparent
+            && (mail.upstreams(&Watch::PeeredUpstreams).contains(id)
+                || (*id == UpstreamId::service(&id.name) && mail.names(&Watch::IntentionUpstreams(self.destination.clone())).contains(&id.name)))
+    }
+
+    /// Whether an upstream is left out, as nobody asked for it.
+    pub fn skips(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
+        !self.upstream(id).is_some_and(is_bound) && !self.is_implicit(mail, id)
+    }
+
+    /// How the proxy looks at an upstream.
+    fn request(&self, id: &UpstreamId, upstream: Option<&Tree>) -> Request {
+        const NOTHING: &Tree = &Tree::NULL;
+        let config = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
+        if upstream.is_some_and(|upstream| upstream.get("Collector").bool()) {
+            return Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
+        }
+        let mesh_gateway = upstream.map_or_else(|| self.mesh_gateway.clone(), |upstream| upstream.at(&["MeshGateway", "Mode"]).str());
+        // What does not fit is taken as not given.
+        let mut config = Reader::of(config);
+        Request {
+            service: id.name.clone(),
+            datacenter: if id.datacenter.is_empty() { self.datacenter.clone() } else { id.datacenter.clone() },
+            mesh_gateway,
+            protocol: config.text("protocol", ""),
+            connect_timeout: config.int("connect_timeout_ms", "").value.saturating_mul(1_000_000),
+        }
+    }
+
+    /// The upstreams of peers: listed, allowed, or the targets of chains.
+    pub fn peered(&self, mail: &Mailbox) -> BTreeSet<UpstreamId> {
+        let listed = self.upstreams.iter().filter(|(id, upstream)| !id.peer.is_empty() && is_bound(upstream)).map(|(id, _)| id.clone());
+        let targets = mail.chains().flat_map(|(_, chain)| chain.targets.values()).filter(|target| !target.peer.is_empty());
+        let targets = targets.map(Target::upstream);
+        let all = listed.chain(targets).chain(mail.upstreams(&Watch::PeeredUpstreams));
+        all.filter(|id| !mail.instances(&Watch::Health(Health::of_peer(id, &self.datacenter))).is_empty()).collect()
+    }
+}
+
+/// The upstream to a collector of telemetry, by a socket in a folder.
+fn collector(instance: &Instance) -> Option<Tree> {
+    let folder = instance.proxy.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).clone();
+    if !says(&folder) {
+        return None;
+    }
+    let path = names::collector_socket(folder.text(), &instance.id);
+    Some(Tree::object([
+        ("DestinationName", Tree::from("consul-telemetry-collector")),
+        // Its chain is asked for as nobody in particular sees it.
+        ("Collector", true.into()),
+        ("LocalBindSocketPath", Tree::from(path).or_from(folder.origin)),
+        ("Config", Tree::object([("protocol", Tree::from("grpc"))])),
+    ]))
+}
+
+impl Machine for ConnectProxy {
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
+        let own = self.destination.clone();
+        let mut wanted = Wanted::initial([
+            Watch::Intentions(own.clone()),
+            Watch::Entries(Kind::JwtProvider),
+            Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
+            Watch::ExportedTo(Some(own.clone())),
+            Watch::Probes(self.destination_id.clone()),
+            Watch::Leaf(own.clone()),
+            Watch::Roots,
+        ]);
+        let listed = self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool());
+        // An upstream that is listed has one chain, also where intentions ask for it.
+        let mut asked = BTreeSet::new();
+        for (id, upstream) in listed {
+            if id.query {
+                wanted.first(Watch::Query(id.name.clone()));
+            } else if !id.peer.is_empty() {
+                wanted.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
+                wanted.first(Watch::MeshGateways(self.datacenter.clone()));
+            } else {
+                wanted.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
+                asked.insert(id);
+            }
+        }
+        if self.transparent {
+            let services = Watch::IntentionUpstreams(own.clone());
+            let destinations = Watch::IntentionDestinations(own);
+            for id in mail.names(&services).iter().map(UpstreamId::service).filter(|id| !asked.contains(id)) {
+                let request = self.request(&id, self.upstream(&id));
+                wanted.chained(&services, Watch::Chain(id, request));
+            }
+            for name in mail.names(&destinations) {
+                wanted.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+                wanted.chained(&destinations, Watch::GatewaysOf(name));
+            }
+            for id in mail.upstreams(&Watch::PeeredUpstreams) {
+                wanted.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
+                wanted.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
+            }
+            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| wanted.first(watch));
+        }
+        let local = |target: &Target| !target.peer.is_empty() && target.mesh_gateway == "local";
+        for (chain, _) in mail.chain_watches().filter(|(_, chain)| chain.targets.values().any(local)) {
+            wanted.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
+        }
+        for_chains(mail, &self.datacenter, self.transparent, &mut wanted);
+        wanted
+    }
+}

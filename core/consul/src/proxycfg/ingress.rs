@@ -1,0 +1,87 @@
+//! What an ingress gateway knows.
+
+use super::mailbox::{Machine, Mailbox, for_chains};
+use super::wanted::Wanted;
+use super::watch::Watch;
+use crate::chain::Request;
+use crate::entry::Kind;
+use crate::instance::Instance;
+use crate::names::UpstreamId;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_text::Str;
+
+/// An ingress gateway.
+#[derive(Clone, Debug)]
+pub struct Ingress {
+    /// Its service, which is the name of its entry.
+    pub service: Str,
+    /// The datacenter.
+    pub datacenter: Str,
+}
+
+/// What tells listeners from each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListenerKey {
+    /// The protocol.
+    pub protocol: Str,
+    /// The port.
+    pub port: i64,
+}
+
+impl ListenerKey {
+    /// The name of its routes.
+    pub fn route_name(&self) -> String {
+        alloc::format!("{}", self.port)
+    }
+}
+
+/// A listener with the services behind it.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// What tells it from others.
+    pub key: ListenerKey,
+    /// As the entry has it.
+    pub tree: Tree,
+    /// The services, each with the part of the entry that is about it.
+    pub services: Vec<(UpstreamId, Tree)>,
+}
+
+impl Ingress {
+    pub(super) fn of(instance: &Instance) -> Self {
+        Self { service: instance.service.clone(), datacenter: instance.node.datacenter.clone() }
+    }
+
+    /// The listeners that have services, wildcards resolved.
+    pub fn listeners(&self, mail: &Mailbox) -> Vec<Listener> {
+        let linked = mail.trees(&Watch::GatewayServices(Kind::IngressGateway, self.service.clone()));
+        let listeners = mail.entry(Kind::IngressGateway, &self.service).get("Listeners").items().iter().map(|tree| {
+            let key = ListenerKey { protocol: tree.get("Protocol").str(), port: tree.get("Port").int() };
+            let of_it = linked.iter().filter(|service| service.get("Port").int() == key.port);
+            let services = of_it.map(|service| (UpstreamId::service(&service.get("Name").str()), service.clone()));
+            Listener { services: services.collect(), key, tree: tree.clone() }
+        });
+        listeners.filter(|listener| !listener.services.is_empty()).collect()
+    }
+}
+
+impl Machine for Ingress {
+    fn wanted(&self, mail: &Mailbox) -> Wanted {
+        let services = Watch::GatewayServices(Kind::IngressGateway, self.service.clone());
+        let mut wanted = Wanted::initial([
+            Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
+            Watch::Entry(Kind::IngressGateway, self.service.clone()),
+            services.clone(),
+            Watch::Leaf(self.service.clone()),
+            Watch::Roots,
+        ]);
+        for service in mail.trees(&services) {
+            let id = UpstreamId::service(&service.get("Name").str());
+            let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
+            wanted.chained(&services, Watch::Chain(id, request));
+        }
+        for_chains(mail, &self.datacenter, false, &mut wanted);
+        wanted
+    }
+}

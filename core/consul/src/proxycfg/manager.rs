@@ -1,0 +1,172 @@
+//! The proxies that are served, with what each of them knows: registered, told of events, and let go.
+//!
+//! Nothing waits here. Events come in, snapshots and watches go out; who answers a watch, and when, is the data source's matter. Proxies that want to
+//! know the same share one watch. What must not be here: what each kind of proxy wants (its machine), and what Envoy gets of it.
+
+use super::Proxy;
+use super::data_source::{CorrelationId, DataSource, Event, Sender};
+use super::mailbox::Mailbox;
+use super::watch::{Reply, Watch};
+use crate::instance::Instance;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_text::Str;
+use hashbrown::HashMap;
+
+/// All proxies.
+#[derive(Debug, Default)]
+pub struct Manager {
+    proxies: BTreeMap<Str, Registered>,
+    watches: HashMap<Watch, Shared>,
+    by_id: HashMap<CorrelationId, Watch>,
+    last: u32,
+    /// Proxies that have something to do.
+    open: BTreeSet<Str>,
+    /// Where data sources put events.
+    pub inbox: Sender,
+}
+
+/// A proxy.
+#[derive(Debug)]
+struct Registered {
+    instance: Arc<Instance>,
+    proxy: Option<Proxy>,
+    mail: Arc<Mailbox>,
+    /// Answers that it has not taken in yet.
+    news: Vec<(Watch, Arc<Reply>)>,
+    /// The watches that it has.
+    watches: BTreeSet<Watch>,
+}
+
+/// A watch of one proxy or of several.
+#[derive(Debug)]
+struct Shared {
+    id: CorrelationId,
+    reply: Option<Arc<Reply>>,
+    proxies: BTreeSet<Str>,
+}
+
+/// What is known of a proxy when there is nothing more to do.
+#[derive(Clone, Debug)]
+pub struct Snapshot<'a> {
+    /// Its registration, with central configuration.
+    pub instance: &'a Arc<Instance>,
+    /// Its kind; none where it is no proxy.
+    pub proxy: Option<&'a Proxy>,
+    /// What it knows.
+    pub mail: &'a Arc<Mailbox>,
+}
+
+impl Manager {
+    /// Registers a proxy, or registers it again with other settings: what it knows already it need not be told again.
+    pub fn register(&mut self, id: &Str, instance: Arc<Instance>) {
+        let proxy = Proxy::of(&instance);
+        match self.proxies.get_mut(id) {
+            Some(known) => (known.instance, known.proxy) = (instance, proxy),
+            None => {
+                let new = Registered { instance, proxy, mail: Arc::default(), news: Vec::new(), watches: BTreeSet::new() };
+                self.proxies.insert(id.clone(), new);
+            }
+        }
+        self.open.insert(id.clone());
+    }
+
+    /// Lets a proxy go: watches that no other has end.
+    pub fn deregister(&mut self, id: &Str, source: &mut dyn DataSource) {
+        let Some(gone) = self.proxies.remove(id) else { return };
+        self.open.remove(id);
+        gone.watches.iter().for_each(|watch| self.leave(watch, id, source));
+    }
+
+    /// Takes in all events, and asks what they make proxies want to know, until there is nothing more to do. The answer is the proxies that know
+    /// something else than before, and those that were registered.
+    pub fn run(&mut self, source: &mut dyn DataSource) -> BTreeSet<Str> {
+        let mut before: BTreeMap<Str, Arc<Mailbox>> = BTreeMap::new();
+        let mut changed = self.open.clone();
+        loop {
+            for Event { id, reply } in core::mem::take(&mut self.inbox) {
+                // Of a watch that has ended meanwhile nobody wants to know.
+                let Some((watch, shared)) = self.by_id.get(&id).and_then(|watch| Some((watch, self.watches.get_mut(watch)?))) else { continue };
+                shared.reply = Some(reply.clone());
+                for proxy in &shared.proxies {
+                    self.proxies.get_mut(proxy).into_iter().for_each(|known| known.news.push((watch.clone(), reply.clone())));
+                    self.open.insert(proxy.clone());
+                }
+            }
+            if self.open.is_empty() {
+                break;
+            }
+            for id in core::mem::take(&mut self.open) {
+                if let Some(known) = self.proxies.get(&id) {
+                    before.entry(id.clone()).or_insert_with(|| known.mail.clone());
+                }
+                self.step(&id, source);
+            }
+        }
+        for (id, before) in before {
+            if self.proxies.get(&id).is_some_and(|now| !now.mail.is_same(&before)) {
+                changed.insert(id);
+            }
+        }
+        changed
+    }
+
+    /// Has a proxy take in its news, and begins and ends its watches.
+    fn step(&mut self, id: &Str, source: &mut dyn DataSource) {
+        let Some(known) = self.proxies.get_mut(id) else { return };
+        let news = core::mem::take(&mut known.news);
+        let wanted: BTreeSet<Watch> = match &known.proxy {
+            Some(proxy) => Arc::make_mut(&mut known.mail).deliver(proxy.machine(), news).watches().cloned().collect(),
+            None => BTreeSet::new(),
+        };
+        let before = core::mem::replace(&mut known.watches, wanted.clone());
+        before.difference(&wanted).for_each(|watch| self.leave(watch, id, source));
+        wanted.difference(&before).for_each(|watch| self.join(watch, id, source));
+    }
+
+    /// A proxy wants to know something.
+    fn join(&mut self, watch: &Watch, proxy: &Str, source: &mut dyn DataSource) {
+        if let Some(shared) = self.watches.get_mut(watch) {
+            shared.proxies.insert(proxy.clone());
+            if let (Some(reply), Some(known)) = (&shared.reply, self.proxies.get_mut(proxy)) {
+                known.news.push((watch.clone(), reply.clone()));
+                self.open.insert(proxy.clone());
+            }
+            return;
+        }
+        self.last = self.last.wrapping_add(1);
+        let id = CorrelationId(self.last);
+        self.watches.insert(watch.clone(), Shared { id, reply: None, proxies: BTreeSet::from([proxy.clone()]) });
+        self.by_id.insert(id, watch.clone());
+        source.notify(watch, id, &mut self.inbox);
+    }
+
+    /// A proxy no longer wants to know something.
+    fn leave(&mut self, watch: &Watch, proxy: &Str, source: &mut dyn DataSource) {
+        let Some(shared) = self.watches.get_mut(watch) else { return };
+        shared.proxies.remove(proxy);
+        if shared.proxies.is_empty() {
+            let id = shared.id;
+            self.watches.remove(watch);
+            self.by_id.remove(&id);
+            source.cancel(id);
+        }
+    }
+
+    /// What is known of a proxy. It is complete once every watch has its answer.
+    pub fn snapshot(&self, id: &Str) -> Option<Snapshot<'_>> {
+        let known = self.proxies.get(id)?;
+        Some(Snapshot { instance: &known.instance, proxy: known.proxy.as_ref(), mail: &known.mail })
+    }
+
+    /// The proxies that are registered, by their ids.
+    pub fn ids(&self) -> impl Iterator<Item = &Str> {
+        self.proxies.keys()
+    }
+
+    /// How many watches there are: those that several proxies share count once.
+    pub fn watch_count(&self) -> usize {
+        self.watches.len()
+    }
+}

@@ -1,0 +1,204 @@
+//! The catalog and the config entries, as the documents of an input leave them.
+//!
+//! What must not be here: how documents are taken (`apply`), and what proxies see of it.
+
+use super::agent::Agent;
+use super::catalog::Instances;
+use super::entry::{Entries, Entry, Kind};
+use super::graph;
+use super::instance::Instance;
+use super::registration;
+use super::validate::says;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::Findings;
+use chancery_base::ir::Tree;
+use chancery_base::resource::ObjectId;
+use chancery_text::Str;
+use hashbrown::HashMap;
+
+/// The datacenter where proxies are.
+pub(crate) const DATACENTER: &str = "dc1";
+
+/// The config entries that lead to a service, by its name: so that what an entry concerns is found without looking at all others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leading(HashMap<Str, BTreeSet<(Kind, Str)>>);
+
+impl Leading {
+    /// Notes an entry in the place of the one that was there before.
+    pub(super) fn replace(&mut self, before: Option<&Entry>, entry: &Entry) {
+        for (target, of) in before.into_iter().flat_map(|before| graph::related(before).into_iter().map(move |target| (target, before))) {
+            if let Some(all) = self.0.get_mut(&target) {
+                all.remove(&(of.kind, of.name.clone()));
+            }
+        }
+        for target in graph::related(entry) {
+            self.0.entry(target).or_default().insert((entry.kind, entry.name.clone()));
+        }
+    }
+
+    /// The entries that lead to a service.
+    pub(super) fn to(&self, service: &str) -> impl Iterator<Item = &(Kind, Str)> {
+        self.0.get(service).into_iter().flatten()
+    }
+}
+
+/// A cluster.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// What only the agent knows, where an input says it.
+    pub agent: Option<Agent>,
+    /// The datacenter of the agent.
+    pub datacenter: Str,
+    /// The config entries.
+    pub entries: Entries,
+    /// Which of them lead to a service.
+    pub(super) leading: Leading,
+    /// The instances of all services, in order.
+    pub instances: Instances,
+    /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
+    pub wildcards: BTreeSet<(Str, Str)>,
+    /// The documents with certificates, by what references call them.
+    pub certificates: BTreeMap<Str, ObjectId>,
+    /// Virtual IPs of services.
+    pub virtual_ips: BTreeMap<Str, Str>,
+    /// What is wrong with the documents.
+    pub diagnostics: Findings,
+}
+
+impl State {
+    /// The names of the services behind a terminating gateway, wildcards resolved.
+    pub(crate) fn behind(&self, gateway: &Str) -> BTreeSet<Str> {
+        let Some(entry) = self.entries.get(&(Kind::TerminatingGateway, gateway.clone())) else { return BTreeSet::new() };
+        let mut found = BTreeSet::new();
+        for service in entry.tree.get("Services").items() {
+            let name = service.get("Name").str();
+            if name == "*" {
+                let typical = self.here().filter(|instance| instance.kind.is_empty() && instance.service != "consul");
+                found.extend(typical.map(|instance| instance.service.clone()));
+                let destinations = self.entries.values().filter(|entry| entry.tree.find("Destination").is_some());
+                found.extend(destinations.map(|entry| entry.name.clone()));
+            } else {
+                found.insert(name);
+            }
+        }
+        found
+    }
+
+    /// Whether a service has no instances, and addresses outside of the mesh instead.
+    pub(crate) fn is_outside(&self, service: &Str) -> bool {
+        let has_instances = self.instances.of_service(service).any(|instance| instance.node.datacenter == self.datacenter);
+        !has_instances && self.tree(Kind::ServiceDefaults, service).find("Destination").is_some()
+    }
+
+    /// The instances of the agent's datacenter.
+    pub(crate) fn here(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)
+    }
+
+    /// The proxies that get something here: those of the agent, and, where an agent is there, all of its datacenter.
+    pub(crate) fn served(&self) -> Vec<(Str, Arc<Instance>)> {
+        let is_proxy = |instance: &&Arc<Instance>| instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind);
+        let is_served = |instance: &&Arc<Instance>| instance.local || (self.agent.is_some() && instance.node.peer.is_empty());
+        let mut all: Vec<Arc<Instance>> = self.here().filter(is_proxy).filter(is_served).cloned().collect();
+        // An id is unique on its node only: those of the agent's own node come first.
+        all.sort_by(|a, b| b.local.cmp(&a.local));
+        let mut taken: BTreeSet<Str> = BTreeSet::new();
+        let id = |instance: &Instance| {
+            if taken.insert(instance.id.clone()) { instance.id.clone() } else { alloc::format!("{}/{}", instance.node.name, instance.id).into() }
+        };
+        let ids: Vec<Str> = all.iter().map(|instance| &**instance).map(id).collect();
+        ids.into_iter().zip(all).collect()
+    }
+
+    /// The entries of a kind, by name.
+    pub(crate) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.range((kind, Str::default())..).take_while(move |((of, _), _)| *of == kind).map(|(_, entry)| entry)
+    }
+
+    /// The fields of an entry, or nothing.
+    pub(crate) fn tree(&self, kind: Kind, name: &str) -> &Tree {
+        const NOTHING: &Tree = &Tree::NULL;
+        self.entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
+    }
+
+    /// Whether requests to a service go on to others.
+    pub(crate) fn has_chain(&self, service: &Str) -> bool {
+        let has = |kind| self.entries.contains_key(&(kind, service.clone()));
+        has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
+    }
+
+    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
+    pub(crate) fn leads_elsewhere(&self, service: &Str) -> bool {
+        let resolver = self.tree(Kind::ServiceResolver, service);
+        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+    }
+
+    /// The protocol of a service.
+    pub(crate) fn protocol(&self, service: &str) -> Str {
+        let own = self.tree(Kind::ServiceDefaults, service).get("Protocol");
+        let all = self.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
+        let found = if says(own) { own } else { all };
+        if says(found) { found.str() } else { Str::new_static("tcp") }
+    }
+
+    /// The services that entries for discovery are about, and typical ones that are registered.
+    fn known_services(&self) -> BTreeSet<Str> {
+        let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+        let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());
+        let typical = self.here().filter(|instance| instance.kind.is_empty() && instance.service != "consul");
+        let sidecars = self.here().filter(|instance| instance.kind == "connect-proxy").map(|instance| instance.destination());
+        configured.chain(typical.map(|instance| instance.service.clone())).chain(sidecars).collect()
+    }
+
+    /// The services that an entry exports to any peer.
+    pub(crate) fn exported_by(&self, tree: &Tree) -> BTreeSet<Str> {
+        self.exported_to_if(tree, |_| true).into_keys().collect()
+    }
+
+    /// The services that are exported, each with the peers that may use it.
+    fn exported_to_if(&self, tree: &Tree, peer: impl Fn(&str) -> bool) -> BTreeMap<Str, BTreeSet<Str>> {
+        let mut exported: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
+        for service in tree.get("Services").items() {
+            let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| says(to) && peer(to.text()));
+            let peers: BTreeSet<Str> = consumers.map(Tree::str).collect();
+            if peers.is_empty() {
+                continue;
+            }
+            let name = service.get("Name").str();
+            let names = if name == "*" { self.known_services() } else { BTreeSet::from([name]) };
+            for name in names.into_iter().filter(|name| name != "consul") {
+                exported.entry(name).or_default().extend(peers.iter().cloned());
+            }
+        }
+        exported
+    }
+
+    /// The services that are exported, each with the peers that may use it.
+    pub(crate) fn exports(&self) -> BTreeMap<Str, BTreeSet<Str>> {
+        self.exported_to_if(self.tree(Kind::ExportedServices, "default"), |_| true)
+    }
+
+    /// Whether a service is exported to any peer.
+    pub(crate) fn is_exported(&self, service: &str) -> bool {
+        let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
+        let is_here = |instance: &&Arc<Instance>| instance.node.datacenter == self.datacenter;
+        let is_known = || {
+            kinds.into_iter().any(|kind| self.entries.contains_key(&(kind, Str::new(service))))
+                || self.instances.of_service(service).filter(is_here).any(|instance| instance.kind.is_empty())
+                || self.instances.in_mesh_for(service).filter(is_here).any(|instance| instance.kind == "connect-proxy")
+        };
+        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer")));
+        let all = self.tree(Kind::ExportedServices, "default").get("Services").items().iter().filter(has_peer);
+        let mut names = all.map(|exported| exported.get("Name").text());
+        service != "consul" && names.any(|name| name == service || (name == "*" && is_known()))
+    }
+
+    /// The config entries, as the API lists them.
+    pub(crate) fn answer(&self) -> Tree {
+        let mut all: Vec<&Arc<Entry>> = self.entries.values().collect();
+        all.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));
+        Tree::from(all.into_iter().map(|entry| entry.answer()).collect::<Vec<_>>())
+    }
+}

@@ -1,0 +1,86 @@
+//! What gateways get.
+
+use super::{DIALECT, messages, only, run};
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{OptionValue, Options};
+use chancery_base::resource::Inputs;
+use chancery_compile::compile;
+
+const GATEWAY: &str = "service: {kind: terminating-gateway, name: tg, port: 8443, address: 10.1.1.1}\n";
+const DB: &str = "{Node: n1, Address: 10.0.0.1, Service: {Service: db, Port: 5432}}\n";
+
+#[test]
+fn a_service_without_instances_is_not_behind_a_terminating_gateway() {
+    let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db}, {Name: gone}]}\n";
+    let compilation = run(&[entry, GATEWAY, DB]);
+    let chains = only(&compilation).listeners[0].get("filter_chains").items().len();
+    assert_eq!(chains, 2, "one for `db`, and the one for the rest");
+}
+
+#[test]
+fn what_a_wildcard_says_counts_for_services_that_come_after_it() {
+    let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db, CAFile: /db}, {Name: '*', CAFile: /all}]}\n";
+    let file = |documents: &[&str]| {
+        let compilation = run(documents);
+        let path = ["transport_socket", "typed_config", "common_tls_context", "validation_context", "trusted_ca", "filename"];
+        String::from(only(&compilation).clusters[0].at(&path).text())
+    };
+    assert_eq!(file(&[entry, GATEWAY, DB]), "/all");
+    assert_eq!(file(&[DB, entry, GATEWAY]), "/db");
+}
+
+#[test]
+fn virtual_addresses_of_services_are_not_listened_at() {
+    let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db}]}\n";
+    let gateway = "service: {kind: terminating-gateway, name: tg, port: 8443, address: 10.1.1.1, tagged_addresses: {wan: {address: 10.9.9.9, \
+                   port: 9}}, proxy: {config: {envoy_gateway_bind_tagged_addresses: true}}}\n";
+    let compilation = run(&[entry, gateway, DB]);
+    let names: Vec<&str> = only(&compilation).listeners.iter().map(|listener| listener.get("name").text()).collect();
+    assert!(names.contains(&"wan:10.9.9.9:9") && !names.iter().any(|name| name.starts_with("consul-virtual")), "{names:?}");
+}
+
+#[test]
+fn a_setting_of_an_ingress_gateway_that_does_not_fit_ends_it() {
+    let entry = "{Kind: ingress-gateway, Name: ig, Listeners: [{Port: 80, Protocol: tcp, Services: [{Name: db}]}]}\n";
+    let gateway = "service: {kind: ingress-gateway, name: ig, port: 8443, proxy: {config: {connect_timeout_ms: soon}}}\n";
+    let found = messages(&run(&[entry, gateway, DB]));
+    assert!(found.iter().any(|message| message.contains("connect_timeout_ms")), "{found:?}");
+}
+
+#[test]
+fn health_checks_of_an_ingress_gateway_say_the_percentage() {
+    let entry = "{Kind: ingress-gateway, Name: ig, Listeners: [{Port: 80, Protocol: tcp, Services: [{Name: db, PassiveHealthCheck: \
+                 {MaxFailures: 3}}]}]}\n";
+    let compilation = run(&[entry, "service: {kind: ingress-gateway, name: ig, port: 8443}\n", DB]);
+    assert_eq!(only(&compilation).clusters[0].at(&["outlier_detection", "max_ejection_percent"]).value, chancery_base::ir::Plain::Int(0));
+}
+
+#[test]
+fn what_is_said_of_a_place_outside_is_not_said_of_a_service_of_that_name() {
+    let documents = [
+        "{Kind: service-defaults, Name: ext, Protocol: tcp, Destination: {Addresses: [a.com], Port: 443}}\n",
+        "{Kind: service-intentions, Name: ext, Sources: [{Name: web, Action: allow}]}\n",
+        "{Kind: terminating-gateway, Name: tg, Services: [{Name: ext}]}\n",
+        GATEWAY,
+        "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {mode: transparent}}}}\n",
+    ];
+    let options = Options::of(&DIALECT).with("default-policy", OptionValue::Text("deny".into()));
+    let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n").as_str()), &options, &[&crate::DIALECT]);
+    let web = compilation.gateways().find(|gateway| gateway.id.as_str() == "web-sidecar-proxy").expect("is there");
+    let names = super::names(&web.ir.delivery.verbatim.clusters);
+    assert!(names.iter().any(|name| name.contains(".ext.")) && !names.iter().any(|name| name.starts_with("ext.")), "{names:?}");
+}
+
+#[test]
+fn a_route_may_name_a_namespace_and_a_partition() {
+    let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /a}}, Destination: {Service: billing, Namespace: team}}, \
+                  {Match: {HTTP: {PathPrefix: /b}}, Destination: {Service: billing, Partition: east}}]}\n";
+    let compilation = run(&[super::HTTP, router, super::WEB, super::API]);
+    let all = only(&compilation);
+    let names = super::names(&all.clusters);
+    assert!(names.iter().any(|name| name.starts_with("billing.team.dc1.internal.")), "{names:?}");
+    let east = all.clusters.iter().find(|cluster| cluster.get("name").text().starts_with("billing.default.east.dc1.internal-v1.")).expect("is there");
+    let validation = east.at(&["transport_socket", "typed_config", "common_tls_context", "validation_context", "match_subject_alt_names"]);
+    assert!(validation.items()[0].get("exact").text().ends_with(".consul/ap/east/ns/default/dc/dc1/svc/billing"));
+}

@@ -1,0 +1,107 @@
+//! What views ask of Consul's stages: documents, relations, certificates, and whether an entry is needed.
+//!
+//! What must not be here: what is established (`stages`).
+
+use super::entry::Entry;
+use super::instance::Instance;
+use super::stages::{ProxyState, Stages};
+use super::{compile, material, relations};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{self, Issued, Loaded, Output, Relation, SideRef};
+use chancery_base::ir::{SecretReference, Tree};
+use chancery_base::resource::{ObjectId, Objects, Rule};
+use chancery_text::{Node, Object, Str, Value};
+
+/// A config entry or an instance as people see it.
+fn loaded(objects: &Objects, object: ObjectId, name: &Str, shown: &Tree) -> Option<Loaded> {
+    let written = objects.get(object)?.root.clone();
+    Some(Loaded { name: name.clone(), object, rule: Rule::Field, written, shown: shown.node() })
+}
+
+impl compilation::Stages for Stages {
+    fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)> {
+        let mut all: BTreeMap<Str, Vec<Loaded>> = BTreeMap::new();
+        let entries = self.state.entries.values().filter_map(|entry: &Arc<Entry>| {
+            Some((Str::new_static(entry.kind.name()), loaded(objects, entry.object, &entry.name, &entry.answer())?))
+        });
+        let instances = self.state.instances.iter().filter_map(|instance: &Arc<Instance>| {
+            Some((Str::new_static("instance"), loaded(objects, instance.object?, &instance.id, &instance.tree)?))
+        });
+        for (kind, loaded) in entries.chain(instances) {
+            all.entry(kind).or_default().push(loaded);
+        }
+        all.into_iter().collect()
+    }
+
+    fn relations(&self, objects: &Objects) -> Vec<Relation> {
+        let told = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
+        relations::relations(&self.state, told, objects)
+    }
+
+    fn is_needed(&self, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
+        compile::is_needed(self, side, object, readers, budget)
+    }
+
+    fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {
+        material::held(objects, &self.state, reference)
+    }
+
+    fn issued(&self, reference: &SecretReference) -> Option<Issued> {
+        material::issued(&self.state, reference)
+    }
+}
+
+/// The stages of a side, if it is Consul's.
+pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
+    let stages: &dyn core::any::Any = &*of.side.stages;
+    stages.downcast_ref()
+}
+
+/// What is said of the only proxy, or of each by its id.
+fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<Node> {
+    let stages = stages(of)?;
+    let mut all = of.side.gateways.iter().filter_map(|gateway| {
+        let found = stages.proxies.get(gateway.id.as_str())?;
+        Some((Str::new(gateway.id.as_str()), which(found)))
+    });
+    let first = all.next()?;
+    let Some(second) = all.next() else { return Some(first.1) };
+    let object: Object = [first, second].into_iter().chain(all).collect();
+    Some(Node::synthesised(Value::Object(object)))
+}
+
+/// What Consul answers besides the configuration of Envoys.
+pub const OUTPUTS: &[Output] = &[
+    Output {
+        name: "entries",
+        doc: "Config entries as they are stored",
+        document: |of| stages(of).map(|stages| stages.state.answer().node()),
+        traced: Some(|of| stages(of).map(|stages| stages.state.answer())),
+    },
+    Output {
+        name: "chain",
+        doc: "The discovery chain of each service",
+        document: |of| stages(of).map(|stages| compile::chains(&stages.state).node()),
+        traced: Some(|of| stages(of).map(|stages| compile::chains(&stages.state))),
+    },
+    Output {
+        name: "service",
+        doc: "A proxy's registration with its central configuration",
+        document: |of| of_proxies(of, |known| known.service.node()),
+        traced: None,
+    },
+    Output {
+        name: "bootstrap",
+        doc: "What a proxy's Envoy is started with",
+        document: |of| of_proxies(of, |known| known.bootstrap.node()),
+        traced: None,
+    },
+    Output {
+        name: "watches",
+        doc: "What a proxy watches, why, and what it brought",
+        document: |of| of_proxies(of, |known| known.mail.answer().node()),
+        traced: None,
+    },
+];

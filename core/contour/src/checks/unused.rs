@@ -1,0 +1,287 @@
+//! Fields of an HTTPProxy that change nothing beside the others, and routes that serve nothing.
+//!
+//! Source of behaviour: Contour `internal/dag/httpproxy_processor.go`. What must not be here: what Contour writes into conditions.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Assumptions, Missing, SideRef};
+use chancery_base::diagnostic::{Code, Diagnostic, Place, Severity, codes};
+use chancery_base::ir::{Cluster, HttpFilterKind, PathMatch, RouteAction};
+use chancery_base::resource::{Object, ObjectId, Origin};
+use chancery_kubernetes::known::{all_at, is_read};
+use chancery_text::{Node, NodeId, Str};
+use hashbrown::{HashMap, HashSet};
+
+/// What in HTTPProxies has no effect.
+pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let is_proxy = |object: &&Object| *object.key.kind == *"HTTPProxy" && is_read(side, object);
+    let proxies: Vec<&Object> = side.objects().iter().filter(is_proxy).collect();
+    let mut found = Vec::new();
+    if proxies.is_empty() {
+        return found;
+    }
+    let clusters = clusters_of_services(side);
+    let http = || side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers());
+    let has = |is: fn(&HttpFilterKind) -> bool| http().flat_map(|manager| &manager.filters).any(|filter| is(&filter.kind));
+    let used = Used {
+        authorization: has(|of| matches!(of, HttpFilterKind::ExtAuthz(_))),
+        tokens: has(|of| matches!(of, HttpFilterKind::Jwt(_))),
+        limits: has(|of| matches!(of, HttpFilterKind::RateLimit(_))),
+    };
+    let rewritten = Rewritten::of(side, &proxies);
+    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
+    let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
+    for object in proxies {
+        let mut proxy = Proxy { object, services: &services, is_whole, found: Vec::new() };
+        proxy.passthrough();
+        proxy.without_host_settings(&used);
+        proxy.without_rate_limit_service(&used);
+        for route in all_at(&object.root, &["spec", "routes", "*"]) {
+            proxy.route(route);
+            proxy.services(route, &clusters);
+            proxy.replacements(route, &rewritten);
+        }
+        if let Some(tcp) = object.root.at(&["spec", "tcpproxy"]) {
+            proxy.services(tcp, &clusters);
+            proxy.tcp(tcp);
+        }
+        found.append(&mut proxy.found);
+    }
+    found
+}
+
+/// The clusters that were made of services, by where these are written.
+fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Cluster> {
+    let all = side.irs().flat_map(|ir| &ir.clusters);
+    let place = |origin: &Origin| (origin.object(), origin.node());
+    all.flat_map(|cluster| cluster.origins.iter().map(move |origin| (place(origin), &**cluster))).collect()
+}
+
+/// Which filters a route may turn off that any host has.
+struct Used {
+    authorization: bool,
+    tokens: bool,
+    limits: bool,
+}
+
+/// The prefixes of Envoy's routes, and which of them are replaced, by where it is written.
+#[derive(Default)]
+struct Rewritten<'a> {
+    /// The prefix of a route.
+    prefixes: HashMap<(ObjectId, NodeId), &'a Str>,
+    /// The replacements that are in effect.
+    replacements: HashSet<(ObjectId, NodeId)>,
+}
+
+impl<'a> Rewritten<'a> {
+    /// Nothing is gathered where no HTTPProxy replaces a prefix.
+    fn of(side: SideRef<'a>, proxies: &[&Object]) -> Self {
+        let mut rewritten = Self::default();
+        if !proxies.iter().any(|proxy| !all_at(&proxy.root, REPLACEMENTS).is_empty()) {
+            return rewritten;
+        }
+        let place = |origin: &Origin| (origin.object(), origin.node());
+        let managers = side.irs().flat_map(|ir| &ir.listeners).flat_map(|listener| listener.http_managers());
+        for route in managers.flat_map(|manager| &manager.routes.virtual_hosts).flat_map(|host| host.routes.iter()) {
+            if let PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) = &route.matcher.path.value {
+                rewritten.prefixes.extend(route.origins.iter().map(|origin| (place(origin), prefix)));
+            }
+            if let RouteAction::Forward(forward) = &route.action {
+                rewritten.replacements.extend(forward.path_rewrite.iter().filter_map(|rewrite| rewrite.origin.as_ref()).map(place));
+            }
+        }
+        rewritten
+    }
+}
+
+/// Where an HTTPProxy replaces prefixes.
+const REPLACEMENTS: &[&str] = &["spec", "routes", "*", "pathRewritePolicy", "replacePrefix", "*"];
+
+struct Proxy<'a> {
+    object: &'a Object,
+    /// The Services of the input, by namespace and name.
+    services: &'a HashSet<(Option<&'a str>, &'a str)>,
+    /// Whether the input is all that the cluster has.
+    is_whole: bool,
+    found: Vec<Diagnostic>,
+}
+
+impl Proxy<'_> {
+    fn report(&mut self, code: &'static Code, message: impl Into<String>, at: &Node, help: &str) {
+        let place = Place::key(self.object.id, at.id);
+        self.found.push(Diagnostic::new(code, message, place).about(self.object.key.clone()).help(help));
+    }
+
+    fn idle(&mut self, message: impl Into<String>, at: &Node, help: &str) {
+        self.report(&codes::FIELD_WITHOUT_EFFECT, message, at, help);
+    }
+
+    /// TLS that is handed on, where nothing takes it.
+    fn passthrough(&mut self) {
+        let root = &self.object.root;
+        let Some(tls) = root.at(&["spec", "virtualhost", "tls"]) else { return };
+        let Some(passthrough) = tls.get("passthrough").filter(|node| node.as_bool() == Some(true)) else { return };
+        if root.at(&["spec", "tcpproxy"]).is_none() {
+            let message = "nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none";
+            self.report(
+                &codes::UNSERVED,
+                message,
+                passthrough,
+                "add `tcpproxy`, or have Envoy terminate TLS: write `secretName` instead of `passthrough`",
+            );
+        }
+        for field in ["minimumProtocolVersion", "maximumProtocolVersion"] {
+            if let Some(version) = tls.get(field) {
+                let message = format!("`{field}` changes nothing beside `passthrough`: the service behind it terminates TLS");
+                self.idle(message, version, "set the version where TLS is terminated");
+            }
+        }
+    }
+
+    /// What routes turn off that their host does not have. What includes a proxy may have it, so only roots are looked at.
+    fn without_host_settings(&mut self, used: &Used) {
+        let root = &self.object.root;
+        let Some(host) = root.at(&["spec", "virtualhost"]) else { return };
+        for route in all_at(root, &["spec", "routes", "*"]) {
+            let is_true = |path: &[&str]| route.at(path).filter(|node| node.as_bool() == Some(true));
+            if let Some(node) = is_true(&["permitInsecure"]).filter(|_| host.get("tls").is_none()) {
+                let message = "`permitInsecure` changes nothing: without `tls` of the virtual host nothing is redirected to https://";
+                self.idle(message, node, "take it away, or give the virtual host `tls`");
+            }
+            if let Some(node) = is_true(&["authPolicy", "disabled"]).filter(|_| host.get("authorization").is_none() && !used.authorization) {
+                let message = "`authPolicy.disabled` changes nothing: no requests of the virtual host are authorized";
+                self.idle(message, node, "take it away, or give the virtual host `authorization`");
+            }
+            if let Some(node) = is_true(&["jwtVerificationPolicy", "disabled"]).filter(|_| host.get("jwtProviders").is_none() && !used.tokens) {
+                let message = "`jwtVerificationPolicy.disabled` changes nothing: the virtual host verifies no tokens";
+                self.idle(message, node, "take it away, or give the virtual host `jwtProviders`");
+            }
+            let required = route.at(&["jwtVerificationPolicy", "require"]).filter(|node| node.as_str().is_some_and(|name| !name.is_empty()));
+            if let Some(node) = required.filter(|_| host.get("jwtProviders").is_none() && host.get("tls").is_none()) {
+                let message =
+                    "`jwtVerificationPolicy.require` verifies nothing: the virtual host has no `jwtProviders`, so requests pass without a token";
+                self.idle(message, node, "give the virtual host `jwtProviders` and `tls`, which they need");
+            }
+        }
+    }
+
+    /// Limits that a rate limit service counts, where there is none: Contour's configuration names none, or one that is not there.
+    fn without_rate_limit_service(&mut self, used: &Used) {
+        if used.limits {
+            return;
+        }
+        let root = &self.object.root;
+        let limits = [&["spec", "virtualhost", "rateLimitPolicy", "global"][..], &["spec", "routes", "*", "rateLimitPolicy", "global"]];
+        for node in limits.into_iter().flat_map(|path| all_at(root, path)).filter(|node| node.get("descriptors").is_some()) {
+            let message = "`rateLimitPolicy.global` limits nothing: Contour gives Envoy no rate limit service";
+            self.idle(message, node, "set `rateLimitService` in Contour's configuration, and add it to the input, or use `local`");
+            // A fragment may leave Contour's configuration to the cluster.
+            if let Some(finding) = self.found.last_mut().filter(|_| !self.is_whole) {
+                finding.severity = Severity::Notice;
+            }
+        }
+    }
+
+    /// Replacements of prefixes that the route does not have.
+    fn replacements(&mut self, route: &Node, rewritten: &Rewritten<'_>) {
+        let at = |node: &Node| (self.object.id, node.id);
+        let Some(routed) = rewritten.prefixes.get(&at(route)) else { return };
+        for item in all_at(route, &["pathRewritePolicy", "replacePrefix", "*"]) {
+            let text = |name: &str| Some((item.get(name)?, item.get(name)?.as_str()?)).filter(|(_, text)| !text.is_empty());
+            let (Some((prefix, written)), Some((replacement, _))) = (text("prefix"), text("replacement")) else { continue };
+            if *written != **routed && !rewritten.replacements.contains(&at(replacement)) {
+                let message = format!("the prefix `{written}` is not replaced: the whole prefix of the route is `{routed}`");
+                let help = format!("write `prefix: {routed}`, or leave `prefix` out, which replaces any");
+                self.idle(message, prefix, &help);
+            }
+        }
+    }
+
+    /// What a route has only for requests that it forwards, beside an answer of its own.
+    fn answers(&mut self, route: &Node) {
+        const FORWARDED: [&str; 10] = [
+            "timeoutPolicy",
+            "retryPolicy",
+            "enableWebsockets",
+            "loadBalancerPolicy",
+            "healthCheckPolicy",
+            "internalRedirectPolicy",
+            "cookieRewritePolicies",
+            "requestHeadersPolicy",
+            "responseHeadersPolicy",
+            "rateLimitPolicy",
+        ];
+        let is_set = |node: &&Node| !node.is_null() && node.as_bool() != Some(false);
+        let Some(answer) = ["requestRedirectPolicy", "directResponsePolicy"].into_iter().find(|name| route.get(name).filter(is_set).is_some()) else {
+            return;
+        };
+        for field in FORWARDED {
+            if let Some(node) = route.get(field).filter(is_set) {
+                self.idle(
+                    format!("`{field}` changes nothing beside `{answer}`: Contour uses it for requests that are forwarded"),
+                    node,
+                    "take it away",
+                );
+            }
+        }
+    }
+
+    fn route(&mut self, route: &Node) {
+        self.answers(route);
+        let services = all_at(route, &["services", "*"]);
+        let is_mirror = |service: &Node| service.get("mirror").and_then(Node::as_bool) == Some(true);
+        if let Some(first) = services.first().filter(|_| services.iter().all(|service| is_mirror(service)))
+            && let Some(mirror) = first.get("mirror")
+        {
+            let message =
+                "Envoy answers requests with 503: all services of the route are mirrors, which get copies of requests that another one gets";
+            self.report(&codes::UNSERVED, message, mirror, "add the service that answers, or take `mirror` away");
+        }
+        if let Some(count) = route.at(&["retryPolicy", "count"]).filter(|count| count.as_i64() == Some(0)) {
+            self.idle("Contour takes `count: 0` for 1: Envoy retries once", count, "write `count: -1` for no retries");
+        }
+        let is_open = route.at(&["authPolicy", "disabled"]).and_then(Node::as_bool) == Some(true);
+        if let Some(context) = route.at(&["authPolicy", "context"]).filter(|context| is_open && !context.is_null()) {
+            let message = "`context` changes nothing beside `disabled: true`: no service is asked about the requests of this route";
+            self.idle(message, context, "take one of the two away");
+        }
+        let strategy = route.at(&["loadBalancerPolicy", "strategy"]).and_then(Node::as_str).unwrap_or_default();
+        if let Some(policies) = route.at(&["loadBalancerPolicy", "requestHashPolicies"]).filter(|_| strategy != "RequestHash") {
+            let message = "`requestHashPolicies` changes nothing: only the strategy `RequestHash` asks for it";
+            self.idle(message, policies, "write `strategy: RequestHash`, or take the policies away");
+        }
+    }
+
+    /// Fields of services that ask for others. `of` is a route or `tcpproxy`.
+    fn services(&mut self, of: &Node, clusters: &HashMap<(ObjectId, NodeId), &Cluster>) {
+        for service in all_at(of, &["services", "*"]) {
+            let health_port = service.get("healthPort").filter(|port| port.as_i64().is_some_and(|port| port > 0));
+            if let Some(port) = health_port.filter(|_| of.get("healthCheckPolicy").is_none()) {
+                let message = "`healthPort` changes nothing: without `healthCheckPolicy` Envoy does not check the service's health";
+                self.idle(message, port, "add `healthCheckPolicy` beside `services`, or take `healthPort` away");
+            }
+            // One that is not in the input may well say that it speaks TLS.
+            let name = service.get("name").and_then(Node::as_str).unwrap_or_default();
+            let is_known = service.get("protocol").is_some() || self.services.contains(&(self.object.key.namespace.as_deref(), name));
+            let speaks_plain = is_known && clusters.get(&(self.object.id, service.id)).is_some_and(|cluster| cluster.tls.is_none());
+            if let Some(validation) = service.get("validation").filter(|_| speaks_plain) {
+                let message = "`validation` changes nothing: Envoy does not speak TLS to the service, so that no certificate is checked";
+                self.idle(message, validation, "write `protocol: tls` (or `h2`) beside it, or take `validation` away");
+            }
+        }
+    }
+
+    /// What services of TCP have only for HTTP.
+    fn tcp(&mut self, tcp: &Node) {
+        const ONLY_HTTP: [&str; 5] = ["mirror", "requestHeadersPolicy", "responseHeadersPolicy", "cookieRewritePolicies", "slowStartPolicy"];
+        for service in all_at(tcp, &["services", "*"]) {
+            for field in ONLY_HTTP {
+                let Some(node) = service.get(field).filter(|node| node.as_bool() != Some(false)) else { continue };
+                let message = format!("`{field}` changes nothing in `tcpproxy`: Contour reads it for routes alone");
+                self.idle(message, node, "take it away");
+            }
+        }
+    }
+}

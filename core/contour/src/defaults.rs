@@ -1,0 +1,33 @@
+//! Defaults of Contour that people ask about, and what it means that nothing was made of something.
+//!
+//! What must not be here: what becomes of them.
+
+use chancery_base::compilation::KnownDefault;
+
+/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+pub const DEFAULTS: &[KnownDefault] = &[
+    KnownDefault { pointer: "/connect_timeout", value: "\"2s\"", doc: "Contour waits 2 s for a connection if `connectTimeout` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Contour takes endpoints in turn if no strategy is set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Contour takes endpoints in turn if no strategy is set" },
+    KnownDefault { pointer: "/merge_slashes", value: "true", doc: "Contour takes adjacent slashes for one unless `disableMergeSlashes` is set" },
+    KnownDefault {
+        pointer: "/use_remote_address",
+        value: "true",
+        doc: "Contour always takes the connection's address for the client's, minus trusted hops",
+    },
+    KnownDefault { pointer: "/normalize_path", value: "true", doc: "Contour always resolves dot segments before it routes" },
+    KnownDefault { pointer: "address/socket_address/address", value: "\"0.0.0.0\"", doc: "Contour listens on all addresses if none is set" },
+];
+
+/// Why nothing was made of an object that is in order and that nothing refers to.
+pub fn why_idle(kind: &str) -> &'static str {
+    match kind {
+        "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",
+        "ContourConfiguration" => "no flag of Contour names it, or its settings change nothing in Envoy",
+        "ContourDeployment" => "only the Gateway provisioner reads it",
+        "Gateway" => "no route that counts is attached to it, so Envoy opens no port for it",
+        "Namespace" => "no selector asks for its labels",
+        "TLSCertificateDelegation" => "nothing in use needs it",
+        _ => "nothing in use refers to it",
+    }
+}

@@ -1,0 +1,126 @@
+//! What earlier compiles found out, stage by stage: what the API server took, the routes of HTTPProxies, and what was lowered.
+//!
+//! What a stage keeps is known by the addresses of what it was made from, which it holds, so that no other value has them. What else it was
+//! made from is the [`World`]: where that is another, everything is made again. Only what was made without a finding is cached.
+//!
+//! What must not be here: what a stage does.
+
+use super::cluster;
+use super::kinds::Kind;
+use super::settings::Settings;
+use super::source::Source;
+use super::{lower, processor};
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::GatewayId;
+use chancery_base::resource::{Content, ObjectId};
+
+/// What earlier compiles found out.
+#[derive(Default)]
+pub struct Memory {
+    pub(super) cluster: cluster::Memory,
+    gateways: BTreeMap<GatewayId, GatewayMemory>,
+}
+
+/// What earlier compiles found out about one gateway.
+#[derive(Default)]
+pub struct GatewayMemory {
+    pub(super) processor: processor::Memory,
+    pub(super) lower: lower::Memory,
+    world: World,
+}
+
+/// What routes and clusters depend on beside HTTPProxies, Services and their endpoints: the controller's configuration, and all that is
+/// looked up by reference.
+#[derive(Default, PartialEq)]
+struct World {
+    settings: Option<Settings>,
+    objects: Vec<CachedObject>,
+}
+
+/// An object that the API server took. It is equal to nothing but itself.
+#[derive(Clone)]
+pub(super) struct CachedObject(ObjectId, Arc<Content>);
+
+impl CachedObject {
+    pub(super) fn new(object: &cluster::Admitted<'_>) -> Self {
+        Self(object.object.id, object.object.content.clone())
+    }
+
+    /// Whether it is this object.
+    pub(super) fn is(&self, object: &cluster::Admitted<'_>) -> bool {
+        self.0 == object.object.id && Arc::ptr_eq(&self.1, &object.object.content)
+    }
+
+    /// Its namespace and name, by which objects are in order.
+    fn name(&self) -> (&str, &str) {
+        (self.1.key.namespace.as_deref().unwrap_or_default(), &self.1.key.name)
+    }
+
+    /// Where it is, which is no other's as long as this holds it.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.1).addr()
+    }
+}
+
+/// Objects of a kind, in the order of their names.
+#[derive(Default)]
+pub(super) struct CachedObjects(Vec<CachedObject>);
+
+impl CachedObjects {
+    /// Brings them up to date; gives the namespaces and names of those that are others, that are new, and that are gone.
+    pub(super) fn update<'a>(&mut self, now: impl Iterator<Item = &'a cluster::Admitted<'a>>, mut changed: impl FnMut((&str, &str))) {
+        let mut now = now.peekable();
+        let same = self.0.iter().take_while(|known| now.next_if(|object| known.is(object)).is_some()).count();
+        let mut before = self.0.split_off(same).into_iter().peekable();
+        for object in now {
+            let name = (object.namespace().as_str(), object.name().as_str());
+            while let Some(gone) = before.next_if(|known| known.name() < name) {
+                changed(gone.name());
+            }
+            match before.next_if(|known| known.name() == name).filter(|known| known.is(object)) {
+                Some(known) => self.0.push(known),
+                None => {
+                    changed(name);
+                    self.0.push(CachedObject::new(object));
+                }
+            }
+        }
+        before.for_each(|gone| changed(gone.name()));
+    }
+}
+
+impl PartialEq for CachedObject {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0 && Arc::ptr_eq(&self.1, &other.1)
+    }
+}
+
+/// The kinds that are few, and that much depends on.
+const WORLD: [Kind; 5] = [Kind::ContourConfiguration, Kind::ExtensionService, Kind::TlsCertificateDelegation, Kind::Secret, Kind::ConfigMap];
+
+impl Memory {
+    /// What is known of a gateway.
+    pub(super) fn gateway(&mut self, id: &GatewayId) -> &mut GatewayMemory {
+        self.gateways.entry(id.clone()).or_default()
+    }
+
+    /// Forgets all gateways but these.
+    pub(super) fn keep_gateways(&mut self, is_kept: impl Fn(&GatewayId) -> bool) {
+        self.gateways.retain(|id, _| is_kept(id));
+    }
+}
+
+impl GatewayMemory {
+    /// Forgets what was made in another world.
+    pub(super) fn prepare(&mut self, source: &Source<'_>) {
+        let objects = WORLD.iter().flat_map(|kind| source.cluster.all(*kind)).map(CachedObject::new).collect();
+        let world = World { settings: Some(source.settings.clone()), objects };
+        if self.world != world {
+            (self.world, self.processor, self.lower) = (world, processor::Memory::default(), lower::Memory::default());
+        }
+        self.processor.update(source);
+        self.lower.update(source);
+    }
+}

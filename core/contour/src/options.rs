@@ -1,0 +1,108 @@
+//! What changes the answer and is not in the YAML: how Contour is started.
+//!
+//! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
+
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use chancery_text::Str;
+
+/// Which of Contour's programs runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Controller {
+    /// `contour serve`: the xDS server.
+    #[default]
+    Serve,
+    /// `contour gateway-provisioner`: makes gateways from Gateways.
+    GatewayProvisioner,
+}
+
+/// How Contour is started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The program; `None` where nothing says which.
+    pub controller: Option<Controller>,
+    /// The namespace that it runs in.
+    pub namespace: Str,
+    /// Its own flags as typed, `--root-namespaces=a,b`.
+    pub arguments: Vec<Str>,
+    /// The API server's validation is off; it prunes and defaults all the same.
+    pub skip_validation: bool,
+    /// What the input does not hold is assumed, the configuration of Contour too.
+    pub assumes: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { controller: None, namespace: Str::new_static(NAMESPACE), arguments: Vec::new(), skip_validation: false, assumes: false }
+    }
+}
+
+/// The namespace that Contour runs in, where nothing says another.
+const NAMESPACE: &str = "projectcontour";
+
+const ARGUMENTS: &str = "controller-arg";
+const CONFIGURATION: &str = "contour-config-name";
+const CONFIGURATION_ALIAS: &str = "contour-config";
+const OWN_NAMESPACE: &str = "contour-namespace";
+const CONTROLLER: &str = "controller";
+const SKIP_VALIDATION: &str = "skip-validation";
+const PROVISIONER: &str = "gateway-provisioner";
+
+/// The options by which people say so.
+pub const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
+    OptionSpec {
+        name: ARGUMENTS,
+        kind: OptionKind::List { placeholder: "FLAG" },
+        doc: "Flag of the controller itself, such as --controller-arg=--root-namespaces=teams; may be given several times",
+        common: false,
+    },
+    OptionSpec {
+        name: CONFIGURATION,
+        kind: OptionKind::Text { placeholder: "NAME", default: "" },
+        doc: "The ContourConfiguration that Contour is started with, in its own namespace",
+        common: false,
+    },
+    OptionSpec {
+        name: CONFIGURATION_ALIAS,
+        kind: OptionKind::Text { placeholder: "NAME", default: "" },
+        doc: "The same as --contour-config-name",
+        common: false,
+    },
+    OptionSpec {
+        name: OWN_NAMESPACE,
+        kind: OptionKind::Text { placeholder: "NAMESPACE", default: NAMESPACE },
+        doc: "Namespace that Contour runs in",
+        common: false,
+    },
+    OptionSpec {
+        name: CONTROLLER,
+        kind: OptionKind::Choice(&[("serve", "The xDS server"), (PROVISIONER, "What makes gateways from Gateways")]),
+        doc: "Which of the controller's programs runs",
+        common: false,
+    },
+    OptionSpec {
+        name: SKIP_VALIDATION,
+        kind: OptionKind::Flag,
+        doc: "The API server does not validate; it still prunes and applies defaults",
+        common: false,
+    },
+];
+
+impl Options {
+    /// How Contour is started, by the options that are given.
+    pub fn of(options: &compilation::Options) -> Self {
+        let configuration = [CONFIGURATION, CONFIGURATION_ALIAS].into_iter().filter_map(|name| options.text(name)).find(|name| !name.is_empty());
+        let configuration = configuration.map(|name| Str::from(format!("--{CONFIGURATION}={name}")));
+        let named = |program: &Str| if program == PROVISIONER { Controller::GatewayProvisioner } else { Controller::Serve };
+        Self {
+            controller: options.text(CONTROLLER).map(named),
+            assumes: Assumptions::of(options).assumes_controller(),
+            namespace: options.text(OWN_NAMESPACE).cloned().unwrap_or(Self::default().namespace),
+            arguments: configuration.into_iter().chain(options.list(ARGUMENTS).iter().cloned()).collect(),
+            skip_validation: options.flag(SKIP_VALIDATION),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What Contour answers besides the configuration of Envoys, by the words of the command line.
+//!
+//! What must not be here: how it comes to that.
+
+use chancery_base::compilation::Output;
+
+/// All of it.
+pub const ALL: &[Output] = &[
+    Output {
+        name: "status",
+        doc: "What the controller writes into the statuses of objects",
+        document: |of| of.side.answers.status_document(),
+        traced: None,
+    },
+    Output { name: "admission", doc: "What the API server refuses, and why", document: |of| of.side.answers.admission_document(), traced: None },
+    Output {
+        name: "error",
+        doc: "Why the controller does not serve, where it does not",
+        document: |of| of.side.answers.failure_document(),
+        traced: None,
+    },
+    Output {
+        name: "contourconfiguration",
+        doc: "Contour's own configuration: as flags and file give it, and as it takes effect",
+        document: |of| of.side.answers.configuration_document(),
+        traced: None,
+    },
+    Output {
+        name: "provisioned",
+        doc: "The objects that the Gateway provisioner creates",
+        document: |of| of.side.answers.created_document(),
+        traced: None,
+    },
+    Output {
+        name: "life",
+        doc: "Whether Contour serves with its own configuration, waits or uses defaults; the configuration's status and finalizer, and the \
+              settings whose change makes Contour start again",
+        document: |of| of.side.answers.life_document("contourConfiguration"),
+        traced: None,
+    },
+];

@@ -1,0 +1,93 @@
+//! The way from a root HTTPProxy to those that it includes.
+//!
+//! What must not be here: what is made on the way.
+
+use super::header;
+use super::memory::Dependency;
+use crate::cluster::{Admitted, Name};
+use alloc::vec::Vec;
+use chancery_base::resource::{ObjectId, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
+
+/// How long a chain of includes may be; Contour knows no limit.
+pub(super) const DEEPEST: usize = 64;
+
+/// Where one is on the way from a root.
+#[derive(Default)]
+pub(super) struct Delegation<'a> {
+    /// The HTTPProxies on the way.
+    pub(super) visited: Vec<&'a Admitted<'a>>,
+    /// How many includes have been followed.
+    pub(super) followed: usize,
+    /// The HTTPProxies that were included.
+    pub(super) reached: Vec<Reached>,
+    /// What all of it depends on.
+    pub(super) depends_on: Vec<Dependency>,
+    /// Whether something was found in one of those that were included.
+    pub(super) has_findings: bool,
+}
+
+/// An HTTPProxy that a root includes.
+pub(super) struct Reached {
+    pub(super) id: ObjectId,
+    pub(super) name: Name,
+}
+
+/// What is known of a root while its routes are made.
+pub(super) struct Root<'p> {
+    /// The HTTPProxy.
+    pub proxy: &'p Admitted<'p>,
+    /// `spec.virtualhost`.
+    pub virtual_host: Cursor<'p>,
+    /// Its host, as written.
+    pub host: Sourced<Str>,
+    /// Routes without TLS redirect to TLS.
+    pub enforce_tls: bool,
+    /// The provider of tokens for routes that name none.
+    pub default_jwt_provider: Option<Sourced<Str>>,
+}
+
+/// HTTPProxies that were not visited yet, by their numbers.
+#[derive(Default)]
+pub(super) struct Orphans {
+    by_number: Vec<bool>,
+    count: usize,
+}
+
+impl Orphans {
+    /// Adds one.
+    pub(super) fn insert(&mut self, id: ObjectId) {
+        let Some(at) = id.index() else { return };
+        if self.by_number.len() <= at {
+            self.by_number.resize(at + 1, false);
+        }
+        self.set(id, true);
+    }
+
+    /// Takes one away, if it is there.
+    pub(super) fn remove(&mut self, id: ObjectId) {
+        self.set(id, false);
+    }
+
+    fn set(&mut self, id: ObjectId, orphan: bool) {
+        let Some(place) = id.index().and_then(|at| self.by_number.get_mut(at)) else { return };
+        self.count = self.count + usize::from(orphan) - usize::from(*place);
+        *place = orphan;
+    }
+
+    /// Whether it is one of them.
+    pub(super) fn contains(&self, id: ObjectId) -> bool {
+        id.index().and_then(|at| self.by_number.get(at)).is_some_and(|orphan| *orphan)
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// Contour's variables within an HTTPProxy of this namespace.
+pub(super) fn variables(namespace: &Str) -> header::Variables {
+    header::Variables { namespace: namespace.clone(), service: None }
+}

@@ -1,0 +1,146 @@
+//! What Contour writes into conditions, as findings for people: at the place, with a code, and with advice.
+//!
+//! What must not be here: deciding what is wrong.
+
+use super::Processing;
+use crate::kinds::Kind;
+use crate::status::{DetailedCondition, SubCondition};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes};
+use chancery_base::resource::{ResourceKey, nearest};
+use chancery_text::Str;
+
+impl Processing<'_> {
+    /// Everything that is wrong, by object.
+    pub fn findings(&self, sink: &mut Findings) {
+        // Where there is no root at all, the roots may be elsewhere.
+        let has_roots = !self.source.settings.assumes || self.source.proxies.iter().any(|proxy| proxy.spec().field("virtualhost").exists());
+        for (name, condition) in self.proxies.iter() {
+            if let Some(proxy) = self.source.proxies.get(name) {
+                self.tell(&proxy.object.key, condition, has_roots, sink);
+            }
+        }
+        for (key, condition) in &self.found {
+            self.tell(key, condition, has_roots, sink);
+        }
+        for finding in &self.logged {
+            sink.report(finding.clone());
+        }
+    }
+
+    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, has_roots: bool, sink: &mut Findings) {
+        for error in &condition.errors {
+            let mut finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
+            if error.kind == "Orphaned" && !has_roots || self.rests_on_assumption(error) {
+                finding.severity = Severity::Warning;
+            }
+            let finding = match help(error) {
+                Some(help) => finding.help(help),
+                None => finding,
+            };
+            let finding = match error.because {
+                Some(because) => finding.related(Place::origin(Some(because)), "this one wins"),
+                None => finding,
+            };
+            sink.report(self.suggest(error, finding));
+        }
+        for warning in &condition.warnings {
+            let mut finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message(warning), Place::origin(Some(warning.origin)));
+            finding.severity = Severity::Warning;
+            sink.report(finding.about(key.clone()));
+        }
+    }
+
+    /// Whether it is wrong because of a configuration of Contour that is not in the input.
+    fn rests_on_assumption(&self, error: &SubCondition) -> bool {
+        let settings = self.source.settings;
+        let of_gateway = settings.assumes_gateway && error.message.ends_with(" listener configured");
+        let of_settings = settings.assumes
+            && (settings.assumes_gateway || !settings.is_configured())
+            && ["are not currently enabled", "is not configured in Contour configuration file"].iter().any(|words| error.message.contains(words));
+        of_gateway || of_settings
+    }
+
+    /// A Service of nearly that name.
+    fn suggest(&self, error: &SubCondition, finding: Diagnostic) -> Diagnostic {
+        if !matches!(error.reason, "ServiceUnresolvedReference" | "BackendNotFound") {
+            return finding;
+        }
+        let Some((before, wanted)) = error.message.strip_suffix("\" not found").and_then(|message| message.rsplit_once('/')) else { return finding };
+        let namespace = before.rsplit('"').next().unwrap_or_default();
+        let names: Vec<Str> =
+            self.source.all(Kind::Service).filter(|service| *service.namespace() == namespace).map(|service| service.name().clone()).collect();
+        match nearest(wanted, names.iter().map(Str::as_str)) {
+            Some(near) => finding.fix(alloc::format!("did you mean `{near}`?"), Place::origin(Some(error.origin)), near.to_string()),
+            None => finding,
+        }
+    }
+}
+
+fn code(error: &SubCondition) -> &'static Code {
+    match (error.kind, error.reason) {
+        ("Orphaned", _) => &codes::ORPHANED_PROXY,
+        (_, "DuplicateVhost") => &codes::DUPLICATE_HOST,
+        (_, "ServiceUnresolvedReference") => &codes::UNRESOLVED_SERVICE,
+        (_, "IncludeCreatesCycle") => &codes::INCLUDE_CYCLE,
+        ("IncludeError" | "TCPProxyIncludeError", _) => &codes::INVALID_INCLUDE,
+        (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated" | "RemoteJWKSCACertificateNotDelegated") => {
+            &codes::DELEGATION_NOT_PERMITTED
+        }
+        ("TLSError", _) | (_, "TLSUpstreamValidation" | "InvalidCertificateRef") => &codes::INVALID_TLS,
+        ("JWTVerificationError", _) => &codes::INVALID_JWT,
+        ("AuthError", _) => &codes::INVALID_AUTHORIZATION,
+        ("RouteError" | "PrefixReplaceError" | "CORSError" | "IPFilterError", _) => &codes::INVALID_ROUTE,
+        ("ServiceError" | "TCPProxyError", _) => &codes::INVALID_BACKEND,
+        ("Accepted" | "ResolvedRefs" | "Programmed" | "Conflicted" | "ValidMatches" | "ValidBackendRefs" | "PartiallyInvalid", _) => {
+            gateway_code(error)
+        }
+        _ => &codes::INVALID_VIRTUAL_HOST,
+    }
+}
+
+/// The code of a condition of Gateway API.
+fn gateway_code(error: &SubCondition) -> &'static Code {
+    match (error.kind, error.reason) {
+        (_, "RefNotPermitted") => &codes::REFERENCE_NOT_PERMITTED,
+        (_, "RuleMatchConflict") if error.because.is_none() => &codes::INVALID_ROUTE,
+        (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => &codes::ROUTE_CONFLICT,
+        (_, "NoMatchingParent" | "NotAllowedByListeners" | "NoMatchingListenerHostname") => &codes::UNATTACHED_ROUTE,
+        (_, "BackendNotFound") => &codes::UNRESOLVED_SERVICE,
+        ("ResolvedRefs", "InvalidKind" | "UnsupportedProtocol") | ("ValidBackendRefs", _) => &codes::INVALID_BACKEND,
+        (_, "UnsupportedValue" | "InvalidMethodMatch" | "InvalidRouteRules" | "Degraded") | ("ValidMatches", _) => &codes::INVALID_ROUTE,
+        ("Accepted", "Invalid") => &codes::INVALID_TLS,
+        _ => &codes::INVALID_GATEWAY,
+    }
+}
+
+/// Contour's sentence, without the path that the place says already.
+fn message(error: &SubCondition) -> String {
+    let text = error.message.trim_end_matches('.');
+    let prefixes = ["Spec.Routes unresolved service reference: ", "Spec.TCPProxy unresolved service reference: "];
+    let service = || text.split_once(" is invalid: ").filter(|_| error.reason == "BackendNotFound").map(|(_, why)| why);
+    prefixes.into_iter().find_map(|prefix| text.strip_prefix(prefix)).or_else(service).unwrap_or(text).to_string()
+}
+
+fn help(error: &SubCondition) -> Option<&'static str> {
+    Some(match (error.kind, error.reason) {
+        ("Orphaned", _) => "include it in an HTTPProxy that has `virtualhost`, or give it a `virtualhost` of its own",
+        (_, "DuplicateVhost") => "Contour serves none of them: keep one as root, and include the others in it",
+        (_, "ServiceUnresolvedReference") if error.message.contains("ExternalName") => {
+            "set `enableExternalNameService` in Contour's configuration, if it is safe for you"
+        }
+        _ if error.message.ends_with(" listener configured") => "Contour serves an HTTPProxy at its Gateway: let that have such a listener",
+        (_, "ServiceUnresolvedReference") => "the service must be in the same namespace, with that port",
+        (_, "RefNotPermitted") => "a ReferenceGrant in that namespace must name this kind and this namespace",
+        (_, "RuleMatchConflict") if error.because.is_none() => "Contour says so of a route without `rules`; nothing conflicts. Write a rule",
+        (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => "the older route wins, then the one whose name comes first",
+        (_, "NotAllowedByListeners") => "`allowedRoutes` of the listener must let in this kind and this namespace",
+        ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",
+        ("RouteError" | "PrefixReplaceError", _) => "one invalid route drops all routes of its HTTPProxy",
+        (_, "DelegationNotPermitted" | "CACertificateNotDelegated" | "FallbackNotDelegated") => {
+            "a TLSCertificateDelegation in the Secret's namespace must name the Secret and this namespace"
+        }
+        _ => return None,
+    })
+}

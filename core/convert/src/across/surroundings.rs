@@ -1,0 +1,118 @@
+//! Services and Endpoints that Ingresses lead to and that the input lacks.
+//!
+//! What must not be here: what becomes of them.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::resource::{Object, Objects};
+use chancery_kubernetes::cursor::Cursor;
+
+/// What is taken to exist.
+pub(crate) struct Assumed {
+    /// As YAML.
+    pub(crate) text: String,
+    /// The Services among it, as `NAMESPACE/NAME`.
+    pub(crate) names: Vec<String>,
+}
+
+/// A Service by namespace and name.
+type Named = (String, String);
+
+/// What these Ingresses need and the objects lack.
+pub(crate) fn assumed(objects: &Objects, ingresses: &[&Object]) -> Assumed {
+    let mut wanted: BTreeMap<Named, BTreeSet<String>> = BTreeMap::new();
+    for object in ingresses {
+        let namespace = namespace_of(object);
+        for (name, port) in backends(Cursor::new(object.id, &object.root).field("spec")) {
+            wanted.entry((namespace.clone(), name)).or_default().insert(port);
+        }
+    }
+    let mut services: BTreeMap<Named, &Object> = BTreeMap::new();
+    let mut served: BTreeSet<Named> = BTreeSet::new();
+    for object in objects.iter().filter(|object| !object.broken && object.key.group.is_empty()) {
+        let named = (namespace_of(object), object.key.name.to_string());
+        match object.key.kind.as_str() {
+            "Service" => drop(services.insert(named, object)),
+            "Endpoints" => drop(served.insert(named)),
+            _ => {}
+        }
+    }
+    let mut out = Assumed { text: String::new(), names: Vec::new() };
+    for (at, (named, ports)) in wanted.iter().enumerate() {
+        let (namespace, name) = named;
+        let ports = match services.get(named) {
+            Some(service) => ports_of(Cursor::new(service.id, &service.root)),
+            None => {
+                let ports: Vec<(String, i64, i64)> = ports.iter().enumerate().map(|(at, port)| assumed_port(at, port)).collect();
+                let written: Vec<String> =
+                    ports.iter().map(|(name, port, target)| format!("{{name: {name}, port: {port}, targetPort: {target}, protocol: TCP}}")).collect();
+                out.text.push_str(&format!(
+                    "---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name:?}, namespace: {namespace:?}}}\nspec: {{ports: [{}]}}\n",
+                    written.join(", ")
+                ));
+                out.names.push(format!("{namespace}/{name}"));
+                ports
+            }
+        };
+        if !served.contains(named) && !ports.is_empty() {
+            let ports: Vec<String> = ports
+                .iter()
+                .map(|(name, _, target)| if name.is_empty() { format!("{{port: {target}}}") } else { format!("{{name: {name:?}, port: {target}}}") })
+                .collect();
+            out.text.push_str(&format!(
+                "---\napiVersion: v1\nkind: Endpoints\nmetadata: {{name: {name:?}, namespace: {namespace:?}}}\nsubsets: [{{addresses: [{{ip: 10.250.{}.{}}}], ports: [{}]}}]\n",
+                at / 250 % 250,
+                1 + at % 250,
+                ports.join(", ")
+            ));
+        }
+    }
+    out
+}
+
+/// The namespace of an object.
+fn namespace_of(object: &Object) -> String {
+    object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default").to_string()
+}
+
+/// Names and ports of the backends of an Ingress, in either form.
+fn backends(spec: Cursor<'_>) -> Vec<(String, String)> {
+    let paths = spec.field("rules").items().flat_map(|rule| rule.field("http").field("paths").items()).map(|path| path.field("backend"));
+    let all = paths.chain([spec.field("defaultBackend"), spec.field("backend")]);
+    let read = |backend: Cursor<'_>| {
+        let (name, port) = match backend.field("serviceName").some_str() {
+            Some(name) => (name, backend.field("servicePort").int_or_string()?.to_string()),
+            None => {
+                let service = backend.field("service");
+                let port = service.field("port");
+                (service.field("name").some_str()?, port.field("number").int_or_string().or_else(|| port.field("name").int_or_string())?.to_string())
+            }
+        };
+        Some((name.to_string(), port))
+    };
+    all.filter_map(read).collect()
+}
+
+/// A port that a backend asks for: its name, number and target.
+fn assumed_port(at: usize, written: &str) -> (String, i64, i64) {
+    match written.parse::<u16>() {
+        Ok(number) => (format!("p{number}"), number.into(), number.into()),
+        Err(_) => (written.to_string(), 1000 + i64::try_from(at).unwrap_or_default(), 8080),
+    }
+}
+
+/// The ports of a Service: name, number, and the number that its pods listen at.
+fn ports_of(service: Cursor<'_>) -> Vec<(String, i64, i64)> {
+    let ports = service.field("spec").field("ports").items();
+    ports
+        .filter_map(|port| {
+            let number = port.field("port").int()?;
+            let target = port.field("targetPort");
+            // What a name stands for is written in pods.
+            let target = target.int().or_else(|| target.exists().then_some(8080)).unwrap_or(number);
+            Some((port.field("name").str().to_string(), number, target))
+        })
+        .collect()
+}

@@ -1,0 +1,105 @@
+//! Small builders of trees.
+//!
+//! What must not be here: any kind's fields.
+
+use alloc::vec::Vec;
+use chancery_text::{Node, Object, Str, Value};
+
+/// A string.
+pub fn text(value: &str) -> Node {
+    Node::synthesised(Value::String(Str::new(value)))
+}
+
+/// A whole number.
+pub fn number(value: i64) -> Node {
+    Node::synthesised(Value::Int(value))
+}
+
+/// A truth value.
+pub fn truth(value: bool) -> Node {
+    Node::synthesised(Value::Bool(value))
+}
+
+/// A list.
+pub fn list(items: Vec<Node>) -> Node {
+    Node::synthesised(Value::Array(items))
+}
+
+/// An object in the making; empty parts are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Fields(Object);
+
+impl Fields {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field, unless its value is an empty list or object.
+    pub fn set(&mut self, name: &str, value: Node) -> &mut Self {
+        let empty = match &value.value {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(object) => object.is_empty(),
+            _ => false,
+        };
+        if !empty {
+            self.0.insert(name, value);
+        }
+        self
+    }
+
+    /// Adds a field where there is a value.
+    pub fn set_some(&mut self, name: &str, value: Option<Node>) -> &mut Self {
+        if let Some(value) = value {
+            self.set(name, value);
+        }
+        self
+    }
+
+    /// The object.
+    pub fn node(&self) -> Node {
+        Node::synthesised(Value::Object(self.0.clone()))
+    }
+}
+
+/// An object of Kubernetes.
+pub fn manifest(api_version: &str, kind: &str, namespace: &str, name: &str, spec: &Fields) -> Node {
+    let mut metadata = Fields::new();
+    metadata.set("name", text(name));
+    if !namespace.is_empty() {
+        metadata.set("namespace", text(namespace));
+    }
+    let mut object = Fields::new();
+    object.set("apiVersion", text(api_version)).set("kind", text(kind)).set("metadata", metadata.node()).set("spec", spec.node());
+    object.node()
+}
+
+/// Objects with `name` and `value`.
+pub fn named_values<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -> Node {
+    let entry = |(name, value): (&str, &str)| {
+        let mut fields = Fields::new();
+        fields.set("name", text(name)).set("value", text(value));
+        fields.node()
+    };
+    list(entries.into_iter().map(entry).collect())
+}
+
+/// Milliseconds in Go's notation; 0 is for ever.
+pub fn timeout(milliseconds: i64) -> Node {
+    match milliseconds {
+        0 => text("infinity"),
+        whole if whole % 1000 == 0 => text(&alloc::format!("{}s", whole / 1000)),
+        rest => text(&alloc::format!("{rest}ms")),
+    }
+}
+
+/// A name that Kubernetes takes, made of a text.
+pub fn name_of(written: &str) -> Str {
+    let mut name: alloc::string::String = written.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    while name.contains("--") {
+        name = name.replace("--", "-");
+    }
+    let name = name.trim_matches('-');
+    let short: alloc::string::String = name.chars().take(63).collect();
+    Str::new(if short.is_empty() { "all" } else { short.trim_end_matches('-') })
+}

@@ -1,0 +1,484 @@
+//! Putting a document together from pieces.
+//!
+//! A message is written without what it holds many of, its closing brace is taken off, the members that are missing are put in,
+//! and it is closed again. Pieces that are shared are made once and set in by reference. Along the way, as asked for, the text is
+//! written, the output map recorded, and field rules checked.
+//!
+//! Here is only how; which pieces make up a document is `document`'s.
+
+use super::memory::{EncodedForms, Entry, Memo, RequestedForms};
+use super::{runs, verbatim};
+use crate::Layout;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::executor::{self, Executor};
+use chancery_base::ir::{Plain, Tree};
+use chancery_base::output_map::{Fragment, List, OutputMap, Trace};
+use chancery_base::rope::Rope;
+use chancery_envoy_api::describe::{Describe, Reflect, Value};
+use chancery_envoy_api::json::{self, Style};
+use chancery_envoy_api::rules::{self, validate};
+use chancery_text::to_json;
+
+/// Where a document goes whose text is not kept.
+pub(super) struct Outlet<'o> {
+    /// Gets the text, one part after the other.
+    pub(super) put: &'o mut dyn FnMut(&Rope),
+    pub(super) executor: &'o dyn Executor,
+}
+
+/// As many shared values are in memory as text at a time, where a document is not kept.
+const AT_ONCE: usize = 2048;
+
+/// Whether a value, or a list of them, stands in one place of the document, so that its text need not be kept.
+pub(super) fn is_needed_once<T>(of: &Arc<T>) -> bool {
+    Arc::strong_count(of) == 1
+}
+
+/// A document on its way.
+pub(super) struct Composer<'o> {
+    layout: Layout,
+    /// Where finished parts of the text go, if it is not kept.
+    outlet: Option<Outlet<'o>>,
+    /// The text, if it is wanted.
+    rope: Option<Rope>,
+    trace: Trace,
+    lists: Vec<List>,
+    /// Rules that are broken, if they are to be checked. Pointers are those of the document.
+    broken: Option<Vec<rules::Violation>>,
+    /// Index of the element that is written, or comes next, in the list that is open.
+    index: usize,
+    /// Level of indentation of what is open.
+    level: usize,
+    /// Whether what is open has a member already.
+    filled: bool,
+    scratch: Vec<u8>,
+}
+
+impl<'o> Composer<'o> {
+    /// For the text.
+    pub(super) fn text(layout: Layout) -> Self {
+        Self { rope: Some(Rope::new()), ..Self::silent(layout) }
+    }
+
+    /// For a text that is not kept: parts of it go on as soon as they are finished.
+    pub(super) fn stream(layout: Layout, outlet: Outlet<'o>) -> Self {
+        Self { outlet: Some(outlet), ..Self::text(layout) }
+    }
+
+    /// Whether the text is not kept.
+    pub(super) fn streams(&self) -> bool {
+        self.outlet.is_some()
+    }
+
+    /// For the output map.
+    pub(super) fn map() -> Self {
+        Self { trace: Trace::on(), ..Self::silent(Layout::Compact) }
+    }
+
+    /// For whether rules are broken.
+    pub(super) fn rules() -> Self {
+        Self { broken: Some(Vec::new()), ..Self::silent(Layout::Compact) }
+    }
+
+    /// For the rules that are broken, and the output map, which tells their places.
+    pub(super) fn broken_rules() -> Self {
+        Self { broken: Some(Vec::new()), ..Self::map() }
+    }
+
+    fn silent(layout: Layout) -> Self {
+        Self {
+            layout,
+            outlet: None,
+            rope: None,
+            trace: Trace::off(),
+            lists: Vec::new(),
+            index: 0,
+            broken: None,
+            level: 0,
+            filled: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The text; what is left of it where parts of it have gone on.
+    pub(super) fn into_rope(self) -> Rope {
+        self.rope.unwrap_or_default()
+    }
+
+    pub(super) fn into_map(self) -> (OutputMap, Vec<rules::Violation>) {
+        (OutputMap::new(self.trace.finish(), self.lists), self.broken.unwrap_or_default())
+    }
+
+    /// An object of the members that `members` adds.
+    pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        self.open("{");
+        let outer = self.nest(false, members);
+        self.close('}', outer);
+    }
+
+    /// A message, with the members that `members` adds. `stand_in` completes it for the check of its rules.
+    pub(super) fn message<M: Reflect + Clone>(
+        &mut self,
+        emit: impl FnOnce(&mut Trace) -> M,
+        stand_in: impl FnOnce(&mut M),
+        members: impl FnOnce(&mut Self),
+    ) {
+        let message = emit(&mut self.trace);
+        self.check(&message, stand_in);
+        let filled = self.open_with(|out, style| json::write(out, &message, style));
+        let outer = self.nest(filled, members);
+        self.close('}', outer);
+    }
+
+    /// As [`Composer::message`], for a message in an `Any`.
+    pub(super) fn packed<M: chancery_envoy_api::any::AnyMessage + chancery_envoy_api::describe::Describe + Clone + 'static>(
+        &mut self,
+        emit: impl FnOnce(&mut Trace) -> M,
+        stand_in: impl FnOnce(&mut M),
+        members: impl FnOnce(&mut Self),
+    ) {
+        let message = emit(&mut self.trace);
+        self.check(&message, stand_in);
+        let filled = if self.rope.is_some() {
+            let any = chancery_envoy_api::Any::pack(message);
+            self.open_with(|out, style| json::write_value(out, Value::Any(&any), style))
+        } else {
+            false
+        };
+        let outer = self.nest(filled, members);
+        self.close('}', outer);
+    }
+
+    /// A message to which nothing is added.
+    pub(super) fn whole<M: Reflect + Clone>(&mut self, emit: impl FnOnce(&mut Trace) -> M) {
+        let message = emit(&mut self.trace);
+        self.check(&message, |_| {});
+        if let Some(rope) = &mut self.rope {
+            self.scratch.clear();
+            json::write(&mut self.scratch, &message, &style(self.layout, self.level));
+            rope.push_str(core::str::from_utf8(&self.scratch).unwrap_or_default());
+        }
+    }
+
+    /// A message that is passed on in Envoy's own words.
+    pub(super) fn passed_on<M: json::Readable + Describe>(&mut self, of: &Tree) {
+        if let Some(broken) = &mut self.broken {
+            add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
+        }
+        if let Some(rope) = &mut self.rope {
+            let text = to_json(&of.node(), self.layout == Layout::Pretty);
+            let begin = alloc::format!("\n{}", "  ".repeat(self.level));
+            rope.push_str(&if self.layout == Layout::Pretty { text.replace('\n', &begin) } else { text });
+        }
+        if self.trace.is_on() {
+            note(of, &mut self.trace);
+        }
+    }
+
+    /// An element of a list that is a message, is shared, and is made only if memory does not have it.
+    pub(super) fn shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
+        let (layout, level) = (self.layout, self.level);
+        if let Some(rope) = &mut self.rope {
+            rope.push_shared(text(entry, layout, level, &mut self.scratch, &emit));
+        }
+        if self.trace.is_on() {
+            self.add_fragment(fragment(entry, &emit));
+        }
+        self.check_shared(entry, &emit);
+    }
+
+    /// Reports the rules that a shared message breaks, and says whether there are none.
+    fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) -> bool {
+        let Some(broken) = &mut self.broken else { return true };
+        let is_first = entry.is_first_report();
+        let found = entry.broken(|| validate(&emit(&mut Trace::off())));
+        if is_first {
+            add_broken(broken, self.trace.path(), found);
+        }
+        found.is_empty()
+    }
+
+    /// The same of a run that comes next.
+    fn check_run<T, M: Reflect>(&mut self, run: &[Arc<T>], memo: &mut Memo<T>, emit: &impl Fn(&T, &mut Trace) -> M) -> bool {
+        let mut sound = true;
+        for (at, of) in run.iter().enumerate() {
+            let mark = self.trace.enter_item(self.index + at);
+            sound &= self.check_shared(memo.entry(of), |t| emit(of, t));
+            self.trace.leave(mark);
+        }
+        sound
+    }
+
+    /// Adds what was recorded of the element that is written.
+    fn add_fragment(&mut self, fragment: Arc<Fragment>) {
+        let list = self.trace.path().rsplit_once('/').map_or("", |(list, _)| list);
+        match self.lists.last_mut() {
+            Some(last) if last.pointer == list && last.first + last.elements.len() == self.index => {
+                Arc::make_mut(&mut last.elements).push(fragment);
+            }
+            _ => self.lists.push(List { pointer: list.into(), first: self.index, elements: Arc::new([fragment].into()) }),
+        }
+    }
+
+    /// Encodes many shared values on all threads of the host, in the forms that are asked for. The results are cached: [`Composer::elements`] reads them from there.
+    pub(super) fn prepare<'t, T, M>(
+        &self,
+        all: impl Iterator<Item = &'t Arc<T>>,
+        memo: &mut Memo<T>,
+        executor: &dyn Executor,
+        emit: impl Fn(&T, &mut Trace) -> M + Sync,
+    ) where
+        T: Send + Sync + 't,
+        M: Reflect,
+    {
+        if executor.threads() < 2 {
+            return;
+        }
+        let text = self.rope.is_some() && self.layout == Layout::Compact;
+        let wanted = memo.lacking(RequestedForms { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
+        if !(wanted.text || wanted.fragment || wanted.rules) {
+            return;
+        }
+        let mut values: Vec<&Arc<T>> = all.collect();
+        values.sort_by_key(|value| Arc::as_ptr(value).addr());
+        values.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let made = executor::map(executor, &values, |value| {
+            let silent = || emit(value, &mut Trace::off());
+            EncodedForms {
+                text: wanted.text.then(|| written(&silent(), Layout::Compact, 0, &mut Vec::new())),
+                fragment: wanted.fragment.then(|| recorded(|trace| emit(value, trace))),
+                broken: wanted.rules.then(|| validate(&silent())),
+            }
+        });
+        values.into_iter().zip(made).for_each(|(value, made)| memo.keep(value, made));
+    }
+
+    /// Elements of the list that is open, each of them shared. Many are taken in runs: what was made of a run that memory has is
+    /// not looked into.
+    pub(super) fn elements<T, M: Reflect>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M) {
+        if elements.len() < runs::LONG {
+            return elements.iter().for_each(|of| self.element(|c| c.shared(memo.entry(of), |t| emit(of, t))));
+        }
+        let (layout, level) = (self.layout, self.level);
+        for run in runs::cut(elements) {
+            let mut made = memo.run(run, layout, level);
+            let known = (made.text.is_some() || self.rope.is_none())
+                && (made.fragments.is_some() || !self.trace.is_on())
+                && (made.sound || self.broken.is_none());
+            if self.broken.is_some() && !made.sound {
+                made.sound = self.check_run(run, memo, &emit);
+            }
+            if self.rope.is_some() {
+                let rope = made.text.get_or_insert_with(|| {
+                    let mut inner = Composer { level, ..Composer::text(layout) };
+                    for (index, of) in run.iter().enumerate() {
+                        if index > 0 {
+                            inner.next();
+                        }
+                        inner.shared(memo.entry(of), |t| emit(of, t));
+                        inner.filled = true;
+                    }
+                    Arc::new(inner.into_rope())
+                });
+                let rope = rope.clone();
+                self.next();
+                if let Some(whole) = &mut self.rope {
+                    whole.push_rope(rope);
+                }
+                self.filled = true;
+            }
+            if self.trace.is_on() {
+                let fragments = made.fragments.get_or_insert_with(|| {
+                    let fragments = run.iter().map(|of| fragment(memo.entry(of), &|t: &mut Trace| emit(of, t)));
+                    Arc::new(fragments.collect())
+                });
+                self.lists.push(List { pointer: self.trace.path().into(), first: self.index, elements: fragments.clone() });
+            }
+            self.index += run.len();
+            if !known {
+                memo.keep_run(run, layout, level, made);
+            }
+        }
+    }
+
+    /// Elements of the list that is open, which stands in one place of the document. Where the text is not kept, they go on as soon as they are
+    /// written, and only those stay in memory that stand in other lists, too.
+    pub(super) fn elements_of_one_place<T, M>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M + Sync)
+    where
+        T: Send + Sync,
+        M: Reflect,
+    {
+        let (layout, level) = (self.layout, self.level);
+        let Some(executor) = self.outlet.as_ref().map(|outlet| outlet.executor) else { return self.elements(elements, memo, emit) };
+        for some in elements.chunks(AT_ONCE) {
+            let texts = executor::map_with(executor, some, Vec::new, |scratch, of| {
+                is_needed_once(of).then(|| written(&emit(of, &mut Trace::off()), layout, level, scratch))
+            });
+            for (of, text) in some.iter().zip(texts) {
+                self.element(|c| match (text, &mut c.rope) {
+                    (Some(text), Some(rope)) => rope.push_shared(text),
+                    _ => c.shared(memo.entry(of), |t| emit(of, t)),
+                });
+            }
+            if let (Some(outlet), Some(rope)) = (&mut self.outlet, &mut self.rope) {
+                (outlet.put)(&core::mem::take(rope));
+            }
+        }
+    }
+
+    fn check<M: Reflect + Clone>(&mut self, message: &M, stand_in: impl FnOnce(&mut M)) {
+        if let Some(broken) = &mut self.broken {
+            let mut completed = message.clone();
+            stand_in(&mut completed);
+            add_broken(broken, self.trace.path(), &validate(&completed));
+        }
+    }
+
+    /// A member of the object that is open.
+    pub(super) fn member(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
+        self.next();
+        let spaced = self.layout == Layout::Pretty;
+        self.glue(|glue| {
+            glue.push('"');
+            glue.push_str(name);
+            glue.push_str(if spaced { "\": " } else { "\":" });
+        });
+        let mark = self.trace.enter(name);
+        value(self);
+        self.trace.leave(mark);
+        self.filled = true;
+    }
+
+    /// A member that is a list. An empty one is left out, as it is in a message.
+    pub(super) fn list<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, item: impl FnMut(&mut Self, T)) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_some() {
+            self.list_even_empty(name, items, item);
+        }
+    }
+
+    /// A member that is a list.
+    pub(super) fn list_even_empty<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+        self.list_of(name, |c| items.into_iter().for_each(|of| c.element(|c| item(c, of))));
+    }
+
+    /// A member that is a list of the elements that `elements` adds.
+    pub(super) fn list_of(&mut self, name: &str, elements: impl FnOnce(&mut Self)) {
+        self.member(name, |c| {
+            c.open("[");
+            let around = core::mem::take(&mut c.index);
+            let outer = c.nest(false, elements);
+            c.close(']', outer);
+            c.index = around;
+        });
+    }
+
+    /// An element of the list that is open.
+    pub(super) fn element(&mut self, element: impl FnOnce(&mut Self)) {
+        self.next();
+        let mark = self.trace.enter_item(self.index);
+        element(self);
+        self.trace.leave(mark);
+        self.filled = true;
+        self.index += 1;
+    }
+
+    fn glue(&mut self, write: impl FnOnce(&mut String)) {
+        if let Some(rope) = &mut self.rope {
+            rope.append(write);
+        }
+    }
+
+    fn open(&mut self, bracket: &str) {
+        self.glue(|glue| glue.push_str(bracket));
+    }
+
+    /// Writes a message up to its closing brace, and tells whether it has members.
+    fn open_with(&mut self, write: impl FnOnce(&mut Vec<u8>, &Style)) -> bool {
+        let Some(rope) = &mut self.rope else { return false };
+        self.scratch.clear();
+        write(&mut self.scratch, &style(self.layout, self.level));
+        let text = core::str::from_utf8(&self.scratch).unwrap_or_default();
+        let open = text.strip_suffix('}').unwrap_or(text).trim_ascii_end();
+        rope.push_str(open);
+        open != "{"
+    }
+
+    /// Adds members one level deeper. Returns what `close` needs.
+    fn nest(&mut self, filled: bool, members: impl FnOnce(&mut Self)) -> bool {
+        let outer = core::mem::replace(&mut self.filled, filled);
+        self.level += 1;
+        members(self);
+        self.level -= 1;
+        outer
+    }
+
+    fn close(&mut self, bracket: char, outer: bool) {
+        if self.filled {
+            self.new_line();
+        }
+        self.glue(|glue| glue.push(bracket));
+        self.filled = outer;
+    }
+
+    /// Before a member or an element.
+    fn next(&mut self) {
+        if self.filled {
+            self.glue(|glue| glue.push(','));
+        }
+        self.new_line();
+    }
+
+    fn new_line(&mut self) {
+        if self.layout == Layout::Pretty {
+            let level = self.level;
+            self.glue(|glue| {
+                glue.push('\n');
+                (0..level).for_each(|_| glue.push_str("  "));
+            });
+        }
+    }
+}
+
+fn text<T, M: Reflect>(entry: &mut Entry<T>, layout: Layout, level: usize, scratch: &mut Vec<u8>, emit: &impl Fn(&mut Trace) -> M) -> Arc<str> {
+    entry.text(layout, level, || written(&emit(&mut Trace::off()), layout, level, scratch))
+}
+
+fn written<M: Reflect>(message: &M, layout: Layout, level: usize, scratch: &mut Vec<u8>) -> Arc<str> {
+    scratch.clear();
+    json::write(scratch, message, &style(layout, level));
+    Arc::from(core::str::from_utf8(scratch).unwrap_or_default())
+}
+
+fn fragment<T, M: Reflect>(entry: &mut Entry<T>, emit: &impl Fn(&mut Trace) -> M) -> Arc<Fragment> {
+    entry.fragment.get_or_insert_with(|| recorded(emit)).clone()
+}
+
+fn recorded<M>(emit: impl Fn(&mut Trace) -> M) -> Arc<Fragment> {
+    let mut trace = Trace::on();
+    emit(&mut trace);
+    Arc::new(trace.finish())
+}
+
+fn style(layout: Layout, level: usize) -> Style {
+    match layout {
+        Layout::Compact => Style::COMPACT,
+        Layout::Pretty => Style::PRETTY.level(level),
+    }
+}
+
+fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Violation]) {
+    broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
+}
+
+/// Records where the parts of a value come from.
+fn note(of: &Tree, trace: &mut Trace) {
+    trace.here(of.origin);
+    match &of.value {
+        Plain::List(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |t| note(item, t))),
+        Plain::Object(fields) => fields.0.iter().for_each(|(name, value)| trace.at(name, |t| note(value, t))),
+        _ => {}
+    }
+}

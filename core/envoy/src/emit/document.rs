@@ -1,0 +1,276 @@
+//! Documents as text: which pieces make up a bootstrap, and which a set of resources.
+//!
+//! The same functions as in `message`, but no piece is made twice, and no more is kept at a time than one piece.
+
+use super::compose::{Composer, Outlet, is_needed_once};
+use super::hcm::{connection_manager, rds};
+use super::listener::{filter_chain, http_filter, listener, tcp_filter};
+use super::memory::Emitted;
+use super::message::{assignments, by_name, route_tables, served_listeners};
+use super::route::{route, route_configuration, virtual_host};
+use super::{Context, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
+use crate::Document;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::ir::{Cluster, HttpConnectionManager, Ir, Listener, NetworkFilter, RouteConfiguration, Tree, VirtualHost};
+use chancery_base::resource::Origin;
+use chancery_base::{OutputMap, Rope};
+use chancery_envoy_api::describe::Describe;
+use chancery_envoy_api::envoy::extensions::filters::network::http_connection_manager::v3::http_connection_manager::RouteSpecifier;
+use chancery_envoy_api::json::Readable;
+use core::borrow::Borrow;
+
+/// The document as text. What `memory` holds is not made again; the bytes do not depend on it.
+#[must_use]
+pub fn emit(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Rope {
+    Writer::new(ir, options, Composer::text(options.layout), memory).write().into_rope()
+}
+
+/// The document as text, part by part in its order: none is kept, so that a large document takes little memory. The bytes are those of [`emit`].
+///
+/// For documents that are made once. What stands in several places of the document is kept in `memory`, and nothing else.
+pub fn stream(ir: &Ir, options: &Options<'_>, memory: &mut Emitted, put: &mut dyn FnMut(&Rope)) {
+    let outlet = Outlet { put: &mut *put, executor: options.executor };
+    let rest = Writer::new(ir, options, Composer::stream(options.layout, outlet), memory).write().into_rope();
+    put(&rest);
+}
+
+/// Where in the document each origin went.
+///
+/// ```
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_envoy::{Options as Wanted, emit};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
+/// let compilation = compiler.compile(&inputs, &Options::default());
+///
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+/// let memory = compiler.emitted.of(gateway);
+/// let text = emit::emit(gateway.ir, &Wanted::default(), memory).text();
+/// assert!(text.contains("cluster_quote_default"));
+/// let map = emit::output_map(gateway.ir, &Wanted::default(), memory);
+/// let name = map.lookup("/static_resources/clusters/0/name").expect("a place");
+/// assert!(!name.origins.is_empty(), "the Mapping names its service");
+/// ```
+#[must_use]
+pub fn output_map(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> OutputMap {
+    Writer::new(ir, options, Composer::map(), memory).write().into_map().0
+}
+
+/// A rule of Envoy's that a field of the document breaks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// Where in the document.
+    pub pointer: String,
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What the value would have to be.
+    pub message: String,
+    /// What made the field, or the nearest place that it lies in.
+    pub origins: Vec<Origin>,
+}
+
+/// The rules of Envoy's that the document breaks. What stands in several places is reported at the first.
+#[must_use]
+pub fn violations(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Vec<Violation> {
+    // Most documents break none, and their places need not be known.
+    if Writer::new(ir, options, Composer::rules(), memory).write().into_map().1.is_empty() {
+        return Vec::new();
+    }
+    let (map, broken) = Writer::new(ir, options, Composer::broken_rules(), memory).write().into_map();
+    broken
+        .into_iter()
+        .map(|of| Violation {
+            origins: map.lookup(&of.pointer).map(|made| made.origins.to_vec()).unwrap_or_default(),
+            pointer: of.pointer,
+            rule: of.rule,
+            message: of.message,
+        })
+        .collect()
+}
+
+struct Writer<'a> {
+    ir: &'a Ir,
+    options: &'a Options<'a>,
+    cx: Context<'a>,
+    c: Composer<'a>,
+    memory: &'a mut Emitted,
+}
+
+impl<'a> Writer<'a> {
+    fn new(ir: &'a Ir, options: &'a Options<'a>, c: Composer<'a>, memory: &'a mut Emitted) -> Self {
+        memory.begin(ir);
+        Self { ir, options, cx: Context::new(ir, options), c, memory }
+    }
+
+    fn write(self) -> Composer<'a> {
+        let Self { ir, options, cx, mut c, memory } = self;
+        let cx = &cx;
+        prepare(ir, options, cx, &c, memory);
+        match options.document {
+            Document::Bootstrap => whole_bootstrap(ir, cx, &mut c, memory),
+            Document::Resources => resources(ir, options, cx, &mut c, memory),
+        }
+        c
+    }
+}
+
+/// Makes routes and clusters, which are most of a document, with all threads of the host. Where the text is not kept, only what is needed again.
+fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer<'_>, memory: &mut Emitted) {
+    let tables = route_tables(ir);
+    let streams = c.streams();
+    let hosts = tables.iter().flat_map(|table| &table.virtual_hosts);
+    let routes = hosts.flat_map(|host| host.routes.iter().filter(move |of| !(streams && is_needed_once(&host.routes) && is_needed_once(of))));
+    c.prepare(routes, &mut memory.routes, options.executor, |of, t| route(of, cx, t));
+    if !cx.stands_alone && !streams {
+        c.prepare(ir.clusters.iter(), memory.clusters(cx), options.executor, |of, t| cluster::cluster(of, cx, t));
+    }
+}
+
+fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    c.message(
+        |t| bootstrap::frame(ir, cx, t),
+        |_| {},
+        |c| {
+            c.member("static_resources", |c| {
+                c.object(|c| {
+                    let verbatim = &ir.delivery.verbatim;
+                    if !ir.listeners.is_empty() || !verbatim.listeners.is_empty() {
+                        c.list_of("listeners", |c| {
+                            ir.listeners.iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
+                            passed_on::<pb::listener::Listener, _>(&verbatim::listeners(verbatim, cx), c);
+                        });
+                    }
+                    // The management server's own cluster comes last.
+                    let server = bootstrap::server_cluster(ir, cx, &mut chancery_base::output_map::Trace::off());
+                    let own = bootstrap::own_clusters(ir);
+                    if ir.clusters.is_empty() && verbatim.clusters.is_empty() && own.is_empty() && server.is_none() {
+                        return;
+                    }
+                    c.list_of("clusters", |c| {
+                        clusters(&ir.clusters, cx, c, memory);
+                        own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
+                        passed_on::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
+                        if server.is_some() {
+                            c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
+                        }
+                    });
+                });
+            });
+        },
+    );
+}
+
+fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    let own = &ir.delivery.verbatim;
+    c.object(|c| {
+        c.list_of("listeners", |c| {
+            served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
+            passed_on::<pb::listener::Listener, _>(&own.listeners, c);
+        });
+        c.list_of("routes", |c| {
+            route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
+            passed_on::<pb::route::RouteConfiguration, _>(&own.routes, c);
+        });
+        c.list_of("clusters", |c| {
+            clusters(&ir.clusters, cx, c, memory);
+            passed_on::<pb::cluster::Cluster, _>(&own.clusters, c);
+        });
+        c.list_of("endpoints", |c| {
+            assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
+            passed_on::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
+        });
+        c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
+            c.whole(|t| {
+                t.here(origins);
+                held.secret(options.secrets)
+            });
+        });
+        c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
+    });
+}
+
+/// Resources in Envoy's own words.
+fn passed_on<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
+    all.iter().for_each(|of| c.element(|c| c.passed_on::<M>(of.borrow())));
+}
+
+fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    if cx.stands_alone {
+        // What they look like depends on what the host knows.
+        all.iter().for_each(|of| c.element(|c| c.whole(|t| cluster::cluster(of, cx, t))));
+    } else {
+        c.elements_of_one_place(all, memory.clusters(cx), |of, t| cluster::cluster(of, cx, t));
+    }
+}
+
+fn whole_listener(of: &Listener, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    c.message(
+        |t| listener(of, t),
+        |_| {},
+        |c| {
+            c.list("filter_chains", &of.chains, |c, chain| {
+                c.message(
+                    |t| filter_chain(chain, of.address.protocol, cx, t),
+                    |_| {},
+                    |c| c.list("filters", &chain.filters, |c, filter| network_filter(filter, cx, c, memory)),
+                );
+            });
+        },
+    );
+}
+
+fn network_filter(of: &NetworkFilter, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    match of {
+        NetworkFilter::Http(manager) => c.message(|_| http_filter(), |_| {}, |c| c.member("typed_config", |c| whole_manager(manager, cx, c, memory))),
+        NetworkFilter::Tcp(proxy) => c.whole(|t| tcp_filter(proxy, cx, t)),
+    }
+}
+
+fn whole_manager(manager: &HttpConnectionManager, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    let by_name = by_name(&manager.routes, cx);
+    c.packed(
+        |t| {
+            let mut out = connection_manager(manager, cx, t);
+            out.route_specifier = by_name.then(|| t.own("rds", rds(&manager.routes.name, cx)));
+            out
+        },
+        |out| {
+            out.route_specifier.get_or_insert_with(|| RouteSpecifier::RouteConfig(Default::default()));
+        },
+        |c| {
+            if !by_name {
+                c.member("route_config", |c| table(&manager.routes, cx, c, memory));
+            }
+        },
+    );
+}
+
+fn table(of: &RouteConfiguration, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    c.message(|t| route_configuration(of, cx, t), |_| {}, |c| c.list("virtual_hosts", &of.virtual_hosts, |c, host| whole_host(host, cx, c, memory)));
+}
+
+fn whole_host(host: &VirtualHost, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
+    c.message(
+        |t| virtual_host(host, cx, t),
+        |_| {},
+        |c| {
+            if !host.routes.is_empty() {
+                let (memo, emit) = (&mut memory.routes, |of: &_, t: &mut _| route(of, cx, t));
+                c.list_of("routes", |c| match is_needed_once(&host.routes) {
+                    true => c.elements_of_one_place(&host.routes, memo, emit),
+                    false => c.elements(&host.routes, memo, emit),
+                });
+            }
+        },
+    );
+}

@@ -1,0 +1,280 @@
+//! Resources as a management server sends them: each with its name, its bytes on the wire and a version that is made of its content.
+//!
+//! A route and a cluster are encoded once, as their text is, and what a table of routes is made of is set in by its bytes. A resource
+//! whose content is that of the emission before is the same shared value. What breaks one of Envoy's own rules is not sent: Envoy would refuse
+//! it, and with it all that comes in the same message.
+//!
+//! Not here: who is sent what, and when.
+
+use super::encoded::{Encoded, Fingerprint, Latest, Piece, Service};
+use super::message::{assignments, route_tables, served_listeners, whole_listener};
+use super::route::{route, route_configuration, virtual_host};
+use super::{Context, Emitted, Lookup, Options, bootstrap, cluster, endpoint, pb, secret, verbatim};
+use crate::Document;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::ir::{Ir, RouteConfiguration, SecretReference, Tree};
+use chancery_base::output_map::Trace;
+use chancery_envoy_api::describe::{Describe, Reflect};
+use chancery_envoy_api::json::Readable;
+use chancery_envoy_api::prost::Message;
+use chancery_envoy_api::prost::encoding::{WireType, encode_key, encode_varint};
+use chancery_envoy_api::rules::{self, validate};
+use chancery_text::Str;
+use sha2::{Digest, Sha256};
+
+/// `RouteConfiguration.virtual_hosts`.
+const VIRTUAL_HOSTS: u32 = 2;
+/// `VirtualHost.routes`.
+const ROUTES: u32 = 3;
+
+/// A resource in its place.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// The service that serves it.
+    pub service: Service,
+    /// Its index in the list of [`Document::Resources`]: where the output map has it.
+    pub index: usize,
+    /// The resource; shared with the emission before where nothing of it has changed.
+    pub resource: Arc<Encoded>,
+}
+
+/// What is not sent as it stands, as Envoy would refuse it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Withheld {
+    /// The service that would serve it.
+    pub service: Service,
+    /// The resource.
+    pub name: Str,
+    /// Where in [`Document::Resources`], and which rule it breaks.
+    pub broken: Vec<rules::Violation>,
+    /// Only a route of the resource is left out; the rest of it is served.
+    pub in_part: bool,
+}
+
+/// What a management server serves.
+#[derive(Clone, Debug, Default)]
+pub struct Encoding {
+    /// By service, in the order of [`Document::Resources`]; one of a name.
+    pub served: Vec<Served>,
+    /// What is left out.
+    pub withheld: Vec<Withheld>,
+    /// All of it is what the last encoding with the same memory was, places included.
+    pub is_as_before: bool,
+}
+
+/// What was encoded as a whole, and the key material that went into it.
+#[derive(Debug)]
+pub(super) struct Whole {
+    ir: Arc<Ir>,
+    /// What was asked for, each with what it is known by.
+    secrets: Vec<(SecretReference, Option<Fingerprint>)>,
+    encoding: Encoding,
+}
+
+impl Whole {
+    /// Whether the same would be encoded again.
+    fn is_of(&self, ir: &Arc<Ir>, secrets: Option<Lookup<'_>>) -> bool {
+        let given = |reference: &SecretReference| secrets.and_then(|lookup| lookup(reference)).map(|material| Fingerprint::of(&[&material]));
+        Arc::ptr_eq(&self.ir, ir) && self.secrets.iter().all(|(reference, known)| given(reference) == *known)
+    }
+}
+
+/// All resources, encoded. Secrets whose material `secrets` does not give are left out: nothing else may stand for them. What was encoded last is
+/// taken again where neither the IR nor the material is another.
+pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
+    if let Some(whole) = &memory.whole
+        && whole.is_of(ir, secrets)
+    {
+        return Encoding { is_as_before: true, ..whole.encoding.clone() };
+    }
+    let encoding = encode_again(ir, secrets, memory);
+    // Secrets of the IR itself come from dialects that lower it anew each time.
+    memory.whole = secret::all(ir).is_empty().then(|| {
+        let own = &ir.delivery.verbatim;
+        let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| of.references().into_iter().map(|(reference, _)| reference));
+        let known = |reference: SecretReference| {
+            let material = secrets.and_then(|lookup| lookup(&reference));
+            (reference, material.map(|material| Fingerprint::of(&[&material])))
+        };
+        Whole { ir: ir.clone(), secrets: asked.map(known).collect(), encoding: encoding.clone() }
+    });
+    encoding
+}
+
+fn encode_again(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
+    let options = Options { document: Document::Resources, secrets, ..Options::default() };
+    memory.begin(ir);
+    let cx = Context::new(ir, &options);
+    let latest = core::mem::take(&mut memory.latest);
+    let mut encoder = Encoder { memory, latest, next: Latest::default(), out: Encoding::default() };
+    let off = &mut Trace::off();
+    for (index, of) in ir.clusters.iter().enumerate() {
+        encoder.cluster(index, of, &cx);
+    }
+    for (index, (name, of)) in assignments(ir).into_iter().enumerate() {
+        encoder.whole(Service::Endpoints, index, name, &endpoint::load_assignment(name, of, off));
+    }
+    for (index, of) in served_listeners(ir).enumerate() {
+        encoder.whole(Service::Listeners, index, &of.name, &whole_listener(of, &cx, off));
+    }
+    for (index, of) in route_tables(ir).into_iter().enumerate() {
+        encoder.table(index, of, &cx);
+    }
+    for (index, (name, (held, _))) in secret::all(ir).iter().enumerate() {
+        if held.references().all(|reference| secrets.is_some_and(|lookup| lookup(reference).is_some())) {
+            encoder.whole(Service::Secrets, index, name, &held.secret(secrets));
+        }
+    }
+    for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
+        encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
+    }
+    encoder.passed_on(ir, secrets);
+    let Encoder { memory, next, out, .. } = encoder;
+    memory.latest = next;
+    out
+}
+
+struct Encoder<'a> {
+    memory: &'a mut Emitted,
+    latest: Latest,
+    next: Latest,
+    out: Encoding,
+}
+
+impl Encoder<'_> {
+    /// A resource that is encoded as one message.
+    fn whole<M: Message + Reflect>(&mut self, service: Service, index: usize, name: &str, message: &M) {
+        let broken = validate(message);
+        if !self.withhold(service, index, name, "", &broken, false) {
+            let value = message.encode_to_vec();
+            self.serve(service, index, name, Fingerprint::of(&[&value]), || value);
+        }
+    }
+
+    /// Resources in Envoy's own words, after the others.
+    fn passed_on(&mut self, ir: &Ir, secrets: Option<Lookup<'_>>) {
+        let own = &ir.delivery.verbatim;
+        let mut held: BTreeMap<String, Tree> = BTreeMap::new();
+        let named = |all: &[Arc<Tree>], held: &mut BTreeMap<String, Tree>| -> Vec<Arc<Tree>> {
+            let one = |of: &Arc<Tree>| match secrets.and_then(|secrets| verbatim::by_name(of, secrets)) {
+                Some((tree, named)) => {
+                    held.extend(named);
+                    Arc::new(tree)
+                }
+                None => of.clone(),
+            };
+            all.iter().map(one).collect()
+        };
+        let (listeners, tables) = (served_listeners(ir).count(), route_tables(ir).len());
+        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held));
+        self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
+        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held));
+        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
+        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).collect();
+        self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held);
+    }
+
+    fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>]) {
+        for (at, of) in all.iter().enumerate() {
+            let name = ["name", "cluster_name"].into_iter().find_map(|key| of.find(key)).map(Tree::str).unwrap_or_default();
+            let (message, broken) = verbatim::judged::<M>(of);
+            if !self.withhold(service, first + at, &name, "", &broken, false) {
+                let value = message.encode_to_vec();
+                self.serve(service, first + at, &name, Fingerprint::of(&[&value]), || value);
+            }
+        }
+    }
+
+    fn cluster(&mut self, index: usize, of: &Arc<chancery_base::ir::Cluster>, cx: &Context<'_>) {
+        let entry = self.memory.clusters(cx).entry(of);
+        let make = || cluster::cluster(of, cx, &mut Trace::off());
+        let broken = entry.broken(|| validate(&make())).to_vec();
+        let piece = entry.wire.get_or_insert_with(|| Piece::new(&make())).clone();
+        if !self.withhold(Service::Clusters, index, &of.name, "", &broken, false) {
+            self.serve(Service::Clusters, index, &of.name, piece.version, || piece.bytes.to_vec());
+        }
+    }
+
+    /// A table is put together from its routes. A route that breaks a rule is left out, as one of it would have the whole table refused.
+    fn table(&mut self, index: usize, table: &RouteConfiguration, cx: &Context<'_>) {
+        let off = &mut Trace::off();
+        let frame = route_configuration(table, cx, off);
+        let broken: Vec<rules::Violation> = validate(&frame).into_iter().filter(|of| of.pointer != "/virtual_hosts").collect();
+        if self.withhold(Service::Routes, index, &table.name, "", &broken, false) {
+            return;
+        }
+        let frame = frame.encode_to_vec();
+        let mut hasher = Sha256::new();
+        hasher.update(&frame);
+        let mut hosts: Vec<(Vec<u8>, Vec<Piece>)> = Vec::with_capacity(table.virtual_hosts.len());
+        for (at, host) in table.virtual_hosts.iter().enumerate() {
+            let head = virtual_host(host, cx, off).encode_to_vec();
+            hasher.update((head.len() as u64).to_le_bytes());
+            hasher.update(&head);
+            let mut pieces = Vec::with_capacity(host.routes.len());
+            for (number, of) in host.routes.iter().enumerate() {
+                let entry = self.memory.routes.entry(of);
+                let make = || route(of, cx, &mut Trace::off());
+                let broken = entry.broken(|| validate(&make())).to_vec();
+                let piece = entry.wire.get_or_insert_with(|| Piece::new(&make())).clone();
+                if !self.withhold(Service::Routes, index, &table.name, &format!("/virtual_hosts/{at}/routes/{number}"), &broken, true) {
+                    hasher.update(piece.version.0);
+                    pieces.push(piece);
+                }
+            }
+            hosts.push((head, pieces));
+        }
+        self.serve(Service::Routes, index, &table.name, Fingerprint::from(hasher), || compose(frame, &hosts));
+    }
+
+    /// Notes what is broken, and tells whether anything is.
+    fn withhold(&mut self, service: Service, index: usize, name: &str, within: &str, broken: &[rules::Violation], in_part: bool) -> bool {
+        if broken.is_empty() {
+            return false;
+        }
+        let at = |of: &rules::Violation| format!("/{}/{index}{within}{}", service.list(), of.pointer);
+        let broken = broken.iter().map(|of| rules::Violation { pointer: at(of), ..of.clone() }).collect();
+        self.out.withheld.push(Withheld { service, name: name.into(), broken, in_part });
+        true
+    }
+
+    /// One of a name; what was encoded before is taken again where its content is the same.
+    fn serve(&mut self, service: Service, index: usize, name: &str, version: Fingerprint, value: impl FnOnce() -> Vec<u8>) {
+        let key = (service, Str::from(name));
+        if self.next.0.contains_key(&key) {
+            return;
+        }
+        let known = self.latest.0.get(&key).filter(|known| known.version == version).cloned();
+        let resource = known.unwrap_or_else(|| Arc::new(Encoded { name: key.1.clone(), version, value: value() }));
+        self.next.0.insert(key, resource.clone());
+        self.out.served.push(Served { service, index, resource });
+    }
+}
+
+/// The frame, and behind it the hosts with their routes: fields of a message may come in any order.
+fn compose(frame: Vec<u8>, hosts: &[(Vec<u8>, Vec<Piece>)]) -> Vec<u8> {
+    // The key of a field this low is one byte, a length five at most.
+    const HEAD: usize = 6;
+    let length = |head: &[u8], routes: &[Piece]| -> usize { head.len() + routes.iter().map(|of| HEAD + of.bytes.len()).sum::<usize>() };
+    let mut out = frame;
+    out.reserve(hosts.iter().map(|(head, routes)| HEAD + length(head, routes)).sum());
+    let mut host: Vec<u8> = Vec::new();
+    for (head, routes) in hosts {
+        host.clear();
+        host.reserve(length(head, routes));
+        host.extend_from_slice(head);
+        for of in routes {
+            encode_key(ROUTES, WireType::LengthDelimited, &mut host);
+            encode_varint(of.bytes.len() as u64, &mut host);
+            host.extend_from_slice(&of.bytes);
+        }
+        encode_key(VIRTUAL_HOSTS, WireType::LengthDelimited, &mut out);
+        encode_varint(host.len() as u64, &mut out);
+        out.extend_from_slice(&host);
+    }
+    out
+}

@@ -1,0 +1,238 @@
+//! Resources that are passed on in Envoy's own words: as messages, and as they stand in a document of their own.
+//!
+//! In a bootstrap tables of routes and endpoints stand where they are used, and certificates are named. Where a host gives certificates, they
+//! stand in a bootstrap, and a management server serves them by name. What must not be here: what a message means, and who wrote it.
+
+use super::{Context, Lookup};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::ir::{Plain, SecretReference, Tree, Verbatim, placeholder};
+use chancery_envoy_api::describe::Describe;
+use chancery_envoy_api::json::{self, Problem, ProblemKind, Read, Readable};
+use chancery_envoy_api::rules;
+use chancery_text::Str;
+use core::net::IpAddr;
+
+/// A resource as a message, as far as it fits one.
+pub(super) fn message<M: Readable>(of: &Tree) -> M {
+    read::<M>(of).message
+}
+
+/// The same, with what Envoy refuses of it.
+#[cfg(feature = "wire")]
+pub(super) fn judged<M: Readable + Describe>(of: &Tree) -> (M, Vec<rules::Violation>) {
+    let Read { message, problems } = read::<M>(of);
+    let broken = violations(&message, problems);
+    (message, broken)
+}
+
+fn read<M: Readable>(of: &Tree) -> Read<M> {
+    // JSON that was just written can be read.
+    json::from_str(&of.json()).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
+}
+
+/// What Envoy refuses of a resource: fields that the message does not have, and values that break its rules.
+pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
+    let Read { message, problems } = read::<M>(of);
+    violations(&message, problems)
+}
+
+fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Vec<rules::Violation> {
+    let misfits = problems.into_iter().filter(|problem| problem.kind != ProblemKind::UnknownType);
+    let misfit = |problem: Problem| rules::Violation {
+        pointer: problem.pointer,
+        message_type: M::INFO.full_name,
+        field: "",
+        rule: "json",
+        message: problem.message,
+    };
+    misfits.map(misfit).chain(rules::validate(message)).collect()
+}
+
+/// Listeners as a bootstrap has them: their routes stand in them, their certificates are named.
+pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
+    let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
+    let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
+    for listener in &mut all {
+        let mut names = Names::of(listener, source(cx.server));
+        with_tables(listener, &tables);
+        given_or_named(listener, &mut names, cx.secrets);
+    }
+    all
+}
+
+/// Clusters as a bootstrap has them: their endpoints stand in them, their certificates are named.
+pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
+    let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
+    let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
+    for cluster in &mut all {
+        let mut names = Names::of(cluster, source(cx.server));
+        with_endpoints(cluster, &endpoints);
+        given_or_named(cluster, &mut names, cx.secrets);
+    }
+    all
+}
+
+/// Puts endpoints that are asked for by name into their cluster.
+fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
+    let Some(asks) = cluster.take("eds_cluster_config") else { return };
+    let name = cluster.get("name").str();
+    let service = asks.get("service_name").str();
+    let known = endpoints.get(if service.is_empty() { name.as_str() } else { service.as_str() });
+    let assignment = known.map_or_else(|| Tree::object([("cluster_name", Tree::from(&name))]), |known| (*known).clone());
+    let groups = assignment.get("endpoints").items().iter();
+    let hosts = groups.flat_map(|group| group.get("lb_endpoints").items());
+    let mut addresses = hosts.map(|host| host.at(&["endpoint", "address", "socket_address", "address"]).text());
+    let kind = if addresses.all(|address| address.is_empty() || address.parse::<IpAddr>().is_ok()) { "STATIC" } else { "STRICT_DNS" };
+    cluster.set("type", Tree::from(kind).or_from(cluster.get("type").origin));
+    cluster.set("load_assignment", assignment);
+}
+
+/// A resource whose certificates are asked for by name on the same stream, and what is served by these names: Envoy waits for what the host does
+/// not give yet. `None` where it gives nothing.
+#[cfg(feature = "wire")]
+pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<String, Tree>)> {
+    let mut tree = of.clone();
+    let mut names = Names::of(of, source(None));
+    name_certificates(&mut tree, &mut names);
+    names.secrets.values_mut().for_each(|secret| fill(secret, secrets));
+    names.secrets.retain(|_, secret| !has_placeholder(secret));
+    (!names.secrets.is_empty()).then_some((tree, names.secrets))
+}
+
+/// Certificates that the host gives, and names of the others.
+fn given_or_named(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>) {
+    if let Some(secrets) = secrets {
+        fill(of, secrets);
+    }
+    name_certificates(of, names);
+}
+
+/// Puts what the host gives where placeholders stand.
+fn fill(of: &mut Tree, secrets: Lookup<'_>) {
+    let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&SecretReference::of_placeholder(name)));
+    if let Some(text) = given.and_then(|bytes| String::from_utf8(bytes).ok()) {
+        let origin = of.get("inline_string").origin;
+        of.set("inline_string", Tree::from(text).or_from(origin));
+        return;
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| fill(value, secrets));
+    }
+    of.items_mut().iter_mut().for_each(|item| fill(item, secrets));
+}
+
+#[cfg(feature = "wire")]
+fn has_placeholder(of: &Tree) -> bool {
+    placeholder(of.get("inline_string").text()).is_some()
+        || of.fields().iter().any(|(_, value)| has_placeholder(value))
+        || of.items().iter().any(has_placeholder)
+}
+
+/// The names of certificates that have none of their own, and what is named.
+struct Names {
+    owner: Str,
+    count: usize,
+    source: Tree,
+    secrets: BTreeMap<String, Tree>,
+}
+
+impl Names {
+    fn of(resource: &Tree, source: Tree) -> Self {
+        Self { owner: resource.get("name").str(), count: 0, source, secrets: BTreeMap::new() }
+    }
+
+    fn note(&mut self, name: &str, kind: &str, held: Tree) {
+        self.secrets.insert(String::from(name), Tree::object([("name", Tree::from(name)), (kind, held)]));
+    }
+
+    fn next(&mut self) -> String {
+        self.count += 1;
+        format!("{}:certificate:{}", self.owner, self.count)
+    }
+
+    fn secret(&self, name: String) -> Tree {
+        Tree::object([("name", Tree::from(name)), ("sds_config", self.source.clone())])
+    }
+}
+
+/// Whom Envoy asks for certificates.
+fn source(server: Option<&Str>) -> Tree {
+    let empty = || Tree { value: chancery_base::ir::Plain::Object(Default::default()), origin: None };
+    let how = match server {
+        Some(server) => {
+            let service = Tree::object([("envoy_grpc", Tree::object([("cluster_name", Tree::from(server))]))]);
+            let services = Tree::from(Vec::from([service]));
+            let api = [("api_type", Tree::from("GRPC")), ("transport_api_version", "V3".into()), ("grpc_services", services)];
+            ("api_config_source", Tree::object(api))
+        }
+        None => ("ads", empty()),
+    };
+    Tree::object([how, ("resource_api_version", "V3".into())])
+}
+
+/// Puts tables of routes where they are asked for by name.
+fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
+    if let Some(asks) = of.take("rds") {
+        let name = asks.get("route_config_name");
+        let table = tables.get(name.text()).map_or_else(|| Tree::object([("name", name.clone())]), |table| (*table).clone());
+        of.set("route_config", table);
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| with_tables(value, tables));
+    }
+    of.items_mut().iter_mut().for_each(|item| with_tables(item, tables));
+}
+
+/// Names certificates instead of showing them.
+fn name_certificates(of: &mut Tree, names: &mut Names) {
+    if of.find("tls_certificates").is_some() || of.find("validation_context").is_some() {
+        certificates(of, names);
+        validation(of, names);
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| name_certificates(value, names));
+    }
+    of.items_mut().iter_mut().for_each(|item| name_certificates(item, names));
+}
+
+fn certificates(of: &mut Tree, names: &mut Names) {
+    let is_named = |certificate: &Tree| placeholder(certificate.at(&["private_key", "inline_string"]).text()).is_some();
+    if !of.get("tls_certificates").items().iter().any(is_named) {
+        return;
+    }
+    for certificate in of.take("tls_certificates").unwrap_or_default().items() {
+        let name = placeholder(certificate.at(&["certificate_chain", "inline_string"]).text());
+        let name = name.map_or_else(|| names.next(), |name| String::from(name.strip_suffix(":cert").unwrap_or(name)));
+        names.note(&name, "tls_certificate", certificate.clone());
+        let secret = names.secret(name).or_from(certificate.origin);
+        match of.get_mut("tls_certificate_sds_secret_configs") {
+            Some(all) => all.push(secret),
+            None => of.set("tls_certificate_sds_secret_configs", Vec::from([secret]).into()),
+        }
+    }
+}
+
+fn validation(of: &mut Tree, names: &mut Names) {
+    let context = of.get("validation_context");
+    let domains = context.at(&["custom_validator_config", "typed_config", "trust_domains"]).items();
+    let bundles: Vec<&str> = domains.iter().filter_map(|domain| placeholder(domain.at(&["trust_bundle", "inline_string"]).text())).collect();
+    let authority = placeholder(context.at(&["trusted_ca", "inline_string"]).text());
+    let name = match authority {
+        Some(name) => String::from(name),
+        None if !bundles.is_empty() => bundles.join(","),
+        None => return,
+    };
+    let mut rest = of.take("validation_context").unwrap_or_default();
+    let held = ["trusted_ca", "custom_validator_config"].map(|field| (field, rest.take(field).unwrap_or_default()));
+    names.note(&name, "validation_context", Tree::object(held));
+    let secret = names.secret(name).or_from(rest.origin);
+    if rest.fields().is_empty() {
+        of.set("validation_context_sds_secret_config", secret);
+    } else {
+        let both = [("default_validation_context", rest), ("validation_context_sds_secret_config", secret)];
+        of.set("combined_validation_context", Tree::object(both));
+    }
+}

@@ -1,0 +1,158 @@
+//! What a request meets besides its route, in words: settings of the route, the cluster.
+//!
+//! What must not be here: anything that decides where the request goes.
+
+use super::Gateway;
+use super::action::seconds;
+use super::connection::bound;
+use super::filters::Scopes;
+use super::matcher::{parts, string_words};
+use super::simulation::{ClusterView, Setting};
+use crate::emit::pb;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use pb::route::{RouteAction, VirtualHost};
+
+/// What the route says besides where the request goes.
+pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes<'_>) -> Vec<Setting> {
+    let mut out = Vec::new();
+    let mut say = |name: &str, value: String| out.push(Setting { name: name.to_owned(), value });
+    if let Some(timeout) = &action.idle_timeout {
+        say("idle_timeout", seconds(timeout));
+    }
+    if let Some(of) = &action.max_stream_duration {
+        let words = [("", &of.max_stream_duration), ("grpc-timeout at most ", &of.grpc_timeout_header_max)];
+        let words: Vec<String> = words.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name}{}", seconds(value)))).collect();
+        say("max_stream_duration", words.join(", "));
+    }
+    if let Some(retry) = action.retry_policy.as_ref().or(host.retry_policy.as_ref()) {
+        let mut words = format!("on {}, up to {} times", retry.retry_on, retry.num_retries.unwrap_or(1));
+        if let Some(timeout) = &retry.per_try_timeout {
+            words.push_str(&format!(", {} each", seconds(timeout)));
+        }
+        say("retry_policy", words);
+    }
+    let mirrors = [&action.request_mirror_policies, &host.request_mirror_policies];
+    let mirrors = mirrors.into_iter().chain(scopes.table.map(|table| &table.request_mirror_policies)).find(|policies| !policies.is_empty());
+    for mirror in mirrors.into_iter().flatten() {
+        let share = mirror.runtime_fraction.as_ref().map_or(100.0, |fraction| {
+            let (numerator, denominator) = parts(fraction, &BTreeMap::new());
+            numerator as f64 * 100.0 / denominator as f64
+        });
+        let to = if mirror.cluster.is_empty() { format!("the cluster in {}", mirror.cluster_header) } else { mirror.cluster.clone() };
+        say("request_mirror_policies", format!("{share}% mirrored to {to}, whose responses are ignored"));
+    }
+    for policy in &action.hash_policy {
+        use pb::route::route_action::hash_policy::PolicySpecifier as By;
+        let words = match &policy.policy_specifier {
+            Some(By::Header(of)) => format!("by header {}", of.header_name),
+            Some(By::Cookie(of)) => format!("by cookie {}", of.name),
+            Some(By::ConnectionProperties(_)) => "by source address".to_owned(),
+            Some(By::QueryParameter(of)) => format!("by query parameter {}", of.name),
+            Some(By::FilterState(of)) => format!("by filter state {}", of.key),
+            None => continue,
+        };
+        say("hash_policy", words);
+    }
+    if action.priority != 0 {
+        say("priority", "HIGH".to_owned());
+    }
+    if !action.rate_limits.is_empty() {
+        say("rate_limits", format!("{} descriptors", action.rate_limits.len()));
+    }
+    if let Some(cors) = scopes.cors() {
+        let origins: Vec<String> = cors.origins.iter().map(string_words).collect();
+        say("cors", format!("origins: {}", origins.join(", ")));
+    }
+    for upgrade in &action.upgrade_configs {
+        let allowed = if upgrade.enabled == Some(false) { "not allowed" } else { "allowed" };
+        say("upgrade_configs", format!("{} {allowed}", upgrade.upgrade_type));
+    }
+    out
+}
+
+/// A cluster.
+pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
+    use pb::cluster::cluster::ClusterDiscoveryType;
+    let Some(of) = gateway.cluster(name).map(|placed| &placed.message) else {
+        return ClusterView { name: name.to_owned(), ..ClusterView::default() };
+    };
+    let discovery = match &of.cluster_discovery_type {
+        Some(ClusterDiscoveryType::Type(kind)) => {
+            pb::cluster::cluster::DiscoveryType::try_from(*kind).map_or_else(|_| kind.to_string(), |kind| kind.as_str_name().to_owned())
+        }
+        Some(ClusterDiscoveryType::ClusterType(of)) => of.name.clone(),
+        None => "STATIC".to_owned(),
+    };
+    let mut out = ClusterView {
+        name: name.to_owned(),
+        known: true,
+        discovery,
+        endpoints: gateway.members(name).into_iter().flat_map(|of| gateway.hosts(of)).filter_map(endpoint_address).collect(),
+        load_balancing: of.lb_policy().as_str_name().to_owned(),
+        tls: of.transport_socket.as_ref().and_then(tls),
+        circuit_breakers: Vec::new(),
+        settings: Vec::new(),
+    };
+    for limits in of.circuit_breakers.iter().flat_map(|breakers| &breakers.thresholds) {
+        let all = [
+            ("connections", limits.max_connections),
+            ("pending requests", limits.max_pending_requests),
+            ("requests", limits.max_requests),
+            ("retries", limits.max_retries),
+        ];
+        let words: Vec<String> = all.iter().filter_map(|(what, limit)| limit.map(|limit| format!("{limit} {what}"))).collect();
+        out.circuit_breakers.push(format!("{}: at most {}", limits.priority().as_str_name(), words.join(", ")));
+    }
+    if let Some(timeout) = &of.connect_timeout {
+        out.settings.push(Setting { name: "connect_timeout".to_owned(), value: seconds(timeout) });
+    }
+    if !of.health_checks.is_empty() {
+        out.settings.push(Setting { name: "health_checks".to_owned(), value: of.health_checks.len().to_string() });
+    }
+    out
+}
+
+/// The address of an endpoint.
+pub fn endpoint_address(of: &pb::endpoint::LbEndpoint) -> Option<String> {
+    use pb::base::{address::Address, socket_address::PortSpecifier};
+    use pb::endpoint::lb_endpoint::HostIdentifier;
+    match of.host_identifier.as_ref()? {
+        HostIdentifier::Endpoint(endpoint) => match endpoint.address.as_ref()?.address.as_ref()? {
+            Address::SocketAddress(address) => Some(match &address.port_specifier {
+                Some(PortSpecifier::PortValue(port)) => format!("{}:{port}", address.address),
+                _ => address.address.clone(),
+            }),
+            Address::Pipe(pipe) => Some(pipe.path.clone()),
+            Address::EnvoyInternalAddress(_) => None,
+        },
+        HostIdentifier::EndpointName(name) => Some(name.clone()),
+    }
+}
+
+/// TLS towards a cluster in words.
+fn tls(socket: &pb::base::TransportSocket) -> Option<String> {
+    use pb::tls::common_tls_context::ValidationContextType;
+    let Some(pb::base::transport_socket::ConfigType::TypedConfig(config)) = &socket.config_type else { return None };
+    let context = config.downcast_ref::<pb::tls::UpstreamTlsContext>()?;
+    let common = context.common_tls_context.clone().unwrap_or_default();
+    let sni = if context.sni.is_empty() { "no SNI".to_owned() } else { format!("SNI {}", context.sni) };
+    let validates = match &common.validation_context_type {
+        None => "the certificate is not validated",
+        Some(ValidationContextType::ValidationContext(of)) if of.trusted_ca.is_none() => "the certificate is not validated",
+        Some(_) => "the certificate is validated",
+    };
+    let certificate = !common.tls_certificates.is_empty() || !common.tls_certificate_sds_secret_configs.is_empty();
+    Some(format!("{sni}, {validates}{}", if certificate { ", with a client certificate" } else { "" }))
+}
+
+/// Name of a listener, or its address.
+pub(super) fn listener_name(of: &pb::listener::Listener) -> String {
+    match (of.name.as_str(), bound(of)) {
+        ("", Some((address, port, _))) => format!("{address}:{port}"),
+        (name, _) => name.to_owned(),
+    }
+}

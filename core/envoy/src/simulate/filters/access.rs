@@ -1,0 +1,264 @@
+//! Who may pass: addresses and roles (rbac), services that are asked (ext_authz), and checks of the gateway's own health.
+//!
+//! As `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http` of Envoy.
+//!
+//! What must not be here: tokens and passwords.
+
+use super::meant::{Named, words};
+use super::metadata::{is_as_wanted, lacks};
+use super::{Share, Stage, Verdict};
+use crate::emit::pb;
+use crate::simulate::Request;
+use crate::simulate::connection::contains;
+use crate::simulate::matcher::takes;
+use crate::simulate::path::without_query;
+use crate::simulate::simulation::Condition;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use pb::hcm::HttpFilter;
+use pb::http_filter::ext_authz::v3::{ExtAuthz, ExtAuthzPerRoute, ext_authz::Services, ext_authz_per_route::Override};
+use pb::http_filter::health_check::v3::HealthCheck;
+use pb::http_filter::rbac::v3::{Rbac, RbacPerRoute};
+use pb::matcher::MetadataMatcher;
+use pb::network_rbac::Rbac as NetworkRbac;
+use pb::rbac::{MetadataSource, Permission, Policy, Principal, permission::Rule, principal::Identifier, rbac::Action};
+
+pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<'_, '_>) -> Verdict {
+    if !stage.takes_headers(&of.headers) {
+        return Verdict::passes("answers health checks");
+    }
+    if of.pass_through_mode == Some(true) {
+        return Verdict::passes("lets health checks go on to the upstream");
+    }
+    if of.cluster_min_healthy_percentages.is_empty() {
+        return Verdict::answers(200, "it is a health check, which the gateway answers itself");
+    }
+    let clusters: Vec<&str> = of.cluster_min_healthy_percentages.keys().map(String::as_str).collect();
+    let wants = format!("enough endpoints of {} are healthy", clusters.join(", "));
+    let condition = Condition { filter: filter.name.clone(), wants: wants.clone(), cluster: None, otherwise: Some(503) };
+    Verdict::AnswersIf(condition, super::Answer { status: 200, why: format!("it is a health check, and {wants}"), ..super::Answer::default() })
+}
+
+/// The cluster that a gRPC service stands for.
+pub(super) fn cluster_of(service: &pb::base::GrpcService) -> Option<String> {
+    match &service.target_specifier {
+        Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => Some(of.cluster_name.clone()),
+        _ => None,
+    }
+}
+
+/// The cluster that a URI is asked of.
+pub(super) fn cluster_of_uri(uri: &pb::base::HttpUri) -> Option<String> {
+    uri.http_upstream_type.as_ref().map(|pb::base::http_uri::HttpUpstreamType::Cluster(cluster)| cluster.clone())
+}
+
+/// A service is asked.
+pub(super) fn asked(filter: &HttpFilter, cluster: Option<String>, finds: &str, otherwise: Option<u32>) -> Verdict {
+    let wants = format!("{} {finds}", cluster.as_ref().map_or("the authorization service", |cluster| cluster.as_str()));
+    Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise })
+}
+
+pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_>) -> Verdict {
+    if !stage.is_routed {
+        return Verdict::passes("does not ask the service: no route matches the request");
+    }
+    if let Some(Override::Disabled(true)) = stage.scopes.first::<ExtAuthzPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {
+        return Verdict::passes("does not ask the service: the route disables it");
+    }
+    if stage.share(of.filter_enabled.as_ref(), true) == Share::None {
+        let denies = of.deny_at_disable.as_ref().and_then(|flag| flag.default_value).unwrap_or(false);
+        return if denies { Verdict::answers(403, "the filter is disabled, and rejects requests then") } else { Verdict::passes("is switched off") };
+    }
+    if of.shadow_mode {
+        return Verdict::passes("asks the service, and lets the request pass whatever it answers");
+    }
+    let cluster = match &of.services {
+        Some(Services::GrpcService(service)) => cluster_of(service),
+        Some(Services::HttpService(service)) => service.server_uri.as_ref().and_then(cluster_of_uri),
+        None => None,
+    };
+    // The status is that of the service.
+    asked(filter, cluster, "allows it", None)
+}
+
+pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Verdict {
+    let of = match stage.scopes.first::<RbacPerRoute>(&filter.name) {
+        Some(per_route) => match &per_route.rbac {
+            Some(of) => of,
+            None => return Verdict::passes("checks nothing: the route disables it"),
+        },
+        None => of,
+    };
+    let Some(rules) = &of.rules else {
+        return match &of.matcher {
+            Some(_) => Verdict::asks(filter, "its tree of matchers, which is not simulated, lets it pass", Some(403)),
+            None => Verdict::passes("checks nothing here"),
+        };
+    };
+    let asked = RuleInput::of(stage);
+    let (found, unknown) = policy(rules, &asked);
+    let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
+    match (rules.action(), found, unknown) {
+        (Action::Log, ..) => Verdict::passes("notes who passes"),
+        (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
+        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules, &asked, false)), Some(403)),
+        (Action::Allow, None, false) => {
+            let why = no_policy_allows(rules, &asked);
+            Verdict::Answers(super::Answer { status: 403, why, lacks: lacks(stage), ..super::Answer::default() })
+        }
+        (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
+        (Action::Deny, None, true) => {
+            Verdict::asks(filter, format!("the request is none that {word} denies: {}", who(rules, &asked, false)), Some(403))
+        }
+        (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
+    }
+}
+
+/// What policies mean: all of them, or those that may or may not apply.
+fn who(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>, all: bool) -> String {
+    let policies = rules.policies.values().filter(|policy| all || takes_policy(policy, asked).is_none());
+    let named = policies.map(|policy| Named { policy, is_permitted: !all && permissions_of(policy, asked) == Some(true) });
+    words(named, asked.stage.map_or(&[], |stage| stage.before))
+}
+
+/// What of several must hold; `None` is not known.
+fn any(all: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut found = Some(false);
+    for one in all {
+        match one {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => found = None,
+        }
+    }
+    found
+}
+
+fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    any(each.map(|one| one.map(|one| !one))).map(|one| !one)
+}
+
+/// What rules look at.
+struct RuleInput<'s, 'a> {
+    request: &'s Request,
+    port: u32,
+    client: Option<IpAddr>,
+    /// Where HTTP is read.
+    stage: Option<&'s Stage<'s, 'a>>,
+}
+
+impl<'s, 'a> RuleInput<'s, 'a> {
+    fn of(stage: &'s Stage<'s, 'a>) -> Self {
+        Self { request: stage.request, port: stage.port, client: stage.prepared.client, stage: Some(stage) }
+    }
+}
+
+/// What rules of a network filter say of a connection: that it is closed, with why, or on what condition it is not.
+pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
+    let Some(rules) = &of.rules else { return Ok(None) };
+    let asked = RuleInput { request, port, client: request.source, stage: None };
+    let (found, unknown) = policy(rules, &asked);
+    let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
+    match (rules.action(), found, unknown) {
+        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &asked, false))))),
+        (Action::Deny, None, true) => Ok(Some(condition(format!("the connection is none that a policy denies: {}", who(rules, &asked, false))))),
+        (Action::Allow, None, false) => Err(no_policy_allows(rules, &asked)),
+        (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
+        _ => Ok(None),
+    }
+}
+
+/// Why rules that allow something do not allow this.
+fn no_policy_allows(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> String {
+    if rules.policies.is_empty() {
+        "there is no policy, so every request is denied".into()
+    } else {
+        format!("no policy allows it: {} only", who(rules, asked, true))
+    }
+}
+
+/// The first policy that applies, and whether another may.
+fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> (Option<&'r String>, bool) {
+    let mut unknown = false;
+    for (name, policy) in &rules.policies {
+        match takes_policy(policy, asked) {
+            Some(true) => return (Some(name), unknown),
+            Some(false) => {}
+            None => unknown = true,
+        }
+    }
+    (None, unknown)
+}
+
+fn takes_policy(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
+    let permissions = permissions_of(policy, asked);
+    let principals = any(policy.principals.iter().map(|of| is_meant(of, asked)));
+    all([permissions, principals].into_iter().chain(expression))
+}
+
+fn permissions_of(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    any(policy.permissions.iter().map(|of| permits(of, asked)))
+}
+
+/// Whether metadata that filters write are as wanted; what a route says in its own is not asked.
+fn has(of: Option<&MetadataMatcher>, source: MetadataSource, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    match source {
+        MetadataSource::Dynamic => is_as_wanted(of?, asked.stage?),
+        MetadataSource::Route => None,
+    }
+}
+
+fn permits(of: &Permission, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    match of.rule.as_ref()? {
+        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, asked))),
+        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, asked))),
+        Rule::NotRule(of) => permits(of, asked).map(|permitted| !permitted),
+        Rule::Any(any) => Some(*any),
+        Rule::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Rule::UrlPath(of) => takes_path(of, asked.stage?),
+        Rule::DestinationIp(range) => asked.request.destination.map(|address| contains(range, address)),
+        Rule::DestinationPort(port) => Some(*port == asked.port),
+        Rule::DestinationPortRange(range) => {
+            let port = i32::try_from(asked.port).unwrap_or_default();
+            Some(range.start <= port && port < range.end)
+        }
+        Rule::RequestedServerName(of) => {
+            let name = asked.request.sni.as_deref().filter(|_| asked.request.tls).unwrap_or_default();
+            Some(takes(of, &name.to_ascii_lowercase()))
+        }
+        Rule::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
+        Rule::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Rule::Matcher(_) | Rule::UriTemplate(_) => None,
+    }
+}
+
+fn is_meant(of: &Principal, asked: &RuleInput<'_, '_>) -> Option<bool> {
+    let within = |range: &pb::base::CidrRange, address: Option<IpAddr>| address.map(|address| contains(range, address));
+    match of.identifier.as_ref()? {
+        Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, asked))),
+        Identifier::OrIds(set) => any(set.ids.iter().map(|of| is_meant(of, asked))),
+        Identifier::NotId(of) => is_meant(of, asked).map(|meant| !meant),
+        Identifier::Any(any) => Some(*any),
+        Identifier::SourceIp(range) => within(range, asked.client),
+        Identifier::RemoteIp(range) => within(range, asked.client),
+        Identifier::DirectRemoteIp(range) => within(range, asked.request.source),
+        Identifier::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Identifier::UrlPath(of) => takes_path(of, asked.stage?),
+        Identifier::Authenticated(of) => match (asked.request.tls, &of.principal_name) {
+            (false, _) => Some(false),
+            (true, None) => Some(true),
+            (true, Some(name)) => asked.request.identity.as_ref().map(|identity| takes(name, identity)),
+        },
+        Identifier::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
+        Identifier::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Identifier::FilterState(_) | Identifier::Custom(_) => None,
+    }
+}
+
+fn takes_path(of: &pb::matcher::PathMatcher, stage: &Stage<'_, '_>) -> Option<bool> {
+    let Some(pb::matcher::path_matcher::Rule::Path(matcher)) = &of.rule else { return Some(false) };
+    Some(takes(matcher, without_query(&stage.prepared.path)))
+}

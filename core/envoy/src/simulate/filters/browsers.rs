@@ -1,0 +1,61 @@
+//! What browsers are asked: CORS and CSRF.
+//!
+//! As `source/extensions/filters/http/cors/cors_filter.cc` and `csrf/csrf_filter.cc` of Envoy.
+//!
+//! What must not be here: who may pass.
+
+use super::{Answer, Share, Stage, Verdict};
+use crate::emit::pb;
+use crate::simulate::matcher::takes;
+use alloc::format;
+use alloc::string::String;
+use pb::hcm::HttpFilter;
+use pb::http_filter::{cors::v3::Cors, csrf::v3::CsrfPolicy};
+
+/// Only for routes that forward.
+pub(super) fn cors(_: &HttpFilter, _: &Cors, stage: &Stage<'_, '_>) -> Verdict {
+    let idle = || Verdict::passes("answers CORS preflight requests");
+    let Some(policy) = stage.forwards().and_then(|_| stage.scopes.cors()) else { return idle() };
+    if stage.share(policy.enabled, true) != Share::All {
+        return idle();
+    }
+    let is_preflight = stage.request.method == "OPTIONS" && stage.header("access-control-request-method").is_some_and(|method| !method.is_empty());
+    let Some(origin) = stage.header("origin").filter(|origin| !origin.is_empty() && is_preflight) else { return idle() };
+    let allowed = policy.origins.iter().any(|matcher| takes(matcher, "*") || takes(matcher, origin));
+    let answers = |why: String| Verdict::Answers(Answer { status: 200, why, as_it_is: true, ..Answer::default() });
+    match (allowed, policy.forwards) {
+        (true, _) => answers(format!("it is a CORS preflight request from {origin}, which is allowed")),
+        (false, Some(false)) => {
+            answers(format!("it is a CORS preflight request from {origin}, which is not allowed: the response has no CORS headers"))
+        }
+        (false, _) => Verdict::passes(format!("passes the preflight request on: {origin} is not an allowed origin")),
+    }
+}
+
+pub(super) fn csrf(filter: &HttpFilter, of: &CsrfPolicy, stage: &Stage<'_, '_>) -> Verdict {
+    let of = stage.scopes.first::<CsrfPolicy>(&filter.name).filter(|_| stage.forwards().is_some()).unwrap_or(of);
+    let share = stage.share(of.filter_enabled.as_ref(), false);
+    if share == Share::None || !matches!(stage.request.method.as_str(), "POST" | "PUT" | "DELETE" | "PATCH") {
+        return Verdict::passes("rejects requests that change things and come from other sites");
+    }
+    let from = |name: &str| stage.header(name).map(site).filter(|site| !site.is_empty());
+    let source = from("origin").or_else(|| from("referer")).unwrap_or_default();
+    let target = site(&stage.prepared.authority);
+    let is_same = !source.is_empty() && (source == target || of.additional_origins.iter().any(|matcher| takes(matcher, source)));
+    let why = if source.is_empty() {
+        "the request has neither an origin nor a referer".into()
+    } else {
+        format!("the request comes from {source}, and goes to {target}")
+    };
+    match share {
+        _ if is_same => Verdict::passes("the request comes from its own site"),
+        Share::Some(percent) => Verdict::asks(filter, format!("it is outside the {percent}% of requests that are checked ({why})"), Some(403)),
+        _ => Verdict::answers(403, why),
+    }
+}
+
+/// Host and port of a URL, or the text as it is.
+fn site(url: &str) -> &str {
+    let Some((_, rest)) = url.split_once("://") else { return url };
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}

@@ -1,0 +1,148 @@
+//! Limits, and faults that are made on purpose.
+//!
+//! As `local_ratelimit.cc`, `ratelimit.cc`, `buffer_filter.cc` and `fault_filter.cc` in `source/extensions/filters/http` of Envoy.
+//!
+//! What must not be here: counting: how many requests came before is not known.
+
+use super::access::asked;
+use super::{Answer, Share, Stage, Verdict};
+use crate::emit::pb;
+use crate::simulate::action::seconds;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use pb::hcm::HttpFilter;
+use pb::http_filter::buffer::v3::{Buffer, BufferPerRoute, buffer_per_route};
+use pb::http_filter::fault::v3::{HttpFault, fault_abort::ErrorType};
+use pb::http_filter::local_ratelimit::v3::LocalRateLimit;
+use pb::http_filter::ratelimit::v3::{RateLimit, RateLimitPerRoute, rate_limit_per_route::VhRateLimitsOptions};
+use pb::route::rate_limit::action::ActionSpecifier;
+
+pub(super) fn local(filter: &HttpFilter, of: &LocalRateLimit, stage: &Stage<'_, '_>) -> Verdict {
+    let of = stage.scopes.first::<LocalRateLimit>(&filter.name).unwrap_or(of);
+    let is_on = stage.share(of.filter_enabled.as_ref(), false) != Share::None && stage.share(of.filter_enforced.as_ref(), false) != Share::None;
+    let Some(bucket) = of.token_bucket.as_ref().filter(|_| is_on) else { return Verdict::passes("limits nothing here") };
+    let status = of.status.as_ref().map(|status| status.code).filter(|code| *code >= 400).unwrap_or(429);
+    let each = bucket.fill_interval.as_ref().map(seconds).unwrap_or_default();
+    let fill = bucket.tokens_per_fill.unwrap_or(1);
+    let wants = format!("the limit is not exceeded: {} requests at once, {fill} more every {each}", bucket.max_tokens);
+    Verdict::asks(filter, wants, u32::try_from(status).ok())
+}
+
+/// A service is asked where the route or its host has descriptors for the request.
+pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, '_>) -> Verdict {
+    let idle = || Verdict::passes("does not ask the service: no descriptor applies");
+    let wants = if stage.prepared.internal { "internal" } else { "external" };
+    let Some(action) = stage.forwards().filter(|_| matches!(of.request_type.as_str(), "" | "both") || of.request_type == wants) else {
+        return idle();
+    };
+    let is_on = stage.share(of.filter_enabled.as_ref(), true) != Share::None && stage.share(of.filter_enforced.as_ref(), true) != Share::None;
+    if !is_on || !stage.reaches_cluster(action) {
+        return idle();
+    }
+    let per_route = stage.scopes.first::<RateLimitPerRoute>(&filter.name);
+    let of_host = stage.scopes.host.map(|host| host.rate_limits.as_slice()).unwrap_or_default();
+    let includes = action.include_vh_rate_limits == Some(true);
+    let option = per_route.map(RateLimitPerRoute::vh_rate_limits).unwrap_or_default();
+    let of_host = match option {
+        VhRateLimitsOptions::Include => of_host,
+        _ if includes => of_host,
+        VhRateLimitsOptions::Override if action.rate_limits.is_empty() => of_host,
+        VhRateLimitsOptions::Override | VhRateLimitsOptions::Ignore => &[],
+    };
+    let own = per_route.map(|of| of.rate_limits.as_slice()).filter(|all| !all.is_empty()).or(Some(&of.rate_limits)).filter(|all| !all.is_empty());
+    let mut all = own.into_iter().flatten().chain(action.rate_limits.iter().chain(of_host).filter(|_| own.is_none()));
+    if !all.any(|limit| limit.stage.unwrap_or_default() == of.stage && counts(limit, stage)) {
+        return idle();
+    }
+    let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(super::access::cluster_of);
+    let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
+    asked(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
+}
+
+/// Whether a limit has a descriptor for the request: each of its actions must make an entry.
+fn counts(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
+    let has = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        stage.prepared.start(&stage.request.method).header(&name).is_some() || stage.header(&name).is_some()
+    };
+    let makes = |action: &pb::route::rate_limit::Action| match &action.action_specifier {
+        Some(ActionSpecifier::RequestHeaders(of)) => of.skip_if_absent || has(&of.header_name),
+        Some(ActionSpecifier::HeaderValueMatch(of)) => stage.takes_headers(&of.headers) == of.expect_match.unwrap_or(true),
+        // What is kept while the request is on its way is not known: it is taken to be there.
+        Some(_) => true,
+        None => false,
+    };
+    !limit.actions.is_empty() && limit.actions.iter().all(makes)
+}
+
+impl Stage<'_, '_> {
+    /// Whether the route names a cluster that there is.
+    fn reaches_cluster(&self, action: &pb::route::RouteAction) -> bool {
+        use pb::route::route_action::ClusterSpecifier;
+        let known = |name: &str| self.gateway.cluster(name).is_some();
+        match &action.cluster_specifier {
+            Some(ClusterSpecifier::Cluster(name)) => known(name),
+            Some(ClusterSpecifier::ClusterHeader(header)) => self.header(&header.to_ascii_lowercase()).is_some_and(known),
+            Some(ClusterSpecifier::WeightedClusters(_)) => self.scopes.cluster.is_none_or(|of| known(&of.name)),
+            _ => true,
+        }
+    }
+}
+
+/// A body that is longer is answered 413. Only what the request says of its length is known.
+pub(super) fn buffer(filter: &HttpFilter, of: &Buffer, stage: &Stage<'_, '_>) -> Verdict {
+    use buffer_per_route::Override;
+    let of = match stage.scopes.first::<BufferPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {
+        Some(Override::Disabled(true)) => return Verdict::passes("does not buffer the body: the route disables it"),
+        Some(Override::Buffer(of)) => of,
+        Some(Override::Disabled(false)) | None => of,
+    };
+    let most = of.max_request_bytes.unwrap_or_default();
+    let length = stage.header("content-length").and_then(|text| text.parse::<u64>().ok());
+    let may_have_body = stage.header("transfer-encoding").is_some() || matches!(stage.request.method.as_str(), "POST" | "PUT" | "PATCH");
+    match length {
+        Some(length) if length > most.into() => Verdict::answers(413, format!("the body of {length} bytes exceeds the limit of {most} bytes")),
+        None if may_have_body => Verdict::asks(filter, format!("its body has at most {most} bytes"), Some(413)),
+        _ => Verdict::passes(format!("buffers the whole body, at most {most} bytes")),
+    }
+}
+
+pub(super) fn fault(filter: &HttpFilter, of: &HttpFault, stage: &Stage<'_, '_>) -> Verdict {
+    let of = stage.scopes.first::<HttpFault>(&filter.name).unwrap_or(of);
+    let cluster = || {
+        stage.forwards().and_then(|action| match &action.cluster_specifier {
+            Some(pb::route::route_action::ClusterSpecifier::Cluster(name)) => Some(name),
+            _ => None,
+        })
+    };
+    let node = stage.header("x-envoy-downstream-service-node").unwrap_or_default();
+    let is_meant = (of.upstream_cluster.is_empty() || cluster() == Some(&of.upstream_cluster))
+        && (of.downstream_nodes.is_empty() || of.downstream_nodes.iter().any(|known| known == node))
+        && stage.takes_headers(&of.headers);
+    let Some(abort) = of.abort.as_ref().filter(|_| is_meant) else {
+        let delays = is_meant && of.delay.is_some();
+        return if delays { Verdict::passes("delays requests") } else { Verdict::PASSES };
+    };
+    let key = if of.abort_percent_runtime.is_empty() { "fault.http.abort.abort_percent" } else { &of.abort_percent_runtime };
+    let percentage = pb::base::RuntimeFractionalPercent { default_value: abort.percentage, runtime_key: key.to_owned() };
+    let mut answer = Answer { why: "a fault is injected".to_owned(), ..Answer::default() };
+    match &abort.error_type {
+        Some(ErrorType::HttpStatus(status)) => answer.status = *status,
+        Some(ErrorType::GrpcStatus(status)) => (answer.status, answer.grpc_status) = (200, Some(*status)),
+        Some(ErrorType::HeaderAbort(_)) => match stage.header("x-envoy-fault-abort-request").and_then(|text| text.parse().ok()) {
+            Some(status) if (200..600).contains(&status) => answer.status = status,
+            _ => return Verdict::passes("aborts requests that ask for it by x-envoy-fault-abort-request"),
+        },
+        None => return Verdict::PASSES,
+    }
+    match stage.share(Some(&percentage), false) {
+        Share::None => Verdict::PASSES,
+        Share::All => Verdict::Answers(answer),
+        Share::Some(percent) => Verdict::asks(filter, chance(percent), Some(answer.status)),
+    }
+}
+
+fn chance(percent: f64) -> String {
+    format!("it is outside the {percent}% of requests that are aborted")
+}

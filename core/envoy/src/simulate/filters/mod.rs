@@ -1,0 +1,280 @@
+//! What HTTP filters do with a request before the router has it, in their order.
+//!
+//! A filter lets a request pass, answers it, or asks others. What the request alone decides is evaluated as Envoy does; what others decide
+//! (a service, a token's signature, how many requests came before) is a [`Condition`], and the request goes on as if it held. Filters that
+//! are not known are a condition too: nothing that could answer is passed over in silence.
+//!
+//! What must not be here: what becomes of a request that passes, and rendering.
+
+pub(super) mod access;
+mod browsers;
+mod limits;
+mod meant;
+mod metadata;
+mod scopes;
+mod script;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+pub(super) use scopes::Scopes;
+
+use super::manager::Prepared;
+use super::matcher::{Subject, header, parts};
+use super::simulation::{Condition, Credential, FilterStep};
+use super::table::Patterns;
+use super::{Gateway, Request};
+use crate::emit::pb;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use pb::hcm::{HttpConnectionManager, HttpFilter};
+use pb::http_filter as http;
+
+/// What one filter does with a request.
+pub(super) enum Verdict {
+    /// It lets it pass; how, in words.
+    Passes(Option<String>),
+    /// Others decide.
+    Asks(Condition),
+    /// It answers by itself.
+    Answers(Answer),
+    /// It answers by itself, and others decide with what.
+    AnswersIf(Condition, Answer),
+    /// It may change the request in a way that is not simulated, and does not answer it.
+    Changes(String),
+}
+
+impl Verdict {
+    const PASSES: Self = Self::Passes(None);
+
+    fn passes(how: impl Into<String>) -> Self {
+        Self::Passes(Some(how.into()))
+    }
+
+    fn answers(status: u32, why: impl Into<String>) -> Self {
+        Self::Answers(Answer { status, why: why.into(), ..Answer::default() })
+    }
+
+    fn asks(filter: &HttpFilter, wants: impl Into<String>, otherwise: Option<u32>) -> Self {
+        Self::Asks(Condition { filter: filter.name.clone(), wants: wants.into(), cluster: None, otherwise })
+    }
+}
+
+/// An answer that a filter gives.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub(super) status: u32,
+    pub(super) why: String,
+    pub(super) location: Option<String>,
+    pub(super) body: Option<String>,
+    /// The status that gRPC clients get, where it is not the usual one of the HTTP status.
+    pub(super) grpc_status: Option<u32>,
+    /// Sent as it is, and not as gRPC clients would read it.
+    pub(super) as_it_is: bool,
+    /// What the client did not show: with it, others decide.
+    pub(super) lacks: Option<Credential>,
+}
+
+/// The request as filters see it.
+pub(super) struct Stage<'s, 'a> {
+    pub(super) gateway: &'s Gateway<'a>,
+    pub(super) request: &'s Request,
+    pub(super) prepared: &'s Prepared,
+    pub(super) scopes: Scopes<'a>,
+    /// The port of the listener.
+    pub(super) port: u32,
+    /// Whether some route takes the request, be it only the redirect of a virtual host that wants TLS.
+    pub(super) is_routed: bool,
+    /// The filters that the request has passed.
+    before: &'s [HttpFilter],
+    patterns: Patterns<'a>,
+}
+
+/// What came of all filters.
+#[derive(Default)]
+pub(super) struct Walked {
+    pub(super) steps: Vec<FilterStep>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) notes: Vec<String>,
+    pub(super) answer: Option<Answer>,
+}
+
+impl<'s, 'a> Stage<'s, 'a> {
+    pub(super) fn new(gateway: &'s Gateway<'a>, request: &'s Request, prepared: &'s Prepared, scopes: Scopes<'a>, port: u32) -> Self {
+        Self { gateway, request, prepared, scopes, port, is_routed: scopes.route.is_some(), before: &[], patterns: Patterns::default() }
+    }
+
+    /// The request as matchers see it.
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            start: self.prepared.start(&self.request.method),
+            headers: &self.prepared.headers,
+            tls: self.request.tls,
+            client_certificate: self.request.client_certificate,
+            ignore_path_parameters: false,
+            seed: self.request.seed,
+            runtime: &self.gateway.config.runtime,
+            patterns: &self.patterns,
+        }
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.prepared.headers.first(name)
+    }
+
+    /// Whether all of these take the request.
+    fn takes_headers(&self, all: &[pb::route::HeaderMatcher]) -> bool {
+        let subject = self.subject();
+        all.iter().all(|of| header(of, &subject).is_ok())
+    }
+
+    /// Whether a share of requests is all of them, none, or some in percent. Without one, what `unset` says.
+    fn share(&self, of: Option<&pb::base::RuntimeFractionalPercent>, unset: bool) -> Share {
+        let Some(of) = of else { return if unset { Share::All } else { Share::None } };
+        let (numerator, denominator) = parts(of, &self.gateway.config.runtime);
+        Share::of(numerator, denominator)
+    }
+
+    /// The action by which the route forwards the request.
+    fn forwards(&self) -> Option<&'a pb::route::RouteAction> {
+        match &self.scopes.route?.action {
+            Some(pb::route::route::Action::Route(action)) => Some(action),
+            _ => None,
+        }
+    }
+
+    /// What the router does with a request that reaches it.
+    fn by_router(&self) -> &'static str {
+        use pb::route::route::Action;
+        match self.scopes.route.and_then(|route| route.action.as_ref()) {
+            Some(Action::Redirect(_)) => "answers with the redirect of the route",
+            Some(Action::DirectResponse(_)) => "answers with the direct response of the route",
+            Some(_) => "sends the request to the upstream",
+            None if self.is_routed => "answers with a redirect to https",
+            None => "answers 404: no route takes the request",
+        }
+    }
+}
+
+/// How many of all requests.
+#[derive(Clone, Copy, PartialEq)]
+enum Share {
+    None,
+    Some(f64),
+    All,
+}
+
+impl Share {
+    fn of(numerator: u64, denominator: u64) -> Self {
+        match numerator {
+            0 => Self::None,
+            _ if numerator >= denominator => Self::All,
+            _ => Self::Some(numerator as f64 * 100.0 / denominator as f64),
+        }
+    }
+}
+
+/// Takes a request through the filters, as far as it comes.
+pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s, '_>) -> Walked {
+    let mut out = Walked::default();
+    for (at, filter) in manager.http_filters.iter().enumerate() {
+        stage.before = manager.http_filters.get(..at).unwrap_or_default();
+        let enabled = !stage.scopes.is_disabled(filter);
+        let mut step = FilterStep { name: filter.name.clone(), enabled, ..FilterStep::default() };
+        step.verdict = if !enabled {
+            "disabled"
+        } else if out.answer.is_some() {
+            step.does = Some("does not see the request: it is already answered".to_owned());
+            "not_reached"
+        } else {
+            let (verdict, does) = effect_of(verdict(filter, stage), &mut out);
+            step.does = does;
+            verdict
+        };
+        out.steps.push(step);
+    }
+    out
+}
+
+/// Notes a verdict; the word for it, and what the filter does.
+fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
+    match verdict {
+        Verdict::Passes(does) => ("passes", does),
+        Verdict::Asks(condition) => {
+            let does = format!("lets the request pass if {}", condition.wants);
+            out.conditions.push(condition);
+            ("asks", Some(does))
+        }
+        Verdict::AnswersIf(condition, answer) => {
+            out.conditions.push(condition);
+            effect_of(Verdict::Answers(answer), out)
+        }
+        Verdict::Answers(answer) => {
+            let does = format!("answers {}: {}", answer.status, answer.why);
+            out.answer = Some(answer);
+            ("answers", Some(does))
+        }
+        Verdict::Changes(does) => {
+            out.notes.push(does.clone());
+            ("passes", Some(does))
+        }
+    }
+}
+
+/// Filters that never answer a request before the upstream does, and what they do.
+const HARMLESS: &[(&str, &str)] = &[
+    ("envoy.extensions.filters.http.compressor.v3.Compressor", "compresses responses"),
+    ("envoy.extensions.filters.http.decompressor.v3.Decompressor", "decompresses requests and responses"),
+    ("envoy.extensions.filters.http.grpc_web.v3.GrpcWeb", "translates gRPC-Web to gRPC"),
+    ("envoy.extensions.filters.http.grpc_http1_bridge.v3.Config", "translates gRPC over HTTP/1.1"),
+    ("envoy.extensions.filters.http.grpc_stats.v3.FilterConfig", "counts gRPC messages"),
+    ("envoy.extensions.filters.http.header_to_metadata.v3.Config", "keeps headers as metadata"),
+    ("envoy.extensions.filters.http.set_metadata.v3.Config", "sets metadata"),
+    ("envoy.extensions.filters.http.set_filter_state.v3.Config", "sets filter state"),
+    ("envoy.extensions.filters.http.stateful_session.v3.StatefulSession", "keeps sessions at their upstream"),
+    ("envoy.extensions.filters.http.ip_tagging.v3.IPTagging", "tags requests by address"),
+    ("envoy.extensions.filters.http.alternate_protocols_cache.v3.FilterConfig", "records the protocols of upstreams"),
+    ("envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec", "connects to the upstream"),
+    ("envoy.extensions.filters.http.original_src.v3.OriginalSrc", "connects to the upstream from the client's address"),
+    ("envoy.extensions.filters.http.tap.v3.Tap", "records requests"),
+];
+
+fn verdict(filter: &HttpFilter, stage: &Stage<'_, '_>) -> Verdict {
+    let Some(pb::hcm::http_filter::ConfigType::TypedConfig(config)) = &filter.config_type else {
+        return match filter.name.as_str() {
+            "envoy.filters.http.router" | "router" => Verdict::passes(stage.by_router()),
+            name => Verdict::asks(filter, format!("the filter {name}, whose configuration is not known, lets it pass"), None),
+        };
+    };
+    if config.type_name() == "envoy.extensions.filters.http.router.v3.Router" {
+        return Verdict::passes(stage.by_router());
+    }
+    if let Some((_, does)) = HARMLESS.iter().find(|(name, _)| *name == config.type_name()) {
+        return Verdict::passes(*does);
+    }
+    macro_rules! first_of {
+        ($($message:ty => $does:path,)*) => {
+            $(if let Some(of) = config.downcast_ref::<$message>() {
+                return $does(filter, of, stage);
+            })*
+        };
+    }
+    first_of! {
+        http::lua::v3::Lua => script::lua,
+        http::cors::v3::Cors => browsers::cors,
+        http::csrf::v3::CsrfPolicy => browsers::csrf,
+        http::health_check::v3::HealthCheck => access::health_check,
+        http::rbac::v3::Rbac => access::rbac,
+        http::ext_authz::v3::ExtAuthz => access::ext_authz,
+        http::jwt_authn::v3::JwtAuthentication => tokens::jwt,
+        http::basic_auth::v3::BasicAuth => tokens::basic,
+        http::oauth2::v3::OAuth2 => tokens::oauth2,
+        http::local_ratelimit::v3::LocalRateLimit => limits::local,
+        http::ratelimit::v3::RateLimit => limits::by_service,
+        http::buffer::v3::Buffer => limits::buffer,
+        http::fault::v3::HttpFault => limits::fault,
+    }
+    Verdict::asks(filter, format!("the filter {}, which is not simulated, lets it pass", filter.name), None)
+}

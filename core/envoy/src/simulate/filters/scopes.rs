@@ -1,0 +1,84 @@
+//! Where the configuration of a filter for one request may stand: with the filter, the virtual host, the route, the cluster.
+//!
+//! What must not be here: what a filter does.
+
+use crate::emit::pb;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use pb::hcm::HttpFilter;
+use pb::route::weighted_cluster::ClusterWeight;
+use pb::route::{Route, RouteConfiguration, VirtualHost};
+
+/// The levels that have a say on a request, the most exact first.
+#[derive(Clone, Copy, Default)]
+pub(in crate::simulate) struct Scopes<'a> {
+    /// Of a weighted cluster, the one that was drawn.
+    pub(in crate::simulate) cluster: Option<&'a ClusterWeight>,
+    /// Without a route Envoy looks at no level but the filter's own.
+    pub(in crate::simulate) route: Option<&'a Route>,
+    pub(in crate::simulate) host: Option<&'a VirtualHost>,
+    pub(in crate::simulate) table: Option<&'a RouteConfiguration>,
+}
+
+impl<'a> Scopes<'a> {
+    /// What each level says of a filter, the most exact first.
+    pub(super) fn all(&self, filter: &str) -> impl Iterator<Item = &'a pb::Any> {
+        let maps: [Option<&'a BTreeMap<String, pb::Any>>; 4] = [
+            self.cluster.map(|cluster| &cluster.typed_per_filter_config),
+            self.route.map(|route| &route.typed_per_filter_config),
+            self.host.map(|host| &host.typed_per_filter_config),
+            self.table.map(|table| &table.typed_per_filter_config),
+        ];
+        let maps = maps.into_iter().flatten().filter(|_| self.route.is_some());
+        maps.filter_map(|map| map.get(filter)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// What the most exact level says of a filter, where it says it in a message of this type.
+    pub(super) fn first<M: 'static>(&self, filter: &str) -> Option<&'a M> {
+        self.all(filter).find_map(|config| unwrapped(config).downcast_ref::<M>())
+    }
+
+    /// Whether a filter does not run.
+    pub(super) fn is_disabled(&self, filter: &HttpFilter) -> bool {
+        match self.all(&filter.name).next() {
+            None => filter.disabled,
+            Some(config) => config.downcast_ref::<pb::route::FilterConfig>().is_some_and(|of| of.disabled),
+        }
+    }
+
+    /// The policy of CORS that counts.
+    pub(in crate::simulate) fn cors(&self) -> Option<Cors<'a>> {
+        use pb::http_filter::cors::v3::CorsPolicy;
+        let own: Vec<&'a CorsPolicy> = self.all("envoy.filters.http.cors").filter_map(|config| unwrapped(config).downcast_ref()).collect();
+        if let Some(first) = own.first() {
+            // Envoy takes each setting from the most exact level that has it, and whether it is enabled from the first.
+            let origins = own.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());
+            let forwards = own.iter().find_map(|of| of.forward_not_matching_preflights);
+            return Some(Cors { origins: origins.unwrap_or_default(), enabled: first.filter_enabled.as_ref(), forwards });
+        }
+        let action = self.route.and_then(|route| match &route.action {
+            Some(pb::route::route::Action::Route(action)) => action.cors.as_deref(),
+            _ => None,
+        });
+        let policies: Vec<_> = action.into_iter().chain(self.host.and_then(|host| host.cors.as_deref())).collect();
+        let first = policies.first()?;
+        let enabled = first.enabled_specifier.as_ref().map(|pb::route::cors_policy::EnabledSpecifier::FilterEnabled(enabled)| enabled);
+        let origins = policies.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());
+        let forwards = policies.iter().find_map(|of| of.forward_not_matching_preflights);
+        Some(Cors { origins: origins.unwrap_or_default(), enabled, forwards })
+    }
+}
+
+/// A policy of CORS.
+pub(in crate::simulate) struct Cors<'a> {
+    pub(in crate::simulate) origins: &'a [pb::matcher::StringMatcher],
+    pub(super) enabled: Option<&'a pb::base::RuntimeFractionalPercent>,
+    /// Whether preflights of other origins go on to the upstream.
+    pub(super) forwards: Option<bool>,
+}
+
+/// What stands in a `FilterConfig`, or the thing itself.
+fn unwrapped(config: &pb::Any) -> &pb::Any {
+    config.downcast_ref::<pb::route::FilterConfig>().and_then(|of| of.config.as_ref()).unwrap_or(config)
+}

@@ -1,0 +1,184 @@
+//! Headers that a configuration adds, sets and removes.
+//!
+//! As `HeaderParser::evaluateHeaders` in `source/common/router/header_parser.cc` of Envoy: at each level first what is removed, then what
+//! is added, values being made from the headers as they were.
+//!
+//! What must not be here: headers of Envoy's own making.
+
+use super::request::Headers;
+use super::simulation::HeaderChange;
+use crate::emit::pb;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::substitution::{self, Command};
+use pb::base::HeaderValueOption;
+use pb::base::header_value_option::HeaderAppendAction;
+
+/// What a request begins with: in HTTP/2, headers of their own.
+#[derive(Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) method: &'a str,
+    pub(super) authority: &'a str,
+    pub(super) scheme: &'a str,
+    /// With the query.
+    pub(super) path: &'a str,
+}
+
+impl<'a> Start<'a> {
+    /// A part of it by the name of its header, in lower case. `host` is another name for `:authority`.
+    pub(super) fn header(&self, name: &str) -> Option<&'a str> {
+        match name {
+            ":method" => Some(self.method),
+            ":authority" | "host" => Some(self.authority),
+            ":path" => Some(self.path),
+            ":scheme" => Some(self.scheme),
+            _ => None,
+        }
+    }
+}
+
+/// What one level says.
+pub(super) struct Level<'a> {
+    pub(super) name: &'static str,
+    pub(super) add: &'a [HeaderValueOption],
+    pub(super) remove: &'a [String],
+}
+
+/// What commands in values stand for.
+pub(super) struct Values<'a> {
+    pub(super) start: Start<'a>,
+    pub(super) request: &'a Headers,
+    pub(super) source: Option<String>,
+    pub(super) server_name: Option<&'a str>,
+    pub(super) protocol: &'static str,
+    pub(super) cluster: &'a str,
+    pub(super) route: &'a str,
+}
+
+impl Values<'_> {
+    fn header(&self, name: &str) -> Option<&str> {
+        let name = name.to_ascii_lowercase();
+        self.start.header(&name).or_else(|| self.request.first(&name))
+    }
+
+    /// The value of `%COMMAND%`; `None` where only an Envoy knows it.
+    fn command(&self, command: Command<'_>) -> Option<String> {
+        match (command.name, command.arguments) {
+            ("REQ", Some(headers)) => {
+                let limit = command.length.and_then(|length| length.parse::<usize>().ok());
+                let mut names = headers.split('?');
+                let value = names.find_map(|name| self.header(name)).unwrap_or_default();
+                let end = limit.map_or(value.len(), |limit| value.char_indices().nth(limit).map_or(value.len(), |(at, _)| at));
+                Some(value.get(..end).unwrap_or_default().to_owned())
+            }
+            ("DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT" | "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT", _) => self.source.clone(),
+            ("REQUESTED_SERVER_NAME", None) => Some(self.server_name.unwrap_or_default().to_owned()),
+            ("PROTOCOL", None) => Some(self.protocol.to_owned()),
+            ("UPSTREAM_CLUSTER", None) => Some(self.cluster.to_owned()),
+            ("ROUTE_NAME", None) => Some(self.route.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// A value with its commands replaced; what only an Envoy knows stays as it is written, `%START_TIME(%s)%`.
+    fn format(&self, value: &str) -> String {
+        let mut out = String::new();
+        let mut rest = value;
+        while let Some((before, after)) = rest.split_once('%') {
+            out.push_str(before);
+            if let Some(after) = after.strip_prefix('%') {
+                out.push('%');
+                rest = after;
+                continue;
+            }
+            let Some((command, after)) = substitution::command(after) else {
+                out.push('%');
+                rest = after;
+                continue;
+            };
+            match self.command(command) {
+                Some(value) => out.push_str(&value),
+                None => out.extend(["%", command.whole, "%"]),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+}
+
+/// What is done where a header is there already. `append` is what older configurations say.
+pub fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
+    match of.append {
+        Some(true) => HeaderAppendAction::AppendIfExistsOrAdd,
+        Some(false) => HeaderAppendAction::OverwriteIfExistsOrAdd,
+        None => of.append_action(),
+    }
+}
+
+/// Does what one level says, and records it. Removed headers are recorded only where `headers` has them, unless all are asked
+/// for (of a response, whose headers are not known).
+pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'_>, tell_all: bool) -> Vec<HeaderChange> {
+    let mut changes = Vec::new();
+    for name in level.remove {
+        let name = name.to_ascii_lowercase();
+        if headers.remove(&name) || tell_all {
+            changes.push(HeaderChange { name, value: None, action: "remove", level: level.name });
+        }
+    }
+    let before = headers.clone();
+    let mut added = Vec::new();
+    for option in level.add {
+        let Some(header) = &option.header else { continue };
+        let name = header.key.to_ascii_lowercase();
+        let raw = if header.value.is_empty() { String::from_utf8_lossy(&header.raw_value) } else { header.value.as_str().into() };
+        let value = values.format(&raw);
+        if value.is_empty() && !option.keep_empty_value {
+            continue;
+        }
+        let is_there = before.first(&name).is_some();
+        let action = match header_action(option) {
+            HeaderAppendAction::AppendIfExistsOrAdd => "add",
+            HeaderAppendAction::AddIfAbsent if !is_there => "add",
+            HeaderAppendAction::OverwriteIfExistsOrAdd => "set",
+            HeaderAppendAction::OverwriteIfExists if is_there => "set",
+            HeaderAppendAction::AddIfAbsent | HeaderAppendAction::OverwriteIfExists => continue,
+        };
+        if action == "set" {
+            headers.set(&name, &value);
+        } else {
+            added.push((name.clone(), value.clone()));
+        }
+        changes.push(HeaderChange { name, value: Some(value.to_string()), action, level: level.name });
+    }
+    for (name, value) in added {
+        headers.add(&name, &value);
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Headers, Start, Values};
+
+    #[test]
+    fn formatters_are_replaced_or_stay_as_they_are_written() {
+        let mut headers = Headers::default();
+        headers.add("x-user", "ada");
+        let start = Start { method: "GET", authority: "a.org", scheme: "https", path: "/p?q=1" };
+        let values = Values { start, request: &headers, source: None, server_name: Some("a.org"), protocol: "HTTP/2", cluster: "shop", route: "r" };
+        for (written, told) in [
+            ("t=%START_TIME(%s.%3f)%", "t=%START_TIME(%s.%3f)%"),
+            ("%START_TIME(%Y-%m-%dT%H:%M:%S)%;%REQ(X-USER)%", "%START_TIME(%Y-%m-%dT%H:%M:%S)%;ada"),
+            ("%REQ(x-none?x-user):2% 100%%", "ad 100%"),
+            ("%UPSTREAM_CLUSTER%/%PROTOCOL%/%REQ(:PATH):2%", "shop/HTTP/2//p"),
+            ("%DYNAMIC_METADATA(a:b):9%!", "%DYNAMIC_METADATA(a:b):9%!"),
+            ("50% of %REQ(", "50% of %REQ("),
+            ("%%%REQUESTED_SERVER_NAME%%%", "%a.org%"),
+            ("%", "%"),
+        ] {
+            assert_eq!(values.format(written), told, "{written}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What an Envoy does with a request.
+//!
+//! A [`Gateway`] is an Envoy's configuration with indexes; [`Gateway::simulate`] takes a request through it as Envoy 1.40 does: listener,
+//! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
+//! names, and is compared with a real Envoy by `tests/suite/differential`.
+//!
+//! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is reported is what follows
+//! if it holds.
+//!
+//! What is not simulated: bodies, upstreams' health, extensions (named, never passed over in silence).
+//!
+//! What must not be here: a compilation, origins, rendering.
+
+mod action;
+mod connection;
+mod curl;
+mod describe;
+mod ending;
+mod filters;
+mod forward;
+mod headers;
+mod manager;
+mod matcher;
+mod onward;
+mod path;
+mod request;
+mod run;
+mod simulation;
+mod table;
+mod upstream;
+mod written;
+
+pub use connection::{bound, chain_of, is_own, is_tls};
+pub use describe::endpoint_address;
+pub use ending::{Ending, SavedRequest, Verdict, percent};
+pub use headers::header_action;
+pub use matcher::parts as fraction;
+pub use matcher::{path_words, string_words};
+pub use onward::Onward;
+pub use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
+pub use request::host_of;
+pub use request::{Headers, Protocol, Request};
+pub use simulation::{
+    ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
+    RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
+};
+pub use upstream::{aggregated, is_unhealthy};
+pub use written::WrittenRequest;
+
+use crate::config::{EnvoyConfig, Placed};
+use crate::emit::pb;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use hashbrown::HashMap;
+pub use table::Table;
+
+/// An Envoy's configuration, ready to be asked.
+///
+/// ```
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_envoy::config::EnvoyConfig;
+/// use chancery_envoy::simulate::{Gateway, Outcome, Request};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: http}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Host
+/// metadata: {name: all}
+/// spec: {hostname: \"*\", requestPolicy: {insecure: {action: Route}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+/// let envoy = EnvoyConfig::of(gateway.ir);
+/// let gateway = Gateway::new(&envoy);
+/// let request = Request::new("GET", "http://shop.example.com:8080/quote/1").expect("a URL");
+/// let simulation = gateway.simulate(&request);
+/// assert_eq!(simulation.outcome, Outcome::Forward);
+/// assert_eq!(simulation.clusters[0].name, "cluster_quote_default");
+/// ```
+pub struct Gateway<'a> {
+    config: &'a EnvoyConfig,
+    /// By the address of the message.
+    tables: HashMap<usize, Table<'a>>,
+    by_name: HashMap<&'a str, usize>,
+    /// Their places in the configuration's list.
+    clusters: HashMap<&'a str, usize>,
+    /// Endpoints that clusters ask for by name.
+    endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
+}
+
+/// How much detail the answer has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Which route takes the request.
+    Route,
+    /// What becomes of it.
+    Whole,
+    /// That, and every route before and after.
+    Tracing,
+}
+
+impl<'a> Gateway<'a> {
+    /// Indexes a configuration.
+    #[must_use]
+    pub fn new(config: &'a EnvoyConfig) -> Self {
+        let mut tables = HashMap::default();
+        for (pointer, table) in config.route_tables() {
+            tables.insert(address(table), Table::new(table, pointer));
+        }
+        let mut by_name = HashMap::default();
+        for table in &config.routes {
+            by_name.entry(table.message.name.as_str()).or_insert_with(|| address(&table.message));
+        }
+        let (mut clusters, mut endpoints) = (HashMap::default(), HashMap::default());
+        for (at, name) in config.clusters.names().enumerate() {
+            clusters.entry(name).or_insert(at);
+        }
+        for of in &config.endpoints {
+            endpoints.entry(of.message.cluster_name.as_str()).or_insert(&of.message);
+        }
+        Self { config, tables, by_name, clusters, endpoints }
+    }
+
+    /// Which route takes a request: only the end of the choice, and its place, are reported.
+    pub fn choose(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Route)
+    }
+
+    /// The routes that take a path, whatever else they look at: where they stand, in the order in which they are tried. Of each table they are
+    /// those of the virtual host that a host chooses; without a host, those of all. The path is as a route sees it.
+    #[must_use]
+    pub fn routes_for(&self, host: Option<&str>, path: &str) -> Vec<String> {
+        let path = path::without_query(path);
+        let mut out = Vec::new();
+        for table in self.config.route_tables().into_iter().filter_map(|(_, table)| self.tables.get(&address(table))) {
+            let hosts = match host {
+                Some(host) => table.host(&table.looked_for(host)).map(|found| found.index..found.index + 1).unwrap_or_default(),
+                None => 0..table.config.virtual_hosts.len(),
+            };
+            for (at, host) in hosts.filter_map(|at| Some((at, table.routes(at)?))) {
+                let takes = |index: &usize| {
+                    let matcher = host.routes.get(*index).and_then(|route| route.r#match.as_ref());
+                    matcher.is_some_and(|of| matcher::takes_path(of, path, &host.patterns))
+                };
+                let taking = host.candidates(path).into_iter().filter(takes);
+                out.extend(taking.map(|index| format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer)));
+            }
+        }
+        out
+    }
+
+    pub fn cluster(&self, name: &str) -> Option<&'a Placed<pb::cluster::Cluster>> {
+        self.config.clusters.get(*self.clusters.get(name)?)
+    }
+
+    /// The endpoints of a cluster as far as they are known.
+    pub fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
+        let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { &of.name } else { &eds.service_name });
+        of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
+    }
+
+    /// What becomes of a request. Of the routes before the one that takes it, those are reported that an index does not rule out.
+    #[must_use]
+    pub fn simulate(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Whole)
+    }
+
+    /// What becomes of a request, with every route before the one that takes it, and those after it that would take it too.
+    #[must_use]
+    pub fn simulate_tracing(&self, request: &Request) -> Simulation {
+        run::run(self, request, Detail::Tracing)
+    }
+
+    /// The table of routes of a connection manager.
+    pub fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
+        use pb::hcm::http_connection_manager::RouteSpecifier;
+        let key = match &manager.route_specifier {
+            Some(RouteSpecifier::RouteConfig(table)) => Some(address(table)),
+            Some(RouteSpecifier::Rds(rds)) => {
+                let known = self.by_name.get(rds.route_config_name.as_str()).copied();
+                return known.and_then(|key| self.tables.get(&key)).ok_or_else(|| format!("Envoy has no route table {}", rds.route_config_name));
+            }
+            Some(RouteSpecifier::ScopedRoutes(_)) => return Err("the connection manager uses scoped routes, which are not simulated".into()),
+            None => None,
+        };
+        key.and_then(|key| self.tables.get(&key)).ok_or_else(|| "the connection manager has no routes".into())
+    }
+}
+
+fn address(table: &pb::route::RouteConfiguration) -> usize {
+    core::ptr::from_ref(table).addr()
+}
+
+#[cfg(test)]
+mod tests;

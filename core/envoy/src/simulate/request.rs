@@ -1,0 +1,189 @@
+//! A request as it comes to an Envoy.
+//!
+//! What must not be here: what becomes of it.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+
+/// A request, and the connection that it comes on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// The method, as sent.
+    pub method: String,
+    /// `Host`, or `:authority`.
+    pub authority: String,
+    /// Path and query, as sent.
+    pub path: String,
+    /// All other headers.
+    pub headers: Headers,
+    /// The port that the connection comes in at; `None` where any listener would do.
+    pub port: Option<u32>,
+    /// The port that the URL names.
+    pub url_port: Option<u32>,
+    /// Whether the connection is TLS.
+    pub tls: bool,
+    /// The server's name in the TLS handshake.
+    pub sni: Option<String>,
+    /// Protocols that the TLS handshake offers.
+    pub alpn: Vec<String>,
+    /// Whether the client shows a certificate.
+    pub client_certificate: bool,
+    /// The name in the client's certificate: the URI of its alternative names.
+    pub identity: Option<String>,
+    /// Where the connection comes from.
+    pub source: Option<IpAddr>,
+    /// Which address it goes to, where several listeners have the port.
+    pub destination: Option<IpAddr>,
+    /// The version of HTTP.
+    pub protocol: Protocol,
+    /// What chance gives: routes for a fraction of requests, and weighted clusters, are chosen by it.
+    pub seed: Option<u64>,
+}
+
+/// A version of HTTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    #[default]
+    #[serde(rename = "HTTP/1.1")]
+    Http1,
+    /// HTTP/2, and HTTP/3, of which routing knows no difference.
+    #[serde(rename = "HTTP/2")]
+    Http2,
+}
+
+impl Request {
+    /// A request for a URL: `http://host:port/path?query`, or without a scheme, which is then `http`.
+    ///
+    /// # Errors
+    ///
+    /// The URL is none of HTTP's; says why.
+    pub fn new(method: &str, url: &str) -> Result<Self, String> {
+        if method.is_empty() || !method.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&b)) {
+            return Err(format!("`{method}` is not an HTTP method"));
+        }
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+        let tls = match scheme.to_ascii_lowercase().as_str() {
+            "http" | "ws" | "h2c" => false,
+            "https" | "wss" => true,
+            other => return Err(format!("the scheme `{other}` is not http or https: write http:// or https://")),
+        };
+        let rest = rest.split('#').next().unwrap_or_default();
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+        if authority.contains(char::is_whitespace) || authority.starts_with('[') != authority.contains(']') {
+            return Err(format!("`{authority}` in the URL `{url}` is not a host"));
+        }
+        if authority.is_empty() {
+            return Err(format!("the URL `{url}` has no host"));
+        }
+        if let Some(bad) = authority.chars().chain(path.chars()).find(|c| c.is_control() || *c == ' ') {
+            return Err(format!("a URL must not contain {bad:?}: write it as %{:02X}", u32::from(bad)));
+        }
+        let port = match port_of(authority) {
+            Some(port) => Some(port.parse::<u16>().map_err(|_| format!("`{port}` is not a port"))?.into()),
+            None => None,
+        };
+        let host = host_of(authority);
+        let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
+        Ok(Self {
+            method: method.to_owned(),
+            authority: authority.to_owned(),
+            path,
+            headers: Headers::default(),
+            port: None,
+            url_port: port,
+            tls,
+            sni: (tls && !is_address).then(|| host.to_ascii_lowercase()),
+            alpn: Vec::new(),
+            client_certificate: false,
+            identity: None,
+            source: None,
+            destination: None,
+            protocol: Protocol::Http1,
+            seed: None,
+        })
+    }
+
+    /// Adds a header. `Host` takes the place of the URL's.
+    pub fn add_header(&mut self, name: &str, value: &str) {
+        match name.to_ascii_lowercase().as_str() {
+            "host" | ":authority" => self.authority = value.to_owned(),
+            ":method" => self.method = value.to_owned(),
+            ":path" => self.path = value.to_owned(),
+            name => self.headers.add(name, value),
+        }
+    }
+}
+
+/// The port of an authority, as written.
+pub(super) fn port_of(authority: &str) -> Option<&str> {
+    port_start(authority).and_then(|at| authority.get(at + 1..))
+}
+
+/// The authority without its port.
+pub fn host_of(authority: &str) -> &str {
+    port_start(authority).and_then(|at| authority.get(..at)).unwrap_or(authority)
+}
+
+/// Where the port's colon is; colons of an IPv6 address are none. `source/common/http/header_utility.cc` of Envoy.
+fn port_start(authority: &str) -> Option<usize> {
+    let colon = authority.rfind(':')?;
+    authority.rfind(']').is_none_or(|bracket| bracket < colon).then_some(colon)
+}
+
+/// Headers in their order, names in lower case.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Headers(Vec<(String, String)>);
+
+impl Headers {
+    /// Adds one, after those of its name.
+    pub fn add(&mut self, name: &str, value: &str) {
+        self.0.push((name.to_ascii_lowercase(), value.trim().to_string()));
+    }
+
+    /// Sets one, instead of all of its name.
+    pub fn set(&mut self, name: &str, value: &str) {
+        match self.0.iter().position(|(key, _)| key == name) {
+            Some(at) => {
+                if let Some(entry) = self.0.get_mut(at) {
+                    entry.1 = value.to_owned();
+                }
+                let mut index = 0;
+                self.0.retain(|(key, _)| {
+                    index += 1;
+                    index <= at + 1 || key != name
+                });
+            }
+            None => self.0.push((name.to_owned(), value.to_owned())),
+        }
+    }
+
+    /// Takes all of a name away, and says whether there were any.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(key, _)| key != name);
+        self.0.len() != before
+    }
+
+    /// All values of a name.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The first value.
+    #[must_use]
+    pub fn first(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}

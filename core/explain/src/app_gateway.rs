@@ -1,0 +1,218 @@
+//! What an Application Gateway does with a request, in terms of the user's lines.
+//!
+//! What must not be here: how requests are routed, and rendering.
+
+mod routes;
+
+pub use routes::{asking_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
+
+use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_app_gateway::rewrite::{Incoming, Rewritten, rewrite};
+use chancery_app_gateway::route::{Ending, Journey, Request as Asked, try_request};
+use chancery_base::compilation::AppGatewayRef;
+use chancery_base::ir::appgw::{FrontendType, Gateway, HTTPS};
+use chancery_envoy::simulate::{self, ClusterShare, Outcome, Request};
+use chancery_text::{Node, Str};
+
+/// What an Application Gateway does with a request, and which lines say so.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct AppGatewayReport {
+    /// What becomes of the request.
+    #[serde(flatten)]
+    pub journey: Journey,
+    /// What rewrites make of it, where it goes through any that are known.
+    pub rewritten: Option<Rewritten>,
+    /// How it is found out whether the addresses are healthy.
+    pub probe: Option<ProbeView>,
+    /// Where the parts that it names come from.
+    pub origins: Vec<OriginOf>,
+}
+
+/// How it is found out whether the addresses of a pool are healthy: whether they are is not known.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ProbeView {
+    /// The probe; `None` where the gateway asks as it does without one.
+    pub name: Option<Str>,
+    /// The URL that the gateway requests of the first address.
+    pub url: String,
+    /// With which host.
+    pub host: String,
+    /// Which answers are good: codes, and ranges of codes.
+    pub good: Vec<Str>,
+    /// Seconds between two questions.
+    pub interval: i64,
+    /// How many bad answers in a row make an address unhealthy.
+    pub failures: i64,
+}
+
+/// The lists that parts of a journey are in, with the word for such a part.
+const LISTS: [(&str, &str); 3] = [("listener", "httpListeners"), ("rule", "requestRoutingRules"), ("pool", "backendAddressPools")];
+
+/// What becomes of a request that comes to the public address.
+pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, request: &Request) -> AppGatewayReport {
+    let (path, query) = request.path.split_once('?').map_or((request.path.as_str(), None), |(path, query)| (path, Some(query)));
+    let host = request.authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let host = host.map_or(request.authority.as_str(), |(host, _)| host);
+    // Nothing translates ports before an Application Gateway: it listens at the port of the URL.
+    let port = request.port.or(request.url_port).map_or(if request.tls { 443 } else { 80 }, i64::from);
+    let asked = Asked { frontend: FrontendType::Public, port, host, path, query };
+    let mut journey = try_request(of.parts, &asked);
+    let rewritten = rewritten(of.parts, &journey, &asked, request);
+    if let Some(rewritten) = &rewritten {
+        follow(of.parts, &mut journey, rewritten, asked);
+    }
+    let probe = probe(of.parts, &journey);
+    let viewed = Viewed::app_gateway(of.parts);
+    let mut origins = Vec::new();
+    for (what, name) in named_parts(&journey) {
+        let Some(pointer) = LISTS.iter().find(|(word, _)| *word == what).and_then(|(_, list)| pointer_of(&viewed.root, list, &name)) else {
+            continue;
+        };
+        let Some(made) = viewed.map.lookup(&pointer) else { continue };
+        let around = made.pointer != pointer;
+        origins.extend(made.origins.iter().map(|origin| OriginOf {
+            of: what.to_string(),
+            pointer: pointer.clone(),
+            around,
+            origin: OriginView::of(*origin, of.named.of, positions),
+        }));
+    }
+    AppGatewayReport { journey, rewritten, probe, origins }
+}
+
+/// What rewrites make of a request.
+fn rewritten(gateway: &Gateway, journey: &Journey, asked: &Asked<'_>, request: &Request) -> Option<Rewritten> {
+    let name = journey.taken.as_ref()?.rewrites.as_ref()?;
+    let set = gateway.properties.as_ref()?.rewrites.iter().flatten().find(|set| set.name == *name)?;
+    let header = |name: &str| request.headers.first(&name.to_ascii_lowercase()).map(ToString::to_string);
+    let incoming = Incoming {
+        method: &request.method,
+        scheme: if request.tls { "https" } else { "http" },
+        host: asked.host,
+        port: asked.port,
+        path: asked.path,
+        query: asked.query,
+        header: &header,
+    };
+    Some(rewrite(&set.properties, &incoming))
+}
+
+/// Takes a journey on with a new path: to the same backend, or to the one that the path map has for the new path.
+fn follow(gateway: &Gateway, journey: &mut Journey, rewritten: &Rewritten, asked: Asked<'_>) {
+    let Some(new) = &rewritten.path else { return };
+    if rewritten.reroute {
+        let again = try_request(gateway, &Asked { path: new, ..asked });
+        let passed = core::mem::take(&mut journey.passed);
+        *journey = Journey { passed, ..again };
+        return;
+    }
+    if let Ending::Forwarded { path, .. } = &mut journey.ending
+        && *path == asked.path
+    {
+        *path = Str::new(new);
+    }
+}
+
+/// How it is found out whether the addresses are healthy that a journey leads to.
+fn probe(gateway: &Gateway, journey: &Journey) -> Option<ProbeView> {
+    let Ending::Forwarded { addresses, is_https, port, .. } = &journey.ending else { return None };
+    let properties = gateway.properties.as_ref()?;
+    let name = journey.taken.as_ref()?.settings.as_ref()?;
+    let settings = properties.settings.iter().flatten().find(|settings| settings.name == *name)?;
+    let named = settings.properties.probe.as_ref().map(|probe| probe.name());
+    let probe = named.and_then(|name| properties.probes.iter().flatten().find(|probe| probe.name.eq_ignore_ascii_case(name)));
+    let of = probe.map(|probe| probe.properties.clone()).unwrap_or_default();
+    let is_https = of.protocol.as_ref().map_or(*is_https, |protocol| *protocol.value == *HTTPS);
+    let port = of.port.as_ref().map_or(*port, |port| port.value);
+    let path = of.path.as_ref().map_or("/", |path| path.value.as_str());
+    let url = format!("{}://{}:{port}{path}", if is_https { "https" } else { "http" }, addresses.first()?);
+    let good = of.answers.iter().flat_map(|answers| &answers.status_codes).flatten().map(|code| code.value.clone());
+    let mut good: Vec<Str> = good.collect();
+    if good.is_empty() {
+        good.push(Str::new_static("200-399"));
+    }
+    Some(ProbeView {
+        name: probe.map(|probe| probe.name.clone()),
+        url,
+        host: of.host.as_ref().map_or("127.0.0.1", |host| host.value.as_str()).into(),
+        good,
+        interval: of.interval.map_or(30, |interval| interval.value),
+        failures: of.unhealthy_threshold.map_or(3, |failures| failures.value),
+    })
+}
+
+/// The nodes of a story that a request passes, by their ids.
+#[must_use]
+pub fn way_of_app_gateway(report: &AppGatewayReport, story: &Graph) -> Vec<String> {
+    let Some(taken) = &report.journey.taken else { return Vec::new() };
+    let path = taken.path_rule.as_ref().map_or("/*", |(_, pattern)| pattern.as_str());
+    let rule = format!("route:{path} {}", taken.listener);
+    let is_rule = |node: &GraphNode| node.lane.is_some() && node.stands_for.iter().any(|id| id.ends_with(&rule));
+    let pool = match &report.journey.ending {
+        Ending::Forwarded { pool, .. } => format!("cluster:{pool}"),
+        Ending::Redirected { .. } | Ending::Refused { .. } => String::new(),
+    };
+    let serves = |node: &GraphNode| !pool.is_empty() && node.lane.is_some() && node.stands_for.iter().any(|id| id.ends_with(&pool));
+    let rules: Vec<&str> = story.nodes.iter().filter(|node| is_rule(node)).map(|node| node.id.as_str()).collect();
+    let leads_there = |node: &GraphNode| {
+        let mut edges = story.edges.iter().filter(|edge| edge.relation == Relation::Forwards && edge.from == node.id);
+        node.lane.is_some() && edges.any(|edge| rules.contains(&edge.to.as_str()))
+    };
+    let passed = story.nodes.iter().filter(|node| is_rule(node) || serves(node) || leads_there(node));
+    passed.map(|node| node.id.to_string()).collect()
+}
+
+fn named_parts(journey: &Journey) -> Vec<(&'static str, String)> {
+    let mut named = Vec::new();
+    if let Some(taken) = &journey.taken {
+        named.extend([("listener", taken.listener.to_string()), ("rule", taken.rule.to_string())]);
+    }
+    if let Ending::Forwarded { pool, .. } = &journey.ending {
+        named.push(("pool", pool.to_string()));
+    }
+    named
+}
+
+fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {
+    let parts = root.at(&["properties", list])?.as_array()?;
+    let at = parts.iter().position(|part| part.get("name").and_then(Node::as_str) == Some(name))?;
+    Some(format!("/properties/{list}/{at}"))
+}
+
+/// How a request to an Application Gateway ends, in the terms of every gateway.
+#[must_use]
+pub(crate) fn ending_of(journey: &Journey) -> simulate::Ending {
+    match &journey.ending {
+        Ending::Forwarded { pool, host, path, .. } => simulate::Ending {
+            outcome: Outcome::Forward,
+            clusters: Vec::from([ClusterShare { name: pool.to_string(), weight: 100, percent: 100.0 }]),
+            authority: host.as_ref().map(|host| host.to_string()),
+            path: Some(path.to_string()),
+            ..simulate::Ending::default()
+        },
+        Ending::Redirected { code, location } => simulate::Ending {
+            outcome: Outcome::Redirect,
+            status: Some(u32::from(*code)),
+            location: Some(location.clone()),
+            ..simulate::Ending::default()
+        },
+        Ending::Refused { code: None, .. } => simulate::Ending { outcome: Outcome::NoListener, ..simulate::Ending::default() },
+        Ending::Refused { code: Some(code), .. } => {
+            let outcome = if journey.taken.is_some() { Outcome::DirectResponse } else { Outcome::NoRoute };
+            simulate::Ending { outcome, status: Some(u32::from(*code)), ..simulate::Ending::default() }
+        }
+    }
+}
+
+/// How a request ends, as the end of a sentence: `goes to pool-a as /shop/`.
+#[must_use]
+pub(crate) fn describe_ending(journey: &Journey) -> String {
+    match &journey.ending {
+        Ending::Refused { code: Some(code), why } => format!("is answered {code}: {why}"),
+        Ending::Refused { code: None, why } => format!("is not answered: {why}"),
+        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).told(),
+    }
+}

@@ -1,0 +1,109 @@
+//! A request that a route takes, read off its matchers.
+//!
+//! What must not be here: whether another route takes it before; trying it tells.
+
+use super::{RouteRow, RouteRows};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::re2::language::{Language, TextShape, texts};
+use chancery_envoy::config::{ByPointer, tree_of};
+use chancery_envoy::simulate::WrittenRequest;
+use chancery_envoy_api::json;
+use chancery_text::Node;
+
+/// At most this many states of an expression are gone through for a text that it matches.
+const MOST_STATES: usize = 10_000;
+
+/// A request that a route takes: the route at `pointer`, or else the first one that somebody wrote and that forwards. `parts` are those of what Envoy gets.
+/// `None` where no route takes HTTP. `rows` gives all routes, each time anew.
+#[must_use]
+pub fn asking<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+    let mut others = rows();
+    let first = others.next()?;
+    let several = others.any(|row| row.address != first.address);
+    if let Some(pointer) = pointer {
+        return request_for(&rows().find(|row| row.pointer == pointer)?, several, parts);
+    }
+    // What listens at one address alone gets nothing that does not name its port.
+    let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
+    let written = || {
+        let written = rows().filter(|row| !row.made_by.is_empty());
+        written.filter_map(|row| request_for(&row, at_one(&row), parts).map(|request| (row, request)))
+    };
+    // One without headers is what people would try first.
+    let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
+    plain.or_else(|| written().next()).map(|(_, request)| request)
+}
+
+/// A request for a route; nothing where it takes no HTTP.
+fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+    let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
+    let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
+    let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");
+    let host = if domain == "*" { of_chain.unwrap_or("example.com") } else { domain };
+    let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
+    let path = path(matcher);
+    let mut request = WrittenRequest { method: "GET".into(), ..WrittenRequest::default() };
+    let mut host = host.replacen('*', "www", 1);
+    for header in list(matcher, "headers") {
+        let (Some(name), Some(value)) = (header.get("name").and_then(Node::as_str), value(header)) else { continue };
+        match name {
+            ":method" => request.method = value,
+            ":authority" | "host" => host = value,
+            _ if name.starts_with(':') => {}
+            // Envoy says itself how a request came.
+            "x-forwarded-proto" if value == scheme => {}
+            _ => request.headers.push((name.into(), value)),
+        }
+    }
+    if matcher.get("grpc").is_some() {
+        request.method = "POST".into();
+        request.headers.push(("content-type".into(), "application/grpc".into()));
+    }
+    let asked = list(matcher, "query_parameters").filter_map(|of| Some(format!("{}={}", of.get("name")?.as_str()?, value(of)?)));
+    let query = asked.collect::<Vec<_>>().join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    request.url = format!("{scheme}://{host}{path}{mark}{query}");
+    // Where one listener is all there is, its port goes without saying.
+    request.port = several.then(|| row.address.rsplit(':').next()?.parse().ok()).flatten();
+    Some(request)
+}
+
+fn list<'n>(matcher: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
+    matcher.get(key).and_then(Node::as_array).into_iter().flatten()
+}
+
+fn path(matcher: &Node) -> String {
+    let text = |key: &str| matcher.get(key)?.as_str().map(str::to_string);
+    let regex = || matcher.at(&["safe_regex", "regex"])?.as_str().and_then(|regex| shortest(regex, "/"));
+    ["prefix", "path", "path_separated_prefix"]
+        .iter()
+        .find_map(|key| text(key))
+        .filter(|path| !path.is_empty())
+        .or_else(regex)
+        .unwrap_or_else(|| "/".into())
+}
+
+/// What a matcher of a header or a parameter takes; nothing where it takes any, or absence.
+fn value(matcher: &Node) -> Option<String> {
+    if matcher.get("invert_match").and_then(Node::as_bool) == Some(true) {
+        return None;
+    }
+    if matcher.get("present_match").is_some_and(|present| present.as_bool() == Some(false)) {
+        return None;
+    }
+    let old = ["exact_match", "prefix_match", "suffix_match", "contains_match", "safe_regex_match"].iter().any(|key| matcher.get(key).is_some());
+    let Some(text) = matcher.get("string_match").or(old.then_some(matcher)) else { return Some("x".into()) };
+    let of = |key: &str| text.get(key).or_else(|| text.get(&format!("{key}_match")));
+    let plain = ["exact", "prefix", "suffix", "contains"].iter().find_map(|key| of(key)?.as_str().map(str::to_string));
+    plain.or_else(|| shortest(of("safe_regex")?.get("regex")?.as_str()?, ""))
+}
+
+/// A short text that an expression matches, with this beginning.
+fn shortest(regex: &str, begin: &str) -> Option<String> {
+    let mut language = Language::regex(regex).ok()?;
+    let mut budget = MOST_STATES;
+    let found = texts(&mut [&mut language], &TextShape { begin, ..TextShape::VISIBLE }, &mut budget);
+    found.found.get(&1).cloned()
+}

@@ -1,0 +1,177 @@
+//! Resources without effect of which no other finding speaks: so that nothing that a person wrote is dropped in silence.
+//!
+//! What must not be here: why a resource has no effect, which the ledger knows.
+
+use crate::relation::references;
+use crate::{LedgerRow, ResourceRef, rows_without_effect};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::compilation::{SideRef, State, Why};
+use chancery_base::diagnostic::{Code, Diagnostic, Severity, codes};
+use chancery_base::resource::{Object, ObjectId, ResourceKey};
+use chancery_kubernetes::at_name;
+use chancery_text::series;
+use hashbrown::{HashMap, HashSet};
+
+/// Kinds that are there for others to refer to: without effect of their own they are in order.
+const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
+
+/// Kinds that have an effect where a field of another resource names them. What others have they have by themselves: a Module, a Host, or what holds
+/// for a whole mesh.
+const REFERRED: &[&str] =
+    &["TLSContext", "ExtensionService", "KubernetesServiceResolver", "KubernetesEndpointResolver", "ConsulResolver", "HTTPProxy"];
+
+/// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
+const REGISTRATIONS: &[&str] = &["service", "catalog"];
+
+/// Whether a resource has no effect because it is meant for another controller.
+fn is_for_another(row: &LedgerRow) -> bool {
+    [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()))
+}
+
+/// What is known of the whole input.
+struct Input<'a> {
+    side: SideRef<'a>,
+    /// Whether nothing in it has an effect.
+    nothing: bool,
+    /// Whether all in it is meant for others.
+    only_others: bool,
+    /// Whether it is a part of a configuration, whose listener is elsewhere.
+    is_part: bool,
+}
+
+/// Whether an object would have an effect by itself, if it had any. What cannot be read has a finding of its own, unless it is a file in another object.
+fn counts(object: &Object) -> bool {
+    !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some())
+}
+
+/// Whether nothing in the input has an effect, and whether all of it is meant for others.
+fn is_idle<'r>(side: SideRef<'_>, idle: impl Iterator<Item = (&'r LedgerRow, &'r Object)> + Clone) -> (bool, bool) {
+    let own = idle.filter(|(_, object)| counts(object));
+    let nothing = own.clone().count() == side.objects().iter().filter(|object| counts(object)).count();
+    (nothing, nothing && own.clone().all(|(row, _)| is_for_another(row)))
+}
+
+/// That a resource is for another controller is worth a warning where there is nothing else, neither in the input nor to report: then nothing of the
+/// input has an effect.
+pub(super) fn raise_foreign(side: SideRef<'_>, found: &mut [Diagnostic]) {
+    if found.iter().any(|finding| finding.severity != Severity::Notice) {
+        return;
+    }
+    let is_foreign = |finding: &&mut Diagnostic| {
+        const FOREIGN: [&Code; 3] = [&codes::CLASS_NOT_OURS, &codes::DANGLING_REFERENCE, &codes::UNKNOWN_KIND];
+        FOREIGN.contains(&finding.code) && finding.severity == Severity::Notice
+    };
+    let mut foreign = found.iter_mut().filter(is_foreign).peekable();
+    if foreign.peek().is_none() {
+        return;
+    }
+    let rows = rows_without_effect(side, &side.compilation.positions(), counts);
+    if is_idle(side, rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?)))).1 {
+        foreign.for_each(|finding| finding.severity = Severity::Warning);
+    }
+}
+
+/// Resources without effect that are in neither the findings of the stages nor in `found`.
+pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
+    // That something is assumed says nothing about its effect, nor does a value.
+    const OF_VALUES: [&Code; 3] = [&codes::ASSUMED_OBJECT, &codes::PLACEHOLDER, &codes::UNKNOWN_VALUE];
+    let speaks = side.diagnostics().chain(found).filter(|finding| !OF_VALUES.contains(&finding.code));
+    let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
+    // What needs no finding need not be looked at closely.
+    let needs_finding = |object: &Object| !PASSIVE.contains(&&*object.key.kind);
+    let without_effect = rows_without_effect(side, &side.compilation.positions(), needs_finding);
+    let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
+    let (nothing, only_others) = is_idle(side, idle.iter().copied());
+    let others: Vec<_> = side.compilation.sides().filter(|other| other.dialect() != side.dialect()).collect();
+    let is_of_another = |row: &LedgerRow, object: &Object| {
+        let reads = |other: &SideRef<'_>| other.dialect().reads(&object.key);
+        let leaves = |other: &SideRef<'_>| matches!(other.side.ledger.get(object.id), State::Ignored(Why::OtherController | Why::NotWatched, _));
+        let takes = |other: &SideRef<'_>| reads(other) && !leaves(other);
+        [Why::UnknownKind, Why::NotCovered].iter().any(|why| row.why == Some(why.name())) && others.iter().any(reads)
+            || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
+    };
+    let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
+    let silent: Vec<(&LedgerRow, &Object)> = silent.collect();
+    if silent.is_empty() {
+        return Vec::new();
+    }
+    let ids: HashSet<ObjectId> = without_effect.iter().map(|row| row.object).collect();
+    let referrers: HashMap<ObjectId, ObjectId> =
+        references(side).into_iter().filter_map(|of| Some((of.to.ok()?, of.from))).filter(|(_, from)| ids.contains(from)).collect();
+    let is_part = side.diagnostics().chain(found).any(|finding| finding.code == &codes::NO_LISTENER && finding.severity == Severity::Notice);
+    let input = Input { side, nothing, only_others, is_part };
+    silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side))).collect()
+}
+
+/// What refers to an object and has no effect itself, unless it refers in a circle: then nothing in it is the cause.
+fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef<'a>) -> Option<&'a Object> {
+    let (mut seen, mut at) = (Vec::from([of.id]), of.id);
+    while let Some(from) = referrers.get(&at) {
+        if seen.contains(from) {
+            return None;
+        }
+        seen.push(*from);
+        at = *from;
+    }
+    referrers.get(&of.id).and_then(|from| side.objects().get(*from))
+}
+
+impl Input<'_> {
+    fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>) -> Diagnostic {
+        // Others read it, and then it has an effect.
+        if row.why == Some(Why::UnknownKind.name()) && !self.only_others && object.parent.is_none() {
+            let message = format!("{} is not read by {}", object.key.kind, self.side.dialect().controller);
+            return Diagnostic::new(&codes::UNKNOWN_KIND, message, at_name(object)).about(object.key.clone());
+        }
+        let name = ResourceRef::from(&object.key);
+        let why = match (row.state, &row.by, &row.detail) {
+            (State::SHADOWED, Some(by), _) => format!("{by} replaces it"),
+            (_, _, Some(detail)) => detail.to_string(),
+            _ => "the controller does not use it".into(),
+        };
+        let is_left = row.why == Some(Why::NotCovered.name());
+        let message = if is_left { format!("Chancery does not read {name}: {why}") } else { format!("{name} has no effect: {why}") };
+        let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
+        let is_unused = row.why == Some(Why::NeverReferenced.name());
+        // What refers to it has no effect either: that is where to look.
+        let follows = referrer.filter(|_| is_unused);
+        let is_spare = is_unused && REGISTRATIONS.contains(&&*object.key.kind);
+        // Where a listener is missing, that is reported, and the listener may be in the cluster.
+        let waits = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
+        if is_for_another(row) && !self.only_others || (is_spare || is_left) && !self.nothing || waits || follows.is_some() {
+            finding.severity = Severity::Notice;
+        }
+        let help = match follows {
+            Some(referrer) => Some(format!("it has an effect once {} has one", ResourceRef::from(&referrer.key))),
+            None => self.help(row, object),
+        };
+        match help {
+            Some(help) => finding.help(help),
+            None => finding,
+        }
+    }
+
+    /// What to do about it.
+    fn help(&self, row: &LedgerRow, object: &Object) -> Option<String> {
+        let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
+        let controller = self.side.dialect().controller;
+        let is = |why: Why| row.why == Some(why.name());
+        if is(Why::OtherController) {
+            Some(format!("if another controller reads it, leave it; otherwise give it the class or the id of this {controller}"))
+        } else if is(Why::NotWatched) {
+            Some(format!("move it to where {controller} looks, or let {controller} look there"))
+        } else if is(Why::NeverReferenced) && REFERRED.contains(&&*row.resource.kind) && !self.nothing {
+            Some("refer to it from a resource that is in use, or delete it".into())
+        } else if is(Why::NeverReferenced) && !is_of_gateway_api {
+            Some("what it applies to may be elsewhere: give the rest of the configuration as well, to see what it does".into())
+        } else if is(Why::UnknownKind) {
+            let listing = (self.side.dialect().listing)();
+            let known: Vec<&str> = listing.iter().filter(|kind| *object.key.group == *kind.group).map(|kind| kind.name).collect();
+            (!known.is_empty()).then(|| format!("of `{}`, {controller} reads {}", object.key.group, series(&known)))
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Kinds that a group does not have: nobody reads such an object, and no API server takes it.
+//!
+//! What must not be here: the kinds of dialects, which list them, and kinds of groups that are not known here.
+
+use super::whole::Whole;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
+use chancery_base::resource::{Object, nearest};
+
+/// A group of Kubernetes' API.
+struct Group {
+    name: &'static str,
+    /// Whether it has no other kinds, nor will have.
+    is_complete: bool,
+    kinds: &'static [&'static str],
+}
+
+/// Groups of Kubernetes itself. Where a later version may have more, only a kind that is nearly one of these is reported.
+const GROUPS: &[Group] = &[
+    Group {
+        name: "",
+        is_complete: true,
+        kinds: &[
+            "Binding",
+            "ComponentStatus",
+            "ConfigMap",
+            "Endpoints",
+            "Event",
+            "LimitRange",
+            "Namespace",
+            "Node",
+            "PersistentVolume",
+            "PersistentVolumeClaim",
+            "Pod",
+            "PodTemplate",
+            "ReplicationController",
+            "ResourceQuota",
+            "Secret",
+            "Service",
+            "ServiceAccount",
+        ],
+    },
+    Group { name: "networking.k8s.io", is_complete: false, kinds: &["Ingress", "IngressClass", "NetworkPolicy", "IPAddress", "ServiceCIDR"] },
+    Group { name: "discovery.k8s.io", is_complete: false, kinds: &["EndpointSlice"] },
+    Group {
+        name: "gateway.networking.k8s.io",
+        is_complete: false,
+        kinds: &[
+            "GatewayClass",
+            "Gateway",
+            "HTTPRoute",
+            "GRPCRoute",
+            "TLSRoute",
+            "TCPRoute",
+            "UDPRoute",
+            "ReferenceGrant",
+            "BackendTLSPolicy",
+            "ListenerSet",
+        ],
+    },
+];
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let dialect = whole.side.dialect();
+    let listed = (dialect.listing)();
+    for object in whole.side.objects().iter().filter(|object| !object.broken && object.parent.is_none()) {
+        // Documents of other tools have no version, and a list has any kind's name. What a stage reported needs no further report.
+        let kind = object.key.kind.as_str();
+        if object.api_version.is_empty() || kind.is_empty() || kind.ends_with("List") || whole.wrong.contains(&object.id) {
+            continue;
+        }
+        let group = object.key.group.as_str();
+        let finding = match GROUPS.iter().find(|known| known.name == group) {
+            Some(known) => unknown(object, known.kinds, known.is_complete),
+            None => {
+                // Of its own groups, a dialect lists all kinds.
+                let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
+                if own.is_empty() || dialect.of_others.contains(&kind) { None } else { unknown(object, &own, true) }
+            }
+        };
+        if let Some(finding) = finding {
+            whole.report(finding);
+        }
+    }
+}
+
+fn unknown(object: &Object, kinds: &[&str], is_complete: bool) -> Option<Diagnostic> {
+    let (kind, group) = (object.key.kind.as_str(), object.key.group.as_str());
+    if kinds.contains(&kind) {
+        return None;
+    }
+    let near = nearest(kind, kinds.iter().copied());
+    if near.is_none() && !is_complete {
+        return None;
+    }
+    let group = if group.is_empty() { "Kubernetes' core group" } else { group };
+    let place = Place::value(object.id, object.root.get("kind").map_or(object.root.id, |kind| kind.id));
+    let message = format!("unknown kind {kind}: {group} has no such kind");
+    let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, place.clone()).about(object.key.clone());
+    finding.severity = if is_complete { Severity::Error } else { Severity::Warning };
+    Some(match near {
+        Some(near) => finding.help(format!("did you mean {near}?")).fix(format!("write {near}"), place, near),
+        None => finding,
+    })
+}

@@ -1,0 +1,159 @@
+//! Checks over the whole: what no single stage can see, because it takes all resources, or what Envoy makes of them together.
+//!
+//! They look at a finished [`Compilation`], at its IR and objects wherever that is enough, so that they serve every dialect. They cost
+//! nothing when they are not asked for, and change nothing of what is compiled. At the end [`settle`] judges all findings as the user has decided.
+//!
+//! What must not be here: what a single resource's own rules find, which its dialect reports while it compiles; rendering.
+
+mod annotation;
+mod certificate;
+mod class;
+mod cover;
+mod effect;
+mod exposure;
+mod foreign;
+mod header;
+mod impossible;
+mod kind;
+mod listening;
+mod naming;
+mod port;
+mod redirect;
+mod reference;
+mod refused;
+mod regex;
+mod rewriting;
+mod settle;
+mod shares;
+mod stale;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod unreachable;
+mod whole;
+
+pub use settle::ANNOTATION;
+
+use crate::refused_by_envoy;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, SideRef};
+use chancery_base::diagnostic::{Diagnostic, Policy};
+use chancery_base::executor::{self, Executor, Work};
+use chancery_base::ir::Ir;
+use chancery_compile::EmittedByGateway;
+use hashbrown::HashSet;
+use whole::{OfSide, Whole};
+
+/// A check of the whole.
+type Check = fn(&mut Whole<'_>, &Policy);
+
+/// What a check looks at.
+#[derive(Clone, Copy, PartialEq)]
+enum Scope {
+    /// What one gateway does: once for each.
+    Gateway,
+    /// The objects of a side, whatever its gateways do: once.
+    Side,
+}
+
+/// All checks, in the order in which findings are shown.
+const CHECKS: &[(Scope, Check)] = &[
+    (Scope::Gateway, |whole, _| unreachable::check(whole)),
+    (Scope::Gateway, |whole, _| listening::check(whole)),
+    (Scope::Gateway, |whole, _| shares::check(whole)),
+    (Scope::Side, |whole, _| kind::check(whole)),
+    (Scope::Side, |whole, _| reference::check(whole)),
+    (Scope::Side, |whole, _| class::check(whole)),
+    (Scope::Gateway, |whole, _| naming::check(whole)),
+    (Scope::Gateway, |whole, _| port::check(whole)),
+    (Scope::Gateway, |whole, _| header::check(whole)),
+    (Scope::Gateway, |whole, _| refused::check(whole)),
+    (Scope::Gateway, |whole, _| impossible::check(whole)),
+    (Scope::Gateway, |whole, _| regex::check(whole)),
+    (Scope::Gateway, |whole, _| rewriting::check(whole)),
+    (Scope::Gateway, |whole, _| timing::check(whole)),
+    (Scope::Gateway, |whole, _| exposure::check(whole)),
+    (Scope::Gateway, |whole, _| redirect::check(whole)),
+    (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),
+    (Scope::Side, |whole, policy| certificate::of_app_gateways(whole, policy.at)),
+    (Scope::Side, |whole, _| stale::check(whole)),
+    (Scope::Side, |whole, _| annotation::check(whole)),
+];
+
+/// Adds to a compilation's findings what the whole shows, and judges all of them.
+///
+/// ```
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::check::check;
+/// use chancery_base::diagnostic::Policy;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
+/// let mut compilation = compiler.compile(&inputs, &Options::default());
+///
+/// let executor = compiler.executor();
+/// check(&mut compilation, &Policy::default(), &mut compiler.emitted, executor);
+/// // That nothing listens is seen only when the whole is looked at.
+/// assert!(compilation.all_diagnostics().any(|finding| finding.code.name == "no-listener"));
+/// ```
+pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) {
+    let found: Vec<Vec<Diagnostic>> = compilation.sides().map(|side| check_side(side, policy, emitted, executor)).collect();
+    for (side, mut found) in compilation.sides.iter_mut().zip(found) {
+        // Assumed objects have no faults.
+        found.retain(|finding| !finding.place.object().is_some_and(|object| compilation.objects.is_assumed(object)));
+        side.diagnostics.append(&mut found);
+    }
+    reference::nearest_names(compilation);
+    reference::secrets_elsewhere(compilation);
+    for at in 0..compilation.sides.len() {
+        let mut found = compilation.sides.get_mut(at).map(|side| core::mem::take(&mut side.diagnostics)).unwrap_or_default();
+        if let Some(side) = compilation.sides().nth(at) {
+            effect::raise_foreign(side, &mut found);
+        }
+        if let Some(side) = compilation.sides.get_mut(at) {
+            side.diagnostics = found;
+            foreign::join(side);
+        }
+    }
+    settle::settle(compilation, policy);
+}
+
+/// What each gateway of a side shows, each finding once.
+fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) -> Vec<Diagnostic> {
+    let (mut all, mut reported) = (Vec::new(), HashSet::new());
+    for gateway in side.gateways() {
+        let refused = refused_by_envoy(gateway, None, emitted.of(gateway), executor);
+        all.extend(refused.into_iter().filter(|finding| reported.insert(finding.fingerprint())));
+    }
+    // Where no gateway runs, the objects are looked at all the same.
+    let none = Ir::default();
+    let mut irs: Vec<&Ir> = side.irs().collect();
+    if irs.is_empty() {
+        irs.push(&none);
+    }
+    let of_side = OfSide::new(side);
+    let wholes: Vec<Whole<'_>> = irs.into_iter().map(|ir| Whole::new(&of_side, ir)).collect();
+    let own = side.dialect().checks.iter().map(|check| -> Work<'_, Vec<Diagnostic>> { Box::new(move || check(side)) });
+    let of_gateways = wholes.iter().enumerate().flat_map(|(at, whole)| {
+        let checks = CHECKS.iter().filter(move |(scope, _)| at == 0 || *scope == Scope::Gateway);
+        checks.map(move |(_, check)| -> Work<'_, Vec<Diagnostic>> {
+            Box::new(move || {
+                let mut whole = whole.clone();
+                check(&mut whole, policy);
+                whole.finish()
+            })
+        })
+    });
+    let found = executor::all(executor, own.chain(of_gateways).collect());
+    all.extend(found.into_iter().flatten().filter(|finding| reported.insert(finding.fingerprint())));
+    all.append(&mut effect::check(side, &all));
+    all
+}

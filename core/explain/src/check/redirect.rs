@@ -1,0 +1,144 @@
+//! Redirects to https that lead nowhere: of hosts that no listener serves over TLS, and of requests that came over TLS.
+//!
+//! What must not be here: hosts that are not redirected (`exposure`).
+
+use super::exposure::{hosts, is_secure, wants_tls};
+use super::whole::{Whole, written};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::codes;
+use chancery_base::ir::{FilterChain, HttpConnectionManager, NetworkFilter, Redirect, Route, RouteAction, VirtualHost};
+use chancery_text::Str;
+use hashbrown::HashSet;
+
+/// Whether a redirect keeps the host and the port, and asks for TLS.
+fn is_upgrade(redirect: &Redirect) -> bool {
+    let is_https =
+        redirect.https.as_ref().is_some_and(|https| https.value) || redirect.scheme.as_ref().is_some_and(|scheme| *scheme.value == *"https");
+    is_https && redirect.host.is_none() && redirect.port.is_none()
+}
+
+/// Whether domains of virtual hosts take a name, which may be a domain itself.
+fn covers(domains: &HashSet<Str>, name: &Str) -> bool {
+    let wider = |(at, _): (usize, char)| name.get(at..).map(|end| domains.contains(&Str::from(format!("*{end}")))).unwrap_or_default();
+    domains.contains("*") || domains.contains(name) || name.char_indices().filter(|(_, c)| *c == '.').any(wider)
+}
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    loops(whole);
+    unserved(whole);
+}
+
+/// A domain in a sentence.
+fn in_words(domain: &Str) -> String {
+    if **domain == *"*" { "every host".into() } else { format!("`{domain}`") }
+}
+
+/// Whether a route looks at how the client came, as what is in front of the gateway says.
+fn asks_for_scheme(route: &Route) -> bool {
+    route.matcher.headers.iter().any(|header| *header.value.name == *"x-forwarded-proto")
+}
+
+/// Redirects to themselves.
+fn loops(whole: &mut Whole<'_>) {
+    let mut found = Vec::new();
+    for host in whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(|chain| is_secure(chain)).flat_map(hosts) {
+        // Where a route asks how the client came, only the others are redirected.
+        if host.routes.iter().any(|route| asks_for_scheme(route)) {
+            continue;
+        }
+        let looping = host.routes.iter().find_map(|route| match &route.action {
+            RouteAction::Redirect(redirect) if is_upgrade(redirect) && redirect.path.is_none() => written(&route.origins),
+            _ => None,
+        });
+        if let (Some(at), Some(domain)) = (looping, host.domains.first()) {
+            found.push((at, domain.value.clone()));
+        }
+    }
+    for (at, domain) in found {
+        let of = in_words(&domain);
+        let finding = whole.finding(&codes::REDIRECT_LOOP, Some(at), format!("requests for {of} that come over TLS are redirected to themselves"));
+        let by_host = whole.key(Some(at)).is_some_and(|key| matches!(key.kind.as_str(), "Host" | "Mapping"));
+        whole.report(finding.help(if by_host {
+            "let only requests in cleartext be redirected: the Listener of TLS needs `securityModel: XFP` or `SECURE`"
+        } else {
+            "let only requests in cleartext be redirected: give the redirect to the listener without TLS alone"
+        }));
+    }
+}
+
+/// Whether a manager believes what is in front of it about how the client came: else Envoy overwrites `x-forwarded-proto`
+/// (`source/common/http/conn_manager_utility.cc`).
+fn believes_others(manager: &HttpConnectionManager) -> bool {
+    let is_off = manager.use_remote_address.as_ref().is_some_and(|of| !of.value);
+    is_off || manager.xff_num_trusted_hops.as_ref().is_some_and(|hops| hops.value > 0)
+}
+
+/// What is wrong with a virtual host that is served without TLS alone.
+enum Unserved {
+    /// It redirects to https.
+    Redirects,
+    /// All of its routes want TLS.
+    WantsTls,
+}
+
+/// Hosts that need TLS, and that nothing serves over it.
+fn unserved(whole: &mut Whole<'_>) {
+    let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
+    let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
+    // What is passed through still encrypted has no virtual hosts.
+    let names =
+        |chain: &FilterChain| chain.matcher.iter().flat_map(|matcher| matcher.server_names.clone()).map(|name| name.value).collect::<Vec<_>>();
+    let mut secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
+    secure.extend(chains().flat_map(names));
+    let is_served = |host: &VirtualHost| host.domains.iter().any(|domain| covers(&secure, &domain.value));
+    let managers = chains().filter(|chain| !is_secure(chain)).flat_map(|chain| &chain.filters).filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(manager),
+        NetworkFilter::Tcp(_) => None,
+    });
+    let mut found = Vec::new();
+    for (manager, host) in managers.flat_map(|manager| manager.routes.virtual_hosts.iter().map(move |host| (manager, host))) {
+        // Where a route asks how the client came, and somebody may say it, something in front of the gateway may end TLS.
+        let asks = host.routes.iter().any(|route| wants_tls(route));
+        if is_served(host) || asks && believes_others(manager) {
+            continue;
+        }
+        let upgrades = host.routes.iter().find_map(|route| match &route.action {
+            RouteAction::Redirect(redirect) if is_upgrade(redirect) => written(&route.origins),
+            _ => None,
+        });
+        let mut own = host.routes.iter().filter_map(|route| Some((route, written(&route.origins)?))).peekable();
+        let first = own.peek().map(|(_, at)| *at).filter(|_| own.all(|(route, _)| wants_tls(route)));
+        let Some(domain) = host.domains.first() else { continue };
+        match (upgrades, first) {
+            (Some(at), _) => found.push((Unserved::Redirects, at, domain.value.clone(), asks)),
+            (None, Some(at)) => found.push((Unserved::WantsTls, at, domain.value.clone(), asks)),
+            (None, None) => {}
+        }
+    }
+    for (what, at, domain, asks) in found {
+        if whole.object(Some(at)).is_some_and(|object| object.assumed) {
+            continue;
+        }
+        let of = in_words(&domain);
+        let before = if asks {
+            "where TLS ends before the gateway, give the Listener an `l7Depth`: else Envoy overwrites the X-Forwarded-Proto that it gets"
+        } else {
+            "where TLS ends before the gateway, clients are sent in a circle"
+        };
+        let finding = match what {
+            Unserved::Redirects => {
+                let message = format!("requests for {of} are redirected to https://, and no listener serves it over TLS");
+                let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
+                finding.help(format!("serve it over TLS, or take the redirect away; {before}"))
+            }
+            Unserved::WantsTls => {
+                let message = format!("the routes of {of} take only requests that come over TLS, and no listener serves it over TLS");
+                let finding = whole.finding(&codes::UNSERVED_HOST, Some(at), message);
+                finding.help(format!("serve it over TLS, or let requests in cleartext be routed; {before}"))
+            }
+        };
+        whole.report(finding);
+    }
+}

@@ -1,0 +1,192 @@
+//! References that lead nowhere, or to an object of another kind, that no earlier stage reported.
+//!
+//! What must not be here: which fields refer (dialects), and what is wrong with what is there.
+
+use super::whole::Whole;
+use crate::relation::{Absence, Reference, references};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, State, Why};
+use chancery_base::diagnostic::{Diagnostic, Place, Related, Severity, codes};
+use chancery_base::resource::{Object, ObjectId, nearest};
+use chancery_text::Str;
+use hashbrown::{HashMap, HashSet};
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    let side = whole.side;
+    let references = whole.references.clone();
+    let is_read = |from: ObjectId| !side.objects().is_assumed(from) && !matches!(side.side.ledger.get(from), State::Ignored(Why::NotCovered, _));
+    let missing: Vec<_> = references.iter().filter(|reference| reference.to.is_err() && is_read(reference.from)).collect();
+    if missing.is_empty() {
+        return;
+    }
+    let reported: HashSet<(ObjectId, u32)> = side.diagnostics().filter_map(|finding| place(&finding.place)).collect();
+    let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
+    let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
+    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
+    // Where Services of a name are.
+    let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
+    for object in side.objects().iter().filter(|object| !object.broken) {
+        by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
+        names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
+        namespaces.extend(object.key.namespace.as_deref());
+        if *object.key.kind == *"Service" {
+            elsewhere.entry(&object.key.name).or_default().push(object);
+        }
+    }
+    for reference in missing {
+        let Err(absence) = &reference.to else { continue };
+        let key = &reference.key;
+        let near = names.get(&(&key.kind, key.namespace.as_ref())).and_then(|names| nearest(&key.name, names.iter().copied()));
+        // An optional reference is reported where there is a Service of a similar name.
+        let is_misspelt = near.is_some() && *key.kind == *"Service";
+        let at = Place::origin(reference.at);
+        let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
+        let other = by_name.get(&(&key.name, key.namespace.as_ref())).filter(|object| object.key.kind != key.kind && object.id != reference.from);
+        let other = other.filter(|object| is_likely(&object.key.kind, &key.kind, absence));
+        let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
+        let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
+        // What looks like a namespace may be the end of a name of DNS.
+        let is_namespace = |name: &str| namespaces.contains(name) || nearest(name, namespaces.iter().copied()).is_some();
+        let elsewhere = elsewhere.filter(|_| !absence.assumed || key.namespace.as_deref().is_some_and(is_namespace));
+        let is_fine = absence.assumed && !is_misspelt && other.is_none() && elsewhere.is_none();
+        if is_fine || is_reported || is_address(&key.name) {
+            continue;
+        }
+        let whose = key
+            .namespace
+            .as_ref()
+            .filter(|namespace| !namespace.is_empty())
+            .map(|namespace| format!(" in the namespace {namespace}"))
+            .unwrap_or_default();
+        let finding = match other {
+            Some(other) => {
+                let message = format!("`{}` is a {}, but this must name a {}", key.name, other.key.kind, key.kind);
+                Diagnostic::new(&codes::WRONG_KIND_REFERENCE, message, at).related(chancery_kubernetes::at_name(other), "the object with this name")
+            }
+            None => {
+                let message = format!("no {} `{}`{whose} is in the input", key.kind, key.name);
+                let finding = Diagnostic::new(&codes::DANGLING_REFERENCE, message, at);
+                match elsewhere {
+                    Some(elsewhere) => finding.related(chancery_kubernetes::at_name(elsewhere), "one exists in another namespace"),
+                    None => finding,
+                }
+            }
+        };
+        let finding = match side.objects().get(reference.from) {
+            Some(object) => finding.about(object.key.clone()),
+            None => finding,
+        };
+        let qualified = elsewhere.and_then(|object| Some(format!("{}.{}", object.key.name, object.key.namespace.as_ref()?)));
+        let meant = near.map(Into::into).or(qualified);
+        let help = meant.map_or_else(|| "add it to the input, or correct the name".into(), |meant: String| format!("did you mean `{meant}`?"));
+        whole.report(finding.help(help));
+    }
+}
+
+/// Where something is not found, asks whether the object of nearly that name was meant.
+pub(super) fn nearest_names(compilation: &mut Compilation) {
+    let objects = &compilation.objects;
+    let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
+    for object in objects.iter().filter(|object| !object.broken) {
+        names.entry((&object.key.kind, object.key.namespace.as_ref())).or_default().push(&object.key.name);
+    }
+    let mut meant: HashMap<(ObjectId, u32), String> = HashMap::new();
+    let is_missing = |reference: &Reference| reference.to.as_ref().is_err_and(|absence| !absence.assumed);
+    for reference in compilation.sides().flat_map(references).filter(is_missing) {
+        let key = &reference.key;
+        let near = names.get(&(&key.kind, key.namespace.as_ref())).and_then(|names| nearest(&key.name, names.iter().copied()));
+        if let (Some(near), Some(at)) = (near, place(&Place::origin(reference.at))) {
+            meant.insert(at, near.to_string());
+        }
+    }
+    if meant.is_empty() {
+        return;
+    }
+    let all = compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics);
+    let unhelped = all.filter(|finding| finding.help.is_none() && finding.fix.is_none());
+    for finding in unhelped.filter(|finding| finding.severity != Severity::Notice) {
+        if let Some(near) = place(&finding.place).and_then(|at| meant.get(&at)) {
+            finding.help = Some(format!("did you mean `{near}`?"));
+        }
+    }
+}
+
+/// Where a Secret is not found, reports one that is there and cannot be used, one of that name in another namespace, or one of nearly that name.
+pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
+    if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+        return;
+    }
+    let mut secrets: HashMap<&Str, &Object> = HashMap::new();
+    for object in compilation.objects.iter().filter(|object| !object.broken && *object.key.kind == *"Secret" && object.key.namespace.is_some()) {
+        secrets.entry(&object.key.name).or_insert(object);
+    }
+    let objects = &compilation.objects;
+    let path = |place: &Place| {
+        let Place::Node { object, node, .. } = place else { return None };
+        Some((*object, objects.get(*object)?.path(*node).to_string()))
+    };
+    let mut found: HashMap<(ObjectId, String), (Place, &str, String)> = HashMap::new();
+    let all = compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference)));
+    for (side, reference) in all.filter(|(_, reference)| *reference.key.kind == *"Secret") {
+        let Some(at) = path(&Place::origin(reference.at)) else { continue };
+        let said = match &reference.to {
+            Ok(id) => objects.get(*id).filter(|object| !object.assumed).map(|secret| {
+                let help = match side.side.ledger.get(secret.id) {
+                    State::Invalid(_) => "the Secret is there, and Kubernetes refuses it: see what is said of it",
+                    _ if at.1.contains("ca_secret") || at.1.contains("crl_secret") => "the Secret is there, without the key that is needed",
+                    _ => "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it",
+                };
+                (secret, "this Secret", help.to_string())
+            }),
+            Err(_) => secrets.get(&reference.key.name).map_or_else(
+                || {
+                    let beside = secrets.values().filter(|secret| secret.key.namespace == reference.key.namespace);
+                    let near = nearest(&reference.key.name, beside.map(|secret| secret.key.name.as_str()))?;
+                    Some((*secrets.get(&Str::from(near))?, "this Secret", format!("did you mean `{near}`?")))
+                },
+                |secret| {
+                    let namespace = secret.key.namespace.as_deref().unwrap_or_default();
+                    let help = format!("one exists in the namespace {namespace}: add the namespace where the field allows it, or copy the Secret");
+                    Some((*secret, "the Secret of another namespace", help))
+                },
+            ),
+        };
+        if let Some((secret, what, help)) = said {
+            found.insert(at, (chancery_kubernetes::at_name(secret), what, help));
+        }
+    }
+    for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
+        // The name may be a field of what refers.
+        let Some((object, field)) = path(&finding.place) else { continue };
+        let whole = field.strip_suffix(".name").unwrap_or(&field).to_string();
+        if let Some((at, what, help)) = found.get(&(object, field)).or_else(|| found.get(&(object, whole))) {
+            finding.related.push(Related { place: at.clone(), message: (*what).into() });
+            finding.help = Some(help.clone());
+        }
+    }
+}
+
+fn place(of: &Place) -> Option<(ObjectId, u32)> {
+    match of {
+        Place::Node { object, node, .. } => Some((*object, node.0)),
+        _ => None,
+    }
+}
+
+/// Whether a name is an address or the machine itself, which no Service is.
+fn is_address(name: &str) -> bool {
+    name == "localhost" || name.contains(':') || name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+/// Whether an object of one kind can be taken for one of another: what serves is named like its Service, what is configured is not. Where nothing is
+/// wrong with the absence, an object of the same name is just another one.
+fn is_likely(kind: &str, wanted: &str, absence: &Absence) -> bool {
+    match wanted {
+        "Service" => matches!(kind, "Deployment" | "Pod" | "StatefulSet" | "DaemonSet" | "ExtensionService" | "ReplicaSet" | "ExternalName"),
+        "Secret" => matches!(kind, "ConfigMap" | "Certificate" | "SealedSecret" | "ExternalSecret" | "TLSContext"),
+        _ => !absence.assumed,
+    }
+}

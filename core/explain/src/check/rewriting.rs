@@ -1,0 +1,135 @@
+//! Prefixes that are put together with one slash too many or too few, and rewrites that name groups that there are not.
+//!
+//! What must not be here: whether the upstream minds.
+
+use super::whole::{Whole, written};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Severity, codes};
+use chancery_base::ir::{PathMatch, PathRewrite, RedirectPath, RouteAction, Tree};
+use chancery_base::re2::engine::{Finder, greatest_group};
+use chancery_base::resource::{ObjectId, Origin, Sourced};
+use hashbrown::HashSet;
+
+/// A prefix that is replaced.
+struct Replaced<'a> {
+    prefix: &'a str,
+    by: &'a str,
+    /// What wrote the route.
+    owner: Option<ObjectId>,
+    /// Where the replacement is written.
+    origin: Option<Origin>,
+}
+
+/// What prefixes there are, by what wrote them, and which of them are replaced.
+#[derive(Default)]
+struct Found<'a> {
+    prefixes: HashSet<(Option<ObjectId>, &'a str)>,
+    replaced: Vec<Replaced<'a>>,
+}
+
+pub(super) fn check(whole: &mut Whole<'_>) {
+    groups(whole);
+    let mut found = Found::default();
+    lowered(whole, &mut found);
+    let all = &whole.ir.delivery.verbatim;
+    for tree in all.listeners.iter().chain(&all.routes) {
+        in_envoys_words(tree, None, &mut found);
+    }
+    let Found { prefixes, replaced } = found;
+    for Replaced { prefix, by: other, owner, origin } in replaced {
+        if !other.is_empty() && !other.starts_with('/') && prefix.starts_with('/') {
+            if whole.object(origin).is_some() {
+                let message = format!("a request for `{prefix}` reaches the upstream as `{other}`, which is no path");
+                let mut finding = whole.finding(&codes::REWRITE_SLASHES, origin, message);
+                finding.severity = Severity::Warning;
+                whole.report(finding.help(format!("begin the replacement with a slash: `/{other}`")));
+            }
+            continue;
+        }
+        let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
+        // `impossible` reports what is no plain path.
+        if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {
+            continue;
+        }
+        // Contour makes a route with the slash and one without of each.
+        let twin: String = if begins { prefix.trim_end_matches('/').into() } else { format!("{prefix}/") };
+        if prefixes.contains(&(owner, twin.as_str())) {
+            continue;
+        }
+        let asked = format!("{prefix}{}a", if begins { "" } else { "/" });
+        let sent = format!("{other}{}", asked.get(prefix.len()..).unwrap_or_default());
+        let Some(key) = whole.key(origin) else { continue };
+        let message = format!("a request for `{asked}` reaches the upstream as `{sent}`");
+        let help =
+            if begins { format!("end the replacement with a slash: `{other}/`") } else { format!("end the prefix with a slash too: `{prefix}/`") };
+        let finding = whole.finding(&codes::REWRITE_SLASHES, origin, message).about(key.clone());
+        whole.report(finding.help(help));
+    }
+}
+
+/// Rewrites by regular expressions.
+fn groups(whole: &mut Whole<'_>) {
+    for route in whole.routes.clone().iter() {
+        let (rewrite, origin) = match &route.action {
+            RouteAction::Forward(forward) => match &forward.path_rewrite {
+                Some(Sourced { value: PathRewrite::Regex(rewrite), origin, .. }) => (&**rewrite, *origin),
+                _ => continue,
+            },
+            RouteAction::Redirect(redirect) => match &redirect.path {
+                Some(Sourced { value: RedirectPath::Regex(rewrite), origin, .. }) => (rewrite, *origin),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let Ok(pattern) = Finder::new(&rewrite.pattern.regex) else { continue };
+        let (named, there) = (greatest_group(&rewrite.substitution), pattern.group_count());
+        let groups = match there {
+            0 => "no group".to_string(),
+            1 => "one group".to_string(),
+            more => format!("{more} groups"),
+        };
+        let dollar = rewrite.substitution.split('$').skip(1).find_map(|after| after.chars().next().filter(char::is_ascii_digit));
+        let message = match dollar {
+            _ if named > there => format!("the substitution names the group `\\{named}`, and the expression has {groups}: Envoy rewrites nothing"),
+            Some(digit) => format!("`${digit}` is plain text in the substitution: Envoy writes the group as `\\{digit}`"),
+            None => continue,
+        };
+        if whole.object(origin).is_some() {
+            let finding = whole.finding(&codes::UNKNOWN_REWRITE_GROUP, origin, message);
+            whole.report(finding.help("groups are the parts of the expression in parentheses, counted from `\\1`; `\\0` is all that matched"));
+        }
+    }
+}
+
+/// Of routes that a dialect lowers.
+fn lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
+    let is_there = |origin: &Origin| whole.object(Some(*origin)).is_some();
+    for (route, forward) in whole.forwards() {
+        let (PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = &route.matcher.path.value else { continue };
+        let owner = written(&route.origins).map(|origin| origin.object());
+        found.prefixes.insert((owner, prefix.as_str()));
+        let Some(rewrite) = &forward.path_rewrite else { continue };
+        let PathRewrite::Prefix(by) = &rewrite.value else { continue };
+        let origin = rewrite.origin.filter(is_there).or_else(|| route.matcher.path.origin.filter(is_there)).or_else(|| written(&route.origins));
+        found.replaced.push(Replaced { prefix, by, owner, origin });
+    }
+}
+
+/// Of routes that a dialect writes in Envoy's own words. `above` is where the nearest value around comes from that comes from anywhere.
+fn in_envoys_words<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found<'a>) {
+    let own = tree.origin.or(above);
+    let (matcher, by) = (tree.get("match"), tree.at(&["route", "prefix_rewrite"]));
+    let prefix = ["prefix", "path_separated_prefix"].map(|name| matcher.get(name)).into_iter().find(|prefix| !prefix.text().is_empty());
+    if let Some(prefix) = prefix.filter(|_| !tree.get("route").is_null()) {
+        let owner = own.map(|origin| origin.object());
+        found.prefixes.insert((owner, prefix.text()));
+        if !by.text().is_empty() {
+            found.replaced.push(Replaced { prefix: prefix.text(), by: by.text(), owner, origin: by.origin.or(prefix.origin).or(own) });
+        }
+        return;
+    }
+    tree.fields().iter().for_each(|(_, value)| in_envoys_words(value, own, found));
+    tree.items().iter().for_each(|value| in_envoys_words(value, own, found));
+}

@@ -1,0 +1,169 @@
+//! What all checks look at: each route once, wherever it is used, and where findings go.
+//!
+//! What must not be here: any check.
+
+use crate::relation::{Reference, references};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::SideRef;
+use chancery_base::diagnostic::{Code, Diagnostic, Place};
+use chancery_base::ir::{Cluster, Cors, Forward, Ir, NetworkFilter, PerFilter, Route, RouteAction, RouteConfiguration, UpstreamClusters};
+use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
+use chancery_text::Str;
+use hashbrown::{HashMap, HashSet};
+
+/// One gateway of a side, and what was found in it. Copies share what they look at.
+#[derive(Clone)]
+pub(super) struct Whole<'a> {
+    pub side: SideRef<'a>,
+    /// What the gateway does; nothing where no gateway of the side runs.
+    pub ir: &'a Ir,
+    /// Every route once: virtual hosts of several listeners share them.
+    pub routes: Arc<[&'a Route]>,
+    /// By name.
+    pub clusters: Arc<HashMap<&'a Str, &'a Cluster>>,
+    /// What objects refer to by a field.
+    pub references: Arc<[Reference]>,
+    /// Objects that the stages reported, or that another replaced: they need no further report.
+    pub wrong: Arc<HashSet<ObjectId>>,
+    found: Vec<Diagnostic>,
+    reported: HashSet<u64>,
+}
+
+/// What the gateways of a side have in common.
+pub(super) struct OfSide<'a> {
+    side: SideRef<'a>,
+    references: Arc<[Reference]>,
+    wrong: Arc<HashSet<ObjectId>>,
+}
+
+impl<'a> OfSide<'a> {
+    pub fn new(side: SideRef<'a>) -> Self {
+        Self { side, references: references(side).into(), wrong: Arc::new(side.with_problems()) }
+    }
+}
+
+impl<'a> Whole<'a> {
+    pub fn new(of: &OfSide<'a>, ir: &'a Ir) -> Self {
+        let mut seen = HashSet::new();
+        let mut routes = Vec::new();
+        for table in tables(ir) {
+            for host in &table.virtual_hosts {
+                if seen.insert(Arc::as_ptr(&host.routes).addr()) {
+                    routes.extend(host.routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).map(|route| &**route));
+                }
+            }
+        }
+        let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
+        let clusters = Arc::new(clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect());
+        let (references, wrong) = (of.references.clone(), of.wrong.clone());
+        Self { side: of.side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), reported: HashSet::new() }
+    }
+
+    /// Routes that forward, with what belongs to forwarding.
+    pub fn forwards(&self) -> impl Iterator<Item = (&'a Route, &'a Forward)> + use<'a> {
+        let routes = self.routes.clone();
+        (0..routes.len()).filter_map(move |at| routes.get(at).copied()).filter_map(|route| match &route.action {
+            RouteAction::Forward(forward) => Some((route, &**forward)),
+            _ => None,
+        })
+    }
+
+    /// The CORS policies of routes and virtual hosts.
+    pub fn cors(&self) -> Vec<&'a Cors> {
+        let of_routes = self.forwards().filter_map(|(_, forward)| forward.cors.as_ref()).map(|cors| &*cors.value);
+        let hosts = tables(self.ir).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter);
+        let filters = self.routes.iter().flat_map(|route| &route.per_filter).chain(hosts);
+        let by_filter = filters.filter_map(|(_, filter)| match &filter.value {
+            PerFilter::Cors(cors) => Some(&**cors),
+            _ => None,
+        });
+        of_routes.chain(by_filter).collect()
+    }
+
+    /// The clusters of routes, each with the service among the references that its object names: where that names one only, of those that
+    /// are `wanted`.
+    pub fn named_services<'r>(&self, references: &'r [Reference], wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, &'r Reference)> {
+        if self.routes.is_empty() {
+            return Vec::new();
+        }
+        let mut services: HashMap<ObjectId, Vec<&Reference>> = HashMap::new();
+        for reference in references.iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
+            services.entry(reference.from).or_default().push(reference);
+        }
+        let mut out = Vec::new();
+        if services.is_empty() {
+            return out;
+        }
+        for (route, forward) in self.forwards() {
+            let targets = clusters_of(forward);
+            // Of several clusters, an origin says whose each is.
+            let alone = targets.len() == 1 && route.origins.len() == 1;
+            for (name, origin) in targets {
+                let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
+                if let Some([service]) = owner.and_then(|owner| services.get(&owner)).map(Vec::as_slice) {
+                    out.push((name, *service));
+                }
+            }
+        }
+        out
+    }
+
+    /// The object that an origin names; nothing for what the controller has built in.
+    pub fn object(&self, origin: Option<Origin>) -> Option<&'a Object> {
+        self.side.objects().get(origin?.object())
+    }
+
+    /// The name of the object that an origin names.
+    pub fn key(&self, origin: Option<Origin>) -> Option<&'a ResourceKey> {
+        self.object(origin).map(|object| &object.key)
+    }
+
+    /// A finding where an origin leads, about its object.
+    pub fn finding(&self, code: &'static Code, origin: Option<Origin>, message: impl Into<String>) -> Diagnostic {
+        let mut finding = Diagnostic::new(code, message, Place::origin(origin));
+        finding.resource = self.key(origin).cloned();
+        finding
+    }
+
+    /// Reports it, unless it was reported: the same value may be in use in several places.
+    pub fn report(&mut self, finding: Diagnostic) {
+        if self.reported.insert(finding.fingerprint()) {
+            self.found.push(finding);
+        }
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Vec<Diagnostic> {
+        self.found
+    }
+}
+
+/// All tables of routes.
+pub(super) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
+    let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
+    let inline = filters.filter_map(|filter| match filter {
+        NetworkFilter::Http(manager) => Some(&manager.routes),
+        NetworkFilter::Tcp(_) => None,
+    });
+    inline.chain(ir.tables.iter().map(|table| &**table))
+}
+
+/// Whether a person wrote the value, in a field of its own.
+pub(super) fn is_written(origin: Option<Origin>) -> bool {
+    origin.is_some_and(|origin| origin.object() != ObjectId::BUILT_IN && origin.rule() == Rule::Field)
+}
+
+/// The first origin that is part of the input.
+pub(super) fn written(origins: &[Origin]) -> Option<Origin> {
+    origins.iter().copied().find(|origin| origin.object() != ObjectId::BUILT_IN)
+}
+
+/// The clusters that a route forwards to.
+pub(super) fn clusters_of(forward: &Forward) -> Vec<(&Str, Option<Origin>)> {
+    match &forward.clusters {
+        UpstreamClusters::One(name) => Vec::from([(&name.value, name.origin)]),
+        UpstreamClusters::Weighted(all) => all.iter().map(|cluster| (&cluster.name.value, cluster.name.origin)).collect(),
+    }
+}

@@ -1,0 +1,168 @@
+//! Which requests a change is of, in words and by an example.
+//!
+//! What must not be here: what changes.
+
+use super::conditions;
+use super::difference::{Scene, pointer};
+use super::paths::Pattern;
+use super::report::RequestPlace;
+use super::work::Both;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_envoy::emit::pb::route::RouteMatch;
+use chancery_envoy::simulate::{Request, Simulation};
+
+/// The requests that a request stands for: those of the narrower of the routes that take it.
+pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
+    let matcher = |side: usize| {
+        let (host, _) = scene.hosts.get(side)?.as_ref()?;
+        let index = simulations.get(side)?.route.as_ref()?.index;
+        host.routes.get(index)?.r#match.as_ref()
+    };
+    let matchers = [matcher(0), matcher(1)];
+    let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
+    // All of a host that only one side has changes that has a route; of every other host, what the narrower route takes.
+    let is_of_both = scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*");
+    let narrower = narrower.filter(|_| is_of_both);
+    let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
+    let mut conditions = narrower.map(conditions::words).unwrap_or_default();
+    let scheme = take_scheme(&mut conditions).or_else(|| scene.has_tls.then(|| scheme_of(&both.request)));
+    if !is_of_both && !takes_all_paths(scene) {
+        conditions.push("where there is a route".to_owned());
+    }
+    if both.credential.is_some() {
+        conditions.push("with a valid token or password".to_owned());
+    } else if simulations.iter().any(|simulation| simulation.lacks.is_some()) {
+        conditions.push("without a token or password".to_owned());
+    }
+    conditions.extend(narrower.map(|narrower| others(scene, simulations, narrower)).unwrap_or_default());
+    RequestPlace {
+        scheme,
+        hosts: narrower.map(conditions::domains).filter(|own| !own.is_empty()).unwrap_or_else(|| domains.to_vec()),
+        path: Some(narrower.map_or_else(|| "/*".to_owned(), |of| Pattern::of(of).words())),
+        conditions,
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before,
+        after,
+    }
+}
+
+/// Takes out of conditions what an `x-forwarded-proto` says of the scheme: Envoy writes it of the connection itself.
+pub(super) fn take_scheme(conditions: &mut Vec<String>) -> Option<String> {
+    let at = conditions.iter().position(|words| matches!(words.as_str(), "header x-forwarded-proto https" | "header x-forwarded-proto http"))?;
+    conditions.remove(at).rsplit(' ').next().map(ToOwned::to_owned)
+}
+
+/// Whether a route of some host takes every path, whatever else the request has.
+fn takes_all_paths(scene: &Scene<'_>) -> bool {
+    scene.hosts.iter().flatten().flat_map(|(host, _)| &host.routes).filter_map(|route| route.r#match.as_ref()).any(|of| {
+        let mut more = conditions::words(of);
+        take_scheme(&mut more);
+        more.is_empty() && Pattern::of(of).takes_all()
+    })
+}
+
+/// At most this many routes are named whose requests are others.
+const MOST_OTHERS: usize = 2;
+/// At most this many routes of a path are looked at on each side.
+const MOST_OF_PATH: usize = 100;
+
+/// The requests among those of a route that a request does not stand for: other routes take them, which are tried before the one that takes it, as they
+/// want a narrower path or more besides. Routes that the controller adds by itself do not count.
+fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatch) -> Vec<String> {
+    let (own, domains) = (conditions::words(narrower), conditions::domains(narrower));
+    let pattern = Pattern::of(narrower);
+    let mut out: Vec<String> = Vec::new();
+    for (side, ((host, by_path), simulation)) in scene.hosts.iter().zip(&scene.by_path).zip(simulations).enumerate() {
+        let Some((host, _)) = host else { continue };
+        let end = simulation.route.as_ref().map_or(usize::MAX, |taken| taken.index);
+        for (other, routes, takes_all) in pattern.overlapping(by_path) {
+            for at in routes.iter().take_while(|at| **at < end).take(MOST_OF_PATH) {
+                let Some(of) = host.routes.get(*at).and_then(|route| route.r#match.as_ref()) else { continue };
+                let mut more = conditions::words(of);
+                more.retain(|words| !own.contains(words));
+                take_scheme(&mut more);
+                let path = (!takes_all).then(|| other.words());
+                let words = match (path, more.is_empty()) {
+                    (None, true) => continue,
+                    (None, false) => more.join(" and "),
+                    (Some(path), true) => path,
+                    (Some(path), false) => format!("{path} with {}", more.join(" and ")),
+                };
+                let words = format!("{OTHER_THAN}{words}");
+                if conditions::domains(of) == domains && scene.is_written(side, *at) && !out.contains(&words) {
+                    out.push(words);
+                }
+            }
+        }
+    }
+    // What a plain prefix leaves out need not be told in parts.
+    let plain: Vec<String> = out
+        .iter()
+        .filter(|words| words.strip_prefix(OTHER_THAN).is_some_and(|path| path.starts_with('/') && !path.contains(" with ")))
+        .filter_map(|words| words.strip_suffix('*').map(ToOwned::to_owned))
+        .collect();
+    out.retain(|words| !plain.iter().any(|prefix| words.starts_with(prefix) && words.len() > prefix.len() + 1));
+    few(out)
+}
+
+/// The first few of what is left out.
+fn few(mut out: Vec<String>) -> Vec<String> {
+    if out.len() > MOST_OTHERS {
+        out.truncate(MOST_OTHERS);
+        out.push(format!("{OTHER_THAN}what further routes take"));
+    }
+    out
+}
+
+/// Conditions that leave these paths out.
+pub(in crate::compare) fn without(paths: &[String]) -> Vec<String> {
+    few(paths.iter().map(|path| format!("{OTHER_THAN}{path}")).collect())
+}
+
+/// What a condition begins with that takes requests out.
+pub(super) const OTHER_THAN: &str = "other than ";
+
+/// Requests of a whole listener, filter chain, table or virtual host.
+pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
+    let [before, after] = pointers.clone();
+    RequestPlace {
+        scheme: None,
+        hosts: Vec::new(),
+        path: None,
+        conditions: Vec::new(),
+        port_before: both.ports[0],
+        port_after: both.ports[1],
+        before: Some(before),
+        after: Some(after),
+    }
+}
+
+/// The scheme of a request's URL.
+pub(super) fn scheme_of(request: &Request) -> String {
+    if request.tls { "https" } else { "http" }.to_owned()
+}
+
+/// The port of either side, if there is one.
+pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
+    ports.into_iter().flatten().next().unwrap_or(80)
+}
+
+/// A host that no configuration has.
+pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
+
+/// A host that a domain takes.
+pub(super) fn witness(domain: &str, port: u32) -> String {
+    match domain {
+        "*" => UNKNOWN_HOST.to_owned(),
+        _ => match (domain.strip_prefix('*'), domain.strip_suffix('*')) {
+            (Some(suffix), _) => format!("x{suffix}"),
+            (_, Some(prefix)) if prefix.ends_with(':') => format!("{prefix}{port}"),
+            (_, Some(prefix)) => format!("{prefix}x"),
+            _ => domain.to_owned(),
+        },
+    }
+}

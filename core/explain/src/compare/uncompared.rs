@@ -1,0 +1,55 @@
+//! What a comparison leaves out, as one side does not tell it.
+//!
+//! What must not be here: what differs.
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// What was left out of a comparison, by name.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Uncompared {
+    /// Certificates of which the source has only the names, as of those that Consul issues, and which the running Envoy has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<String>,
+    /// Clusters of which one side does not tell the endpoints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<String>,
+}
+
+impl Uncompared {
+    /// Whether all was compared.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.certificates.is_empty() && self.endpoints.is_empty()
+    }
+
+    /// Adds what another comparison left out.
+    pub fn add(&mut self, other: Self) {
+        for (all, more) in [(&mut self.certificates, other.certificates), (&mut self.endpoints, other.endpoints)] {
+            all.extend(more);
+            all.sort();
+            all.dedup();
+        }
+    }
+
+    /// What to say of it, in sentences.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let certificates =
+            named(&self.certificates).map(|names| format!("Not compared: certificates of which the source has only the names ({names})."));
+        let endpoints = named(&self.endpoints).map(|names| {
+            format!("Not compared: endpoints of clusters of which one side does not have them ({names}); `/config_dump?include_eds` has them.")
+        });
+        certificates.into_iter().chain(endpoints).collect()
+    }
+}
+
+/// Names for a sentence: not all where there are many.
+fn named(all: &[String]) -> Option<String> {
+    const MOST: usize = 5;
+    let names = all.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match all.len().checked_sub(MOST) {
+        None | Some(0) => (!all.is_empty()).then_some(names),
+        Some(more) => Some(format!("{names} and {more} more")),
+    }
+}

@@ -1,0 +1,120 @@
+//! The Application Gateway's half of the graph: listeners, and on to the addresses that requests are sent to.
+//!
+//! What must not be here: the input.
+
+use super::build::Builder;
+use super::{NodeKind, Relation, Rule};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::ir::appgw::{Gateway, Listener, Part, Parts, PathMap, Pool, Properties, Reference, Rule as RoutingRule};
+use chancery_base::resource::Origin;
+
+/// A rule that is drawn: its path, what made it, its pool and its redirect.
+struct Leads<'a> {
+    path: String,
+    /// The host, where it is not for all.
+    conditions: Vec<String>,
+    origin: Option<Origin>,
+    pool: &'a Option<Reference>,
+    redirect: &'a Option<Reference>,
+}
+
+fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Option<&'p Part<T>> {
+    let id = &reference.as_ref()?.id.value;
+    parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
+}
+
+impl Builder<'_> {
+    /// From listeners to addresses.
+    pub fn app_gateway(&mut self, gateway: &Gateway) {
+        let Some(properties) = &gateway.properties else { return };
+        for pool in properties.pools.iter().flatten() {
+            self.pool(pool);
+        }
+        for rule in properties.rules.iter().flatten() {
+            if let Some(listener) = part(&properties.listeners, &rule.properties.listener) {
+                self.routing(properties, listener, rule);
+            }
+        }
+    }
+
+    fn pool(&mut self, pool: &Part<Pool>) {
+        let id = self.scoped(format!("cluster:{}", pool.name));
+        let at = self.node(&id, NodeKind::Cluster, || pool.name.to_string());
+        self.made(pool.origin.as_slice(), at);
+        let addresses: Vec<_> = pool.properties.addresses.iter().flatten().filter_map(|of| of.ip.as_ref().or(of.fqdn.as_ref())).collect();
+        if addresses.is_empty() {
+            let id = self.scoped(format!("missing:endpoint/{}", pool.name));
+            let missing = self.missing(&id, "no addresses".into(), format!("nothing is known to serve {}", pool.name));
+            self.edge(at, missing, Relation::Forwards, "", None);
+        }
+        for address in addresses {
+            let id = self.scoped(format!("endpoint:{}", address.value));
+            let to = self.node(&id, NodeKind::Endpoint, || address.value.to_string());
+            self.edge(at, to, Relation::Forwards, "", None);
+            self.made(address.origin.as_slice(), to);
+        }
+    }
+
+    /// A listener, what it takes, and what its rule does.
+    fn routing(&mut self, properties: &Properties, listener: &Part<Listener>, rule: &Part<RoutingRule>) {
+        let of = &listener.properties;
+        let port = part(&properties.ports, &of.port).and_then(|port| port.properties.port).map_or_else(String::new, |port| port.value.to_string());
+        let protocol = of.protocol.as_ref().map(|protocol| protocol.value.to_uppercase()).unwrap_or_default();
+        let id = self.scoped(format!("listener:{port}"));
+        let entry = self.node(&id, NodeKind::Listener, || format!("{protocol}\nport {port}"));
+        let chain = self.scoped(format!("listener:{port}/chain:{}", listener.name));
+        let chain = self.node(&chain, NodeKind::FilterChain, || listener.name.to_string());
+        self.edge(entry, chain, Relation::Forwards, "", None);
+        self.made(listener.origin.as_slice(), chain);
+        let hosts: Vec<&str> = of.hosts().map(|host| host.value.as_str()).collect();
+        let host = self.scoped(format!("listener:{port}/{}", listener.name));
+        let host = self.node(&host, NodeKind::VirtualHost, || if hosts.is_empty() { "*".into() } else { hosts.join(", ") });
+        self.edge(chain, host, Relation::Forwards, "", None);
+        let conditions: Vec<String> = (!hosts.is_empty()).then(|| hosts.join(", ")).into_iter().collect();
+        for leads in leads(properties, rule, &conditions) {
+            self.leads(properties, host, &listener.name, &leads);
+        }
+    }
+
+    fn leads(&mut self, properties: &Properties, host: usize, listener: &str, leads: &Leads<'_>) {
+        let id = self.scoped(format!("route:{} {listener}", leads.path));
+        let id = self.free(id);
+        let action = leads.redirect.as_ref().map(|_| "redirects".to_string());
+        let label = action.iter().fold(leads.path.clone(), |path, action| format!("{path}\n{action}"));
+        let at = self.node(&id, NodeKind::Route, || label);
+        let pool = part(&properties.pools, leads.pool).filter(|_| action.is_none());
+        let shares = pool.map(|pool| (pool.name.as_str().into(), 100)).into_iter().collect();
+        self.rule(at, Rule { path: leads.path.as_str().into(), conditions: leads.conditions.clone(), action, takes: 100, shares, ..Rule::default() });
+        self.edge(host, at, Relation::Forwards, "", None);
+        self.made(leads.origin.as_slice(), at);
+        let to = pool.and_then(|pool| self.find(&self.scoped(format!("cluster:{}", pool.name))));
+        if let Some(to) = to {
+            self.edge(at, to, Relation::Forwards, "", None);
+        }
+    }
+}
+
+/// Where a rule leads, path by path.
+fn leads<'a>(properties: &'a Properties, rule: &'a Part<RoutingRule>, conditions: &[String]) -> Vec<Leads<'a>> {
+    let conditions = || conditions.to_vec();
+    let of = &rule.properties;
+    let Some(map) = part(&properties.path_maps, &of.path_map) else {
+        return Vec::from([Leads { path: "/*".into(), conditions: conditions(), origin: rule.origin, pool: &of.pool, redirect: &of.redirect }]);
+    };
+    let map_of: &PathMap = &map.properties;
+    let paths = map_of.rules.iter().flatten().flat_map(|rule| {
+        let of = &rule.properties;
+        of.paths.iter().flatten().map(move |path| Leads {
+            path: path.value.to_string(),
+            conditions: conditions(),
+            origin: path.origin.or(rule.origin),
+            pool: &of.pool,
+            redirect: &of.redirect,
+        })
+    });
+    let default =
+        Leads { path: "/*".into(), conditions: conditions(), origin: map.origin, pool: &map_of.default_pool, redirect: &map_of.default_redirect };
+    paths.chain([default]).collect()
+}

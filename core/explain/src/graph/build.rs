@@ -1,0 +1,321 @@
+//! Builds the graph: nodes of the input, references by field, and what was found in them.
+//!
+//! What must not be here: what Envoy gets (`envoy`).
+
+use super::path::cycles;
+use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
+use crate::relation::{Absence, references};
+use crate::{OriginView, Positions, ResourceRef, count_clusters, count_routes, ledger};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, Options};
+use chancery_base::diagnostic::Severity;
+use chancery_base::resource::{ObjectId, Origin};
+use chancery_text::Str;
+use hashbrown::{HashMap, HashSet};
+
+/// The graph of a compilation: each resource once, and the parts of each gateway. Where there are several gateways, the ids of their parts begin
+/// with the gateway's name.
+///
+/// ```
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::compile;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::graph;
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timout_ms: 9000}
+/// ");
+/// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
+///
+/// let graph = graph(&compilation, &compilation.positions());
+/// let cluster = graph.nodes.iter().find(|node| node.label == "cluster_quote_default").expect("the Mapping's cluster");
+/// assert!(graph.edges.iter().any(|edge| edge.from == "Mapping/quote/default" && edge.to == cluster.id));
+/// ```
+pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
+    // Most of what there will be.
+    let parts = compilation.gateways().map(|gateway| count_routes(gateway) + 2 * count_clusters(gateway)).sum::<usize>();
+    let many = compilation.objects.len() + parts;
+    let mut builder = Builder {
+        compilation,
+        positions,
+        graph: Graph { nodes: Vec::with_capacity(many), ..Graph::default() },
+        ids: HashMap::new(),
+        known: HashMap::new(),
+        taken: HashMap::new(),
+        drawn: HashSet::new(),
+        edges: Vec::with_capacity(2 * many),
+        scope: None,
+    };
+    builder.resources();
+    builder.apart();
+    builder.findings();
+    builder.references();
+    builder.created();
+    for gateway in compilation.gateways() {
+        builder.scope = gateway.label().map(Str::from);
+        builder.listeners(gateway.ir);
+        builder.clusters(gateway.ir);
+        builder.passed_on(&gateway.ir.delivery.verbatim, gateway.of().dialect().called);
+    }
+    for gateway in compilation.app_gateways() {
+        builder.scope = gateway.named.label().map(Str::from);
+        builder.app_gateway(gateway.parts);
+    }
+    let mut graph = builder.finish();
+    graph.app_gateways = compilation.app_gateways().map(|gateway| gateway.named.label().map(Str::from)).collect();
+    graph
+}
+
+/// An edge by the places of its ends.
+struct IndexedEdge {
+    from: usize,
+    to: usize,
+    relation: Relation,
+    label: &'static str,
+    at: Option<Box<OriginView>>,
+}
+
+pub(super) struct Builder<'a> {
+    pub compilation: &'a Compilation,
+    positions: &'a Positions<'a>,
+    graph: Graph,
+    ids: HashMap<ObjectId, usize>,
+    known: HashMap<Str, usize>,
+    /// How many nodes wanted the same id.
+    taken: HashMap<String, u32>,
+    drawn: HashSet<(usize, usize, Relation)>,
+    edges: Vec<IndexedEdge>,
+    /// The gateway whose parts are drawn, where there are several.
+    scope: Option<Str>,
+}
+
+/// The id of a resource's node.
+pub(crate) fn id_of(resource: &ResourceRef) -> String {
+    match &resource.namespace {
+        Some(namespace) => format!("{}/{}/{namespace}", resource.kind, resource.name),
+        None => format!("{}/{}", resource.kind, resource.name),
+    }
+}
+
+impl Builder<'_> {
+    /// The node of this id, made if it is not there.
+    pub fn node(&mut self, id: &str, kind: NodeKind, label: impl FnOnce() -> String) -> usize {
+        if let Some(at) = self.known.get(id) {
+            return *at;
+        }
+        let (at, id) = (self.graph.nodes.len(), Str::from(id));
+        self.known.insert(id.clone(), at);
+        let gateway = self.scope.clone().filter(|_| kind.is_envoy());
+        // A list that grows by doubling takes three times as much while it does.
+        if at == self.graph.nodes.capacity() {
+            self.graph.nodes.reserve_exact(at / 8 + 8);
+        }
+        self.graph.nodes.push(GraphNode { gateway, ..GraphNode::new(id, kind, label()) });
+        at
+    }
+
+    /// What a route asks of a request.
+    pub fn rule(&mut self, at: usize, rule: Rule) {
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.rule = Some(Box::new(rule));
+        }
+    }
+
+    /// An id for a part of the gateway that is drawn.
+    pub fn scoped(&self, id: String) -> String {
+        match &self.scope {
+            Some(gateway) => format!("{gateway}/{id}"),
+            None => id,
+        }
+    }
+
+    /// An id that no node has yet.
+    pub fn free(&mut self, id: String) -> String {
+        if !self.known.contains_key(id.as_str()) {
+            return id;
+        }
+        let number = self.taken.entry(id.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let other = format!("{id}#{number}");
+            if !self.known.contains_key(other.as_str()) {
+                return other;
+            }
+        }
+    }
+
+    /// What is named and not there.
+    pub fn missing(&mut self, id: &str, label: String, reason: String) -> usize {
+        let at = self.node(id, NodeKind::Missing, || label);
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.reason = Some(reason);
+        }
+        at
+    }
+
+    /// Says that a node that is missing was left out of the input.
+    pub fn assume(&mut self, at: usize) {
+        if let Some(node) = self.graph.nodes.get_mut(at) {
+            node.state = Some("assumed");
+        }
+    }
+
+    /// The node of this id.
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.known.get(id).copied()
+    }
+
+    pub fn edge(&mut self, from: usize, to: usize, relation: Relation, label: &'static str, at: Option<Box<OriginView>>) {
+        if from != to && self.drawn.insert((from, to, relation)) {
+            self.edges.push(IndexedEdge { from, to, relation, label, at });
+        }
+    }
+
+    /// The resources of these origins make a part of Envoy's configuration.
+    pub fn made(&mut self, origins: &[Origin], to: usize) {
+        for origin in origins {
+            if let Some(from) = self.ids.get(&origin.object()).copied() {
+                self.edge(from, to, Relation::Makes, "", None);
+            }
+        }
+    }
+
+    /// The id of the first resource among these origins.
+    pub fn maker(&self, origins: &[Origin]) -> Option<&str> {
+        let at = origins.iter().find_map(|origin| self.ids.get(&origin.object()))?;
+        self.graph.nodes.get(*at).map(|node| node.id.as_str())
+    }
+
+    /// Each of the first selects each of the second.
+    pub fn selects(&mut self, outer: &[Origin], inner: &[Origin], label: &'static str) {
+        for (outer, inner) in outer.iter().flat_map(|outer| inner.iter().map(move |inner| (outer, inner))) {
+            if let (Some(from), Some(to)) = (self.ids.get(&outer.object()).copied(), self.ids.get(&inner.object()).copied()) {
+                self.edge(from, to, Relation::Selects, label, None);
+            }
+        }
+    }
+
+    fn resources(&mut self) {
+        for row in ledger(self.compilation, self.positions) {
+            // What one controller leaves alone another may use.
+            if let Some(node) = self.ids.get(&row.object).and_then(|at| self.graph.nodes.get_mut(*at)) {
+                if node.state.is_none_or(|state| state == "ignored") {
+                    node.state = Some(row.state);
+                }
+                continue;
+            }
+            let id = self.free(id_of(&row.resource));
+            let at = self.node(&id, NodeKind::Resource, || row.resource.to_string());
+            self.ids.insert(row.object, at);
+            if let Some(node) = self.graph.nodes.get_mut(at) {
+                (node.resource, node.state, node.span) = (Some(row.resource.into()), Some(row.state), row.span.map(Box::new));
+            }
+        }
+        for object in self.compilation.objects.iter() {
+            if let Some((holder, _)) = object.parent
+                && let (Some(from), Some(to)) = (self.ids.get(&holder).copied(), self.ids.get(&object.id).copied())
+            {
+                self.edge(from, to, Relation::Holds, "annotation", None);
+            }
+        }
+    }
+
+    /// Resources of one name say on a second line what tells them apart.
+    fn apart(&mut self) {
+        let identify = self.compilation.sides.iter().find_map(|side| (side.dialect.read_options)(&Options::default()).identify);
+        let Some(identify) = identify else { return };
+        let mut named: BTreeMap<String, Vec<(usize, Vec<Str>)>> = BTreeMap::new();
+        for object in self.compilation.objects.iter().filter(|object| !object.broken) {
+            if let Some(at) = self.ids.get(&object.id).copied() {
+                named.entry(id_of(&ResourceRef::from(&object.key))).or_default().push((at, (identify.apart)(&object.root)));
+            }
+        }
+        for alike in named.into_values().filter(|alike| alike.len() > 1) {
+            let texts = |which: usize| alike.iter().map(move |(at, all)| (*at, all.get(which).cloned().unwrap_or_default()));
+            let most = alike.iter().map(|(_, all)| all.len()).max().unwrap_or_default();
+            let telling = (0..most).find(|which| texts(*which).map(|(_, text)| text).collect::<BTreeSet<_>>().len() > 1);
+            for (at, text) in telling.into_iter().flat_map(texts).filter(|(_, text)| !text.is_empty()) {
+                if let Some(node) = self.graph.nodes.get_mut(at) {
+                    node.label = format!("{}\n{text}", node.label);
+                }
+            }
+        }
+    }
+
+    fn findings(&mut self) {
+        for found in self.compilation.all_diagnostics() {
+            let Some(object) = found.place.object() else { continue };
+            let Some(node) = self.ids.get(&object).and_then(|at| self.graph.nodes.get_mut(*at)) else { continue };
+            match found.severity {
+                Severity::Error => node.errors += 1,
+                Severity::Warning => node.warnings += 1,
+                Severity::Notice => {}
+            }
+        }
+    }
+
+    fn references(&mut self) {
+        for (side, reference) in self.compilation.sides().flat_map(|side| references(side).into_iter().map(move |reference| (side, reference))) {
+            let Some(from) = self.ids.get(&reference.from).copied() else { continue };
+            let to = match reference.to {
+                Ok(object) => self.ids.get(&object).copied(),
+                Err(Absence { reason, assumed }) => {
+                    let resource = ResourceRef::from(&reference.key);
+                    let at = self.missing(&format!("missing:{}", id_of(&resource)), resource.to_string(), reason.into_owned());
+                    if let Some(node) = self.graph.nodes.get_mut(at) {
+                        node.resource = Some(resource.into());
+                        node.state = assumed.then_some("assumed");
+                    }
+                    // What is made of an assumed object is made of its ghost.
+                    if let Some(object) = self.compilation.objects.assumed().find(|object| object.key == reference.key) {
+                        self.ids.insert(object.id, at);
+                    }
+                    Some(at)
+                }
+            };
+            let at = reference.at.map(|origin| Box::new(OriginView::of(origin, side, self.positions)));
+            if let Some(to) = to {
+                self.edge(from, to, Relation::Refers, reference.relation, at);
+            }
+        }
+    }
+
+    fn created(&mut self) {
+        for created in self.compilation.sides.iter().flat_map(|side| side.answers.created.iter().flatten()) {
+            let Some(owner) = self.ids.get(&created.owner).copied() else { continue };
+            let resource = ResourceRef::from(&created.key);
+            let id = self.free(id_of(&resource));
+            let at = self.node(&id, NodeKind::Created, || resource.to_string());
+            let gateway = self.graph.nodes.get(owner).and_then(|owner| owner.resource.as_ref()).map(|owner| {
+                let namespace = owner.namespace.as_deref().unwrap_or_default();
+                Str::from(format!("{namespace}/{}", owner.name))
+            });
+            if let Some(node) = self.graph.nodes.get_mut(at) {
+                (node.resource, node.gateway) = (Some(resource.into()), gateway);
+            }
+            self.edge(owner, at, Relation::Owns, "owner", None);
+        }
+    }
+
+    fn finish(self) -> Graph {
+        let Self { mut graph, mut edges, known, taken, drawn, ids, .. } = self;
+        // Of a large input these take as much as the edges, which are made beside them.
+        drop((known, taken, drawn, ids));
+        edges.sort_by_key(|edge| (edge.from, edge.relation, edge.to));
+        let refers: Vec<(usize, usize)> = edges.iter().filter(|edge| edge.relation == Relation::Refers).map(|edge| (edge.from, edge.to)).collect();
+        let id = |at: usize| graph.nodes.get(at).map(|node| node.id.clone()).unwrap_or_default();
+        graph.cycles = cycles(graph.nodes.len(), &refers).into_iter().map(|cycle| cycle.into_iter().map(id).collect()).collect();
+        graph.edges = edges
+            .into_iter()
+            .map(|edge| Edge { from: id(edge.from), to: id(edge.to), relation: edge.relation, label: edge.label, at: edge.at, share: None })
+            .collect();
+        graph
+    }
+}

@@ -1,0 +1,460 @@
+//! The graph as a story: what the user wrote, in the way of a request. Listener, Host, rule, Service, and below them what supports these.
+//!
+//! A rule is a path with its conditions in one virtual host. The routes that Envoy gets for it, one for http and one for https, one for each
+//! share of the traffic, are one rule with shares. Each node of a story knows the nodes that it stands for.
+//!
+//! What must not be here: how an Envoy sees it; that is the graph that this is made from.
+
+use super::{Edge, Graph, GraphNode, NodeKind, Relation};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use chancery_text::Str;
+use hashbrown::HashMap;
+
+/// What a route of Envoy's asks of a request, and where it sends it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rule {
+    /// The path, as `/cart/*`.
+    pub path: Str,
+    /// What else must match, in words. What only tells http from https, and the host, is not among them.
+    pub conditions: Vec<String>,
+    /// What happens instead of forwarding, in words.
+    pub action: Option<String>,
+    /// Which transport it is for, where it matters: the twins of a rule differ in it.
+    pub transport: Str,
+    /// Of the requests that come to it, the share that it takes, in percent.
+    pub takes: u32,
+    /// Clusters by name, each with its share in percent.
+    pub shares: Vec<(Str, u32)>,
+}
+
+/// Places of the columns.
+const LISTENER: u8 = 0;
+const HOST: u8 = 1;
+const RULE: u8 = 2;
+const SERVICE: u8 = 3;
+
+/// Of supporting things, at most this many rules of one resource are joined with each.
+const MOST_USERS: usize = 3;
+
+/// The story of a whole graph; `built_in` says whether rules that the controller adds by itself are included.
+#[must_use]
+pub fn story(whole: &Graph, built_in: bool) -> Graph {
+    let mut teller = Teller::new(whole, built_in);
+    teller.keep();
+    teller.hosts();
+    teller.connections();
+    teller.support();
+    teller.finish()
+}
+
+/// A rule while it is gathered.
+struct Gathered {
+    routes: Vec<usize>,
+    makers: Vec<usize>,
+    path: Str,
+    conditions: Vec<String>,
+    actions: Vec<String>,
+    /// Services, each with its share in percent.
+    targets: Vec<(usize, u32)>,
+    /// What is left of the requests of each twin: of a virtual host and a transport.
+    left: Vec<(usize, Str, u32)>,
+}
+
+struct Teller<'a> {
+    whole: &'a Graph,
+    built_in: bool,
+    /// Of each node, the resources that make it.
+    makers: Vec<Vec<usize>>,
+    /// Of each node, where it hands requests on.
+    next: Vec<Vec<usize>>,
+    /// Of each resource, the services that it names, and the edges.
+    services: Vec<Vec<usize>>,
+    /// The place of each node in a column; nothing for what is not in the way of a request.
+    lane: Vec<Option<u8>>,
+    /// Whether a node is drawn.
+    kept: Vec<bool>,
+    /// What each node stands for besides itself.
+    members: Vec<BTreeSet<usize>>,
+    rules: Vec<Gathered>,
+    known: HashMap<(String, Str, Vec<String>), usize>,
+    /// Rules of each resource.
+    rules_of: Vec<Vec<usize>>,
+    /// Lines between nodes of the whole graph; rules come after these, by their numbers.
+    lines: BTreeMap<(usize, usize), (Relation, Option<u32>)>,
+}
+
+impl<'a> Teller<'a> {
+    fn new(whole: &'a Graph, built_in: bool) -> Self {
+        let at: HashMap<&str, usize> = whole.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+        let count = whole.nodes.len();
+        let none = || vec![Vec::new(); count];
+        let (mut makers, mut next, mut services) = (none(), none(), none());
+        for edge in &whole.edges {
+            let (Some(from), Some(to)) = (at.get(edge.from.as_str()), at.get(edge.to.as_str())) else { continue };
+            match edge.relation {
+                Relation::Makes => makers[*to].push(*from),
+                Relation::Forwards => next[*from].push(*to),
+                Relation::Refers if whole.nodes[*to].resource.as_ref().is_some_and(|of| of.kind == "Service") => services[*from].push(*to),
+                _ => {}
+            }
+        }
+        Self {
+            whole,
+            built_in,
+            makers,
+            next,
+            services,
+            lane: vec![None; count],
+            kept: vec![false; count],
+            members: vec![BTreeSet::new(); count],
+            rules: Vec::new(),
+            known: HashMap::new(),
+            rules_of: none(),
+            lines: BTreeMap::new(),
+        }
+    }
+
+    /// The rule of a route, if it is shown.
+    fn rule(&self, route: usize) -> Option<&'a Rule> {
+        self.whole.nodes[route].rule.as_deref().filter(|_| self.built_in || !self.makers[route].is_empty())
+    }
+
+    fn kind(&self, at: usize) -> NodeKind {
+        self.whole.nodes[at].kind
+    }
+
+    fn of_kind(&self, kind: NodeKind) -> Vec<usize> {
+        (0..self.whole.nodes.len()).filter(|at| self.kind(*at) == kind).collect()
+    }
+
+    /// What is not Envoy's stays.
+    fn keep(&mut self) {
+        for at in 0..self.whole.nodes.len() {
+            let node = &self.whole.nodes[at];
+            let is_envoy = node.kind.is_envoy() || (node.kind == NodeKind::Missing && node.resource.is_none());
+            self.kept[at] = !is_envoy;
+        }
+    }
+
+    /// Puts a node into a column, as one that stands for others.
+    fn place(&mut self, at: usize, lane: u8, stands_for: impl IntoIterator<Item = usize>) {
+        self.kept[at] = true;
+        self.lane[at] = Some(self.lane[at].map_or(lane, |known| known.min(lane)));
+        self.members[at].extend(stands_for);
+    }
+
+    fn line(&mut self, from: usize, to: usize, share: Option<u32>) {
+        if from != to {
+            let line = self.lines.entry((from, to)).or_insert((Relation::Forwards, share));
+            line.1 = line.1.max(share);
+        }
+    }
+
+    /// The nodes of a story for a part of Envoy's configuration: the resources that make it, or else the part itself.
+    fn told_by(&self, at: usize) -> Vec<usize> {
+        match self.makers[at].is_empty() {
+            true => Vec::from([at]),
+            false => self.makers[at].clone(),
+        }
+    }
+
+    /// From listeners to rules.
+    fn hosts(&mut self) {
+        for listener in self.of_kind(NodeKind::Listener) {
+            let entries = self.told_by(listener);
+            for chain in self.next[listener].clone() {
+                for host in self.next[chain].clone().into_iter().filter(|at| self.whole.nodes[*at].kind == NodeKind::VirtualHost) {
+                    if !self.next[host].iter().any(|route| self.rule(*route).is_some()) {
+                        continue;
+                    }
+                    for entry in &entries {
+                        self.place(*entry, LISTENER, [listener, chain]);
+                    }
+                    self.host(&entries, chain, host);
+                }
+            }
+        }
+    }
+
+    fn host(&mut self, entries: &[usize], chain: usize, host: usize) {
+        let makers = self.makers[host].clone();
+        for maker in &makers {
+            self.place(*maker, HOST, [host, chain]);
+            for entry in entries {
+                self.line(*entry, *maker, None);
+            }
+        }
+        let before = if makers.is_empty() { entries.to_vec() } else { makers };
+        for route in self.next[host].clone() {
+            let Some(rule) = self.rule(route) else { continue };
+            let number = self.gather(host, route, rule);
+            for from in &before {
+                self.line(*from, self.whole.nodes.len() + number, None);
+            }
+        }
+    }
+
+    /// Adds a route to its rule.
+    fn gather(&mut self, host: usize, route: usize, rule: &Rule) -> usize {
+        let key = (self.whole.nodes[host].label.clone(), rule.path.clone(), rule.conditions.clone());
+        let number = *self.known.entry(key).or_insert_with(|| {
+            self.rules.push(Gathered {
+                routes: Vec::new(),
+                makers: Vec::new(),
+                path: rule.path.clone(),
+                conditions: rule.conditions.clone(),
+                actions: Vec::new(),
+                targets: Vec::new(),
+                left: Vec::new(),
+            });
+            self.rules.len() - 1
+        });
+        let targets: Vec<(usize, u32)> =
+            rule.shares.iter().flat_map(|(cluster, share)| self.targets(route, cluster).into_iter().map(|to| (to, *share))).collect();
+        let makers = self.makers[route].clone();
+        let gathered = &mut self.rules[number];
+        let twin = gathered.left.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.left.len());
+        if twin == gathered.left.len() {
+            gathered.left.push((host, rule.transport.clone(), 100));
+        }
+        let left = &mut gathered.left[twin].2;
+        let taken = *left * rule.takes / 100;
+        *left -= taken;
+        for (to, share) in targets {
+            let share = (taken * share + 50) / 100;
+            match gathered.targets.iter_mut().find(|(known, _)| *known == to) {
+                Some((_, known)) => *known = (*known).max(share),
+                None => gathered.targets.push((to, share)),
+            }
+        }
+        gathered.actions.extend(rule.action.clone().filter(|action| !gathered.actions.contains(action)));
+        if !gathered.routes.contains(&route) {
+            gathered.routes.push(route);
+        }
+        for maker in makers {
+            if !gathered.makers.contains(&maker) {
+                gathered.makers.push(maker);
+            }
+            if !self.rules_of[maker].contains(&number) {
+                self.rules_of[maker].push(number);
+            }
+        }
+        number
+    }
+
+    /// What a route sends to by this cluster: a Service that its makers name, an address, or the cluster itself.
+    fn targets(&mut self, route: usize, cluster: &str) -> Vec<usize> {
+        let found = self.next[route].iter().copied().find(|at| self.whole.nodes[*at].label.lines().next() == Some(cluster));
+        found.map(|at| self.upstream(at)).unwrap_or_default()
+    }
+
+    fn upstream(&mut self, cluster: usize) -> Vec<usize> {
+        let named: Vec<usize> = self.makers[cluster].iter().flat_map(|maker| self.services[*maker].iter().copied()).collect();
+        let label = self.whole.nodes[cluster].label.replace('_', "-");
+        let is_named = |at: &usize| {
+            let name = self.whole.nodes[*at].resource.as_ref().map(|of| of.name.replace('_', "-"));
+            name.is_some_and(|name| label.split('/').any(|part| part == name) || label.contains(&format!("-{name}-")))
+        };
+        let one = match named.len() {
+            0 => None,
+            1 => named.first().copied(),
+            _ => named.iter().copied().filter(is_named).max_by_key(|at| self.whole.nodes[*at].label.len()),
+        };
+        let endpoints = self.next[cluster].clone();
+        let out = match one {
+            Some(service) => Vec::from([service]),
+            None if self.called(cluster).is_some() => Vec::from([cluster]),
+            None if !endpoints.is_empty() && endpoints.iter().all(|at| self.kind(*at) == NodeKind::Endpoint) => endpoints.clone(),
+            None => Vec::from([cluster]),
+        };
+        for at in &out {
+            let own = endpoints.iter().copied().filter(|end| one.is_some() || end == at || *at == cluster);
+            let stands_for: Vec<usize> = own.chain([cluster]).collect();
+            self.place(*at, SERVICE, stands_for);
+        }
+        out
+    }
+
+    /// What people call a cluster, where its name is not theirs.
+    fn called(&self, cluster: usize) -> Option<&'a str> {
+        self.whole.nodes[cluster].label.lines().nth(1).filter(|_| self.kind(cluster) == NodeKind::Cluster)
+    }
+
+    /// Connections that are forwarded as they are, which no virtual host sees.
+    fn connections(&mut self) {
+        for listener in self.of_kind(NodeKind::Listener) {
+            for chain in self.next[listener].clone() {
+                let clusters: Vec<usize> =
+                    self.next[chain].iter().copied().filter(|at| matches!(self.kind(*at), NodeKind::Cluster | NodeKind::Missing)).collect();
+                let by: Vec<usize> = self.makers[chain].iter().copied().filter(|by| !self.makers[listener].contains(by)).collect();
+                if clusters.is_empty() || by.is_empty() {
+                    continue;
+                }
+                for entry in self.told_by(listener) {
+                    self.place(entry, LISTENER, [listener, chain]);
+                    by.iter().for_each(|by| self.line(entry, *by, None));
+                }
+                for by in by {
+                    self.place(by, RULE, [chain]);
+                    for cluster in &clusters {
+                        for to in self.upstream(*cluster) {
+                            self.line(by, to, None);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a resource is shown by its rules alone.
+    fn is_absorbed(&self, at: usize) -> bool {
+        !self.rules_of[at].is_empty() && self.lane[at].is_none()
+    }
+
+    /// What refers to what, of all that is not in the way of a request.
+    fn support(&mut self) {
+        // What follows asks for none of these; of a large input they take as much as the rules.
+        (self.makers, self.next, self.services, self.known) = Default::default();
+        let count = self.whole.nodes.len();
+        for number in 0..self.rules.len() {
+            for (to, share) in self.rules[number].targets.clone() {
+                self.line(count + number, to, Some(share));
+            }
+        }
+        let at: HashMap<&str, usize> = self.whole.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
+        for edge in &self.whole.edges {
+            if !matches!(edge.relation, Relation::Refers | Relation::Holds | Relation::Owns | Relation::Selects) {
+                continue;
+            }
+            let (Some(from), Some(to)) = (at.get(edge.from.as_str()).copied(), at.get(edge.to.as_str()).copied()) else { continue };
+            if self.is_absorbed(to) || self.lane[to] == Some(SERVICE) && !self.rules_of[from].is_empty() {
+                continue;
+            }
+            let users: Vec<usize> = match self.is_absorbed(from) {
+                true => self.rules_of[from].iter().take(MOST_USERS).map(|number| count + number).collect(),
+                false => Vec::from([from]),
+            };
+            for from in users {
+                self.lines.entry((from, to)).or_insert((edge.relation, None));
+            }
+        }
+        // What was meant to be a rule stands among the rules.
+        let kinds: BTreeSet<String> = (0..count).filter(|at| self.is_absorbed(*at)).filter_map(|at| self.kind_of_resource(at)).collect();
+        for at in 0..count {
+            let idle = matches!(self.whole.nodes[at].state, Some("invalid" | "ignored" | "shadowed"));
+            if idle && self.lane[at].is_none() && self.rules_of[at].is_empty() && self.kind_of_resource(at).is_some_and(|kind| kinds.contains(&kind))
+            {
+                self.lane[at] = Some(RULE);
+            }
+        }
+    }
+
+    fn kind_of_resource(&self, at: usize) -> Option<String> {
+        self.whole.nodes[at].resource.as_ref().map(|of| of.kind.to_string())
+    }
+
+    fn finish(self) -> Graph {
+        let count = self.whole.nodes.len();
+        let mut out = Graph::default();
+        out.nodes.reserve_exact(self.rules.len() + (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)).count());
+        out.edges.reserve_exact(self.lines.len());
+        for at in (0..count).filter(|at| self.kept[*at] && !self.is_absorbed(*at)) {
+            let mut node = self.whole.nodes[at].clone();
+            node.lane = self.lane[at];
+            node.stands_for = core::iter::once(at).chain(self.members[at].iter().copied()).map(|at| self.whole.nodes[at].id.clone()).collect();
+            if let (Some(SERVICE), Some(called)) = (node.lane, self.called(at)) {
+                node.label = called.to_string();
+            }
+            if node.lane == Some(SERVICE) {
+                self.name_port(&mut node, &self.members[at]);
+                // How its addresses are found is a matter of Envoy.
+                if node.is_assumed() {
+                    node.reason = Some("not in the input".into());
+                }
+            }
+            out.nodes.push(node);
+        }
+        out.nodes.extend(self.rules.iter().map(|rule| self.rule_node(rule)));
+        let ids: BTreeSet<Str> = out.nodes.iter().map(|node| node.id.clone()).collect();
+        let by = self.whole.edges.iter().filter(|edge| !edge.label.is_empty() || edge.at.is_some());
+        let by: HashMap<(&str, &str), &Edge> = by.map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge)).collect();
+        let id =
+            |at: usize| at.checked_sub(count).and_then(|number| self.rules.get(number)).map_or(at, |rule| rule.routes.first().copied().unwrap_or(at));
+        for ((from, to), (relation, share)) in &self.lines {
+            let (Some(of), Some(into)) = (self.whole.nodes.get(id(*from)), self.whole.nodes.get(id(*to))) else { continue };
+            // The field that makes it, where one resource names the other.
+            let mut froms = self.owners(*from).into_iter().map(|at| self.whole.nodes[at].id.as_str());
+            let said = froms.find_map(|from| self.owners(*to).into_iter().find_map(|to| by.get(&(from, self.whole.nodes[to].id.as_str()))));
+            if ids.contains(&of.id) && ids.contains(&into.id) {
+                out.edges.push(Edge {
+                    from: of.id.clone(),
+                    to: into.id.clone(),
+                    relation: *relation,
+                    label: said.map_or("", |edge| edge.label),
+                    at: said.and_then(|edge| edge.at.clone()),
+                    share: share.filter(|share| *share < 100),
+                });
+            }
+        }
+        out.cycles = self.whole.cycles.iter().filter(|cycle| cycle.iter().all(|id| ids.contains(id))).cloned().collect();
+        out
+    }
+
+    /// The resources behind an end of a line.
+    fn owners(&self, at: usize) -> Vec<usize> {
+        match at.checked_sub(self.whole.nodes.len()) {
+            Some(number) => self.rules.get(number).map(|rule| rule.makers.clone()).unwrap_or_default(),
+            None => Vec::from([at]),
+        }
+    }
+
+    /// Adds the port to the name of a Service, where all that is sent there goes to one.
+    fn name_port(&self, node: &mut GraphNode, members: &BTreeSet<usize>) {
+        let ends = members.iter().filter(|at| self.kind(**at) == NodeKind::Endpoint).filter_map(|at| self.whole.nodes[*at].label.lines().next());
+        // Where no address is known, the name of a cluster may have the port behind that of the Service.
+        let name = node.resource.as_ref().map(|of| of.name.to_string()).unwrap_or_default();
+        let clusters = members.iter().filter(|at| self.kind(**at) == NodeKind::Cluster).map(|at| self.whole.nodes[*at].label.as_str());
+        let behind = |label: &'a str| label.split('/').skip_while(|part| *part != name).nth(1).filter(|part| part.parse::<u16>().is_ok());
+        let ports: BTreeSet<&str> = ends.filter_map(|end| end.rsplit_once(':')).map(|(_, port)| port).chain(clusters.filter_map(behind)).collect();
+        if let (Some(resource), Some(port), 1) = (&node.resource, ports.first(), ports.len()) {
+            node.label = format!("{}:{port}", resource.name);
+        }
+    }
+
+    fn rule_node(&self, rule: &Gathered) -> GraphNode {
+        let makers = || rule.makers.iter().map(|at| &self.whole.nodes[*at]);
+        let first = makers().next();
+        // Entries of several kinds may have one name.
+        let mut names: Vec<&str> = Vec::new();
+        for name in makers().filter_map(|node| node.resource.as_ref()).map(|of| of.name.as_str()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let kind = first.and_then(|node| node.resource.as_ref()).map_or("built in", |of| of.kind.as_str());
+        let mut notes = rule.conditions.clone();
+        match (rule.targets.is_empty(), rule.actions.is_empty()) {
+            (true, _) => notes.extend(rule.actions.clone()),
+            (false, false) => notes.push(format!("http {}", rule.actions.join(", "))),
+            (false, true) => {}
+        }
+        let id = rule.routes.first().map(|at| self.whole.nodes[*at].id.clone()).unwrap_or_default();
+        let made: Vec<usize> = rule.routes.iter().chain(rule.makers.iter().filter(|at| self.is_absorbed(**at))).copied().collect();
+        let own = || rule.makers.iter().filter(|at| self.is_absorbed(**at)).map(|at| &self.whole.nodes[*at]);
+        GraphNode {
+            resource: first.and_then(|node| node.resource.clone()),
+            span: first.and_then(|node| node.span.clone()),
+            errors: own().map(|node| node.errors).sum(),
+            warnings: own().map(|node| node.warnings).sum(),
+            lane: Some(RULE),
+            rule: Some(Box::new(Rule { path: rule.path.clone(), conditions: rule.conditions.clone(), ..Rule::default() })),
+            stands_for: made.into_iter().map(|at| self.whole.nodes[at].id.clone()).collect(),
+            ..GraphNode::new(id, NodeKind::Route, format!("{}\n{kind} {}\n{}", rule.path, names.join(", "), notes.join(", ")))
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What becomes of a request in one line, in the user's words: `90 % cart:8080, 10 % cart-next:8080, as /1`.
+//!
+//! What must not be here: the steps on the way.
+
+use super::graph::{TRANSPORT, id_of};
+use super::{Graph, GraphNode, NodeKind, RouteReport};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_envoy::config::ByPointer;
+use chancery_envoy::emit::pb;
+use chancery_envoy::simulate::{Ending, Outcome, Request, Simulation, percent};
+use hashbrown::HashMap;
+use pb::matcher::string_matcher::MatchPattern;
+
+/// Places in the columns of a story.
+const HOST: u8 = 1;
+const RULE: u8 = 2;
+const SERVICE: u8 = 3;
+
+/// Where the requests that are like this one go: clusters by name, each with its share in percent, the largest first. Routes that take a fraction of
+/// the requests come before the one that takes the rest. `parts` are those of what Envoy gets.
+#[must_use]
+pub fn shares(simulation: &Simulation, parts: &ByPointer<'_>) -> Vec<(String, f64)> {
+    let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
+    let (mut left, mut out) = (100.0, Vec::<(String, f64)>::new());
+    let mut add = |name: String, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, known)) => *known += share,
+        None => out.push((name, share)),
+    };
+    for tried in simulation.tried.iter().filter(|tried| !tried.matched) {
+        let by_share = tried.failed.as_ref().is_some_and(|failed| failed.matcher == "runtime_fraction");
+        let (Some(host), true) = (host, by_share) else { continue };
+        let Some(route) = parts.route(&format!("{host}/routes/{}", tried.index)) else { continue };
+        if let (Some(cluster), Some(takes)) = (cluster_of(route), fraction(route)) {
+            let share = left * takes;
+            left -= share;
+            add(cluster.to_string(), share);
+        }
+    }
+    for cluster in &simulation.clusters {
+        add(cluster.name.clone(), left * cluster.percent / 100.0);
+    }
+    out.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    out
+}
+
+/// The cluster that a route sends to, where it is one alone.
+fn cluster_of(route: &pb::route::Route) -> Option<&str> {
+    use pb::route::{route::Action, route_action::ClusterSpecifier};
+    match route.action.as_ref()? {
+        Action::Route(to) => match to.cluster_specifier.as_ref()? {
+            ClusterSpecifier::Cluster(name) => Some(name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The fraction of requests that a route takes, from 0 to 1.
+fn fraction(route: &pb::route::Route) -> Option<f64> {
+    use pb::kind::fractional_percent::DenominatorType;
+    let of = route.r#match.as_ref()?.runtime_fraction.as_ref()?.default_value.as_ref()?;
+    let denominator = match of.denominator() {
+        DenominatorType::Hundred => 100.0,
+        DenominatorType::TenThousand => 10_000.0,
+        DenominatorType::Million => 1_000_000.0,
+    };
+    Some((f64::from(of.numerator) / denominator).clamp(0.0, 1.0))
+}
+
+/// The line. `story` names clusters as the user does.
+#[must_use]
+pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, story: &Graph) -> String {
+    let simulation = &report.simulation;
+    if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
+        return no_tls(simulation);
+    }
+    if simulation.outcome != Outcome::Forward {
+        return Ending::of(simulation).told();
+    }
+    let all = shares(simulation, parts);
+    let one = |(cluster, share): &(String, f64)| {
+        let name = service_name(story, cluster);
+        if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
+    };
+    let to = all.iter().map(one).collect::<Vec<_>>().join(", ");
+    let path = simulation.upstream.as_ref().map(|upstream| upstream.path.as_str()).filter(|path| *path != request.path);
+    path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
+}
+
+/// Why a TLS connection ends here, and what to do about it.
+fn no_tls(simulation: &Simulation) -> String {
+    let port = simulation.connection.as_ref().and_then(|connection| connection.address.rsplit_once(':')).map_or("this port", |(_, port)| port);
+    match simulation.outcome {
+        Outcome::Reset => format!("Envoy closes the connection: port {port} has no TLS. Ask with http://, or give the host a certificate"),
+        _ => {
+            format!("Envoy closes the connection: port {port} has no TLS for this host. Give the host a certificate, or ask for a host that has one")
+        }
+    }
+}
+
+/// What the user calls a cluster: the Service with its port, or the address; otherwise the name of the cluster.
+#[must_use]
+pub fn service_name(story: &Graph, cluster: &str) -> String {
+    let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && clusters_of(node).any(|name| name == cluster));
+    of.map_or_else(|| cluster.to_string(), called)
+}
+
+/// The user's names of all clusters in a story: an index, for callers that need many of them.
+#[derive(Debug)]
+pub struct ServiceNames<'s>(HashMap<&'s str, &'s GraphNode>);
+
+impl<'s> ServiceNames<'s> {
+    /// Makes the index of a story.
+    #[must_use]
+    pub fn of(story: &'s Graph) -> Self {
+        let mut names = HashMap::new();
+        for node in story.nodes.iter().filter(|node| node.lane == Some(SERVICE)) {
+            for cluster in clusters_of(node) {
+                names.entry(cluster).or_insert(node);
+            }
+        }
+        Self(names)
+    }
+
+    /// The name of one cluster, the same as [`service_name`] gives.
+    #[must_use]
+    pub fn name(&self, cluster: &str) -> String {
+        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))
+    }
+}
+
+/// What a node of a Service is called.
+fn called(node: &GraphNode) -> String {
+    match &node.resource {
+        Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
+        _ => node.label.lines().next().unwrap_or_default().to_string(),
+    }
+}
+
+/// The clusters that a node stands for.
+fn clusters_of(node: &GraphNode) -> impl Iterator<Item = &str> {
+    node.stands_for.iter().filter_map(|id| Some(id.rsplit_once("cluster:")?.1))
+}
+
+/// The nodes of a story that the request passes, by their ids.
+#[must_use]
+pub fn way(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<String> {
+    let simulation = &report.simulation;
+    let made = |of: &str| {
+        let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
+        origins.map(|resource| id_of(&resource)).collect::<BTreeSet<_>>()
+    };
+    let clusters = shares(simulation, parts);
+    let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();
+    let path = route.rsplit(' ').next().unwrap_or_default().to_string();
+    let (listener, host, rule) = (made("listener"), made("virtual_host"), made("route"));
+    let is = |node: &GraphNode, of: &BTreeSet<String>| {
+        node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id.as_str()))
+    };
+    // Rules of one resource may have the same path, and differ in what else they ask for.
+    let of_path = |node: &GraphNode| {
+        node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
+    };
+    let asked = asked_by(simulation, parts);
+    let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| is_same(&rule.conditions, &asked));
+    let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
+    let passes = |node: &&GraphNode| match node.lane {
+        Some(SERVICE) => clusters.iter().any(|(cluster, _)| clusters_of(node).any(|name| name == cluster)),
+        Some(RULE) => of_path(node) && (asks_it(node) || !is_told_apart),
+        Some(HOST) => is(node, &host),
+        Some(_) => is(node, &listener) || simulation.listener.as_ref().is_some_and(|name| node.id.ends_with(&format!("listener:{name}"))),
+        None => false,
+    };
+    story.nodes.iter().filter(passes).map(|node| node.id.to_string()).collect()
+}
+
+/// What the route that a request takes asks for besides host, path and transport: names, each with the value that it must be.
+fn asked_by<'c>(simulation: &Simulation, parts: &ByPointer<'c>) -> Vec<(String, Option<&'c str>)> {
+    use pb::route::{header_matcher::HeaderMatchSpecifier, query_parameter_matcher::QueryParameterMatchSpecifier};
+    let host = simulation.places.iter().find(|place| place.of == "virtual_host");
+    let route = host.zip(simulation.route.as_ref()).map(|(host, route)| format!("{}/routes/{}", host.pointer, route.index));
+    let Some(asks) = route.and_then(|pointer| parts.route(&pointer)?.r#match.as_ref()) else { return Vec::new() };
+    let exact = |of: &'c pb::matcher::StringMatcher| match of.match_pattern.as_ref()? {
+        MatchPattern::Exact(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let headers = asks.headers.iter().filter(|of| !matches!(of.name.as_str(), TRANSPORT | ":authority")).map(|of| {
+        let value = match of.header_match_specifier.as_ref() {
+            Some(HeaderMatchSpecifier::StringMatch(text)) => exact(text),
+            _ => None,
+        };
+        (of.name.trim_start_matches(':').to_string(), value)
+    });
+    let queries = asks.query_parameters.iter().map(|of| {
+        let value = match of.query_parameter_match_specifier.as_ref() {
+            Some(QueryParameterMatchSpecifier::StringMatch(text)) => exact(text),
+            _ => None,
+        };
+        (format!("?{}", of.name), value)
+    });
+    headers.chain(queries).chain(asks.grpc.as_ref().map(|_| ("gRPC".to_string(), None))).collect()
+}
+
+/// Whether the conditions of a rule, in words, are these.
+fn is_same(conditions: &[String], asked: &[(String, Option<&str>)]) -> bool {
+    let fits = |(words, (name, value)): (&String, &(String, Option<&str>))| {
+        let rest = words.trim_start_matches("not ").strip_prefix(name.as_str());
+        rest.is_some_and(|rest| value.is_none_or(|value| rest.strip_prefix(' ') == Some(value)))
+    };
+    conditions.len() == asked.len() && conditions.iter().zip(asked).all(fits)
+}

@@ -1,0 +1,115 @@
+//! What requests pass and what only supports it, and which lines are worth drawing.
+//!
+//! What must not be here: boxes and places.
+
+use crate::{Graph, NodeKind, Relation};
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The two ends of each edge, by index.
+type Ends = [Option<(usize, usize)>];
+
+/// Which nodes no request passes, nor decides where it goes.
+pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
+    let edges = || graph.edges.iter().zip(ends).filter_map(|(edge, ends)| Some((edge.relation, (*ends)?)));
+    let kind = |at: usize| graph.nodes.get(at).map_or(NodeKind::Missing, |node| node.kind);
+    let mut passed = vec![false; graph.nodes.len()];
+    // Listeners that somebody asked for, and where they lead. Without any, it is a running Envoy: then all.
+    let asked: BTreeSet<usize> = edges().filter(|(relation, _)| *relation == Relation::Makes).map(|(_, (_, to))| to).collect();
+    let has_input = graph.nodes.iter().any(|node| node.kind == NodeKind::Resource);
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
+    for (_, (from, to)) in edges().filter(|(relation, _)| *relation == Relation::Forwards) {
+        after[from].push(to);
+    }
+    let led: BTreeSet<usize> = after.iter().flatten().copied().collect();
+    let starts = (0..graph.nodes.len()).filter(|at| match kind(*at) {
+        NodeKind::Listener => !has_input || asked.contains(at),
+        // A part of the graph may be without its listener.
+        NodeKind::FilterChain | NodeKind::VirtualHost | NodeKind::Route => !led.contains(at),
+        _ => false,
+    });
+    let mut open: Vec<usize> = starts.collect();
+    while let Some(at) = open.pop() {
+        if !core::mem::replace(&mut passed[at], true) {
+            open.extend(&after[at]);
+        }
+    }
+    let decides = |at: usize| matches!(kind(at), NodeKind::Listener | NodeKind::VirtualHost | NodeKind::Route | NodeKind::Endpoint);
+    let mut resources = vec![false; graph.nodes.len()];
+    for (relation, (from, to)) in edges() {
+        match relation {
+            Relation::Selects => (resources[from], resources[to]) = (true, true),
+            Relation::Makes if passed[to] && decides(to) => resources[from] = true,
+            _ => {}
+        }
+    }
+    // What they send requests to.
+    let targets: Vec<usize> = edges()
+        .filter(|(relation, (from, to))| *relation == Relation::Refers && resources[*from] && !resources[*to])
+        .filter(|(_, (_, to))| graph.nodes.get(*to).and_then(|node| node.resource.as_ref()).is_some_and(|resource| resource.kind == "Service"))
+        .map(|(_, (_, to))| to)
+        .collect();
+    targets.into_iter().for_each(|at| resources[at] = true);
+    // What makes the clusters of something that decides, under the same name, and is named by something that does.
+    let name = |at: usize| graph.nodes.get(at).and_then(|node| node.resource.as_ref()).map(|resource| (&resource.name, &resource.namespace));
+    let names: BTreeSet<_> = (0..graph.nodes.len()).filter(|at| resources[*at]).filter_map(name).collect();
+    let makes_cluster: BTreeSet<usize> = edges()
+        .filter(|(relation, (_, to))| *relation == Relation::Makes && passed[*to] && kind(*to) == NodeKind::Cluster)
+        .map(|(_, (from, _))| from)
+        .collect();
+    let beside = edges().filter(|(relation, (from, _))| *relation == Relation::Refers && resources[*from]).map(|(_, (_, to))| to);
+    let beside: Vec<usize> = beside.filter(|to| makes_cluster.contains(to) && name(*to).is_some_and(|name| names.contains(&name))).collect();
+    beside.into_iter().for_each(|at| resources[at] = true);
+    // Where nothing flows, all stands together.
+    let any = passed.iter().chain(&resources).any(|main| *main);
+    passed.iter().zip(&resources).map(|(passed, resource)| any && !passed && !resource).collect()
+}
+
+/// The edges to draw, by their indexes: of what a resource makes only the first on each way of a request.
+pub(super) fn told_once(graph: &Graph, ends: &Ends) -> Vec<usize> {
+    // Of ways through Envoy's configuration, the first node is at most this many steps before the last.
+    const STEPS: usize = 6;
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
+    let mut makes: BTreeSet<(usize, usize)> = BTreeSet::new();
+    for (edge, ends) in graph.edges.iter().zip(ends) {
+        let Some((from, to)) = *ends else { continue };
+        match edge.relation {
+            Relation::Forwards | Relation::Uses => before[to].push(from),
+            Relation::Makes => {
+                makes.insert((from, to));
+            }
+            _ => {}
+        }
+    }
+    let mut seen: Vec<usize> = vec![usize::MAX; graph.nodes.len()];
+    let mut told = |number: usize, from: usize, to: usize| {
+        // At most this many nodes are looked at for one edge.
+        let mut left = 256;
+        let mut open: Vec<(usize, usize)> = before[to].iter().map(|at| (*at, 1)).collect();
+        while let Some((at, steps)) = open.pop() {
+            if left == 0 {
+                return false;
+            }
+            left -= 1;
+            if makes.contains(&(from, at)) {
+                return true;
+            }
+            if steps < STEPS && core::mem::replace(&mut seen[at], number) != number {
+                open.extend(before[at].iter().map(|at| (*at, steps + 1)));
+            }
+        }
+        false
+    };
+    graph
+        .edges
+        .iter()
+        .zip(ends)
+        .enumerate()
+        .filter(|(number, (edge, ends))| match ends {
+            Some((from, to)) if edge.relation == Relation::Makes => !told(*number, *from, *to),
+            ends => ends.is_some(),
+        })
+        .map(|(number, _)| number)
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! What refers to what, by field: the fields that a dialect knows, resolved against the input.
+//!
+//! What must not be here: what follows from matching, which the IR knows (`graph`).
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Absent, SideRef};
+use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey};
+use chancery_text::Str;
+use hashbrown::{HashMap, HashSet};
+
+/// One object referring to another.
+pub(crate) struct Reference {
+    pub from: ObjectId,
+    pub at: Option<Origin>,
+    pub relation: &'static str,
+    /// What it is called.
+    pub key: ResourceKey,
+    /// Nothing changes where it is not there.
+    pub optional: bool,
+    /// Whom it means, or why it is not there.
+    pub to: Result<ObjectId, Absence>,
+}
+
+/// Why something is not there.
+pub(crate) struct Absence {
+    pub reason: Cow<'static, str>,
+    /// Nothing is wrong with that: it is taken to be elsewhere.
+    pub assumed: bool,
+}
+
+/// All references by field.
+pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
+    let relations = side.relations();
+    let kinds: HashSet<Str> = relations.iter().map(|relation| relation.to.kind.clone()).collect();
+    // By kind and name, then namespace: some references do not care for the namespace.
+    let mut by_name: HashMap<(&str, &str), Vec<&Object>> = HashMap::new();
+    for object in side.objects().iter().filter(|object| !object.broken) {
+        let kind = if object.key.kind.ends_with("Resolver") { "Resolver" } else { &object.key.kind };
+        if kinds.contains(kind) {
+            by_name.entry((kind, &object.key.name)).or_default().push(object);
+        }
+    }
+    let assumed: HashSet<&ResourceKey> = side.objects().assumed().map(|object| &object.key).collect();
+    let mut out = Vec::with_capacity(relations.len());
+    for relation in relations {
+        let candidates = by_name.get(&(relation.to.kind.as_str(), relation.to.name.as_str())).map_or(&[][..], Vec::as_slice);
+        let same = candidates.iter().find(|object| object.key.namespace == relation.to.namespace);
+        let anywhere = candidates.first().filter(|_| relation.anywhere);
+        let optional = relation.optional || relation.absent != Absent::Hole;
+        let is_assumed = || assumed.contains(&relation.to) || assumed.contains(&ResourceKey { namespace: None, ..relation.to.clone() });
+        let to = match (same.or(anywhere), relation.absent) {
+            (Some(object), _) => Ok(object.id),
+            (None, _) if is_assumed() => Err(Absence { reason: "not in the input; it is assumed to exist".into(), assumed: true }),
+            (None, Absent::Hole) => Err(Absence { reason: format!("no such {} in the input", relation.to.kind).into(), assumed: false }),
+            (None, Absent::Assumed(reason)) => Err(Absence { reason: reason.into(), assumed: true }),
+            (None, Absent::Nothing) => continue,
+        };
+        out.push(Reference { from: relation.from, at: relation.at, relation: relation.relation, key: relation.to, optional, to });
+    }
+    out
+}

@@ -1,0 +1,366 @@
+//! Tests of requests: what is sent, and what is expected of it in the fields of a [`RouteReport`](super::RouteReport).
+//!
+//! A file of tests is YAML that holds a list `tests`. An expectation names only the fields that matter: of an object those that are named, of a list
+//! each element in its order, of anything else the same value.
+//!
+//! What must not be here: files, and what becomes of a request.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use chancery_base::resource::nearest;
+use chancery_envoy::simulate::{SavedRequest, WrittenRequest};
+use chancery_text::{Limits, LineIndex, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
+
+/// A file of tests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestTests {
+    /// What is tested, as paths from the file, where it says so.
+    pub inputs: Vec<String>,
+    /// The tests, in their order.
+    pub tests: Vec<RequestTest>,
+}
+
+/// One test.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestTest {
+    /// Its name; the request where it has no name.
+    pub name: String,
+    /// The line of the file on which it begins, from 1.
+    pub line: u32,
+    /// The gateway that it is for, where there are several.
+    pub gateway: Option<String>,
+    /// The request.
+    pub request: WrittenRequest,
+    /// What is expected, as an object of fields.
+    pub expect: Node,
+}
+
+/// One field that is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Mismatch {
+    /// The field, as `clusters[0].name`.
+    pub field: String,
+    /// What was expected, as JSON.
+    pub expected: String,
+    /// What is there, as JSON; nothing where the field is not there.
+    pub actual: Option<String>,
+    /// Where the report has no field of this name: the one that is probably meant, if any is near.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meant: Option<String>,
+}
+
+/// Fields that a report leaves out where they are empty.
+const LEFT_OUT_WHERE_EMPTY: [&str; 9] = ["around", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "wanting"];
+
+impl RequestTests {
+    /// Whether a text is a file of tests: an object with a list `tests`, and no resource.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        if !text.contains("tests") || text.contains("\napiVersion:") || text.starts_with("apiVersion:") {
+            return false;
+        }
+        let root = parse(text, &Limits::default()).root;
+        root.is_some_and(|root| root.get("tests").is_some_and(|tests| tests.as_array().is_some()))
+    }
+
+    /// The key of a list of requests that is almost called `tests`.
+    #[must_use]
+    pub fn misspelt_key(text: &str) -> Option<String> {
+        let root = parse(text, &Limits::default()).root?;
+        let is_list_of_tests = |node: &Node| node.as_array().is_some_and(|all| all.iter().any(|test| test.get("request").is_some()));
+        let key = &root.as_object()?.iter().find(|entry| is_list_of_tests(&entry.value))?.key;
+        (key.as_str() != "tests").then(|| key.to_string())
+    }
+
+    /// Reads a file of tests.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, with its line.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let document = parse(text, &Limits::default());
+        let reader = Reader { lines: LineIndex::new(text), text, spans: &document.spans };
+        if let Some(problem) = document.problems.iter().find(|problem| !problem.kind.is_warning()) {
+            return Err(reader.at(problem.range.start, &problem.message));
+        }
+        let root = document.root.ok_or("it is empty")?;
+        reader.only(&root, &["inputs", "tests"])?;
+        let inputs = match root.get("inputs") {
+            Some(inputs) => reader.list(inputs, "inputs")?.iter().map(|input| reader.text(input, "inputs")).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        };
+        let tests = root.get("tests").ok_or("it has no list `tests`")?;
+        let tests = reader.list(tests, "tests")?.iter().map(|test| reader.test(test)).collect::<Result<_, _>>()?;
+        Ok(Self { inputs, tests })
+    }
+
+    /// Requests that were kept, as such a file.
+    #[must_use]
+    pub fn write(saved: &[SavedRequest]) -> String {
+        let tests = saved.iter().map(|saved| {
+            let (request, expected) = (saved.request.without_credentials(), &saved.expected);
+            let clusters = expected.clusters.iter().map(|share| {
+                let percent = (expected.clusters.len() > 1).then(|| ("percent", Node::synthesised(Value::Float(share.percent))));
+                object([("name", given(&share.name))].into_iter().chain(percent))
+            });
+            let clusters: Vec<Node> = clusters.collect();
+            let upstream: Vec<(&str, Node)> = [("authority", &expected.authority), ("path", &expected.path)]
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, given(value.as_ref()?))))
+                .collect();
+            let mut expect = vec![("outcome", given(expected.outcome.name()))];
+            expect.extend(expected.status.map(|status| ("status", Node::synthesised(Value::Int(status.into())))));
+            expect.extend(expected.location.as_ref().map(|location| ("location", given(location))));
+            expect.extend((!clusters.is_empty()).then(|| ("clusters", Node::synthesised(Value::Array(clusters)))));
+            expect.extend((!upstream.is_empty()).then(|| ("upstream", object(upstream))));
+            let method = if request.method.is_empty() { "GET" } else { &request.method };
+            let name = format!("{method} {} {}", request.url, expected.told());
+            let request = serde_json::to_string(&request).ok().and_then(|text| parse(&text, &Limits::default()).root);
+            object([("name", given(&name)), ("request", request.unwrap_or_else(|| object([]))), ("expect", object(expect))])
+        });
+        to_yaml(&object([("tests", Node::synthesised(Value::Array(tests.collect())))]))
+    }
+}
+
+fn given(text: &str) -> Node {
+    Node::given(text)
+}
+
+fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Node)>) -> Node {
+    Node::synthesised(Value::Object(fields.into_iter().map(|(name, value)| (Str::from(name), value)).collect::<Object>()))
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    lines: LineIndex,
+    spans: &'t Spans,
+}
+
+impl Reader<'_> {
+    fn line(&self, offset: u32) -> u32 {
+        self.lines.position(self.text, offset).line + 1
+    }
+
+    fn at(&self, offset: u32, message: &str) -> String {
+        format!("line {}: {message}", self.line(offset))
+    }
+
+    fn wrong(&self, node: &Node, message: &str) -> String {
+        self.at(self.spans.get(node.id).map_or(0, |span| span.value.start), message)
+    }
+
+    fn only(&self, node: &Node, known: &[&str]) -> Result<(), String> {
+        let object = node.as_object().ok_or_else(|| self.wrong(node, &format!("an object with {} belongs here", known.join(", "))))?;
+        match object.iter().find(|entry| !known.contains(&entry.key.as_str())) {
+            Some(entry) => Err(self.wrong(&entry.value, &format!("there is no field `{}` here; there are {}", entry.key, known.join(", ")))),
+            None => Ok(()),
+        }
+    }
+
+    fn list<'n>(&self, node: &'n Node, name: &str) -> Result<&'n [Node], String> {
+        node.as_array().map(Vec::as_slice).ok_or_else(|| self.wrong(node, &format!("`{name}` is a list")))
+    }
+
+    fn text(&self, node: &Node, name: &str) -> Result<String, String> {
+        match &node.value {
+            Value::String(text) => Ok(text.to_string()),
+            Value::Int(_) | Value::Float(_) | Value::Bool(_) => Ok(to_json(node, false)),
+            _ => Err(self.wrong(node, &format!("`{name}` is a text"))),
+        }
+    }
+
+    fn test(&self, node: &Node) -> Result<RequestTest, String> {
+        self.only(node, &["name", "gateway", "request", "expect"])?;
+        let optional = |name: &str| node.get(name).map(|node| self.text(node, name)).transpose();
+        let request = node.get("request").ok_or_else(|| self.wrong(node, "the test has no `request`"))?;
+        let expect = node.get("expect").ok_or_else(|| self.wrong(node, "the test has no `expect`"))?;
+        if expect.as_object().is_none_or(Object::is_empty) {
+            return Err(self.wrong(expect, "`expect` must name at least one field that `chancery route --format json` shows"));
+        }
+        let request = self.request(request)?;
+        let method = if request.method.is_empty() { "GET" } else { &request.method };
+        let name = optional("name")?.unwrap_or_else(|| format!("{method} {}", request.url));
+        let line = self.line(self.spans.get(node.id).map_or(0, |span| span.value.start));
+        Ok(RequestTest { name, line, gateway: optional("gateway")?, request, expect: expect.clone() })
+    }
+
+    fn request(&self, node: &Node) -> Result<WrittenRequest, String> {
+        if let Value::String(url) = &node.value {
+            return Ok(WrittenRequest { url: url.to_string(), ..WrittenRequest::default() });
+        }
+        if let Some(curl) = node.get("curl") {
+            self.only(node, &["curl"])?;
+            return WrittenRequest::from_curl(&self.text(curl, "curl")?).map_err(|why| self.wrong(curl, &why));
+        }
+        self.only(node, &["method", "url", "headers", "port", "sni", "source", "client_certificate", "http2"])?;
+        let optional = |name: &str| node.get(name).map(|node| self.text(node, name)).transpose();
+        let flag = |name: &str| match node.get(name) {
+            None => Ok(false),
+            Some(Node { value: Value::Bool(flag), .. }) => Ok(*flag),
+            Some(other) => Err(self.wrong(other, &format!("`{name}` is true or false"))),
+        };
+        let port = optional("port")?.map(|port| port.parse::<u32>().map_err(|_| self.wrong(node, "`port` is a number"))).transpose()?;
+        Ok(WrittenRequest {
+            method: optional("method")?.unwrap_or_default(),
+            url: optional("url")?.ok_or_else(|| self.wrong(node, "the request has no `url`"))?,
+            headers: node.get("headers").map(|headers| self.headers(headers)).transpose()?.unwrap_or_default(),
+            port,
+            sni: optional("sni")?,
+            source: optional("source")?,
+            client_certificate: flag("client_certificate")?,
+            http2: flag("http2")?,
+        })
+    }
+
+    /// An object by name, or a list of pairs, in which a name may come several times.
+    fn headers(&self, node: &Node) -> Result<Vec<(String, String)>, String> {
+        if let Some(object) = node.as_object() {
+            return object.iter().map(|entry| Ok((entry.key.to_string(), self.text(&entry.value, &entry.key)?))).collect();
+        }
+        let pair = |pair: &Node| match pair.as_array().map(Vec::as_slice) {
+            Some([name, value]) => Ok((self.text(name, "headers")?, self.text(value, "headers")?)),
+            _ => Err(self.wrong(pair, "a header is a name and a value")),
+        };
+        self.list(node, "headers")?.iter().map(pair).collect()
+    }
+}
+
+impl RequestTest {
+    /// The fields that are not as expected.
+    #[must_use]
+    pub fn mismatches(&self, actual: &serde_json::Value) -> Vec<Mismatch> {
+        let mut out = Vec::new();
+        compare(&mut out, "", &self.expect, Some(actual));
+        out
+    }
+}
+
+fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option<&serde_json::Value>) {
+    let dot = if field.is_empty() { "" } else { "." };
+    match (&expected.value, actual) {
+        (Value::Object(fields), Some(serde_json::Value::Object(actual))) => {
+            for entry in fields.iter() {
+                let (name, field) = (entry.key.as_str(), format!("{field}{dot}{}", entry.key));
+                match actual.get(name) {
+                    // A misspelt field is nothing in every report: `null` would always pass.
+                    None if !LEFT_OUT_WHERE_EMPTY.contains(&name) => {
+                        let meant = nearest(name, actual.keys().map(String::as_str).chain(LEFT_OUT_WHERE_EMPTY)).map(String::from);
+                        out.push(Mismatch { field, expected: to_json(&entry.value, false), actual: None, meant });
+                    }
+                    actual => compare(out, &field, &entry.value, actual),
+                }
+            }
+        }
+        (Value::Array(all), Some(serde_json::Value::Array(actual))) if all.len() == actual.len() => {
+            all.iter().zip(actual).enumerate().for_each(|(at, (one, actual))| compare(out, &format!("{field}[{at}]"), one, Some(actual)));
+        }
+        // What is not there and what is null are the same in what programs get.
+        (Value::Null, None | Some(serde_json::Value::Null)) => {}
+        (_, actual) => {
+            if !actual.is_some_and(|actual| is_same(expected, actual)) {
+                out.push(Mismatch { field: field.into(), expected: to_json(expected, false), actual: actual.map(ToString::to_string), meant: None });
+            }
+        }
+    }
+}
+
+/// Whether two values are the same; a number is, however it is written.
+fn is_same(expected: &Node, actual: &serde_json::Value) -> bool {
+    match (&expected.value, actual) {
+        (Value::Int(_) | Value::Float(_), serde_json::Value::Number(number)) => {
+            let written = to_json(expected, false);
+            written == number.to_string() || written.parse::<f64>().ok() == number.as_f64()
+        }
+        (Value::String(text), serde_json::Value::String(actual)) => text.as_str() == actual,
+        (Value::Bool(flag), serde_json::Value::Bool(actual)) => flag == actual,
+        (Value::Null, serde_json::Value::Null) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chancery_envoy::simulate::{ClusterShare, Ending, Outcome};
+
+    const FILE: &str = "\
+inputs: [../gateway]
+tests:
+- name: the cart
+  request: {url: http://shop.example.com/cart, headers: {x-version: 2}}
+  expect:
+    outcome: forward
+    clusters: [{name: cart}]
+- request: http://shop.example.com/
+  gateway: default/a
+  expect: {status: 404, location: null}
+- request: {curl: curl http://a/}
+  expect: {outcome: forward}
+";
+
+    #[test]
+    fn tests_are_read_with_their_lines() {
+        let read = RequestTests::read(FILE).expect("tests");
+        assert!(RequestTests::is_one(FILE));
+        assert_eq!(read.inputs, ["../gateway"]);
+        let heads: Vec<(&str, u32)> = read.tests.iter().map(|test| (test.name.as_str(), test.line)).collect();
+        assert_eq!(heads, [("the cart", 3), ("GET http://shop.example.com/", 8), ("GET http://a/", 11)]);
+        assert_eq!(read.tests[0].request.headers, [("x-version".to_string(), "2".to_string())]);
+    }
+
+    #[test]
+    fn errors_are_reported_with_their_line() {
+        let wrong = |text: &str| RequestTests::read(text).expect_err("it is wrong");
+        assert_eq!(wrong("tests:\n- request: http://a/\n"), "line 2: the test has no `expect`");
+        assert_eq!(
+            wrong("tests:\n- request: http://a/\n  expect: {}\n"),
+            "line 3: `expect` must name at least one field that `chancery route --format json` shows"
+        );
+        assert_eq!(wrong("tests:\n- requests: x\n"), "line 2: there is no field `requests` here; there are name, gateway, request, expect");
+        assert_eq!(RequestTests::misspelt_key("test:\n- request: http://a/\n").as_deref(), Some("test"));
+        assert!(!RequestTests::is_one("apiVersion: v1\ntests: []\n") && !RequestTests::is_one("a: 1\n"));
+    }
+
+    #[test]
+    fn only_fields_that_are_named_count() {
+        let read = RequestTests::read(FILE).expect("tests");
+        let actual =
+            serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "cart", "percent": 100.0 }], "status": null, "location": null });
+        assert_eq!(read.tests[0].mismatches(&actual), []);
+        let mismatches = read.tests[1].mismatches(&actual);
+        assert_eq!(mismatches, [Mismatch { field: "status".into(), expected: "404".into(), actual: Some("null".into()), meant: None }]);
+        let other = serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "shop" }] });
+        assert_eq!(read.tests[0].mismatches(&other)[0].field, "clusters[0].name");
+    }
+
+    #[test]
+    fn a_field_that_no_report_has_is_a_mismatch_whatever_is_expected() {
+        let actual = serde_json::json!({ "outcome": "forward", "upstream": { "path": "/" } });
+        let mismatches = |expect: &str| {
+            let text = format!("tests:\n- {{request: 'http://a/', expect: {expect}}}\n");
+            RequestTests::read(&text).expect("tests").tests[0].mismatches(&actual)
+        };
+        let found = mismatches("{upstreem: null, upstream: {paht: /}, outcome: forward, shares: null}");
+        let found: Vec<_> = found.iter().map(|of| (of.field.as_str(), of.actual.as_deref(), of.meant.as_deref())).collect();
+        assert_eq!(found, [("upstreem", None, Some("upstream")), ("upstream.paht", None, Some("path"))]);
+    }
+
+    #[test]
+    fn kept_requests_come_back_as_tests() {
+        let expected = Ending {
+            outcome: Outcome::Forward,
+            clusters: vec![ClusterShare { name: "cart".into(), weight: 100, percent: 100.0 }],
+            path: Some("/".into()),
+            ..Ending::default()
+        };
+        let request =
+            WrittenRequest { url: "http://me:pw@a/cart".into(), headers: vec![("cookie".into(), "id=7".into())], ..WrittenRequest::default() };
+        let text = RequestTests::write(&[SavedRequest { request, expected }]);
+        let read = RequestTests::read(&text).expect("tests");
+        assert!(!text.contains("pw") && !text.contains("id=7"), "{text}");
+        let actual = serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "cart" }], "upstream": { "path": "/", "headers": [] } });
+        assert_eq!(read.tests[0].mismatches(&actual), []);
+    }
+}

@@ -1,0 +1,310 @@
+//! From a place in a document to what made it, and from a line to everything that it made.
+//!
+//! What must not be here: rendering.
+
+use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
+use alloc::collections::BTreeSet;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, NamedGateway};
+use chancery_base::output_map::{MappedPlace, and_ancestors};
+use chancery_base::resource::{Object, ObjectId, Origin, SourceId};
+use chancery_text::{Node, NodeId, Str, TextRange, Value};
+
+/// What made a place in a document.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Explanation {
+    /// The place.
+    pub pointer: String,
+    /// What to call it, from the outside in.
+    pub place: Vec<String>,
+    /// What stands there; `None` where nothing does.
+    pub value: Option<Node>,
+    /// The nearest place that has origins: the place itself, or one that it lies in.
+    pub from: Option<String>,
+    /// Its origins.
+    pub origins: Vec<OriginView>,
+    /// Further places that it lies in, nearest first, with theirs.
+    pub within: Vec<MadeView>,
+    /// Places that lie in it, with theirs.
+    pub inside: Vec<MadeView>,
+}
+
+/// A place in a document and what made it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MadeView {
+    /// The place.
+    pub pointer: String,
+    /// What to call it.
+    pub place: Vec<String>,
+    /// The gateway that has it, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
+    /// What stands there; left out where it is large.
+    pub value: Option<Node>,
+    /// What made it.
+    pub origins: Vec<OriginView>,
+}
+
+/// What a line of the input made.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LineReport {
+    /// The input.
+    pub file: Str,
+    /// The line, from 1.
+    pub line: u32,
+    /// Its text, key material masked.
+    pub text: String,
+    /// The resource that it belongs to.
+    pub resource: Option<ResourceRef>,
+    /// The fields that stand on it.
+    pub fields: Vec<String>,
+    /// Whether the answer is about the whole resource, because the line alone made nothing.
+    pub whole: bool,
+    /// What was made.
+    pub made: Vec<MadeView>,
+    /// What became of the resource.
+    pub ledger: Option<LedgerRow>,
+    /// What became of it for the controllers of other dialects that read it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ledger_of_others: Vec<LedgerRow>,
+    /// What was found on the line, or in the resource if the line made nothing.
+    pub findings: Vec<Finding>,
+}
+
+/// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
+///
+/// ```
+/// use chancery_base::compilation::Options;
+/// use chancery_compile::Compiler;
+/// use chancery_base::resource::Inputs;
+/// use chancery_explain::{View, Viewed, explain_pointer, resolve};
+///
+/// let inputs = Inputs::one("quote.yaml", "\
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Listener
+/// metadata: {name: web}
+/// spec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}
+/// ---
+/// apiVersion: getambassador.io/v3alpha1
+/// kind: Mapping
+/// metadata: {name: quote}
+/// spec: {hostname: \"*\", prefix: /quote/, service: quote, timeout_ms: 9000}
+/// ");
+/// let mut compiler = Compiler::new(&[&chancery_ambassador::DIALECT]);
+/// let compilation = compiler.compile(&inputs, &Options::default());
+/// let gateway = compilation.gateways().next().expect("Emissary runs one gateway");
+///
+/// let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
+/// let timeouts = resolve(&viewed.root, "timeout");
+/// let positions = compilation.positions();
+/// let lines = timeouts.iter().flat_map(|pointer| explain_pointer(gateway.named(), &positions, &viewed, pointer).origins);
+/// // `timeout_ms` stands on the ninth line.
+/// assert!(lines.filter_map(|origin| origin.span).any(|span| span.line == 9));
+/// ```
+pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {
+    let view = |pointer: String, origins: &[Origin]| made(gateway, positions, viewed, pointer, origins);
+    let mut chain = viewed.map.chain(pointer);
+    let nearest = chain.next();
+    let within = chain.map(|made| view(made.pointer, made.origins)).collect();
+    let value = get(&viewed.root, pointer);
+    let holds = value.is_some_and(|value| value.as_object().is_some() || value.as_array().is_some());
+    let inside = if holds { viewed.map.descendants(pointer) } else { Vec::new() };
+    let inside = inside.into_iter().filter(|made| made.pointer != pointer && get(&viewed.root, &made.pointer).is_some());
+    let inside = inside.map(|made| view(made.pointer, made.origins)).collect();
+    let views = |of: &MappedPlace<'_>| OriginView::at(&of.pointer, get(&viewed.root, &of.pointer), of.origins, gateway.of, positions);
+    let mut origins = nearest.as_ref().map(views).unwrap_or_default();
+    // What names a cluster is made of all that the name is made of.
+    let name = value.and_then(|value| named_cluster(&viewed.root, pointer, value)).and_then(|name| viewed.map.lookup(&name));
+    for origin in name.iter().flat_map(views) {
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+    }
+    Explanation {
+        pointer: pointer.to_string(),
+        place: describe(&viewed.root, pointer),
+        value: value.cloned(),
+        origins,
+        from: nearest.map(|nearest| nearest.pointer),
+        within,
+        inside,
+    }
+}
+
+/// The name of the cluster that a place names: where a route, a mirror or a filter leads, and the key by which a share of requests is set.
+fn named_cluster(root: &Node, pointer: &str, value: &Node) -> Option<String> {
+    let step = pointer.rsplit('/').next().unwrap_or_default();
+    let is_weighted = || step == "name" && pointer.contains("/weighted_clusters/clusters/");
+    if !matches!(step, "cluster" | "cluster_name" | "runtime_key") && !is_weighted() {
+        return None;
+    }
+    let name = value.as_str().map(|name| name.strip_prefix("routing.traffic_shift.").unwrap_or(name))?;
+    let lists = ["/static_resources/clusters", "/clusters"];
+    let (list, clusters) = lists.into_iter().find_map(|list| Some((list, get(root, list)?.as_array()?)))?;
+    let at = clusters.iter().position(|cluster| cluster.get("name").and_then(Node::as_str) == Some(name))?;
+    Some(alloc::format!("{list}/{at}/name")).filter(|place| place != pointer)
+}
+
+fn made(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: String, origins: &[Origin]) -> MadeView {
+    let value = get(&viewed.root, &pointer);
+    MadeView {
+        place: describe(&viewed.root, &pointer),
+        gateway: gateway.label(),
+        value: value.filter(|value| is_small(value)).cloned(),
+        origins: OriginView::at(&pointer, value, origins, gateway.of, positions),
+        pointer,
+    }
+}
+
+/// Whether a value may be mentioned in passing.
+fn is_small(value: &Node) -> bool {
+    fn count(node: &Node, left: &mut u32) -> bool {
+        *left = left.saturating_sub(1);
+        *left > 0
+            && match &node.value {
+                Value::Array(items) => items.iter().all(|item| count(item, left)),
+                Value::Object(object) => object.iter().all(|entry| count(&entry.value, left)),
+                _ => true,
+            }
+    }
+    count(value, &mut 256)
+}
+
+/// What a line made in the documents of gateways; `None` where there is no such line. Lines and columns (in characters) count from 1.
+pub fn explain_line(
+    compilation: &Compilation,
+    positions: &Positions<'_>,
+    documents: &[(NamedGateway<'_>, Viewed)],
+    source: SourceId,
+    line: u32,
+    column: Option<u32>,
+) -> Option<LineReport> {
+    let text = positions.text(source);
+    let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+    let written = range.slice(text).trim_end();
+    let content = content_of(range, text);
+    let point = column.map(|column| {
+        let before: usize = written.chars().take(column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+        range.start + before as u32
+    });
+    let chosen = choose(compilation, source, content, point);
+    let all = findings(compilation, positions);
+    let mut report = LineReport {
+        file: positions.file(source),
+        line,
+        text: positions.masked(source, range).trim_end().to_string(),
+        resource: None,
+        fields: Vec::new(),
+        whole: false,
+        made: Vec::new(),
+        ledger: None,
+        ledger_of_others: Vec::new(),
+        findings: all
+            .iter()
+            .filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line))
+            .cloned()
+            .collect(),
+    };
+    let Some(ChosenObject { object, nodes }) = chosen else { return Some(report) };
+    report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
+    report.fields = nodes.iter().map(|node| positions.path(object, *node)).filter(|path| !path.is_empty()).collect();
+    let mut rows = ledger(compilation, positions);
+    rows.retain(|row| row.object == object.id);
+    if !rows.is_empty() {
+        report.ledger = Some(rows.remove(0));
+    }
+    report.ledger_of_others = rows;
+    let spans = &object.document.spans;
+    let below = |node: NodeId| core::iter::successors(Some(node), |at| spans.get(*at).map(|span| span.parent)).any(|at| nodes.contains(&at));
+    let above: BTreeSet<NodeId> =
+        nodes.iter().flat_map(|node| core::iter::successors(Some(*node), |at| spans.get(*at).map(|span| span.parent))).collect();
+    let of = |origin: Origin| below(origin.node()) || origin.is_whole() && above.contains(&origin.node());
+    report.made = documents.iter().flat_map(|(gateway, viewed)| made_by(*gateway, positions, viewed, object.id, of)).collect();
+    if report.made.is_empty() {
+        report.whole = true;
+        report.made = documents.iter().flat_map(|(gateway, viewed)| made_by_whole(*gateway, positions, viewed, object.id)).collect();
+        if report.findings.is_empty() {
+            report.findings = all
+                .into_iter()
+                .filter(|finding| report.resource.is_some() && (finding.resource == report.resource || finding.object == report.resource))
+                .collect();
+        }
+    }
+    Some(report)
+}
+
+/// What a whole object made: only where it stands, not every field of it.
+fn made_by_whole(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
+    let mut made = made_by(gateway, positions, viewed, object, |_| true);
+    let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).collect();
+    made.retain(|made| !and_ancestors(&made.pointer).skip(1).any(|outer| pointers.contains(outer)));
+    made
+}
+
+fn made_by(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<MadeView> {
+    let pointers = viewed.map.made_by(object, &of);
+    let view = |pointer: String| {
+        let origins: Vec<Origin> = viewed.map.get(&pointer).unwrap_or_default().to_vec();
+        let ours: Vec<Origin> = origins.into_iter().filter(|origin| origin.object() == object && of(*origin)).collect();
+        made(gateway, positions, viewed, pointer, &ours)
+    };
+    pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
+}
+
+/// A line without the blanks around it.
+fn content_of(line: TextRange, text: &str) -> TextRange {
+    let written = line.slice(text).trim_end();
+    let indent = written.len() - written.trim_start().len();
+    TextRange::new(line.start + indent as u32, line.start + written.len() as u32)
+}
+
+/// The object that a line (from 1) belongs to, and its nodes that begin there.
+pub(super) fn choose_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<(ObjectId, Vec<NodeId>)> {
+    let positions = compilation.positions();
+    let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
+    let chosen = choose(compilation, source, content_of(range, positions.text(source)), None)?;
+    Some((chosen.object.id, chosen.nodes))
+}
+
+struct ChosenObject<'a> {
+    object: &'a Object,
+    nodes: Vec<NodeId>,
+}
+
+/// The object that a line belongs to, and its nodes that begin there; with a point, the innermost one there.
+fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, point: Option<u32>) -> Option<ChosenObject<'a>> {
+    let mut best: Option<ChosenObject<'a>> = None;
+    let here = compilation.objects.iter().filter(|object| object.source.source == source);
+    for object in here {
+        let Some(whole) = object.value_range(object.root.id) else { continue };
+        if whole.end <= line.start || line.end < whole.start {
+            continue;
+        }
+        // What stands in an annotation comes after what holds it, and is nearer.
+        let spans = &object.document.spans;
+        let mut ids = (0..spans.len() as u32).map(NodeId);
+        let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));
+        let within = |id: NodeId| core::iter::successors(Some(id), |at| spans.get(*at).map(|span| span.parent)).any(|at| at == object.root.id);
+        let nodes: Vec<NodeId> = match point {
+            Some(point) => ids.rfind(|id| range(*id).is_some_and(|range| range.contains(point)) && within(*id)).into_iter().collect(),
+            None => {
+                let on_line = |id: &NodeId| range(*id).is_some_and(|range| line.start <= range.start && range.start <= line.end && !range.is_empty());
+                let mut nodes: Vec<NodeId> = ids.filter(on_line).filter(|id| within(*id)).collect();
+                if nodes.is_empty() {
+                    // A line in the middle of a value.
+                    nodes = (0..spans.len() as u32)
+                        .map(NodeId)
+                        .rfind(|id| range(*id).is_some_and(|range| range.contains(line.start)) && within(*id))
+                        .into_iter()
+                        .collect();
+                }
+                nodes
+            }
+        };
+        if !nodes.is_empty() || best.is_none() {
+            best = Some(ChosenObject { object, nodes });
+        }
+    }
+    best
+}

@@ -1,0 +1,31 @@
+//! Which fields of Gateway API refer to which objects.
+//!
+//! What must not be here: what a controller makes of them.
+
+use super::GROUP;
+use crate::relations::{Form, Referring};
+
+const GATEWAY: (&str, &str) = (GROUP, "Gateway");
+const SERVICE: (&str, &str) = ("", "Service");
+
+const fn field(kind: &'static str, path: &'static str, relation: &'static str, to: (&'static str, &'static str), form: Form) -> Referring {
+    Referring { kind, path, relation, to, form }
+}
+
+/// Fields that refer.
+pub const FIELDS: &[Referring] = &[
+    field("Gateway", "spec.gatewayClassName", "class", (GROUP, "GatewayClass"), Form::Cluster),
+    field("Gateway", "spec.listeners.*.tls.certificateRefs.*", "secret", ("", "Secret"), Form::AnyKind),
+    field("HTTPRoute", "spec.parentRefs.*", "parent", GATEWAY, Form::AnyKind),
+    field("HTTPRoute", "spec.rules.*.backendRefs.*", "service", SERVICE, Form::AnyKind),
+    field("HTTPRoute", "spec.rules.*.filters.*.requestMirror.backendRef", "mirror", SERVICE, Form::AnyKind),
+    field("GRPCRoute", "spec.parentRefs.*", "parent", GATEWAY, Form::AnyKind),
+    field("GRPCRoute", "spec.rules.*.backendRefs.*", "service", SERVICE, Form::AnyKind),
+    field("GRPCRoute", "spec.rules.*.filters.*.requestMirror.backendRef", "mirror", SERVICE, Form::AnyKind),
+    field("TLSRoute", "spec.parentRefs.*", "parent", GATEWAY, Form::AnyKind),
+    field("TLSRoute", "spec.rules.*.backendRefs.*", "service", SERVICE, Form::AnyKind),
+    field("TCPRoute", "spec.parentRefs.*", "parent", GATEWAY, Form::AnyKind),
+    field("TCPRoute", "spec.rules.*.backendRefs.*", "service", SERVICE, Form::AnyKind),
+    field("BackendTLSPolicy", "spec.targetRefs.*", "target", SERVICE, Form::AnyKind),
+    field("BackendTLSPolicy", "spec.validation.caCertificateRefs.*", "certificate", ("", "ConfigMap"), Form::AnyKind),
+];

@@ -1,0 +1,105 @@
+//! What a kind is, as data: its names, its versions, and the schema of each.
+//!
+//! What must not be here: which kinds there are; each room has its own.
+
+use alloc::format;
+use alloc::string::String;
+use chancery_base::object;
+use chancery_base::schema::{ANY, Field, Schema, field};
+
+/// Everything about a kind that does not depend on an object.
+#[derive(Debug)]
+pub struct Kind {
+    /// Its API group; empty for Kubernetes' own first one.
+    pub group: &'static str,
+    /// Its name, as `kind` has it.
+    pub name: &'static str,
+    /// Its plural, as the API's paths have it.
+    pub plural: &'static str,
+    /// Whether its objects stand in namespaces.
+    pub namespaced: bool,
+    /// One line for people.
+    pub doc: &'static str,
+    /// The versions that the API server takes, the oldest first.
+    pub versions: &'static [Version],
+    /// Whether it is a kind of Kubernetes itself, which the API server decodes by its Go type; others are defined by a CRD.
+    pub built_in: bool,
+}
+
+/// A version of a kind.
+#[derive(Debug)]
+pub struct Version {
+    /// Its name without the group, `v1`.
+    pub name: &'static str,
+    /// Its fields beside `apiVersion`, `kind` and `metadata`.
+    pub schema: &'static Schema,
+}
+
+impl Kind {
+    /// The version of this `apiVersion`, if it is one of this kind's.
+    pub fn version(&self, api_version: &str) -> Option<&'static Version> {
+        let name = match api_version.split_once('/') {
+            Some((group, name)) if group == self.group => name,
+            None if self.group.is_empty() => api_version,
+            _ => return None,
+        };
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// A version as `apiVersion` has it.
+    pub fn api_version(&self, version: &Version) -> String {
+        if self.group.is_empty() { version.name.into() } else { format!("{}/{}", self.group, version.name) }
+    }
+
+    /// Its name in the API, `httpproxies.projectcontour.io`.
+    pub fn resource(&self) -> String {
+        if self.group.is_empty() { self.plural.into() } else { format!("{}.{}", self.plural, self.group) }
+    }
+}
+
+/// The fields that every object has beside its own.
+pub const API_VERSION: Field = field("apiVersion", ANY, "The kind's group and version");
+/// See [`API_VERSION`].
+pub const KIND: Field = field("kind", ANY, "The kind");
+/// See [`API_VERSION`].
+pub const METADATA: Field = field("metadata", OBJECT_META, "Its name, its namespace, its labels and annotations");
+
+// What may stand in these fields is checked by `metadata`.
+const OBJECT_META: Schema = object![
+    field("name", ANY, "The name, unique for the kind in its namespace"),
+    field("namespace", ANY, "The namespace; `default` unless set"),
+    field("labels", ANY, "Labels, by which others select it"),
+    field("annotations", ANY, "Annotations, which tools read"),
+    field("generateName", ANY, "The beginning of a name that the API server makes up"),
+    field("finalizers", ANY, "Who must agree before it is deleted"),
+    field("ownerReferences", ANY, "The objects with which it is deleted"),
+    field("creationTimestamp", ANY, "When it was made; kept by the API server"),
+    field("deletionGracePeriodSeconds", ANY, "How long its deletion may take; kept by the API server"),
+    field("deletionTimestamp", ANY, "When its deletion began; kept by the API server"),
+    field("generation", ANY, "How often its `spec` was changed; kept by the API server"),
+    field("managedFields", ANY, "Who set which field; kept by the API server"),
+    field("resourceVersion", ANY, "Its version; kept by the API server"),
+    field("selfLink", ANY, "Not used any more"),
+    field("uid", ANY, "Its own number; kept by the API server"),
+];
+
+/// The schema of an object that has a `spec` and nothing else of its own: `custom![required SPEC, "What it is"]`. A `status` is the
+/// controller's and not looked at.
+#[macro_export]
+macro_rules! custom {
+    (required $spec:expr, $doc:literal) => {
+        $crate::custom![@ chancery_base::schema::field("spec", $spec, $doc).required()]
+    };
+    ($spec:expr, $doc:literal) => {
+        $crate::custom![@ chancery_base::schema::field("spec", $spec, $doc)]
+    };
+    (@ $spec:expr) => {
+        chancery_base::object![
+            $crate::kind::API_VERSION,
+            $crate::kind::KIND,
+            $crate::kind::METADATA,
+            $spec,
+            chancery_base::schema::field("status", chancery_base::schema::ANY, "What the controller says of it"),
+        ]
+    };
+}
