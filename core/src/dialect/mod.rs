@@ -15,10 +15,10 @@ use chancery_base::compilation::{Dialect, Language};
 use chancery_base::diagnostic::{Code, codes as common};
 
 /// All dialects, in the order in which outputs show them.
-pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT];
+pub static ALL: &[&Dialect] = &[&ambassador::DIALECT, &contour::DIALECT, &ingress::DIALECT, &consul::DIALECT, &envoy_gateway::DIALECT];
 
 /// The marks by which an input's dialect is detected, in the same order.
-pub const LANGUAGES: &[Language] = &[ambassador::LANGUAGE, contour::LANGUAGE, ingress::LANGUAGE, consul::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[ambassador::LANGUAGE, contour::LANGUAGE, ingress::LANGUAGE, consul::LANGUAGE, envoy_gateway::LANGUAGE];
 
 /// All codes of findings: the shared codes, then each dialect's own.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {

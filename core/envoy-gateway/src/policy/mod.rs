@@ -25,3 +25,8 @@ pub(crate) fn security(_: &mut Translator<'_>) {}
 
 /// Applies EnvoyExtensionPolicies, after SecurityPolicies.
 pub(crate) fn extensions(_: &mut Translator<'_>) {}
+
+/// Reads settings of a service that Envoy asks (`backendSettings`).
+pub(crate) fn traffic_features(_: &chancery_base::ir::Tree) -> Result<Option<super::model::Traffic>, alloc::string::String> {
+    Ok(None)
+}

@@ -15,7 +15,6 @@ use super::header_filter::{Direction, modify};
 use super::mirror;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_base::ir::Tree;
-use chancery_base::re2::engine::Finder;
 use chancery_base::resource::Sourced;
 use chancery_base::schema::go_quoted;
 use chancery_text::Str;
@@ -345,7 +344,7 @@ fn extended_rewrite(at: Cursor<'_>, out: &mut Filters<'_>) -> Result<(), RouteEr
             let message = "ReplaceRegexMatch Pattern must be set when rewrite path type is \"ReplaceRegexMatch\"";
             return Err(RouteError::refused(UNSUPPORTED, message));
         }
-        if Finder::new(regex.field("pattern").str()).is_err() {
+        if chancery_kubernetes::regexp::check(regex.field("pattern").str()).is_err() {
             return Err(RouteError::refused(UNSUPPORTED, "ReplaceRegexMatch must be a valid RE2 regular expression"));
         }
         let rewrite = out.rewrite.get_or_insert_with(fresh);
@@ -367,7 +366,7 @@ fn extended_rewrite(at: Cursor<'_>, out: &mut Filters<'_>) -> Result<(), RouteEr
                     let message = "PathRegex Pattern and Substitution must be set when rewrite hostname type is \"PathRegex\"";
                     return Err(RouteError::refused(UNSUPPORTED, message));
                 }
-                if Finder::new(regex.field("pattern").str()).is_err() {
+                if chancery_kubernetes::regexp::check(regex.field("pattern").str()).is_err() {
                     return Err(RouteError::refused(UNSUPPORTED, "PathRegex must be a valid RE2 regular expression"));
                 }
                 let pair = (tree(regex.field("pattern")), tree(regex.field("substitution")));

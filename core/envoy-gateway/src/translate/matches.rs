@@ -4,7 +4,6 @@ use super::super::model::{HttpRoute, StringMatch, StringMatchKind};
 use super::super::value::text;
 use super::error::RouteError;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_base::re2::engine::Finder;
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use alloc::format;
@@ -112,14 +111,10 @@ fn cookies(of: &Combination<'_>) -> Result<Vec<StringMatch>, RouteError> {
 
 /// Checks a regular expression.
 fn expression(at: Cursor<'_>) -> Result<(), RouteError> {
-    match Finder::new(at.str()) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let message = format!("regex {} is invalid: {}", chancery_base::schema::go_quoted(at.str()), chancery_kubernetes::regexp::explain(at.str()));
-            let _ = error;
-            Err(RouteError::new("UnsupportedValue", message))
-        }
-    }
+    chancery_kubernetes::regexp::check(at.str()).map_err(|words| {
+        let message = format!("regex {} is invalid: error parsing regexp: {words}", chancery_base::schema::go_quoted(at.str()));
+        RouteError::new("UnsupportedValue", message)
+    })
 }
 
 /// Returns the matches of a preflight request for a method.

@@ -11,7 +11,7 @@ use super::backend_tls::apply_backend_tls;
 use super::context::Translator;
 use super::destination::{SettingOf, setting_of_backend, setting_of_service};
 use super::envoy_proxy::sorted_entries;
-use super::names;
+use super::super::names;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
