@@ -174,7 +174,13 @@ impl Exchange<'_> {
             "is_args" => if self.args.is_empty() { "" } else { "?" }.into(),
             "scheme" | "request_scheme" => scheme.into(),
             "https" => if request.tls { "on" } else { "" }.into(),
-            "host" => if self.host.is_empty() { self.server_name.clone() } else { self.host.clone() },
+            "host" => {
+                if self.host.is_empty() {
+                    self.server_name.clone()
+                } else {
+                    self.host.clone()
+                }
+            }
             "http_host" => request.host.clone(),
             "server_name" => self.server_name.clone(),
             "server_port" => self.port(),
@@ -204,7 +210,8 @@ impl Exchange<'_> {
                 true => "close".into(),
             },
             "full_x_forwarded_for" => {
-                let last = if self.nginx.globals.flag("use-proxy-protocol").value { self.variable("proxy_protocol_addr") } else { self.peer().to_string() };
+                let last =
+                    if self.nginx.globals.flag("use-proxy-protocol").value { self.variable("proxy_protocol_addr") } else { self.peer().to_string() };
                 let own = self.header_variable("x_forwarded_for");
                 if own.is_empty() { last } else { format!("{own}, {last}") }
             }
