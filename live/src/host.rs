@@ -1,6 +1,4 @@
-//! Running it in a program: the runtime, the signals that end it, and where events are written.
-//!
-//! What must not be here: how an event looks.
+//! Runs `serve` and `watch` in a program: the runtime, the signals that end it, and the thread that writes events.
 
 use crate::event::{Dated, Events};
 use crate::serve::{Applying, Servers, Writing};

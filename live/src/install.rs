@@ -1,7 +1,7 @@
-//! What a cluster needs so that `chancery serve` runs in it: an account, the permissions that it needs and no others, a Deployment and a Service.
+//! Writes the manifests that run `chancery serve` in a cluster: an account, exactly the permissions that it needs, a Deployment and a Service.
 //!
-//! One text serves as a manifest and as the templates of the Helm chart: they differ in what stands where a person chooses. The permissions follow
-//! from the kinds tables and from the statuses that controllers write. What must not be here: applying it.
+//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds tables and from the statuses
+//! that controllers write. Does not apply anything.
 
 use crate::controllers::{provisioner, statuses};
 use crate::sources::kube::{WatchedKind, wanted};
@@ -374,7 +374,14 @@ mod tests {
         assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
         assert!(!writes.contains("\"deployments\""), "{writes}");
         let provisions = Install { dialect: Some("contour".into()), write_objects: true, ..Install::default() }.manifests();
-        for part in ["\"daemonsets\"", "\"gateways/status\"", "\"httpproxies/status\"", "--write-objects", "--lease=chancery", "--controller=gateway-provisioner"] {
+        for part in [
+            "\"daemonsets\"",
+            "\"gateways/status\"",
+            "\"httpproxies/status\"",
+            "--write-objects",
+            "--lease=chancery",
+            "--controller=gateway-provisioner",
+        ] {
             assert!(provisions.contains(part), "{part}: {provisions}");
         }
         let azure = OnAzure { gateway: "s/g/n".into(), apply: true, client: Some("c-1".into()) };

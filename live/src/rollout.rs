@@ -1,10 +1,8 @@
-//! A change goes to one Envoy of a gateway first: what it rejects is held from the others.
+//! Gives a change to one Envoy of a gateway first, and holds it back from the others if that Envoy rejects it.
 //!
-//! Of each gateway there is a snapshot that is known to be good, and perhaps a newer one that one Envoy is trying. It becomes everybody's when that
-//! Envoy has taken all of it, when it goes away, or when it says nothing for too long; when it rejects any of it, the others keep
-//! what they have until the next change. Endpoints do not wait: they are no configuration. The caller passes the time in.
-//!
-//! What must not be here: who is connected by what.
+//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one goes to all Envoys when that
+//! Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any part, the others keep the good one until the next
+//! change. Endpoints go to all Envoys at once. The caller passes the time in.
 
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::v3::Service;

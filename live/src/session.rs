@@ -1,7 +1,7 @@
-//! Sources that a person looks at: opened and closed while the program runs, with an xDS server that is switched on and off.
+//! Follows sources while a user looks at them, with an xDS server that can be switched on and off.
 //!
-//! `serve` is a process that lives and dies with its parts; a session is one of many in a program that goes on. Where a source can never be read,
-//! the session stays and says so. Not here: windows, and how messages travel.
+//! A process of `serve` ends with its parts; a session is one of many in a program. If a source can never be read, the session stays and reports
+//! that.
 
 use crate::Failure;
 use crate::address::Address;

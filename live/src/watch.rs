@@ -1,6 +1,4 @@
-//! `chancery watch`: what each change of the inputs does, without servers.
-//!
-//! What must not be here: how it is shown.
+//! Runs `chancery watch`: reports the effect of each change of the inputs, without servers.
 
 use crate::Failure;
 use crate::engine::{Engine, Settings};

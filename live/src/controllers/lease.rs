@@ -1,7 +1,7 @@
-//! Which of several replicas writes: the one that holds a Lease.
+//! Elects the one of several replicas that writes: the holder of a Lease.
 //!
-//! A holder renews it; whoever finds it not renewed for its whole duration takes it. By whose clock is only counted from when it was seen to
-//! change, so that clocks that differ, or jump, hand it to nobody. What must not be here: what is written.
+//! A holder renews the Lease. If it is not renewed for its whole duration, another replica takes it. A replica measures that duration by its own
+//! clock, from when it saw the last change, so clocks that differ or jump do not matter.
 
 use crate::Failure;
 use crate::sources::kube::unreachable;

@@ -1,6 +1,5 @@
-//! Builds in, writes out: the controllers, run against an API server.
-//!
-//! Planning is the manager's; here it is only carried out, one step after the other, and what failed is reported. What must not be here: choices.
+//! Runs the controllers against an API server: carries out their plans one step after the other, and reports failures. Does not plan; see
+//! `Manager`.
 
 use super::lease::{EVERY, Leading};
 use super::objects::ObjectChanges;

@@ -1,8 +1,8 @@
-//! What each object's status is to be, as a build says, and one controller for each kind that has one.
+//! Writes the status of each object, with one controller for each kind that has one.
 //!
-//! A build is a custom watch: it tells of the objects whose status it wants to be another. What Envoys reject is another: the objects that made it
-//! say so. The controller compares with the status that the object has, whoever changed it, and asks for what differs only. What must not be here:
-//! writing, and Conditions' times that a build cannot know.
+//! A build is a custom watch: it names the objects whose status changes. Rejections by Envoys are another: the objects that made the resource
+//! report them. The controller compares with the status that the object has, whoever wrote it, and only writes differences. Does not send requests;
+//! see `writer`.
 
 use super::objects::id_of;
 use crate::lock;

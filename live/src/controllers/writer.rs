@@ -1,6 +1,4 @@
-//! Writing to an API server, by server-side apply: what others own is left alone unless it is to be taken over.
-//!
-//! What must not be here: what is to be written.
+//! Writes to an API server by server-side apply. Fields that others own stay, unless `take_over` is set.
 
 use crate::runtime::{Id, Object};
 use crate::sources::kube::unreachable;

@@ -1,9 +1,8 @@
-//! Which Envoy gets which gateway's snapshot.
+//! Assigns each Envoy the snapshot of its gateway.
 //!
-//! A proxy is registered by a [`ConfigSource`]: because an Envoy of its name is connected, or because a [`file`] names it. Which gateway is its, and
-//! who tries a change first, is what the controllers of [`delivery`] find; here it is carried out. All proxies of a gateway share one snapshot. Each
-//! subscriber sees the latest snapshot and never a queue of them, so that a slow one does not delay others. Not here: how a snapshot is made, and the
-//! protocol by which it is sent.
+//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The controllers of [`delivery`]
+//! find its gateway, and choose the proxy that tries a change first; this module carries that out. All proxies of a gateway share one snapshot.
+//! Each subscriber sees the latest snapshot and never a queue, so a slow subscriber does not delay others. Does not make or send snapshots.
 
 pub mod file;
 

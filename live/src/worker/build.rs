@@ -1,7 +1,7 @@
-//! One compile of all inputs, and what it gives each gateway.
+//! Compiles all inputs, and makes the snapshot of each gateway.
 //!
-//! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
-//! each gateway's resources last from build to build, so that an event costs what it changes.
+//! Only this module knows the shape of a compilation; all other modules work with gateways, snapshots and places. The compiler and the memory of
+//! each gateway last from build to build, so that an event costs as much as it changes.
 
 use super::defaults::Defaults;
 use super::intake::{Drained, Unreadable, is_referred};

@@ -1,4 +1,4 @@
-//! Changes become few builds, and the end is what a compile from scratch gives.
+//! Tests that changes become few builds, and that the last build equals a compile from scratch.
 
 use super::build::{Build, Builder};
 use super::intake::Intake;
@@ -133,15 +133,16 @@ fn what_is_the_same_wakes_nobody() {
 #[test]
 fn builds_keep_their_distance() {
     let running = Running::start(Duration::from_millis(150), 0);
+    // The distance is that between the beginnings of builds, however long they take.
+    let begin = Instant::now();
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.synced(0);
     running.until(|builds| builds.len() == 1);
-    let begin = Instant::now();
     running.intake.put(0, "m.yaml", mapping(1, 1000));
     running.until(|builds| builds.len() == 2);
     running.intake.put(0, "m.yaml", mapping(1, 2000));
     running.until(|builds| builds.len() == 3);
-    assert!(begin.elapsed() >= Duration::from_millis(250), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() >= Duration::from_millis(300), "{:?}", begin.elapsed());
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! What a client may ask for by the names of its certificate: which gateways, and which Secrets.
+//! Decides which gateways and Secrets a client may read, by the names of its certificate.
 //!
-//! A certificate's names are its URI and DNS names, and its common name. Rules are those of a file of proxies, and then nothing else is allowed.
-//! Without rules, a certificate that names a gateway is that gateway's only: by a whole name, or by the last step of a SPIFFE id. One that names none
-//! may ask for all, as its authority vouches for it. What must not be here: whether a certificate is valid.
+//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed. Without rules, a certificate
+//! that names a gateway gives access to that gateway only: by a whole name, or by the last step of a SPIFFE id. A certificate that names no gateway
+//! gives access to all, because its CA vouches for it. Does not validate certificates; see `tls`.
 
 use super::peer::Peer;
 use super::snapshot::{Resources, Snapshot};

@@ -1,6 +1,4 @@
-//! Who is at the other end of a connection, and whether it may have key material.
-//!
-//! What must not be here: how it is found out (`tls`), and which gateways it may ask for (`identity`).
+//! The client at the other end of a connection, and whether it may have key material. See `tls` and `identity`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

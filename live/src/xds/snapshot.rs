@@ -1,6 +1,6 @@
-//! What one gateway's Envoys are to have: resources by type and name, each with a version made of its content.
+//! The resources of one gateway, by type and name, each with a version made from its content.
 //!
-//! Snapshots share resources: two that differ in one route share all bytes but those of its table. Not here: who has which of them.
+//! Snapshots share resources: two that differ in one route share all bytes except those of its table.
 
 use super::wire::{EncodedList, ListForm};
 use crate::lock;
@@ -78,7 +78,8 @@ impl Resources {
     /// Returns the list of all resources, if `resources` is equal to it.
     #[must_use]
     pub fn whole_list(&self, resources: &[Arc<Encoded>]) -> Option<Arc<[Arc<Encoded>]>> {
-        let is_whole = resources.len() == self.by_name.len() && resources.iter().zip(self.by_name.values()).all(|(one, other)| Arc::ptr_eq(one, other));
+        let is_whole =
+            resources.len() == self.by_name.len() && resources.iter().zip(self.by_name.values()).all(|(one, other)| Arc::ptr_eq(one, other));
         is_whole.then(|| self.list.get_or_init(|| resources.into()).clone())
     }
 

@@ -1,10 +1,8 @@
-//! One stream of discovery: requests and snapshots come in, responses go out.
+//! One discovery stream: requests and snapshots come in, responses go out.
 //!
-//! A plain state machine, the same for both protocols: it neither waits nor sends, and the caller passes the time in. What it decides is the order. On a
-//! stream that carries several types, what is new goes out before what refers to it, and each step waits until the client has answered the
-//! one before; what is gone is taken away last. A client that does not answer holds things up for [`PATIENCE`] only.
-//!
-//! What must not be here: messages, sockets, tasks.
+//! It is a state machine for both protocols that neither waits nor sends; the caller passes the time in. It decides the order. On a stream with
+//! several types, a resource goes out before resources that refer to it, and each step waits until the client has answered the step before;
+//! removals come last. A client that does not answer delays the rest for [`PATIENCE`] only.
 
 use super::snapshot::{Resources, Snapshot, is_whole, place_in_order};
 use super::subscription::{Difference, SentVersion, Subscription, WILDCARD};

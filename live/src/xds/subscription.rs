@@ -1,7 +1,6 @@
-//! What one stream has asked for of one type, and what it has been sent.
+//! Keeps which resources of one type a stream asked for, and which it was sent.
 //!
-//! Both protocols keep the same books; they differ in how requests are read and how responses are written, which is `stream`'s. Nothing
-//! here waits or sends.
+//! Both protocols use it; `stream` reads their requests and writes their responses. Nothing here waits or sends.
 
 use super::snapshot::Resources;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};

@@ -1,7 +1,6 @@
 //! The certificates of the management server, which are read again when their files change.
 //!
-//! A connection that is there keeps what it was opened with. Files that are half written, or wrong, change nothing until they are right. What
-//! must not be here: connections.
+//! Open connections keep the certificate that they began with. Files that are half written, or wrong, change nothing until they are right.
 
 use crate::event::{Events, SourceState};
 use crate::sources::States;

@@ -1,7 +1,7 @@
-//! Both variants of the protocol as bytes of gRPC: requests read, responses written in pieces.
+//! Reads and writes both variants of the protocol as bytes of gRPC.
 //!
-//! A response to one of thousands of streams may be megabytes of resources that all of them share. So no message is put together: its pieces are made
-//! when the connection takes them, and large contents are handed on as the shared bytes that they are. What must not be here: what is sent when.
+//! A response may be megabytes of resources that thousands of streams share. So no message is put together: its pieces are made when the connection
+//! takes them, and large contents are shared. Streams that send all resources of a set at the same time share the encoded pieces, too.
 
 use super::stream::{Protocol, Request, Response};
 use axum::body::Bytes;
@@ -292,8 +292,8 @@ fn trailers(status: &Status) -> Frame<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chancery_core::backend::envoy::v3::Fingerprint;
     use crate::xds::snapshot::Resources;
+    use chancery_core::backend::envoy::v3::Fingerprint;
 
     fn response(is_delta: bool, ttl: Option<Duration>, heartbeat: bool) -> Response {
         let resource = |name: &str, size: usize| {
