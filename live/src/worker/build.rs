@@ -30,6 +30,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+/// If inputs shrink to less than half, and by more than this many bytes, the compiler's memory of them is dropped at once.
+const SHRUNK: usize = 1 << 20;
+
 /// The most places that one resource is blamed on.
 const MOST_PLACES: usize = 8;
 
@@ -164,6 +167,8 @@ pub struct Builder {
     app_gateway: Option<Arc<AppGateway>>,
     /// Files that could not be read for the last build, and what was wrong with them.
     unreadable: Vec<(Unreadable, Vec<Finding>)>,
+    /// The size of the inputs of the last build.
+    bytes: usize,
     builds: u64,
 }
 
@@ -173,6 +178,10 @@ struct Memory {
     emitted: Emitted,
     snapshot: Option<Arc<Snapshot>>,
     provenance: Option<Arc<Provenance>>,
+}
+
+fn new_compiler() -> Compiler {
+    Compiler::new(dialect::ALL).with_executor(&Threads)
 }
 
 /// The name of the gateway that is read from Azure, where no input is written for an Application Gateway.
@@ -186,8 +195,17 @@ impl Builder {
     /// With an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
-        Self { options, compiler, defaults: Defaults::default(), gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
+        let compiler = new_compiler();
+        Self {
+            options,
+            compiler,
+            defaults: Defaults::default(),
+            gateways: BTreeMap::new(),
+            app_gateway: None,
+            unreadable: Vec::new(),
+            bytes: 0,
+            builds: 0,
+        }
     }
 
     /// How it compiles.
@@ -220,6 +238,7 @@ impl Builder {
         let parts = self.changed_parts(&compilation);
         let unreadable = self.unreadable(drained.unreadable, &options);
         let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
+        self.forget_if_shrunk(drained.inputs.inputs.iter().map(|input| input.text.len()).sum());
         self.builds += 1;
         Build {
             number: self.builds,
@@ -239,6 +258,14 @@ impl Builder {
             compilation,
             stopped,
             on_defaults,
+        }
+    }
+
+    /// Drops the memory of the compiler after a large input was removed: otherwise it keeps that input until the next build.
+    fn forget_if_shrunk(&mut self, bytes: usize) {
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        if bytes < before / 2 && before - bytes > SHRUNK {
+            self.compiler = new_compiler();
         }
     }
 

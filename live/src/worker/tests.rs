@@ -1,10 +1,11 @@
 //! Tests that changes become few builds, and that the last build equals a compile from scratch.
 
 use super::build::{Build, Builder};
-use super::intake::Intake;
+use super::intake::{Drained, Intake};
 use super::metrics::Metrics;
 use crate::lock;
-use chancery_core::compilation::Options;
+use chancery_core::compilation::{Compilation, Options};
+use chancery_core::resource::{Input, Inputs};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -128,6 +129,26 @@ fn what_is_the_same_wakes_nobody() {
     assert_eq!(running.metrics.builds(), 1);
     let dropped = running.metrics.all().into_iter().find(|(name, ..)| *name == "chancery_changes_unchanged");
     assert_eq!(dropped.map(|(.., value)| value), Some(200.0));
+}
+
+#[test]
+fn removed_large_input_is_forgotten() {
+    let inputs = |more: Option<&str>| {
+        let texts = [Some(("base.yaml", BASE)), more.map(|text| ("large.yaml", text))];
+        let inputs: Vec<Input> = texts.into_iter().flatten().map(|(name, text)| Input { name: name.into(), text: text.into() }).collect();
+        let not_utf8 = vec![Vec::new(); inputs.len()];
+        Drained { inputs: Inputs::from(inputs), not_utf8, ..Drained::default() }
+    };
+    let large = format!("# {}\n{}", "x".repeat(2 << 20), String::from_utf8_lossy(&mapping(1, 1000)));
+    let held = |compilation: &Arc<Compilation>| {
+        compilation.inputs.inputs.iter().find(|input| input.name == "large.yaml").map(|input| Arc::downgrade(&input.text))
+    };
+    let mut builder = Builder::new(Options::default());
+    let first = builder.build(inputs(None)).version;
+    let text = held(&builder.build(inputs(Some(&large))).compilation).expect("the large input");
+    assert!(text.upgrade().is_some(), "the memory keeps it for the next build");
+    assert_eq!(builder.build(inputs(None)).version, first);
+    assert!(text.upgrade().is_none(), "nothing keeps it");
 }
 
 #[test]
