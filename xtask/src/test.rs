@@ -135,9 +135,8 @@ fn tidied() -> Result<Ended, String> {
 
 /// The page as tests have it.
 fn web() -> Result<Ended, String> {
-    setup::page()?;
     lint::build(&mut page::programs_of_tests())?;
-    page::build(page::For::Tests)?;
+    page::build(page::Purpose::Test)?;
     Ok(Ended::Passed)
 }
 
@@ -153,7 +152,7 @@ fn workspace() -> Result<Command, String> {
     with_clippy(&mut command).args(["test", "--workspace"]);
     if *WITH_WINDOW.get_or_init(|| false) {
         // The window has the page in it.
-        page::build(page::For::Tests)?;
+        page::build(page::Purpose::Test)?;
         command.args(["--features", "chancery-desktop/window"]);
     }
     Ok(command)
@@ -230,8 +229,7 @@ fn core_in_sight() -> Result<Ended, String> {
         Ok(chromium) => chromium,
         Err(skipped) => return Ok(skipped),
     };
-    setup::page()?;
-    page::build(page::For::Tests)?;
+    page::build(page::Purpose::Test)?;
     // What the page exports is run by the command line.
     build_workspace()?;
     let mut tests = program("npm");
@@ -243,12 +241,12 @@ fn core_in_sight() -> Result<Ended, String> {
 
 /// What the page does, in a real browser.
 fn browser_sees() -> Result<Ended, String> {
-    in_browser(page::For::Tests)
+    in_browser(page::Purpose::Test)
 }
 
 /// The same of the page as people get it, and what it weighs.
 fn page_works() -> Result<Ended, String> {
-    in_browser(page::For::People)
+    in_browser(page::Purpose::Publish)
 }
 
 /// Chromium, or how a part that needs it ends where there is none.
@@ -260,21 +258,20 @@ fn chromium() -> Result<Result<PathBuf, Ended>, String> {
     }
 }
 
-fn in_browser(whom: page::For) -> Result<Ended, String> {
+fn in_browser(purpose: page::Purpose) -> Result<Ended, String> {
     let chromium = match chromium()? {
         Ok(chromium) => chromium,
         Err(skipped) => return Ok(skipped),
     };
-    setup::page()?;
     lint::build(&mut page::programs_of_tests())?;
-    page::build(whom)?;
+    page::build(purpose)?;
     page::element()?;
     // The program with the page in it, as the tests have it: with other features, half of it would be built again.
     call(cargo().args(["test", "--quiet", "--workspace", "--no-run", "--features", "chancery/playground"]))?;
     let mut tests = program("npm");
     tests.args(["test", "--silent"]).current_dir(crate::shell::root().join("tests/browser"));
     tests.env("CHANCERY_CHROMIUM", chromium).env("CHANCERY_BINARY", target().join("debug/chancery"));
-    if whom == page::For::People {
+    if purpose == page::Purpose::Publish {
         tests.env("CHANCERY_WEIGH", "1");
     }
     call(&mut tests)?;
