@@ -141,7 +141,7 @@ fn removed_large_input_is_forgotten() {
     };
     let large = format!("# {}\n{}", "x".repeat(2 << 20), String::from_utf8_lossy(&mapping(1, 1000)));
     let held = |compilation: &Arc<Compilation>| {
-        compilation.inputs.inputs.iter().find(|input| input.name == "large.yaml").map(|input| Arc::downgrade(&input.text))
+        compilation.inputs.inputs.iter().find(|input| input.name.as_str() == "large.yaml").map(|input| Arc::downgrade(&input.text))
     };
     let mut builder = Builder::new(Options::default());
     let first = builder.build(inputs(None)).version;

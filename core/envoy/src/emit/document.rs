@@ -198,7 +198,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
                     });
                 });
             });
-            passed_on::<pb::tls::Secret, _>(&own.secrets, c);
+            emit_verbatim::<pb::tls::Secret, _>(&own.secrets, c);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
