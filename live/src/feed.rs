@@ -1,8 +1,7 @@
-//! What a page needs to show the inputs as they are now: their texts, what changes of them, how sources and Envoys are, and what happens.
+//! Gives a page the texts of the inputs, their changes, the states of sources and Envoys, and events.
 //!
-//! A page compiles by itself, so it gets texts and not views of a build. It gets all texts once, then those that a build found changed. What may
-//! be secret is replaced by stand-ins of the same form before a text leaves. Large changes come in several messages, so that no message is
-//! larger than a page can take between two frames. Not here: how messages travel.
+//! A page compiles by itself, so it gets texts instead of views. It gets all texts once, and then the texts that changed. Stand-ins of the same
+//! form replace secrets before a text leaves. A large change is split into messages that a page can handle between two frames.
 
 use crate::arm::source::shown as shown_options;
 use crate::event::{Dated, Event, Events};

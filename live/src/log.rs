@@ -1,7 +1,7 @@
-//! What goes to standard error while a program runs for long: one line for each thing that somebody may have to look after.
+//! Logs to standard error: one line for each problem that may need attention.
 //!
-//! What happens to inputs and Envoys are [events](crate::event); a log is about the program itself. Every line passes through what no event may
-//! have, so that credentials of the inputs stay out. What must not be here: what is logged.
+//! [Events](crate::event) describe inputs and Envoys; the log describes the program itself. Every line passes the filter of events, so that
+//! credentials of the inputs stay out.
 
 use crate::Failure;
 use crate::event::Events;

@@ -438,6 +438,21 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     assert!(served.iter().all(|of| !text(&of.resource.value).contains("<leaf")));
 }
 
+#[test]
+fn listener_without_certificates_is_withheld() {
+    use chancery_envoy::emit::{Emitted, Service, encode};
+    let compilation = run(&[AGENT, &in_catalog("n1")]);
+    let gateway = compilation.gateways().next().expect("a gateway");
+    let lookup = |reference: &chancery_base::ir::SecretReference| gateway.of().key_material(reference);
+    let encoding = encode(gateway.ir, Some(&lookup), &mut Emitted::new());
+    assert!(encoding.served.iter().all(|of| !String::from_utf8_lossy(&of.resource.value).contains("<roots")));
+    let withheld: Vec<_> = encoding.withheld.iter().filter(|of| of.service == Service::Listeners).collect();
+    let [listener] = &withheld[..] else { panic!("{withheld:?}") };
+    assert_eq!(listener.broken[0].message, "no source gives the certificate `leaf:web:cert`");
+    let as_text = encode(gateway.ir, None, &mut Emitted::new());
+    assert!(as_text.withheld.is_empty(), "placeholders are shown where no certificates are asked for");
+}
+
 /// A gateway that ends TLS with a certificate.
 fn with_certificate(certificate: &str, key: &str) -> String {
     let block = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();

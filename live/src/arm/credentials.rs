@@ -1,7 +1,7 @@
-//! Who asks: tokens, and where they come from.
+//! Gets tokens for Azure: from a client secret (`AZURE_CLIENT_SECRET`), workload identity (`AZURE_FEDERATED_TOKEN_FILE`), or the Azure CLI of this
+//! machine (`az account get-access-token`), in this order.
 //!
-//! In this order: a client's secret (`AZURE_CLIENT_SECRET`), workload identity (`AZURE_FEDERATED_TOKEN_FILE`), the Azure CLI of this machine
-//! (`az account get-access-token`). What must not be here: a token or secret in any text: [`Login::scrub`] takes them out of what others say.
+//! No token or secret appears in any text: [`Login::scrub`] removes them from error messages of others.
 
 use super::transport::Transport;
 use super::trouble::{Kind, Trouble};

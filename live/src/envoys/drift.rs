@@ -1,7 +1,7 @@
-//! The source, what is served of it, and what an Envoy has.
+//! Compares the source, the served configuration, and the configuration of an Envoy.
 //!
-//! The source is the inputs as they lie; what is served has besides what a person tries in their place, and lacks what Envoy would refuse. What
-//! must not be here: the comparison; that is the core's.
+//! The source is the inputs without drafts. The served configuration has the drafts, and lacks resources that Envoy would reject. The core
+//! compares.
 
 use crate::Failure;
 use crate::threads::Threads;

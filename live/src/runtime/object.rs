@@ -1,6 +1,4 @@
-//! What is watched, managed and written, and its name.
-//!
-//! What must not be here: what it means.
+//! An object that is watched, managed or written, and its name.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
