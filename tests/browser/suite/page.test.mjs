@@ -190,7 +190,7 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
     await load(page, { "many.yaml": entry + mappings.join("") });
     const group = page.locator(".box.folded", { hasText: /\d+ × Mapping/ });
     await group.waitFor({ timeout: 60_000 });
-    assert.ok((await page.locator(".box").count()) < 80, "what is alike is one box");
+    assert.ok((await page.locator(".box").count()) < 80, "similar nodes share a box");
     await clickLine(page, "name: m3, ");
     await page.locator(".box.folded.lit", { hasText: /\d+ × Mapping/ }).waitFor();
     await group.dispatchEvent("click");
@@ -201,7 +201,7 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
     await group.waitFor();
     await page.fill('[aria-label="Find in the graph"]', "M77");
     await page.locator(".box.cursor", { hasText: "m77" }).waitFor();
-    assert.equal(await group.count(), 1, "what is found stands beside its group");
+    assert.equal(await group.count(), 1, "the match appears next to its group");
     const fold = page.getByRole("button", { name: "Group", exact: true });
     assert.equal(await fold.getAttribute("aria-pressed"), "true");
     await fold.click();
@@ -311,7 +311,7 @@ describe("the editor", () => {
     assert.equal(await shown(), before - 3, "the literal");
     await page.locator(".cm-foldPlaceholder").click();
     await folds.first().click();
-    assert.equal(await shown(), before - 8, "a list that stands where its key stands");
+    assert.equal(await shown(), before - 8, "a list with the indentation of its key");
     await page.locator(".cm-foldPlaceholder").click();
     const after = async (text) => {
       await line(page, text).click();

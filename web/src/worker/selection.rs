@@ -1,4 +1,4 @@
-//! Describes a selection in the page's form. Does not find what belongs to it; see `chancery_core::explain::Thread`.
+//! Describes a selection in the page's form. Does not compute it; see `chancery_core::explain::Thread`.
 
 use crate::protocol::{Doc, ResourceRef, SelectionDetails, Span, Target};
 use crate::worker::common::span;
