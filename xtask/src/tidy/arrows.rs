@@ -15,6 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("tests/wasm/Cargo.toml", &["chancery-core"]),
     ("tests/Cargo.toml", &["chancery-core", "chancery-envoy-api", "chancery-parity"]),
     ("xtask/Cargo.toml", &[]),
+    ("xtask/bindgen/Cargo.toml", &[]),
     ("xtask/codegen/Cargo.toml", &[]),
 ];
 
