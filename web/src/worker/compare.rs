@@ -132,7 +132,7 @@ impl Loaded {
                 let (resources, envoy, changed) = compare_compilations(before, now);
                 (resources, envoy, changed, Vec::new())
             }
-            // A running Envoy has resources of its own, for example admin listeners. Do not report them as removed.
+            // A running Envoy also has its own resources, for example admin listeners. Do not report them as removed.
             State::Running(running) => {
                 let after = now.sides(&positions).nth(shown.unwrap_or_default());
                 let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();
