@@ -65,8 +65,11 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
 
 /// The document that a gateway gets: Envoy's, unless there are Application Gateways alone.
 fn default_kind(compilation: &Compilation) -> Kind {
-    let is_azure = compilation.gateways().next().is_none() && compilation.app_gateways().next().is_some();
-    if is_azure { Kind::Answer("appgw") } else { Kind::Envoy }
+    match compilation.gateways().next().is_none() {
+        true if compilation.app_gateways().next().is_some() => Kind::Answer("appgw"),
+        true if compilation.nginxes().next().is_some() => Kind::Answer("conf"),
+        _ => Kind::Envoy,
+    }
 }
 
 /// The document of an Application Gateway that is meant, if one is.
@@ -223,6 +226,10 @@ impl<'a> Writer<'a> {
             return sink.write(text.pieces());
         }
         let node = self.node(kind, gateway, compiler)?;
+        // A document that is text is written as it is.
+        if let (Kind::Answer(_), Value::String(text)) = (kind, &node.value) {
+            return sink.write([text.as_str()]);
+        }
         let text = match self.args.format {
             DataFormat::Json => to_json(&node, self.pretty),
             DataFormat::Yaml => to_yaml(&node),

@@ -29,6 +29,7 @@ pub use dialect::ambassador::Config;
 pub mod backend {
     pub use chancery_app_gateway as appgw;
     pub use chancery_base::{MappedPlace, OutputMap, Rope, output_map, rope};
+    pub use chancery_nginx as nginx;
 
     /// The Envoy back end.
     pub mod envoy {

@@ -374,7 +374,14 @@ mod tests {
         assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
         assert!(!writes.contains("\"deployments\""), "{writes}");
         let provisions = Install { dialect: Some("contour".into()), write_objects: true, ..Install::default() }.manifests();
-        for part in ["\"daemonsets\"", "\"gateways/status\"", "\"httpproxies/status\"", "--write-objects", "--lease=chancery", "--controller=gateway-provisioner"] {
+        for part in [
+            "\"daemonsets\"",
+            "\"gateways/status\"",
+            "\"httpproxies/status\"",
+            "--write-objects",
+            "--lease=chancery",
+            "--controller=gateway-provisioner",
+        ] {
             assert!(provisions.contains(part), "{part}: {provisions}");
         }
         let azure = OnAzure { gateway: "s/g/n".into(), apply: true, client: Some("c-1".into()) };

@@ -229,7 +229,8 @@ async fn rejection_is_visible_to_operators() {
     let counter = "chancery_envoy_rejections_total{type=\"type.googleapis.com/envoy.config.listener.v3.Listener\"} ";
     let count = metrics.split_once(counter).and_then(|(_, rest)| rest.lines().next()?.parse::<u64>().ok());
     assert!(count.is_some_and(|count| count > 0), "{metrics}");
-    for name in ["chancery_build_duration_seconds_bucket", "chancery_propagation_seconds_count", "process_resident_memory_bytes", "process_open_fds"] {
+    for name in ["chancery_build_duration_seconds_bucket", "chancery_propagation_seconds_count", "process_resident_memory_bytes", "process_open_fds"]
+    {
         assert!(metrics.contains(name), "{name}: {metrics}");
     }
     let envoys = server.ask("/api/v1/envoys").await;
@@ -245,10 +246,12 @@ async fn envoy_accepts_contours_own_listeners() {
     let [xds, http, https, statistics, admin] = ports;
     let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p, namespace: default}\n\
                  spec: {virtualhost: {fqdn: a.example.com}, routes: [{directResponsePolicy: {statusCode: 200}}]}\n";
-    let settings = format!("apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: c, namespace: projectcontour}}\n\
+    let settings = format!(
+        "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: c, namespace: projectcontour}}\n\
                             spec: {{envoy: {{network: {{adminPort: {admin}}}, metrics: {{address: 127.0.0.1, port: {statistics}}}, \
                             health: {{address: 127.0.0.1, port: {statistics}}}, http: {{address: 127.0.0.1, port: {http}}}, \
-                            https: {{address: 127.0.0.1, port: {https}}}}}}}\n");
+                            https: {{address: 127.0.0.1, port: {https}}}}}}}\n"
+    );
     fs::write(folder.path().join("proxy.yaml"), proxy).expect("a file");
     fs::write(folder.path().join("settings.yaml"), settings).expect("a file");
     let flags = OptionValue::List(vec!["--contour-config-name=c".into()]);

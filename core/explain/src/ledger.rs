@@ -163,6 +163,7 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
     match (&before.outcome, &after.outcome) {
         (Outcome::Runs(_), Outcome::Runs(_)) => before_served == served(after).as_deref(),
         (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
+        (Outcome::Nginx(before), Outcome::Nginx(after)) => before == after,
         (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
         _ => false,
     }

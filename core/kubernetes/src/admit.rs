@@ -164,7 +164,8 @@ fn older(kind: &Kind, name: &str) -> Option<String> {
     Some("networking.k8s.io/v1 wants `service: {name: NAME, port: {number: PORT}}`; only v1beta1 had `serviceName` and `servicePort`".into())
 }
 
-fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
+/// Reports that an object is of a version that its kind does not have, and returns the API server's message.
+pub fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
     let written = report.object.api_version.clone();
     let node = report.object.root.get("apiVersion").map_or(report.object.root.id, |node| node.id);
     let message = format!("there is no {} in version `{written}`", kind.name);

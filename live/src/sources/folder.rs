@@ -84,7 +84,10 @@ impl Source for Folder {
             match notify::recommended_watcher(on_event) {
                 Ok(watcher) => reader.set_watcher(watcher),
                 Err(error) => {
-                    tracing::warn!(every_s = INTERVAL.as_secs(), "the system sends no notifications of changes, so files are read at intervals: {error}");
+                    tracing::warn!(
+                        every_s = INTERVAL.as_secs(),
+                        "the system sends no notifications of changes, so files are read at intervals: {error}"
+                    );
                 }
             }
             loop {

@@ -196,7 +196,9 @@ impl<W: Wire> Task<W> {
     fn end_of(&self, status: Status) -> End {
         use tonic::Code::{Internal, InvalidArgument, OutOfRange, ResourceExhausted, Unimplemented};
         // Other codes mean that the client went away, or that the network was cut.
-        if !matches!(status.code(), Internal | InvalidArgument | OutOfRange | ResourceExhausted | Unimplemented) || std::error::Error::source(&status).is_some() {
+        if !matches!(status.code(), Internal | InvalidArgument | OutOfRange | ResourceExhausted | Unimplemented)
+            || std::error::Error::source(&status).is_some()
+        {
             return End(None);
         }
         self.shared.clients.counts.undecodable();

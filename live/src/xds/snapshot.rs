@@ -78,7 +78,8 @@ impl Resources {
     /// Returns the list of all resources, if `resources` is equal to it.
     #[must_use]
     pub fn whole_list(&self, resources: &[Arc<Encoded>]) -> Option<Arc<[Arc<Encoded>]>> {
-        let is_whole = resources.len() == self.by_name.len() && resources.iter().zip(self.by_name.values()).all(|(one, other)| Arc::ptr_eq(one, other));
+        let is_whole =
+            resources.len() == self.by_name.len() && resources.iter().zip(self.by_name.values()).all(|(one, other)| Arc::ptr_eq(one, other));
         is_whole.then(|| self.list.get_or_init(|| resources.into()).clone())
     }
 

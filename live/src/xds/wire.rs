@@ -292,8 +292,8 @@ fn trailers(status: &Status) -> Frame<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chancery_core::backend::envoy::v3::Fingerprint;
     use crate::xds::snapshot::Resources;
+    use chancery_core::backend::envoy::v3::Fingerprint;
 
     fn response(is_delta: bool, ttl: Option<Duration>, heartbeat: bool) -> Response {
         let resource = |name: &str, size: usize| {

@@ -6,8 +6,9 @@
 use super::File;
 
 const SHARED: &[&str] = &["chancery-text", "chancery-base", "chancery-kubernetes"];
-const BACK_ENDS: &[&str] = &["chancery-envoy", "chancery-app-gateway"];
-const DIALECTS: &[&str] = &["chancery-ambassador", "chancery-contour", "chancery-consul", "chancery-agic"];
+const BACK_ENDS: &[&str] = &["chancery-envoy", "chancery-app-gateway", "chancery-nginx"];
+const DIALECTS: &[&str] =
+    &["chancery-ambassador", "chancery-contour", "chancery-consul", "chancery-agic", "chancery-envoy-gateway", "chancery-ingress-nginx"];
 
 /// The groups of crates that each crate may depend on.
 const CRATES: &[(&str, &[&[&str]])] = &[
@@ -19,8 +20,12 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("core/contour", &[SHARED]),
     ("core/consul", &[SHARED]),
     ("core/agic", &[SHARED]),
+    // Its controller writes nginx.conf, which is one of its outputs.
+    ("core/ingress-nginx", &[SHARED, &["chancery-nginx"]]),
+    ("core/envoy-gateway", &[SHARED, &["chancery-envoy-api"]]),
     ("core/envoy", &[&["chancery-text", "chancery-base", "chancery-envoy-api"]]),
     ("core/app-gateway", &[&["chancery-text", "chancery-base"]]),
+    ("core/nginx", &[&["chancery-text", "chancery-base"]]),
     ("core/compile", &[&["chancery-text", "chancery-base", "chancery-envoy"]]),
     ("core/explain", &[SHARED, BACK_ENDS, &["chancery-compile", "chancery-envoy-api"]]),
     ("core/convert", &[SHARED, BACK_ENDS, DIALECTS, &["chancery-compile", "chancery-explain"]]),

@@ -28,6 +28,7 @@ pub use stages::{Issued, Loaded, Stages};
 
 use crate::diagnostic::Diagnostic;
 use crate::ir::appgw::Gateway as AppGateway;
+use crate::ir::nginx::Nginx;
 use crate::ir::{Ir, SecretReference};
 use crate::redact::HeldBack;
 use crate::resource::{Inputs, ObjectId, Objects};
@@ -93,6 +94,8 @@ pub enum Outcome {
     Runs(Arc<Ir>),
     /// It is an Application Gateway with these parts.
     AppGateway(Arc<AppGateway>),
+    /// It is an nginx that is told this.
+    Nginx(Arc<Nginx>),
     /// Its controller does not get as far as configuring it.
     Stopped(Failure),
 }
@@ -135,6 +138,15 @@ pub struct AppGatewayRef<'a> {
     pub named: NamedGateway<'a>,
     /// Its parts.
     pub parts: &'a Arc<AppGateway>,
+}
+
+/// One nginx, with its side and what all sides share.
+#[derive(Clone, Copy, Debug)]
+pub struct NginxRef<'a> {
+    /// Its name, and where it belongs.
+    pub named: NamedGateway<'a>,
+    /// What it is told.
+    pub nginx: &'a Arc<Nginx>,
 }
 
 /// Which gateway is meant, whatever it runs.
@@ -186,7 +198,7 @@ impl Compilation {
         self.sides.iter().flat_map(|side| {
             side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
                 Outcome::Stopped(failure) => Some((side, &gateway.id, failure)),
-                Outcome::Runs(_) | Outcome::AppGateway(_) => None,
+                Outcome::Runs(_) | Outcome::AppGateway(_) | Outcome::Nginx(_) => None,
             })
         })
     }
@@ -194,6 +206,11 @@ impl Compilation {
     /// All Application Gateways, side by side.
     pub fn app_gateways(&self) -> impl Iterator<Item = AppGatewayRef<'_>> + Clone {
         self.sides().flat_map(SideRef::app_gateways)
+    }
+
+    /// All nginx gateways, side by side.
+    pub fn nginxes(&self) -> impl Iterator<Item = NginxRef<'_>> + Clone {
+        self.sides().flat_map(SideRef::nginxes)
     }
 
     /// Whether views must say which gateway they speak of, as there are several.
@@ -231,7 +248,15 @@ impl<'a> SideRef<'a> {
     pub fn app_gateways(self) -> impl Iterator<Item = AppGatewayRef<'a>> + Clone {
         self.side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
             Outcome::AppGateway(parts) => Some(AppGatewayRef { named: NamedGateway { of: self, id: &gateway.id }, parts }),
-            Outcome::Runs(_) | Outcome::Stopped(_) => None,
+            Outcome::Runs(_) | Outcome::Nginx(_) | Outcome::Stopped(_) => None,
+        })
+    }
+
+    /// Its nginx gateways.
+    pub fn nginxes(self) -> impl Iterator<Item = NginxRef<'a>> + Clone {
+        self.side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
+            Outcome::Nginx(nginx) => Some(NginxRef { named: NamedGateway { of: self, id: &gateway.id }, nginx }),
+            Outcome::Runs(_) | Outcome::AppGateway(_) | Outcome::Stopped(_) => None,
         })
     }
 
@@ -240,7 +265,7 @@ impl<'a> SideRef<'a> {
         let Self { compilation, side } = self;
         side.gateways.iter().filter_map(move |gateway| match &gateway.outcome {
             Outcome::Runs(ir) => Some(GatewayRef { compilation, side, id: &gateway.id, ir }),
-            Outcome::AppGateway(_) | Outcome::Stopped(_) => None,
+            Outcome::AppGateway(_) | Outcome::Nginx(_) | Outcome::Stopped(_) => None,
         })
     }
 
@@ -305,7 +330,7 @@ impl Outcome {
     pub fn ir(&self) -> Option<&Arc<Ir>> {
         match self {
             Outcome::Runs(ir) => Some(ir),
-            Outcome::AppGateway(_) | Outcome::Stopped(_) => None,
+            Outcome::AppGateway(_) | Outcome::Nginx(_) | Outcome::Stopped(_) => None,
         }
     }
 }

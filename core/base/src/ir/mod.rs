@@ -11,6 +11,7 @@ mod cluster;
 mod filter;
 mod header;
 mod listener;
+pub mod nginx;
 mod route;
 mod tls;
 mod value;

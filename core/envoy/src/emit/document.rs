@@ -189,11 +189,16 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
             emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
         });
-        c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
-            c.whole(|t| {
-                t.here(origins);
-                held.secret(options.secrets)
+        c.list_of("secrets", |c| {
+            secret::all(ir).values().for_each(|(held, origins)| {
+                c.element(|c| {
+                    c.whole(|t| {
+                        t.here(origins);
+                        held.secret(options.secrets)
+                    });
+                });
             });
+            emit_verbatim::<pb::tls::Secret, _>(&own.secrets, c);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });

@@ -172,7 +172,7 @@ impl Encoder<'_> {
         self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
         self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held));
         self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
-        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).collect();
+        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(own.secrets.iter().cloned()).collect();
         self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held);
     }
 

@@ -97,6 +97,7 @@ pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
     out.routes.extend(own.routes.iter().map(|of| verbatim::message(of)));
     out.clusters.extend(own.clusters.iter().map(|of| verbatim::message(of)));
     out.endpoints.extend(own.endpoints.iter().map(|of| verbatim::message(of)));
+    out.secrets.extend(own.secrets.iter().map(|of| verbatim::message(of)));
     out
 }
 

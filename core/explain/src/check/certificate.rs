@@ -267,7 +267,7 @@ fn covered(
 pub(super) fn of_app_gateways(whole: &mut Whole<'_>, at: Option<i64>) {
     let gateways = whole.side.side.gateways.iter().filter_map(|gateway| match &gateway.outcome {
         Outcome::AppGateway(parts) => Some(parts),
-        Outcome::Runs(_) | Outcome::Stopped(_) => None,
+        Outcome::Runs(_) | Outcome::Nginx(_) | Outcome::Stopped(_) => None,
     });
     let holders = Holders::new(whole);
     for gateway in gateways.filter_map(|gateway| gateway.properties.as_ref()) {

@@ -380,7 +380,9 @@ impl Reader {
         let is_good = broken_at.is_none() && std::str::from_utf8(&bytes).is_ok();
         match broken_at.filter(|_| known.is_none()) {
             // A file of another program may have another encoding.
-            Some(line) if !is_input && is_yaml_or_json(path) && std::str::from_utf8(&bytes).is_ok() => return Err(Broken { why: broken_document(line), bytes: Some(bytes) }),
+            Some(line) if !is_input && is_yaml_or_json(path) && std::str::from_utf8(&bytes).is_ok() => {
+                return Err(Broken { why: broken_document(line), bytes: Some(bytes) });
+            }
             Some(line) if is_input => {
                 self.put(name, bytes, false);
                 let message = format!("{name} is broken at line {line} and no earlier version is known; only its readable part is used");

@@ -2,8 +2,8 @@
 
 use super::reader::{EMPTIED, TICK};
 use super::*;
-use crate::event::SourceState;
 use crate::event::Events;
+use crate::event::SourceState;
 use crate::sources::States;
 use crate::worker::intake::Intake;
 use crate::worker::metrics::Metrics;
@@ -404,7 +404,8 @@ const GOOD: &str = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n
 fn restart_with_broken_file_uses_last_good_text() {
     let state = tempfile::tempdir().expect("a folder");
     let reading = || Reading { state: Some(state.path().to_owned()), ..by_accident(Duration::from_secs(60)) };
-    let broken: [(&str, &[u8]); 4] = [("a tab", b"kind: Mapping\n\tspec: {}\n"), ("cut off", b"{\"kind\": "), ("binary", b"\0\x01"), ("emptied", b"")];
+    let broken: [(&str, &[u8]); 4] =
+        [("a tab", b"kind: Mapping\n\tspec: {}\n"), ("cut off", b"{\"kind\": "), ("binary", b"\0\x01"), ("emptied", b"")];
     let mut followed = Followed::reading(|root| put(root.join("a.yaml"), GOOD), "", reading());
     followed.is("at the beginning", &[("a.yaml", GOOD)]);
     for (what, bytes) in broken {

@@ -1,0 +1,589 @@
+//! What the controller takes as the value of an annotation.
+//!
+//! ingress-nginx `internal/ingress/annotations/parser/validators.go`. Does not read annotations; see `read`.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::schema::names;
+use chancery_kubernetes::go;
+use chancery_kubernetes::regexp;
+use chancery_text::Str;
+use core::net::IpAddr;
+
+/// What the value of an annotation must look like.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// A truth value, by any of Go's words for it.
+    Flag,
+    /// A whole number.
+    Number,
+    /// Anything: a snippet.
+    Snippet,
+    /// One of some words.
+    Words(&'static [&'static str]),
+    /// One of some words, in any case.
+    AnyCaseWords(&'static [&'static str]),
+    /// Names of servers by comma; regular expressions too.
+    ServerNames,
+    /// A name of a server.
+    ServerName,
+    /// Letters, digits and `-._~/:`.
+    Basic,
+    /// The same with blanks.
+    BasicWithBlanks,
+    /// The same with commas and blanks.
+    Extended,
+    /// The same with the signs of regular expressions.
+    Regex,
+    /// A size: `10m`.
+    Size,
+    /// A URL with a query.
+    Url,
+    /// A URL with variables.
+    UrlWithVariables,
+    /// Letters, digits and `-_${}`.
+    Variable,
+    /// A path with groups: `/$1`.
+    PathWithGroups,
+    /// Names of headers by comma.
+    Headers,
+    /// Addresses and ranges by comma.
+    Ranges,
+    /// A name of a Service.
+    ServiceName,
+    /// A value with a rule of its own.
+    Own(fn(&str) -> bool),
+}
+
+impl Form {
+    /// Whether a value has the form.
+    pub fn accepts(self, text: &str) -> bool {
+        let packed = || without_blanks(text);
+        match self {
+            Form::Flag => go::parse_bool(text).is_some(),
+            Form::Number => go::atoi(text).is_ok(),
+            Form::Snippet => true,
+            Form::Words(words) => words.contains(&text.trim()),
+            Form::AnyCaseWords(words) => words.contains(&text.trim().to_lowercase().as_str()),
+            Form::ServerNames => text.split(',').all(|name| is_regex(name.trim())),
+            Form::ServerName => is_regex(text.trim()),
+            Form::Basic => is_of(&packed(), BASIC),
+            Form::BasicWithBlanks => is_of(text, &[BASIC, " "].concat()),
+            Form::Extended => is_of(text, &[BASIC, ", "].concat()),
+            Form::Regex => is_regex(text),
+            Form::Size => is_size(&packed(), "bkmgBKMG"),
+            Form::Url => is_of(text, &[BASIC, URL].concat()),
+            Form::UrlWithVariables => is_of(&packed(), &[BASIC, ", $", URL].concat()),
+            Form::Variable => is_of(&packed(), "-_${}"),
+            Form::PathWithGroups => is_of(text, &[BASIC, "$"].concat()),
+            Form::Headers => is_of(&packed(), "-_, "),
+            Form::Ranges => ranges(text).is_some(),
+            Form::ServiceName => is_service_name(text),
+            Form::Own(accepts) => accepts(text),
+        }
+    }
+
+    /// What sort of value that is, in a few words.
+    pub const fn takes(self) -> &'static str {
+        match self {
+            Form::Flag => "\"true\" or \"false\"",
+            Form::Number => "whole number, in quotes",
+            Form::Snippet => "nginx directives",
+            Form::Words(_) | Form::AnyCaseWords(_) => "one of some words",
+            Form::ServerNames => "names by comma",
+            Form::ServerName => "name",
+            Form::Size => "size such as 10m",
+            Form::Url | Form::UrlWithVariables => "URL",
+            Form::Variable => "text with nginx variables",
+            Form::PathWithGroups => "path, with groups such as $1",
+            Form::Headers => "names of headers by comma",
+            Form::Ranges => "addresses and ranges by comma",
+            Form::ServiceName => "name of a Service",
+            Form::Regex => "regular expression",
+            Form::Basic | Form::BasicWithBlanks | Form::Extended | Form::Own(_) => "string",
+        }
+    }
+
+    /// The words, if only some are accepted.
+    pub const fn words(self) -> &'static [&'static str] {
+        match self {
+            Form::Flag => &["\"true\"", "\"false\""],
+            Form::Words(words) | Form::AnyCaseWords(words) => words,
+            _ => &[],
+        }
+    }
+}
+
+/// Signs beside letters and digits.
+const BASIC: &str = "-._~/:";
+const URL: &str = ",:?&=";
+const REGEX: &str = "^$[](){}*+?|&=\\";
+
+/// Whether a text consists of letters, digits and some other signs.
+fn is_of(text: &str, others: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || others.contains(c))
+}
+
+fn is_regex(text: &str) -> bool {
+    is_of(text, &[BASIC, REGEX].concat())
+}
+
+fn without_blanks(text: &str) -> String {
+    text.replace(' ', "")
+}
+
+/// Digits, perhaps with one unit.
+pub fn is_size(text: &str, units: &str) -> bool {
+    let digits = text.strip_suffix(|c| units.contains(c)).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_service_name(text: &str) -> bool {
+    let is_lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.ends_with('-') && text.chars().all(is_lower)
+}
+
+/// `auth-type`: `basic` or `digest` anywhere in it.
+pub fn is_auth_type(text: &str) -> bool {
+    let packed = without_blanks(text);
+    !text.contains(['\r', '\n']) && (packed.contains("basic") || packed.contains("digest"))
+}
+
+/// `auth-secret-type`: `auth-file` or `auth-map` anywhere in it.
+pub fn is_auth_secret_type(text: &str) -> bool {
+    let packed = without_blanks(text);
+    !text.contains(['\r', '\n']) && (packed.contains("auth-file") || packed.contains("auth-map"))
+}
+
+/// A method that `auth-method` may name.
+pub fn is_method(text: &str) -> bool {
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE"].contains(&without_blanks(text).as_str())
+}
+
+/// `auth-tls-verify-client`.
+pub fn is_verification(text: &str) -> bool {
+    ["on", "off", "optional", "optional_no_ca"].contains(&without_blanks(text).as_str())
+}
+
+/// `on` or `off`, blanks left out.
+pub fn is_on_or_off(text: &str) -> bool {
+    ["on", "off"].contains(&without_blanks(text).as_str())
+}
+
+/// `auth-tls-error-page`: a named location, or a URL or path.
+pub fn is_error_page(text: &str) -> bool {
+    let text = &without_blanks(text);
+    let is_word = |text: &str, others: &str| !text.is_empty() && is_of(text, others);
+    if let Some(name) = text.strip_prefix('@') {
+        return is_word(name, "_-");
+    }
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or(text);
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let has_scheme = rest.len() < text.len();
+    let (name, port) = host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port)));
+    let is_host = match (name.is_empty(), port) {
+        (true, None) => !has_scheme,
+        (true, Some(_)) => false,
+        (false, port) => is_of(name, "-.") && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())),
+    };
+    let segments = path.strip_prefix('/').map(|path| path.strip_suffix('/').unwrap_or(path));
+    is_host && segments.is_none_or(|path| path.is_empty() || path.split('/').all(|segment| is_word(segment, "-_.")))
+}
+
+/// `auth-tls-match-cn`: `CN=` and an expression that Go takes.
+pub fn is_common_name(text: &str) -> bool {
+    text.strip_prefix("CN=").is_some_and(|regex| regexp::check(regex).is_ok())
+}
+
+/// `connection-proxy-header`.
+pub fn is_connection(text: &str) -> bool {
+    ["close", "keep-alive"].contains(&without_blanks(text).as_str())
+}
+
+/// An origin as `cors-allow-origin` lists it, when the annotation is looked at as a whole.
+pub fn is_origin_list(text: &str) -> bool {
+    let text = &without_blanks(text);
+    if text == "*" || text.is_empty() {
+        return true;
+    }
+    // Pieces may follow each other without a comma: the text is taken apart as far as it goes.
+    !text.contains(['\r', '\n']) && take_origins(text)
+}
+
+fn take_origins(text: &str) -> bool {
+    // Which ends of pieces can be reached.
+    let mut reached: BTreeSet<usize> = BTreeSet::from([0]);
+    let mut next = 0;
+    while let Some(from) = reached.range(next..).next().copied() {
+        if from == text.len() {
+            return true;
+        }
+        for end in from + 1..=text.len() {
+            if text.get(from..end).is_some_and(is_origin_piece) {
+                reached.insert(end);
+            }
+        }
+        next = from + 1;
+    }
+    false
+}
+
+/// `[a-z]+://`, `*.`, a host, `:PORT` and a comma, all of them optional; or `null`.
+fn is_origin_piece(text: &str) -> bool {
+    let text = text.strip_suffix(',').unwrap_or(text);
+    let host = match text.split_once("://") {
+        Some((scheme, rest)) if !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_lowercase()) => rest,
+        Some(_) => return false,
+        None => text,
+    };
+    is_host_with_port(host.strip_prefix("*.").unwrap_or(host))
+}
+
+fn is_host_with_port(text: &str) -> bool {
+    let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+    is_of(host, "-.") && port.is_none_or(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// An origin of `cors-allow-origin` by itself.
+pub fn is_origin(text: &str) -> bool {
+    match text.split_once("://") {
+        _ if matches!(text, "*" | "null" | "") => true,
+        Some((scheme, rest)) if !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            is_host_with_port(rest.strip_prefix("*.").unwrap_or(rest))
+        }
+        _ => false,
+    }
+}
+
+/// `cors-allow-methods`: words of letters, each with a comma or a blank after it.
+pub fn is_methods(text: &str) -> bool {
+    is_words(&without_blanks(text), |c| c.is_ascii_alphabetic())
+}
+
+/// `cors-expose-headers`.
+pub fn is_exposed_headers(text: &str) -> bool {
+    is_words(&without_blanks(text), |c| c.is_ascii_alphanumeric() || "-_*".contains(c))
+}
+
+/// Words, each with at most one comma and one blank after it; there is at least one.
+pub fn is_words(text: &str, is_letter: impl Fn(char) -> bool) -> bool {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word = rest.find(|c: char| !is_letter(c)).unwrap_or(rest.len());
+        if word == 0 {
+            return false;
+        }
+        rest = rest.get(word..).unwrap_or_default();
+        rest = rest.strip_prefix(',').unwrap_or(rest);
+        rest = rest.strip_prefix(|c: char| c.is_ascii_whitespace()).unwrap_or(rest);
+    }
+    !text.is_empty()
+}
+
+/// `cors-allow-methods` and headers as they are when the list is used.
+pub fn is_used_methods(text: &str) -> bool {
+    is_words(text, |c| c.is_ascii_alphabetic())
+}
+
+/// Letters, digits and `-_, `.
+pub fn is_used_headers(text: &str) -> bool {
+    is_of(text, "-_, ")
+}
+
+/// The same of `cors-expose-headers`.
+pub fn is_used_exposed_headers(text: &str) -> bool {
+    is_words(text, |c| c.is_ascii_alphanumeric() || "-_*".contains(c))
+}
+
+/// `custom-http-errors`: statuses of 4xx and 5xx by comma.
+pub fn is_error_list(text: &str) -> bool {
+    let mut rest = &*without_blanks(text);
+    while !rest.is_empty() {
+        let Some((code, after)) = rest.split_at_checked(3) else { return false };
+        if !code.starts_with(['4', '5', ',']) || !code.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
+            return false;
+        }
+        rest = after.strip_prefix(',').unwrap_or(after);
+    }
+    true
+}
+
+/// `fastcgi-index`: the name of a file.
+pub fn is_file_name(text: &str) -> bool {
+    let text = &without_blanks(text);
+    !text.is_empty() && is_of(text, ".-_")
+}
+
+/// A parameter of FastCGI.
+pub fn is_fastcgi_value(text: &str) -> bool {
+    is_of(text, "-_${}/.")
+}
+
+/// `opentelemetry-operation-name`.
+pub fn is_operation_name(text: &str) -> bool {
+    is_of(&without_blanks(text), "_-")
+}
+
+/// `proxy-cookie-domain`: `off`, or two names with blanks between them.
+pub fn is_cookie_domain(text: &str) -> bool {
+    if text.contains(['\r', '\n']) {
+        return false;
+    }
+    let mut words = text.split_whitespace();
+    let pair = (words.next(), words.next(), words.next());
+    let is_trimmed = text.trim() == text;
+    text == "off" || is_trimmed && matches!(pair, (Some(one), Some(two), None) if is_of(one, BASIC) && is_of(two, BASIC))
+}
+
+const NEXT_UPSTREAM: &[&str] = &[
+    "error",
+    "timeout",
+    "invalid_header",
+    "http_500",
+    "http_502",
+    "http_503",
+    "http_504",
+    "http_403",
+    "http_404",
+    "http_429",
+    "non_idempotent",
+    "off",
+];
+
+/// `proxy-next-upstream`: known words, each with at most one blank after it.
+pub fn is_next_upstream(text: &str) -> bool {
+    if text.contains(['\r', '\n']) {
+        return false;
+    }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let Some(word) = NEXT_UPSTREAM.iter().find(|word| rest.starts_with(**word)) else { return false };
+        rest = rest.get(word.len()..).unwrap_or_default();
+        rest = rest.strip_prefix(|c: char| c.is_ascii_whitespace()).unwrap_or(rest);
+    }
+    !text.is_empty()
+}
+
+/// `proxy-ssl-protocols`.
+pub fn is_proxy_protocols(text: &str) -> bool {
+    let mut rest = &*without_blanks(text);
+    while !rest.is_empty() {
+        let Some(after) = rest.strip_prefix("TLSv1.2").or_else(|| rest.strip_prefix("TLSv1.3")) else { return false };
+        rest = after;
+    }
+    true
+}
+
+/// `proxy-ssl-ciphers`.
+pub fn is_proxy_ciphers(text: &str) -> bool {
+    is_of(&without_blanks(text), "+:_-!")
+}
+
+/// `ssl-ciphers`: also `@STRENGTH` and `@SECLEVEL=n`.
+pub fn is_ciphers(text: &str) -> bool {
+    let packed = without_blanks(text);
+    let mut rest = packed.as_str();
+    while !rest.is_empty() {
+        let level = rest.strip_prefix("@SECLEVEL=").and_then(|rest| rest.strip_prefix(|c| ('0'..='5').contains(&c)));
+        let sign = |c: char| c.is_ascii_alphanumeric() || "!:+-_".contains(c);
+        let Some(after) = rest.strip_prefix("@STRENGTH").or(level).or_else(|| rest.strip_prefix(sign)) else { return false };
+        rest = after;
+    }
+    true
+}
+
+/// `session-cookie-expires`: begins with 0, or ends with a number that is not zero.
+pub fn is_expiry(text: &str) -> bool {
+    let digits = text.len() - text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let last = text.get(text.len() - digits..).unwrap_or_default();
+    text.starts_with('0') || last.bytes().any(|byte| byte != b'0')
+}
+
+/// The same, where the annotation is looked at as a whole.
+pub fn is_packed_expiry(text: &str) -> bool {
+    !text.contains(['\r', '\n']) && is_expiry(&without_blanks(text))
+}
+
+/// The same with blanks.
+pub fn is_plain_expiry(text: &str) -> bool {
+    !text.contains(['\r', '\n']) && is_expiry(text)
+}
+
+/// `upstream-hash-by`.
+pub fn is_hash_by(text: &str) -> bool {
+    is_of(&without_blanks(text), "-_${}")
+}
+
+/// `rewrite-target` and the like: a URL without blanks left out.
+pub fn is_packed_url(text: &str) -> bool {
+    is_of(&without_blanks(text), &[BASIC, URL].concat())
+}
+
+/// `x-forwarded-prefix`.
+pub fn is_packed_path(text: &str) -> bool {
+    is_of(&without_blanks(text), &[BASIC, "$"].concat())
+}
+
+/// A name of a header.
+pub fn is_header(text: &str) -> bool {
+    !text.is_empty() && is_of(text, "-_")
+}
+
+/// A value of `custom-headers`.
+pub fn is_header_value(text: &str) -> bool {
+    !text.is_empty() && is_of(text, "_ :;.,\\/\"'?!(){}[]@<>=-+*#$&`|~^%")
+}
+
+/// A duration of `auth-cache-duration`: statuses, then times.
+pub fn is_cache_duration(text: &str) -> bool {
+    let mut seen = false;
+    for element in text.split(' ').filter(|element| !element.is_empty()) {
+        let is_status = element.len() == 3 && element.bytes().all(|byte| byte.is_ascii_digit());
+        if is_status && seen {
+            return false;
+        }
+        let digits = element.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = element.get(digits.len()..).unwrap_or_default();
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        seen |= !is_status && is_number && ["ms", "s", "m", "h", "d", "w", "M", "y"].contains(&unit);
+    }
+    seen
+}
+
+/// Addresses and ranges by comma, each once and in order; `None` if one is neither.
+pub fn ranges(text: &str) -> Option<Vec<Str>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let (mut networks, mut addresses) = (BTreeSet::new(), BTreeSet::new());
+    for item in text.split(',') {
+        let item = item.trim();
+        match go::parse_cidr(item) {
+            Ok((address, length)) => {
+                networks.insert(Str::from(format!("{address}/{length}")));
+            }
+            Err(_) => {
+                let address: IpAddr = item.parse().ok()?;
+                addresses.insert(Str::from(format!("{}", mapped(address))));
+            }
+        }
+    }
+    networks.extend(addresses);
+    Some(networks.into_iter().collect())
+}
+
+/// An IPv4 address in IPv6 is an IPv4 address.
+fn mapped(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    }
+}
+
+/// Whether a name is a DNS name in lower case.
+pub fn is_dns_name(text: &str) -> bool {
+    names::subdomain(text).is_empty()
+}
+
+/// A URL as far as the controller looks at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Url {
+    /// The scheme, in lower case.
+    pub scheme: String,
+    /// Host and port.
+    pub host: String,
+    /// The query, without its `?`.
+    pub query: String,
+}
+
+impl Url {
+    /// The host without its port.
+    pub fn host_name(&self) -> &str {
+        if let Some(rest) = self.host.strip_prefix('[') {
+            return rest.split_once(']').map_or(rest, |(name, _)| name);
+        }
+        self.host.rsplit_once(':').map_or(&self.host, |(name, _)| name)
+    }
+
+    /// The value of a parameter, if it is not empty.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.filter(|(key, _)| *key == name).map(|(_, value)| value).next().filter(|value| !value.is_empty())
+    }
+
+    /// Reads a URL as Go does (`net/url`).
+    ///
+    /// # Errors
+    ///
+    /// Go's words for what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = |why: &str| Err(format!("parse {}: {why}", chancery_base::schema::go_quoted(text)));
+        if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
+            return wrong("net/url: invalid control character in URL");
+        }
+        let text_without_fragment = text.split_once('#').map_or(text, |(before, _)| before);
+        let scheme_end = text_without_fragment.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
+        let (scheme, rest) = match scheme_end.map(|end| text_without_fragment.split_at(end)) {
+            Some(("", rest)) if rest.starts_with(':') => return wrong("missing protocol scheme"),
+            Some((scheme, rest)) if rest.starts_with(':') && scheme.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                (scheme.to_ascii_lowercase(), rest.get(1..).unwrap_or_default())
+            }
+            _ => (String::new(), text_without_fragment),
+        };
+        let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, query)| (rest, query));
+        let mut url = Self { scheme, host: String::new(), query: query.into() };
+        let Some(authority) = rest.strip_prefix("//") else {
+            let first = rest.split('/').next().unwrap_or_default();
+            if url.scheme.is_empty() && first.contains(':') {
+                return wrong("first path segment in URL cannot contain colon");
+            }
+            return check_path(rest).map(|()| url);
+        };
+        let (authority, path) = authority.split_at(authority.find('/').unwrap_or(authority.len()));
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        if let Some(bad) = host.chars().find(|c| c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c)) {
+            return wrong(&format!("invalid character {} in host name", chancery_base::schema::go_quoted(&format!("{bad}"))));
+        }
+        let port = if host.starts_with('[') { host.rsplit_once(']').map(|(_, port)| port) } else { host.rfind(':').and_then(|at| host.get(at..)) };
+        let is_port = |port: &str| port.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(port) = port.filter(|port| !port.is_empty() && !is_port(port)) {
+            return wrong(&format!("invalid port {} after host", chancery_base::schema::go_quoted(port)));
+        }
+        url.host = host.into();
+        check_path(path).map(|()| url)
+    }
+
+    /// Reads a URL that must name a scheme and a host.
+    ///
+    /// # Errors
+    ///
+    /// The controller's words for what is wrong.
+    pub fn absolute(text: &str) -> Result<Self, String> {
+        let url = Self::parse(text).map_err(|why| format!("{text} is not a valid URL: {why}"))?;
+        match () {
+            () if url.scheme.is_empty() => Err("url scheme is empty".into()),
+            () if url.host.is_empty() => Err("url host is empty".into()),
+            () if url.host.contains("..") => Err("invalid url host".into()),
+            () => Ok(url),
+        }
+    }
+}
+
+fn check_path(path: &str) -> Result<(), String> {
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let escape: String = rest.get(at..).unwrap_or_default().chars().take(3).collect();
+        let digits = escape.get(1..).unwrap_or_default();
+        if digits.len() != 2 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(format!(
+                "parse {}: invalid URL escape {}",
+                chancery_base::schema::go_quoted(path),
+                chancery_base::schema::go_quoted(&escape)
+            ));
+        }
+        rest = rest.get(at + 1..).unwrap_or_default();
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Annotations: which exist, how they are read, and what those of one Ingress mean.
+//!
+//! ingress-nginx `internal/ingress/annotations/annotations.go`. Does not merge Ingresses; see `build`.
+
+mod access;
+pub mod forms;
+mod groups;
+pub mod read;
+pub mod table;
+
+pub use access::cache_durations;
+pub use groups::global_proxy;
+pub use read::{Annotations, Fault, Rejected};
+pub use table::{ALL, Annotation, CLASS, KNOWN, PREFIX, Risk};
+
+use super::cluster::Cluster;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::ir::nginx::{ClientCertificates, Globals, Settings};
+use chancery_base::resource::{Origin, Secret, Sourced};
+use chancery_text::Str;
+
+/// One Ingress whose annotations are read.
+pub(super) struct Reading<'a> {
+    /// Its annotations.
+    pub annotations: &'a Annotations,
+    /// Its namespace.
+    pub namespace: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its UID.
+    pub uid: &'a str,
+    /// The cluster.
+    pub cluster: &'a Cluster<'a>,
+    /// The settings of the controller.
+    pub globals: &'a Globals,
+}
+
+impl Reading<'_> {
+    fn crosses_namespaces(&self) -> bool {
+        self.globals.flag("allow-cross-namespace-resources").value
+    }
+}
+
+/// What the annotations of one Ingress mean.
+#[derive(Debug)]
+pub struct Extracted {
+    /// The settings.
+    pub settings: Settings,
+    /// The file of passwords, if there is one.
+    pub passwords: Option<Secret<Str>>,
+    /// Why its paths answer 503, or the whole host 403; all reasons.
+    pub denials: Vec<(&'static str, String)>,
+    /// Groups without effect, with what the controller says.
+    pub faults: Vec<(&'static str, Fault)>,
+}
+
+/// Why the controller does not take an Ingress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    /// What it says.
+    pub message: String,
+    /// Where the reason is written.
+    pub origin: Option<Origin>,
+    /// The annotation, if one is the reason.
+    pub annotation: Option<&'static str>,
+    /// What sort of reason it is.
+    pub kind: DropKind,
+}
+
+/// What sort of reason makes the controller drop an Ingress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropKind {
+    /// An annotation is too risky.
+    Risk,
+    /// A value has the wrong form.
+    Value,
+    /// A value has a forbidden word.
+    Word,
+    /// A host, path or Secret name has a forbidden text.
+    Inspection,
+    /// It has a default backend, and a flag forbids that.
+    CatchAll,
+}
+
+struct Extraction<'a> {
+    denied: Option<Sourced<Str>>,
+    denials: Vec<(&'static str, String)>,
+    faults: Vec<(&'static str, Fault)>,
+    reading: &'a Reading<'a>,
+}
+
+impl Extraction<'_> {
+    /// The group's value, or its zero value.
+    ///
+    /// # Errors
+    ///
+    /// A value has the wrong form, and the controller drops the Ingress.
+    fn group<T: Default>(&mut self, group: &'static str, value: Result<T, Fault>) -> Result<T, Dropped> {
+        match value {
+            Ok(value) => Ok(value),
+            Err(Fault::Validation(message)) => Err(self.dropped(message)),
+            Err(Fault::Missing) => Ok(T::default()),
+            Err(Fault::Denied(reason)) => {
+                let origin = self.origin_of(group);
+                self.denied.get_or_insert_with(|| Sourced::new(Str::new(&reason), origin));
+                self.denials.push((group, reason));
+                Ok(T::default())
+            }
+            Err(fault) => {
+                self.faults.push((group, fault));
+                Ok(T::default())
+            }
+        }
+    }
+
+    /// Where an annotation of a group is written.
+    fn origin_of(&self, group: &str) -> Option<Origin> {
+        let mut own = self.reading.annotations.own();
+        own.find_map(|(name, value)| table::find(name).filter(|annotation| annotation.group == group).and(value.origin))
+    }
+
+    fn dropped(&self, message: String) -> Dropped {
+        let rejected = self.reading.annotations.rejected();
+        let found = rejected.iter().find(|rejected| rejected.fault.text() == message);
+        let origin = found.and_then(|found| found.origin).or_else(|| self.origin_of("FastCGI"));
+        Dropped { message, origin, annotation: found.map(|found| found.name), kind: DropKind::Value }
+    }
+}
+
+/// Reads all groups.
+///
+/// # Errors
+///
+/// The controller drops the Ingress.
+pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
+    let of = reading.annotations;
+    let globals = reading.globals;
+    let most = Risk::named(&globals.text("annotations-risk-level"));
+    if let Some((annotation, value)) = of.risky(most).next() {
+        let message = format!("annotation group {} contains risky annotation based on ingress configuration", annotation.group);
+        return Err(Dropped { message, origin: value.origin, annotation: Some(annotation.name), kind: DropKind::Risk });
+    }
+    let mut all = Extraction { denied: None, denials: Vec::new(), faults: Vec::new(), reading };
+    let zone = format!("{}_{}_{}", reading.namespace, reading.name, reading.uid);
+    let mut settings = Settings::default();
+    let mut passwords = None;
+    settings.aliases = all.group("Aliases", groups::aliases(of))?;
+    if let Some((auth, file)) = all.group("BasicDigestAuth", access::basic_auth(reading).map(Some))? {
+        settings.basic_auth = auth;
+        passwords = Some(file);
+    }
+    settings.canary = all.group("Canary", groups::canary(of))?;
+    settings.client_certificates = match access::client_certificates(reading) {
+        Err(Fault::Denied(reason)) => {
+            let error = Sourced::new(Str::new(&reason), all.origin_of("CertificateAuth"));
+            all.group::<ClientCertificates>("CertificateAuth", Err(Fault::Denied(reason)))?;
+            ClientCertificates { error, ..ClientCertificates::default() }
+        }
+        other => all.group("CertificateAuth", other)?,
+    };
+    settings.client_body_buffer_size = all.group("ClientBodyBufferSize", of.text("client-body-buffer-size"))?;
+    settings.custom_headers = all.group("CustomHeaders", access::custom_headers(reading))?;
+    settings.configuration_snippet = all.group("ConfigurationSnippet", of.text("configuration-snippet"))?;
+    settings.connection = all.group("Connection", groups::connection(of))?;
+    settings.cors = groups::cors(of);
+    settings.custom_http_errors = all.group("CustomHTTPErrors", groups::custom_http_errors(of))?;
+    settings.disable_proxy_intercept_errors = groups::or(of.flag("disable-proxy-intercept-errors"), false);
+    settings.default_backend = all.group("DefaultBackend", access::default_backend(reading).map(Some))?;
+    settings.fastcgi = all.group("FastCGI", access::fastcgi(reading))?;
+    settings.external_auth = all.group("ExternalAuth", access::external_auth(reading))?;
+    settings.enable_global_auth = groups::or(of.flag("enable-global-auth"), true);
+    settings.http2_push_preload = all.group("HTTP2PushPreload", of.flag("http2-push-preload"))?;
+    settings.opentelemetry = all.group("Opentelemetry", groups::opentelemetry(of))?;
+    settings.proxy = groups::proxy(of, globals);
+    (settings.proxy_ssl, settings.proxy_ssl_pem) = all.group("ProxySSL", access::proxy_ssl(reading))?;
+    settings.rate_limit = all.group("RateLimit", groups::rate_limit(of, globals, &zone))?;
+    settings.redirect = all.group("Redirect", groups::redirect(of))?;
+    settings.rewrite = groups::rewrite(of, globals);
+    settings.satisfy = groups::satisfy(of);
+    settings.server_snippet = all.group("ServerSnippet", of.text("server-snippet"))?;
+    settings.service_upstream = match of.flag("service-upstream") {
+        Err(Fault::Missing) => globals.flag("service-upstream"),
+        other => groups::or(other, false),
+    };
+    settings.affinity = groups::affinity(of);
+    settings.ssl_passthrough = all.group("SSLPassthrough", of.flag("ssl-passthrough"))?;
+    settings.use_port_in_redirects = of.flag("use-port-in-redirects").unwrap_or_else(|_| globals.flag("use-port-in-redirects"));
+    settings.hash_by = all.group("UpstreamHashBy", groups::hash_by(of))?;
+    settings.load_balance = all.group("LoadBalancing", of.text("load-balance"))?;
+    settings.upstream_vhost = all.group("UpstreamVhost", of.text("upstream-vhost"))?;
+    settings.allowlist = all.group("Allowlist", groups::source_range(of, "allowlist-source-range", globals.list("whitelist-source-range")))?;
+    settings.denylist = all.group("Denylist", groups::source_range(of, "denylist-source-range", globals.list("denylist-source-range")))?;
+    settings.x_forwarded_prefix = all.group("XForwardedPrefix", of.text("x-forwarded-prefix"))?;
+    settings.ciphers = all.group("SSLCipher", groups::ciphers(of))?;
+    settings.logs = groups::logs(of);
+    settings.backend_protocol = of.text("backend-protocol").unwrap_or_else(|_| Sourced::built_in(Str::new_static("HTTP")));
+    settings.modsecurity = groups::modsecurity(of);
+    settings.mirror = groups::mirror(of, reading.uid);
+    settings.stream_snippet = all.group("StreamSnippet", of.text("stream-snippet"))?;
+    settings.denied = all.denied.take();
+    if !globals.flag("allow-snippet-annotations").value {
+        drop_snippets(&mut settings);
+    }
+    Ok(Extracted { settings, passwords, denials: all.denials, faults: all.faults })
+}
+
+/// Takes the snippets away, as the controller does if they are not allowed.
+fn drop_snippets(settings: &mut Settings) {
+    settings.configuration_snippet = Sourced::default();
+    settings.server_snippet = Sourced::default();
+    settings.modsecurity.snippet = Sourced::default();
+    settings.external_auth.snippet = Sourced::default();
+    settings.stream_snippet = Sourced::default();
+}

@@ -1,0 +1,171 @@
+//! Reads annotations as the controller's parser does: by name or older name, checked by form, then converted.
+//!
+//! ingress-nginx `internal/ingress/annotations/parser/main.go`. Does not know groups; see `groups`.
+
+use super::table::{self, Annotation, Risk};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::go;
+use chancery_text::{Node, Str};
+
+/// Why an annotation has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is not there.
+    Missing,
+    /// It is empty, or cannot be converted.
+    Content(String),
+    /// Its value has the wrong form.
+    Validation(String),
+    /// Its Ingress must not serve requests.
+    Denied(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl Fault {
+    /// What the controller says.
+    pub fn text(&self) -> &str {
+        match self {
+            Fault::Missing => "ingress rule without annotations",
+            Fault::Content(text) | Fault::Validation(text) | Fault::Denied(text) | Fault::Other(text) => text,
+        }
+    }
+
+    /// A denial in the controller's words.
+    pub fn denied(reason: &str) -> Self {
+        Fault::Denied(format!("location denied, reason: {reason}"))
+    }
+
+    /// Whether the value has the wrong form.
+    pub fn is_validation(&self) -> bool {
+        matches!(self, Fault::Validation(_))
+    }
+}
+
+/// What is known of a value that the controller does not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The name of the annotation, without the prefix.
+    pub name: &'static str,
+    /// Where it is written.
+    pub origin: Option<Origin>,
+    /// What the controller says.
+    pub fault: Fault,
+}
+
+/// The annotations of one Ingress.
+#[derive(Clone, Debug, Default)]
+pub struct Annotations {
+    /// All that are strings, by full name.
+    entries: Vec<(Str, Sourced<Str>)>,
+    prefix: Str,
+    validates: bool,
+}
+
+impl Annotations {
+    /// Those at a place.
+    pub fn at(at: Cursor<'_>, prefix: &Str, validates: bool) -> Self {
+        let entries = at.node().and_then(Node::as_object).into_iter().flatten();
+        let text = |name: &Str| {
+            let at = at.field(name);
+            Some((name.clone(), Sourced::new(Str::new(at.some_str()?), at.origin())))
+        };
+        Self { entries: entries.filter_map(|entry| text(&entry.key)).collect(), prefix: prefix.clone(), validates }
+    }
+
+    /// All of them, by full name.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &Sourced<Str>)> {
+        self.entries.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The controller's own: names without the prefix.
+    pub fn own(&self) -> impl Iterator<Item = (&str, &Sourced<Str>)> {
+        self.all().filter_map(|(name, value)| Some((name.strip_prefix(self.prefix.as_str())?.strip_prefix('/')?, value)))
+    }
+
+    /// The value under a full name.
+    pub fn full(&self, name: &str) -> Option<&Sourced<Str>> {
+        self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    fn raw(&self, name: &str) -> Option<&Sourced<Str>> {
+        self.own().find(|(own, _)| *own == name).map(|(_, value)| value)
+    }
+
+    /// The value with its origin, checked by form.
+    fn checked(&self, annotation: &'static Annotation) -> Result<(&Sourced<Str>, String), Fault> {
+        if self.entries.is_empty() {
+            return Err(Fault::Missing);
+        }
+        let alias = || annotation.aliases.iter().find_map(|alias| Some((self.raw(alias).filter(|value| !value.is_empty())?, *alias)));
+        let own = self.raw(annotation.name);
+        let found = own.filter(|value| !value.is_empty()).map(|value| (value, annotation.name)).or_else(alias);
+        let (value, name) = found.or_else(|| own.map(|value| (value, annotation.name))).ok_or(Fault::Missing)?;
+        let full = format!("{}/{name}", self.prefix);
+        if self.validates && !value.is_empty() && !annotation.form.accepts(value) {
+            return Err(Fault::Validation(format!("annotation {full} contains invalid value")));
+        }
+        Ok((value, full))
+    }
+
+    fn converted<T>(&self, name: &str, convert: impl Fn(&str) -> Option<T>) -> Result<Sourced<T>, Fault> {
+        let annotation = table::find(name).ok_or(Fault::Missing)?;
+        let (value, full) = self.checked(annotation)?;
+        let converted =
+            convert(value).ok_or_else(|| Fault::Content(format!("the annotation {full} does not contain a valid value ({})", value.value)))?;
+        Ok(Sourced::new(converted, value.origin))
+    }
+
+    /// As a string: lines without blanks around them.
+    ///
+    /// # Errors
+    ///
+    /// It is missing, empty or has the wrong form.
+    pub fn text(&self, name: &str) -> Result<Sourced<Str>, Fault> {
+        self.converted(name, |value| {
+            let lines: Vec<&str> = value.split('\n').map(str::trim).collect();
+            Some(Str::from(lines.join("\n"))).filter(|text| !text.is_empty())
+        })
+    }
+
+    /// As a truth value.
+    ///
+    /// # Errors
+    ///
+    /// It is missing or has the wrong form.
+    pub fn flag(&self, name: &str) -> Result<Sourced<bool>, Fault> {
+        self.converted(name, go::parse_bool)
+    }
+
+    /// As a whole number.
+    ///
+    /// # Errors
+    ///
+    /// It is missing or has the wrong form.
+    pub fn number(&self, name: &str) -> Result<Sourced<i64>, Fault> {
+        self.converted(name, |value| go::atoi(value).ok())
+    }
+
+    /// The annotations above a risk, in the order in which they are written.
+    pub fn risky(&self, most: Risk) -> impl Iterator<Item = (&'static Annotation, &Sourced<Str>)> {
+        let known = self.own().filter_map(|(name, value)| Some((table::find(name)?, value)));
+        known.filter(move |(annotation, _)| annotation.risk > most)
+    }
+
+    /// Values that are not empty and have the wrong form.
+    pub fn rejected(&self) -> Vec<Rejected> {
+        let wrong = table::ALL.iter().filter_map(|annotation| match self.checked(annotation) {
+            Err(fault @ Fault::Validation(_)) => {
+                let origin =
+                    self.raw(annotation.name).or_else(|| annotation.aliases.iter().find_map(|alias| self.raw(alias))).and_then(|value| value.origin);
+                Some(Rejected { name: annotation.name, origin, fault })
+            }
+            _ => None,
+        });
+        wrong.collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! Locations: one for each path of a host, as the first Ingress that has it wants it; and what a path becomes for nginx.
+//!
+//! ingress-nginx `internal/ingress/controller/location.go`.
+
+use super::servers::name_of;
+use super::{Builder, Notice, NoticeKind};
+use crate::ingress::{Ingress, Path, Rule, ServiceRef};
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Location, PathType, Server, Settings};
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
+use hashbrown::{HashMap, HashSet};
+
+impl Builder<'_> {
+    pub(super) fn add_locations(&mut self) {
+        let proxies_by_location = self.globals.flag("proxy-ssl-location-only").value;
+        for counted in self.counted {
+            let (ingress, settings) = (counted.ingress.clone(), counted.settings.clone());
+            for rule in &ingress.rules {
+                self.add_rule(&ingress, &settings, rule, proxies_by_location);
+            }
+        }
+    }
+
+    fn add_rule(&mut self, ingress: &Arc<Ingress>, settings: &Arc<Settings>, rule: &Rule, proxies_by_location: bool) {
+        let host = if self.servers.contains_key(&rule.host.value) { rule.host.value.clone() } else { crate::ingress::ANY_HOST };
+        let Some(mut server) = self.servers.remove(&host) else { return };
+        if rule.paths.is_some() || rule.host.value == chancery_base::ir::nginx::DEFAULT_SERVER {
+            self.server_settings(&mut server, ingress, settings, proxies_by_location);
+        }
+        for path in rule.paths.iter().flatten() {
+            if let Some(service) = &path.backend.service {
+                self.add_path(&mut server, ingress, settings, (rule, path, service));
+            }
+        }
+        self.servers.insert(host, server);
+    }
+
+    /// Client certificates and TLS towards services, which are a matter of the whole server.
+    fn server_settings(&mut self, server: &mut Server, ingress: &Ingress, settings: &Settings, proxies_by_location: bool) {
+        let own = &settings.client_certificates;
+        if server.client_certificate_error.is_empty() {
+            server.client_certificate_error = own.error.clone();
+        }
+        if server.client_certificates.ca_file.is_empty() {
+            server.client_certificates = own.clone();
+        } else if own.ca_file != server.client_certificates.ca_file || own != &server.client_certificates {
+            self.notice(Notice {
+                kind: NoticeKind::ClientCertificatesTaken,
+                message: format!("Server {:?} is already configured for mutual authentication (Ingress {:?})", server.host.value, ingress.key()),
+                origin: own.secret.origin.or(Some(ingress.origin)),
+                other: server.client_certificates.secret.origin,
+                ingress: Some(ingress.object),
+            });
+        }
+        if !proxies_by_location && server.proxy_ssl.ca_file.is_empty() {
+            server.proxy_ssl = settings.proxy_ssl.clone();
+            server.proxy_ssl_pem = settings.proxy_ssl_pem.clone();
+        }
+    }
+
+    fn add_path(
+        &mut self,
+        server: &mut Server,
+        ingress: &Arc<Ingress>,
+        settings: &Arc<Settings>,
+        (rule, path, service): (&Rule, &Path, &ServiceRef),
+    ) {
+        let name = service.upstream(&ingress.namespace);
+        let Some(upstream) = self.upstreams.get(&name).filter(|upstream| !upstream.no_server) else { return };
+        let port = upstream.port.clone();
+        let location = Location {
+            path: path.path.clone(),
+            path_type: path.path_type,
+            upstream: Sourced::new(name.clone(), service.name.origin),
+            port,
+            ingress: Some(name_of(ingress, &rule.host.value, &path.path.value)),
+            error_upstream: Str::new_static(DEFAULT_UPSTREAM),
+            settings: settings.clone(),
+            ..Location::default()
+        };
+        let same = server.locations.iter_mut().find(|known| known.path.value == path.path.value);
+        let (taken, added) = match same {
+            // Only the first location of this path is looked at.
+            Some(known) if known.path_type != path.path_type => (None, Some(location)),
+            Some(known) if known.is_default => {
+                *known = Location { path_type: known.path_type, ..location };
+                (None, None)
+            }
+            Some(known) => (Some((known.path.origin, known.ingress_key())), None),
+            None => (None, Some(location)),
+        };
+        let is_used = taken.is_none();
+        if let Some((other, by)) = taken.filter(|(other, _)| *other != path.path.origin) {
+            self.notice(Notice {
+                kind: NoticeKind::PathTaken,
+                message: format!(
+                    "Location {:?} already configured for server {:?} by Ingress {:?}",
+                    path.path.value,
+                    server.host.value,
+                    by.unwrap_or_default()
+                ),
+                origin: path.path.origin,
+                other,
+                ingress: Some(ingress.object),
+            });
+        }
+        server.locations.extend(added);
+        if is_used && settings.redirect.from_to_www.value {
+            server.redirects_www = settings.redirect.from_to_www;
+        }
+        self.keep_clients((server, &rule.host.value), (&name, &path.path.value), settings);
+    }
+
+    /// The cookie that keeps clients at an endpoint, for the host, its aliases, and this path.
+    fn keep_clients(&mut self, (server, host): (&Server, &Str), (upstream, path): (&Str, &Str), settings: &Settings) {
+        let Some(upstream) = self.upstreams.get_mut(upstream) else { return };
+        let affinity = &settings.affinity;
+        if upstream.affinity.kind.is_empty() {
+            upstream.affinity.kind = affinity.kind.clone();
+        }
+        if upstream.affinity.mode.is_empty() {
+            upstream.affinity.mode = affinity.mode.clone();
+        }
+        if affinity.kind.value == "cookie" {
+            upstream.affinity.cookie = affinity.cookie.clone();
+            for host in core::iter::once(host).chain(&server.aliases.value) {
+                upstream.affinity_locations.entry(host.clone()).or_default().push(path.clone());
+            }
+        }
+    }
+}
+
+/// Whether requests of a location are rewritten.
+pub fn rewrites(location: &Location) -> bool {
+    let target = &location.settings.rewrite.target.value;
+    !target.is_empty() && *target != location.path.value
+}
+
+/// The locations as nginx gets them: a prefix gets a slash at its end, and a location of its own for the path without it.
+pub fn normalise(locations: Vec<Location>) -> Vec<Location> {
+    let exact: HashSet<Str> =
+        locations.iter().filter(|location| location.path_type == PathType::Exact).map(|location| location.path.value.clone()).collect();
+    let mut all = Vec::with_capacity(locations.len() * 2);
+    for mut location in locations {
+        if location.path.value == "/" {
+            all.push(location);
+            continue;
+        }
+        location.ingress_path = location.path.value.clone();
+        if location.path_type == PathType::Exact || rewrites(&location) || location.settings.rewrite.use_regex.value {
+            all.push(location);
+            continue;
+        }
+        let as_it_is = (!exact.contains(&location.path.value)).then(|| Location { path_type: PathType::Exact, ..location.clone() });
+        if !location.path.value.ends_with('/') {
+            location.path.value = format!("{}/", location.path.value).into();
+        }
+        all.push(location);
+        all.extend(as_it_is);
+    }
+    all
+}
+
+/// Locations of a server that nginx would refuse, since it has two of the same name: the second of each pair, with the first.
+pub fn duplicates(server: &Server) -> Vec<(&Location, &Location)> {
+    if server.locations.iter().any(|location| rewrites(location) || location.settings.rewrite.use_regex.value) {
+        return Vec::new();
+    }
+    let mut seen: HashMap<(&str, bool), &Location> = HashMap::new();
+    let mut found = Vec::new();
+    for location in &server.locations {
+        let name = (location.path.value.as_str(), location.path_type == PathType::Exact);
+        match seen.get(&name) {
+            Some(first) => found.push((location, *first)),
+            None => {
+                seen.insert(name, location);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,118 @@
+//! What holds for a whole host, though one Ingress says it.
+
+use super::Checked;
+use crate::build::NoticeKind;
+use crate::codes;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Findings, Place};
+use chancery_base::ir::nginx::{DEFAULT_SERVER, Location, Server};
+use chancery_base::resource::Origin;
+use hashbrown::HashSet;
+
+pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
+    for server in &checked.built.nginx.servers {
+        regex(checked, server, sink);
+        root(checked, server, sink);
+    }
+    for notice in &checked.built.notices {
+        let taken = |what: &str| format!("{what} of this host are set by an older Ingress already, and these are ignored");
+        let finding = match notice.kind {
+            NoticeKind::AliasesTaken => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("aliases"), notice, "the aliases that apply"),
+            NoticeKind::SnippetTaken => {
+                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("server snippets"), notice, "the snippet that applies")
+            }
+            NoticeKind::ClientCertificatesTaken => {
+                let message = "client certificates apply to the whole host as an older Ingress sets them; this Ingress cannot change that";
+                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the Secret that applies")
+            }
+            NoticeKind::AliasIsHost => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, notice.message.clone(), notice, "the host"),
+            NoticeKind::RedirectTaken => {
+                let message = "the name to redirect from has rules of its own, so it is not redirected";
+                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the host")
+            }
+            NoticeKind::Certificate | NoticeKind::CertificateHost => {
+                let why = notice.message.replace("Error getting SSL certificate ", "cannot use the Secret ");
+                let why = why.split(". Using default").next().unwrap_or_default();
+                let message = format!("the host shows the controller's default certificate, and http is still redirected to https: {why}");
+                checked.of_notice(&codes::DEFAULT_CERTIFICATE, message, notice, "the Secret")
+            }
+            _ => continue,
+        };
+        sink.report(finding);
+    }
+    for counted in &checked.source.counted {
+        // An entry without a Secret means the default certificate.
+        for tls in counted.ingress.tls.iter().filter(|tls| tls.secret.is_empty() && !tls.hosts.is_empty()) {
+            let message = "an entry of `tls` names no Secret: its hosts show the controller's default certificate, and http is redirected to https";
+            sink.report(checked.finding(&codes::DEFAULT_CERTIFICATE, message, tls.hosts.first().and_then(|host| host.origin)));
+        }
+    }
+}
+
+/// Whether a location makes all of its host expressions, and what says so.
+fn spreads(location: &Location) -> Option<(&'static str, Option<Origin>)> {
+    let rewrite = &location.settings.rewrite;
+    if rewrite.use_regex.value {
+        return Some(("use-regex", rewrite.use_regex.origin));
+    }
+    let rewrites = !rewrite.target.is_empty() && rewrite.target.value != location.path.value;
+    rewrites.then_some(("rewrite-target", rewrite.target.origin))
+}
+
+/// `use-regex` and `rewrite-target` make every path of the host an expression, also those of other Ingresses.
+fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
+    let Some((name, origin)) = server.locations.iter().find_map(spreads) else { return };
+    let Some(by) = origin.map(Origin::object) else { return };
+    let other = |location: &&Location| {
+        let own = location.ingress.as_ref().and_then(|ingress| ingress.origin);
+        !location.is_default && spreads(location).is_none() && own.is_some_and(|own| own.object() != by)
+    };
+    let others: Vec<&Location> = server.locations.iter().filter(other).collect();
+    let exact = server.locations.iter().find(|location| !location.is_default && location.path_type == chancery_base::ir::nginx::PathType::Exact);
+    let host = if server.host.value == DEFAULT_SERVER { "requests without another host" } else { server.host.value.as_str() };
+    let mut names: Vec<&str> = others.iter().map(|location| location.path.value.as_str()).collect();
+    names.dedup();
+    names.truncate(3);
+    let message = match (others.first(), exact) {
+        (Some(_), _) => format!(
+            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings, also those of other Ingresses: {}",
+            names.join(", ")
+        ),
+        (None, Some(exact)) => format!(
+            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings: the exact path {} also takes longer paths",
+            exact.path.value
+        ),
+        (None, None) => return,
+    };
+    let finding = checked.finding(&codes::REGEX_SPREADS, message, origin);
+    let at = others.first().copied().or(exact).and_then(|location| location.path.origin);
+    sink.report(match at {
+        Some(at) => finding.related(Place::origin(at), "a path that is changed by it"),
+        None => finding,
+    });
+}
+
+/// `app-root` applies to `/` of the whole host.
+fn root(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
+    let mut seen: HashSet<Option<Origin>> = HashSet::new();
+    let ingresses: HashSet<_> = server.locations.iter().filter_map(|location| location.ingress.as_ref()?.origin).map(Origin::object).collect();
+    for location in &server.locations {
+        let root = &location.settings.rewrite.app_root;
+        if root.is_empty() || ingresses.len() < 2 || !seen.insert(root.origin) {
+            continue;
+        }
+        let message =
+            format!("`app-root` redirects `/` of the whole host {} to {}, also for the other Ingresses of the host", server.host.value, root.value);
+        sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, root.origin));
+    }
+    let Some(generated) = server.locations.iter().find(|location| location.path.value == "/" && location.is_default) else { return };
+    let url = &generated.settings.redirect.url;
+    if !url.is_empty() {
+        let message = format!(
+            "paths of {} that no Ingress has are redirected to {} too: they take the annotations of the host's first Ingress",
+            server.host.value, url.value
+        );
+        sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, url.origin));
+    }
+}

@@ -1,0 +1,69 @@
+//! The kinds that the controller reads, in one table.
+//!
+//! Does not know what they mean.
+
+use alloc::vec::Vec;
+use chancery_base::schema::{KnownKind, ListedKind};
+use chancery_kubernetes::kind;
+use chancery_kubernetes::kinds as kubernetes;
+
+macro_rules! kinds {
+    ($($name:ident $definition:expr;)*) => {
+        /// A kind that the controller reads.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $(#[doc = concat!("`", stringify!($name), "`")] $name,)*
+        }
+
+        /// All kinds, in the order in which people meet them.
+        pub static ALL: &[(Kind, &kind::Kind)] = &[$((Kind::$name, $definition)),*];
+    };
+}
+
+kinds! {
+    Ingress &kubernetes::INGRESS;
+    IngressClass &kubernetes::INGRESS_CLASS;
+    Service &kubernetes::SERVICE;
+    EndpointSlice &kubernetes::ENDPOINT_SLICE;
+    Secret &kubernetes::SECRET;
+    ConfigMap &kubernetes::CONFIG_MAP;
+    Namespace &kubernetes::NAMESPACE;
+}
+
+/// All whose schemas are known, in all their versions.
+pub fn known() -> Vec<KnownKind> {
+    let of = |kind: &'static kind::Kind| {
+        kind.versions.iter().rev().filter_map(move |version| {
+            let spec = &version.schema.describe(&["spec"])?.schema;
+            Some(KnownKind { name: kind.name, api_version: kind.api_version(version), doc: kind.doc, spec })
+        })
+    };
+    ALL.iter().map(|(_, definition)| *definition).flat_map(of).collect()
+}
+
+/// The kind of this group and name.
+pub fn find(group: &str, kind: &str) -> Option<Kind> {
+    ALL.iter().find(|(_, definition)| definition.group == group && definition.name == kind).map(|(kind, _)| *kind)
+}
+
+impl Kind {
+    /// What there is to know of it.
+    pub fn definition(self) -> &'static kind::Kind {
+        // The table has the order of the kinds.
+        ALL[self as usize].1
+    }
+}
+
+/// The kinds that the controller reads.
+pub fn listing() -> Vec<ListedKind> {
+    let listed = ALL.iter().map(|(_, definition)| ListedKind {
+        name: definition.name,
+        group: definition.group,
+        plural: Some(definition.plural),
+        versions: definition.versions.iter().map(|version| version.name).collect(),
+        config_key: None,
+        own: false,
+        doc: definition.doc,
+    });
+    listed.collect()
+}

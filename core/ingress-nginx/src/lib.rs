@@ -1,0 +1,89 @@
+//! Ingress under ingress-nginx: what the controller reads, what that means, and what nginx is told.
+//!
+//! Follows kubernetes/ingress-nginx 1.15.1. Does not write nginx's directives or answer requests; see `backend::nginx`.
+
+#![no_std]
+
+extern crate alloc;
+
+mod accounts;
+pub mod admission;
+pub mod annotations;
+pub mod build;
+mod certificates;
+mod checks;
+pub mod cluster;
+pub mod codes;
+pub mod config_map;
+mod endpoints;
+pub mod ingress;
+pub mod kinds;
+mod names;
+pub mod options;
+mod outputs;
+mod relations;
+pub mod source;
+mod stages;
+mod wanted;
+
+pub use options::Options;
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
+use chancery_base::diagnostic::Findings;
+use chancery_base::executor::Executor;
+use chancery_base::read::ReadOptions;
+use chancery_base::resource::Objects;
+use cluster::Cluster;
+use source::Source;
+use stages::Stages;
+
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
+    name: "ingress-nginx",
+    controller: "ingress-nginx",
+    claims: &[Claim::Annotation("nginx.ingress.kubernetes.io/"), Claim::IngressClass("nginx"), Claim::Field("controller", "k8s.io/ingress-nginx")],
+};
+
+/// Ingress under ingress-nginx as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
+    read_options: |_| ReadOptions::default(),
+    kinds: kinds::known,
+    listing: kinds::listing,
+    of_others: &[],
+    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
+    options: options::SPECS,
+    defaults: &[],
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
+    annotations: &[("Ingress", annotations::KNOWN)],
+    checks: &[],
+    codes: codes::ALL,
+    outputs: outputs::ALL,
+    memory: || Box::new(()),
+    compile: |task| {
+        let Task { objects, options, executor, ledger, sink, .. } = task;
+        let stages = compile(objects, &Options::of(options), executor, ledger, sink);
+        let id = GatewayId::new("ingress-nginx");
+        let gateways = Vec::from([Gateway { id, owner: None, outcome: Outcome::Nginx(stages.nginx.clone()) }]);
+        Draft { stages: Arc::new(stages), answers: Answers::default(), gateways }
+    },
+    called: |_| None,
+    setting_changes: |_, _| Vec::new(),
+};
+
+/// From objects to what nginx is told.
+fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
+    let cluster = Cluster::apply(objects, executor, ledger, sink);
+    let read = config_map::read(&cluster, options);
+    let source = Source::new(objects, &cluster, options, &read.globals);
+    let built = build::build(&cluster, options, &read, &source.counted);
+    accounts::write(&cluster, options, &read, &source, &built, ledger);
+    checks::run(&checks::Checked { objects, cluster: &cluster, options, read: &read, source: &source, built: &built }, sink);
+    Stages::new(&cluster, Arc::new(built.nginx), source, built.notices, read.unused)
+}

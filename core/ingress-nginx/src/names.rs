@@ -1,0 +1,31 @@
+//! Services that URLs of annotations and of the ConfigMap name, with their addresses.
+//!
+//! Does not resolve names outside of the cluster.
+
+use super::annotations::forms::Url;
+use super::cluster::Cluster;
+use super::endpoints::cluster_address;
+use super::source::Counted;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use chancery_base::ir::nginx::Globals;
+use chancery_text::Str;
+
+/// The addresses of Services, by the hosts of URLs. A host of the cluster without a Service has an empty address.
+pub fn named_services(cluster: &Cluster<'_>, globals: &Globals, counted: &[Counted]) -> BTreeMap<Str, Str> {
+    let mut hosts: Vec<Str> = Vec::from([globals.external_auth.host.value.clone()]);
+    for settings in counted.iter().map(|counted| &counted.settings) {
+        hosts.push(settings.external_auth.host.value.clone());
+        let target = settings.mirror.target.value.split('$').next().unwrap_or_default();
+        hosts.extend(Url::absolute(target).map(|url| Str::new(url.host_name())).ok());
+    }
+    hosts.into_iter().filter_map(|host| Some((host.clone(), address_of(cluster, &host)?))).collect()
+}
+
+/// The address of the Service that a host of the cluster names: `NAME.NAMESPACE.svc`, perhaps with the cluster's domain. `None` for other hosts.
+fn address_of(cluster: &Cluster<'_>, host: &str) -> Option<Str> {
+    let name = host.strip_suffix(".svc.cluster.local").or_else(|| host.strip_suffix(".svc"))?;
+    let (name, namespace) = name.split_once('.')?;
+    let held = cluster.service(namespace, name);
+    Some(held.and_then(cluster_address).map(|address| address.value).unwrap_or_default())
+}

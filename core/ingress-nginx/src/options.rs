@@ -1,0 +1,234 @@
+//! What changes the answer and is not in the YAML: the controller's flags.
+//!
+//! Nothing here is read from the process: hosts pass everything in.
+
+use super::annotations::PREFIX;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use chancery_base::ir::nginx::Ports;
+use chancery_kubernetes::go;
+use chancery_text::Str;
+
+/// The option that holds the controller's flags.
+pub const CONTROLLER_ARG: &str = "controller-arg";
+
+/// The options by which people say so.
+pub const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
+    OptionSpec {
+        name: CONTROLLER_ARG,
+        kind: OptionKind::List { placeholder: "FLAG" },
+        doc: "Flag of the controller, such as --ingress-class=internal; may be given several times",
+        common: true,
+    },
+];
+
+/// The controller's flags.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// `--annotations-prefix`
+    pub annotations_prefix: Str,
+    /// `--configmap`
+    pub config_map: Str,
+    /// `--controller-class`
+    pub controller_class: Str,
+    /// `--ingress-class`
+    pub ingress_class: Str,
+    /// `--ingress-class-by-name`
+    pub class_by_name: bool,
+    /// `--watch-ingress-without-class`
+    pub watches_without_class: bool,
+    /// `--watch-namespace`
+    pub watch_namespace: Str,
+    /// `--watch-namespace-selector`
+    pub watch_selector: Str,
+    /// `--default-backend-service`
+    pub default_backend: Str,
+    /// `--default-ssl-certificate`
+    pub default_certificate: Str,
+    /// `--tcp-services-configmap`
+    pub tcp_services: Str,
+    /// `--udp-services-configmap`
+    pub udp_services: Str,
+    /// `--disable-catch-all`
+    pub disables_catch_all: bool,
+    /// `--disable-svc-external-name`
+    pub disables_external_names: bool,
+    /// `--deep-inspect`
+    pub inspects: bool,
+    /// `--enable-annotation-validation`
+    pub validates: bool,
+    /// Ports.
+    pub ports: Ports,
+    /// `--health-check-path`
+    pub health_path: Str,
+    /// Flags that the controller does not have.
+    pub unknown: Vec<Str>,
+    /// Flags with a value that the controller does not accept, and the value.
+    pub invalid: Vec<(Str, Str)>,
+    /// The controller's own objects may be missing without being wrong.
+    pub assumes_start: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            annotations_prefix: Str::new_static(PREFIX),
+            config_map: Str::new_static("ingress-nginx/ingress-nginx-controller"),
+            controller_class: Str::new_static("k8s.io/ingress-nginx"),
+            ingress_class: Str::new_static("nginx"),
+            class_by_name: false,
+            watches_without_class: false,
+            watch_namespace: Str::default(),
+            watch_selector: Str::default(),
+            default_backend: Str::default(),
+            default_certificate: Str::default(),
+            tcp_services: Str::default(),
+            udp_services: Str::default(),
+            disables_catch_all: false,
+            disables_external_names: false,
+            inspects: true,
+            validates: true,
+            ports: Ports::default(),
+            health_path: Str::new_static("/healthz"),
+            unknown: Vec::new(),
+            invalid: Vec::new(),
+            assumes_start: false,
+        }
+    }
+}
+
+/// Flags that change nothing of how requests are answered, and those of logs and tests that every program of Go's has.
+const WITHOUT_EFFECT: &[&str] = &[
+    "apiserver-host",
+    "certificate-authority",
+    "kubeconfig",
+    "publish-service",
+    "sync-period",
+    "profiling",
+    "health-check-timeout",
+    "update-status",
+    "election-id",
+    "election-ttl",
+    "update-status-on-shutdown",
+    "report-node-internal-ip-address",
+    "version",
+    "disable-leader-election",
+    "enable-ssl-chain-completion",
+    "sync-rate-limit",
+    "publish-status-address",
+    "enable-metrics",
+    "metrics-per-host",
+    "metrics-per-undefined-host",
+    "report-status-classes",
+    "time-buckets",
+    "length-buckets",
+    "size-buckets",
+    "bucket-factor",
+    "max-buckets",
+    "exclude-socket-metrics",
+    "monitor-max-batch-size",
+    "healthz-port",
+    "healthz-host",
+    "validating-webhook",
+    "validating-webhook-certificate",
+    "validating-webhook-key",
+    "disable-full-test",
+    "status-port",
+    "stream-port",
+    "internal-logger-address",
+    "profiler-port",
+    "profiler-address",
+    "status-update-interval",
+    "shutdown-grace-period",
+    "post-shutdown-grace-period",
+    "dynamic-configuration-retries",
+    "disable-sync-events",
+    "enable-topology-aware-routing",
+    "maxmind-mirror",
+    "maxmind-license-key",
+    "maxmind-edition-ids",
+    "maxmind-retries-count",
+    "maxmind-retries-timeout",
+    "v",
+    "vmodule",
+    "logtostderr",
+    "alsologtostderr",
+    "log_dir",
+    "log_file",
+    "log_file_max_size",
+    "stderrthreshold",
+    "skip_headers",
+    "skip_log_headers",
+    "add_dir_header",
+    "log_backtrace_at",
+    "one_output",
+];
+
+impl Options {
+    /// The flags, by the options that are given.
+    pub fn of(options: &compilation::Options) -> Self {
+        let mut found = Self { assumes_start: Assumptions::of(options).assumes_controller(), ..Self::default() };
+        for flag in options.list(CONTROLLER_ARG) {
+            found.take(flag);
+        }
+        found
+    }
+
+    fn take(&mut self, written: &str) {
+        let flag = written.strip_prefix("--").or_else(|| written.strip_prefix('-')).unwrap_or(written);
+        let (name, value) = flag.split_once('=').map_or((flag, None), |(name, value)| (name, Some(value)));
+        let text = || Str::new(value.unwrap_or_default());
+        let mut flag_value = || match value {
+            None => true,
+            Some(text) => go::parse_bool(text).unwrap_or_else(|| {
+                self.invalid.push((Str::from(format!("--{name}")), Str::new(text)));
+                false
+            }),
+        };
+        match name {
+            "annotations-prefix" => self.annotations_prefix = text(),
+            "configmap" => self.config_map = text(),
+            "controller-class" => self.controller_class = text(),
+            "ingress-class" => self.ingress_class = text(),
+            "ingress-class-by-name" => self.class_by_name = flag_value(),
+            "watch-ingress-without-class" => self.watches_without_class = flag_value(),
+            "watch-namespace" => self.watch_namespace = text(),
+            "watch-namespace-selector" => self.watch_selector = text(),
+            "default-backend-service" => self.default_backend = text(),
+            "default-ssl-certificate" => self.default_certificate = text(),
+            "tcp-services-configmap" => self.tcp_services = text(),
+            "udp-services-configmap" => self.udp_services = text(),
+            "disable-catch-all" => self.disables_catch_all = flag_value(),
+            "disable-svc-external-name" => self.disables_external_names = flag_value(),
+            "deep-inspect" => self.inspects = flag_value(),
+            "enable-annotation-validation" => self.validates = flag_value(),
+            "enable-ssl-passthrough" => self.ports.has_ssl_passthrough = flag_value(),
+            "health-check-path" => self.health_path = text(),
+            "http-port" | "https-port" | "ssl-passthrough-proxy-port" | "default-server-port" => self.take_port(name, value.unwrap_or_default()),
+            name if WITHOUT_EFFECT.contains(&name) => {}
+            name => self.unknown.push(Str::from(format!("--{name}"))),
+        }
+    }
+
+    fn take_port(&mut self, name: &str, value: &str) {
+        let Ok(port) = value.parse() else {
+            self.invalid.push((Str::from(String::from("--") + name), Str::new(value)));
+            return;
+        };
+        match name {
+            "http-port" => self.ports.http = port,
+            "https-port" => self.ports.https = port,
+            "ssl-passthrough-proxy-port" => self.ports.ssl_proxy = port,
+            _ => self.ports.default = port,
+        }
+    }
+
+    /// Whether the controller looks at a namespace, as far as `--watch-namespace` says so.
+    pub fn watches(&self, namespace: &str) -> bool {
+        self.watch_namespace.is_empty() || self.watch_namespace == namespace
+    }
+}

@@ -1,0 +1,302 @@
+//! One request on its way: its variables, and what has been decided so far.
+
+use super::message::{Request, Response, Seen, Version, World, contains, range};
+use super::pattern::Captures;
+use super::uri::Target;
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::ir::nginx::Nginx;
+use core::net::IpAddr;
+
+/// What stands for a request id that nginx makes.
+pub const GENERATED: &str = "<generated>";
+
+/// What is kept from one request to the next.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Answers of authentication services, by key.
+    pub answers: BTreeMap<String, (u16, Vec<(String, String)>)>,
+    /// Endpoints to which a connection with TLS is open.
+    pub tls: BTreeSet<String>,
+}
+
+/// A request on its way.
+pub struct Exchange<'a> {
+    /// What nginx is told.
+    pub nginx: &'a Nginx,
+    /// What services do.
+    pub world: &'a World,
+    /// The request.
+    pub request: &'a Request,
+    /// The target as it was sent.
+    pub target: Target,
+    /// The decoded path, perhaps rewritten.
+    pub uri: String,
+    /// The query, perhaps rewritten.
+    pub args: String,
+    /// The path was rewritten.
+    pub is_rewritten: bool,
+    /// The name of the host, without port.
+    pub host: String,
+    /// The name of the server.
+    pub server_name: String,
+    /// The client's address, perhaps by a header.
+    pub remote: IpAddr,
+    /// Variables that directives set.
+    pub variables: BTreeMap<String, String>,
+    /// Groups of the last expression.
+    pub captures: Captures,
+    /// Headers of the last answer of a service (`$upstream_http_*`).
+    pub upstream_headers: Vec<(String, String)>,
+    /// What the client gets.
+    pub response: Response,
+    /// Other requests to services so far.
+    pub others: Vec<Seen>,
+    /// The location whose Lua code sees the response has been reached.
+    pub has_header_filter: bool,
+    /// How many times the request has moved to another location.
+    pub moves: usize,
+    /// A copy of the request was sent: it ran the server's directives again.
+    pub is_mirrored: bool,
+    /// nginx's own default server gave the page.
+    pub is_own_page: bool,
+    /// What requests before this one left behind.
+    pub kept: Kept,
+    /// The client's certificate is accepted.
+    pub verified: Option<bool>,
+}
+
+impl Exchange<'_> {
+    /// Says that something was not evaluated.
+    pub fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.response.notes.contains(&note) {
+            self.response.notes.push(note);
+        }
+    }
+
+    /// The headers that nginx takes from the request.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        let globals = &self.nginx.globals;
+        let underscores = globals.flag("enable-underscores-in-headers").value;
+        let ignores = globals.flag("ignore-invalid-headers").value;
+        let is_valid = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' && underscores);
+        let all = self.request.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("host"));
+        all.filter(|(name, _)| !ignores || is_valid(name)).cloned().collect()
+    }
+
+    pub fn header_variable(&self, name: &str) -> String {
+        let is_it = |own: &str| own.to_ascii_lowercase().replace('-', "_") == name;
+        let found: Vec<String> = self.headers().into_iter().filter(|(own, _)| is_it(own)).map(|(_, value)| value).collect();
+        found.join(if name == "cookie" { "; " } else { ", " })
+    }
+
+    /// A cookie of the request.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        let all = self.header_variable("cookie");
+        let mut pairs = all.split(';').filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(own, _)| *own == name).map(|(_, value)| value.to_owned())
+    }
+
+    fn port(&self) -> String {
+        let ports = &self.nginx.ports;
+        let port = match (self.request.tls, ports.has_ssl_passthrough) {
+            (true, true) => ports.ssl_proxy,
+            (true, false) => ports.https,
+            (false, _) => ports.http,
+        };
+        format!("{port}")
+    }
+
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        let ranges = self.nginx.globals.list("proxy-real-ip-cidr");
+        ranges.value.iter().filter_map(|text| range(text)).any(|(network, length)| contains(network, length, address))
+    }
+
+    /// The client's address by a header or by the PROXY header, if one is believed.
+    pub fn real_address(&self) -> IpAddr {
+        let globals = &self.nginx.globals;
+        let (trusts, proxy) = (globals.flag("use-forwarded-headers").value, globals.flag("use-proxy-protocol").value);
+        let peer = self.peer();
+        if !(trusts || proxy || globals.flag("enable-real-ip").value) || !self.is_trusted(peer) {
+            return peer;
+        }
+        let name = globals.text("forwarded-for-header").to_ascii_lowercase().replace('-', "_");
+        let by_proxy = self.proxy_source();
+        let list = match (trusts, proxy) {
+            (false, true) => return by_proxy.unwrap_or(peer),
+            (true, true) if by_proxy.is_some_and(|source| !self.is_trusted(source)) => return by_proxy.unwrap_or(peer),
+            _ => self.header_variable(&name),
+        };
+        let mut found = peer;
+        for item in list.rsplit(',') {
+            let item = item.trim();
+            let without_port = item.rsplit_once(':').filter(|(host, _)| !host.contains(':')).map_or(item, |(host, _)| host);
+            let Ok(address) = without_port.trim_matches(['[', ']']).parse() else { break };
+            found = address;
+            if !self.is_trusted(address) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The address that the connection comes from.
+    pub fn peer(&self) -> IpAddr {
+        // TLS comes by way of the controller then.
+        let is_passed = self.request.tls && self.nginx.ports.has_ssl_passthrough;
+        if is_passed { IpAddr::V4(core::net::Ipv4Addr::LOCALHOST) } else { self.request.client }
+    }
+
+    fn proxy_words(&self) -> Vec<&str> {
+        self.request.proxy_protocol.as_deref().unwrap_or_default().split_whitespace().collect()
+    }
+
+    /// The client's address in the PROXY header.
+    pub fn proxy_source(&self) -> Option<IpAddr> {
+        self.proxy_words().get(2)?.parse().ok()
+    }
+
+    /// The value of a variable.
+    pub fn variable(&self, name: &str) -> String {
+        if let Some(value) = self.variables.get(name) {
+            return value.clone();
+        }
+        let request = self.request;
+        let scheme = if request.tls { "https" } else { "http" };
+        match name {
+            "uri" | "document_uri" => self.uri.clone(),
+            "request_uri" => self.target.raw.clone(),
+            "args" | "query_string" => self.args.clone(),
+            "is_args" => if self.args.is_empty() { "" } else { "?" }.into(),
+            "scheme" | "request_scheme" => scheme.into(),
+            "https" => if request.tls { "on" } else { "" }.into(),
+            "host" => {
+                if self.host.is_empty() {
+                    self.server_name.clone()
+                } else {
+                    self.host.clone()
+                }
+            }
+            "http_host" => request.host.clone(),
+            "server_name" => self.server_name.clone(),
+            "server_port" => self.port(),
+            "server_protocol" => match request.version {
+                Version::Http10 => "HTTP/1.0".into(),
+                Version::Http11 => "HTTP/1.1".into(),
+                Version::Http2 => "HTTP/2.0".into(),
+            },
+            "server_addr" => "192.0.2.10".into(),
+            "request_method" => request.method.clone(),
+            "remote_addr" | "binary_remote_addr" => self.remote.to_string(),
+            "realip_remote_addr" => self.peer().to_string(),
+            "proxy_protocol_addr" => self.proxy_source().map(|address| address.to_string()).unwrap_or_default(),
+            "proxy_protocol_server_port" => self.proxy_words().get(5).copied().unwrap_or_default().into(),
+            "proxy_protocol_port" => self.proxy_words().get(4).copied().unwrap_or_default().into(),
+            "content_length" => request.body.map(|length| length.to_string()).unwrap_or_default(),
+            "content_type" => self.header_variable("content_type"),
+            "literal_dollar" => "$".into(),
+            "request_id" => GENERATED.into(),
+            "req_id" => match self.header_variable("x_request_id") {
+                own if own.is_empty() && self.nginx.globals.flag("generate-request-id").value => GENERATED.into(),
+                own => own,
+            },
+            "connection_upgrade" => match self.header_variable("upgrade").is_empty() {
+                false => "upgrade".into(),
+                true if self.nginx.globals.number("upstream-keepalive-connections").value > 0 => String::new(),
+                true => "close".into(),
+            },
+            "full_x_forwarded_for" => {
+                let last =
+                    if self.nginx.globals.flag("use-proxy-protocol").value { self.variable("proxy_protocol_addr") } else { self.peer().to_string() };
+                let own = self.header_variable("x_forwarded_for");
+                if own.is_empty() { last } else { format!("{own}, {last}") }
+            }
+            "ssl_client_verify" if !request.tls => String::new(),
+            "ssl_client_verify" => match (&request.certificate, self.verified) {
+                (_, None) | (None, _) => "NONE".into(),
+                (Some(_), Some(true)) => "SUCCESS".into(),
+                (Some(_), Some(false)) => "FAILED:unable to verify the first certificate".into(),
+            },
+            "ssl_client_s_dn" => match (&request.certificate, self.verified) {
+                (Some(name), Some(_)) => format!("CN=client-{name}"),
+                _ => String::new(),
+            },
+            "ssl_client_i_dn" => match (&request.certificate, self.verified) {
+                (Some(_), Some(true)) => "CN=Test CA".into(),
+                (Some(_), Some(false)) => "CN=Other CA".into(),
+                _ => String::new(),
+            },
+            "ssl_server_name" => request.sni.clone().filter(|_| request.tls).unwrap_or_default(),
+            "remote_user" => super::access::user(self.header_variable("authorization").as_str()),
+            "block_ua" => self.blocks("block-user-agents", "user_agent"),
+            "block_ref" => self.blocks("block-referers", "referer"),
+            name => self.other_variable(name),
+        }
+    }
+
+    fn other_variable(&self, name: &str) -> String {
+        if let Some(header) = name.strip_prefix("http_") {
+            return self.header_variable(header);
+        }
+        if let Some(cookie) = name.strip_prefix("cookie_") {
+            return self.cookie(cookie).unwrap_or_default();
+        }
+        if let Some(argument) = name.strip_prefix("arg_") {
+            let mut pairs = self.args.split('&').filter_map(|pair| pair.split_once('='));
+            return pairs.find(|(own, _)| own.eq_ignore_ascii_case(argument)).map(|(_, value)| value.to_owned()).unwrap_or_default();
+        }
+        if let Some(header) = name.strip_prefix("upstream_http_") {
+            let is_it = |own: &str| own.to_ascii_lowercase().replace('-', "_") == header;
+            return self.upstream_headers.iter().find(|(own, _)| is_it(own)).map(|(_, value)| value.clone()).unwrap_or_default();
+        }
+        self.captures.names.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()).unwrap_or_default()
+    }
+
+    /// Whether one of the ConfigMap's lists has a header: `1` or `0`.
+    fn blocks(&self, list: &str, header: &str) -> String {
+        let value = self.header_variable(header);
+        let matches = |item: &str| match item.strip_prefix("~*") {
+            Some(pattern) => super::pattern::find(pattern, true, &value).is_ok_and(|found| found.is_some()),
+            None => match item.strip_prefix('~') {
+                Some(pattern) => super::pattern::find(pattern, false, &value).is_ok_and(|found| found.is_some()),
+                None => item.eq_ignore_ascii_case(&value),
+            },
+        };
+        if self.nginx.globals.list(list).value.iter().any(|item| matches(item)) { "1" } else { "0" }.into()
+    }
+
+    /// A text with its variables replaced.
+    pub fn evaluate(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at + 1..];
+            let (name, after) = match rest.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
+                Some(found) => found,
+                None => {
+                    let is_group = rest.starts_with(|c: char| c.is_ascii_digit());
+                    let end = if is_group { 1 } else { rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len()) };
+                    rest.split_at(end)
+                }
+            };
+            rest = after;
+            match name.parse::<usize>() {
+                Ok(number) => out.push_str(self.captures.group(number)),
+                Err(_) if name.is_empty() => out.push('$'),
+                Err(_) => out.push_str(&self.variable(name)),
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, name: &str, value: String) {
+        self.variables.insert(name.trim_start_matches('$').to_owned(), value);
+    }
+}

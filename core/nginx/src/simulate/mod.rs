@@ -1,0 +1,82 @@
+//! What happens to requests in an nginx under ingress-nginx.
+//!
+//! Runs the directives that `template` writes, and those of snippets that are known. What is not known is noted in the response.
+
+mod access;
+mod balance;
+mod choose;
+mod content;
+mod exchange;
+pub mod message;
+mod password;
+pub mod pattern;
+mod phases;
+mod respond;
+mod rewrite;
+mod scope;
+mod tls;
+mod uri;
+
+pub use message::{Answer, Request, Response, Seen, Version, World, read};
+pub use uri::host_name;
+
+use crate::directive::Directive;
+use crate::template;
+use access::Counted;
+use alloc::vec::Vec;
+use chancery_base::ir::nginx::Nginx;
+use choose::ServerIndex;
+use core::cell::OnceCell;
+
+/// An nginx that answers requests, one after another.
+pub struct Simulator<'n> {
+    nginx: &'n Nginx,
+    http: Vec<Directive>,
+    redirects: Vec<OnceCell<Directive>>,
+    servers: Vec<OnceCell<Directive>>,
+}
+
+impl<'n> Simulator<'n> {
+    /// Of what nginx is told.
+    pub fn new(nginx: &'n Nginx) -> Self {
+        Self {
+            nginx,
+            http: template::http(nginx),
+            redirects: nginx.redirects.iter().map(|_| OnceCell::new()).collect(),
+            servers: nginx.servers.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// The directives of a server, which are written when a request first needs them.
+    fn server(&self, index: ServerIndex) -> &[Directive] {
+        let found = match index {
+            ServerIndex::Redirect(at) => self
+                .redirects
+                .get(at)
+                .zip(self.nginx.redirects.get(at))
+                .map(|(cell, redirect)| cell.get_or_init(|| template::redirect_server(self.nginx, redirect))),
+            ServerIndex::Host(at) => {
+                self.servers.get(at).zip(self.nginx.servers.get(at)).map(|(cell, server)| cell.get_or_init(|| template::server(self.nginx, server)))
+            }
+        };
+        found.map(Directive::inner).unwrap_or_default()
+    }
+
+    /// The responses to requests, in their order. Limits count them as if they came at once.
+    pub fn answer(&self, world: &World, requests: &[Request]) -> Vec<Response> {
+        let mut counted = Counted::default();
+        let one = |request: &Request| {
+            let mut statuses = Vec::new();
+            let mut response = Response::default();
+            for _ in 0..request.repeat.max(1) {
+                response = self.one(world, request, &mut counted);
+                statuses.push(response.status);
+            }
+            if request.repeat > 1 {
+                response.statuses = statuses;
+            }
+            response
+        };
+        requests.iter().map(one).collect()
+    }
+}

@@ -1,0 +1,308 @@
+//! The rewrite phase: `set`, `if`, `return`, `rewrite` and `break` in their order, then the Lua code of a location.
+//!
+//! nginx `src/http/modules/ngx_http_rewrite_module.c`; ingress-nginx `rootfs/etc/nginx/lua/lua_ingress.lua`.
+
+use super::exchange::Exchange;
+use super::pattern;
+use super::uri::{Escape, escape};
+use crate::directive::Directive;
+use crate::template::UNREADABLE;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// How a phase ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// The next phase follows.
+    Continue,
+    /// The location is looked for again.
+    Again,
+    /// A response without a page of errors.
+    Respond(u16, String),
+    /// A redirect.
+    Redirect(u16, String),
+    /// A status that may have an error page.
+    Status(u16),
+}
+
+/// Directives of other phases, which are read elsewhere or change no answer that is simulated.
+fn is_known(name: &str) -> bool {
+    const KNOWN: &[&str] = &[
+        "proxy_",
+        "grpc_",
+        "fastcgi_",
+        "more_",
+        "add_header",
+        "expires",
+        "access_log",
+        "error_log",
+        "rewrite_log",
+        "log_",
+        "client_",
+        "limit_",
+        "keepalive",
+        "send_timeout",
+        "gzip",
+        "brotli",
+        "modsecurity",
+        "opentelemetry",
+        "satisfy",
+        "allow",
+        "deny",
+        "auth_",
+        "error_page",
+        "location",
+        "server_name",
+        "ssl_",
+        "internal",
+        "mirror",
+        "port_in_redirect",
+        "absolute_redirect",
+        "rewrite_by_lua_file",
+        "header_filter_by_lua_file",
+        "include",
+        "stub_status",
+        "underscores_in_headers",
+        "ignore_invalid_headers",
+        "default_type",
+        "server_tokens",
+        "real_ip",
+        "set_real_ip_from",
+        "http2",
+        "sub_filter",
+        "chunked_transfer_encoding",
+        "tcp_",
+        "large_client_header_buffers",
+        "set_by_lua_file",
+        "uninitialized_variable_warn",
+    ];
+    KNOWN.iter().any(|known| name.starts_with(known))
+}
+
+impl<'d> Exchange<'_> {
+    /// Runs the directives of a block in their order. The last `if` that was true comes back: its directives hold too.
+    pub fn rewrite(&mut self, block: &'d [Directive], branch: &mut Option<&'d [Directive]>) -> Flow {
+        match self.run(block, branch, 0) {
+            Some(flow) => flow,
+            None => Flow::Continue,
+        }
+    }
+
+    /// `Some(Flow::Continue)` if the directives after it are left out (`break`).
+    fn run(&mut self, block: &'d [Directive], branch: &mut Option<&'d [Directive]>, depth: usize) -> Option<Flow> {
+        for directive in block {
+            match directive.name.as_str() {
+                "set" => {
+                    let value = self.evaluate(directive.arg(1));
+                    self.set(directive.arg(0), value);
+                }
+                "set_escape_uri" => {
+                    let value = escape(&self.evaluate(directive.arg(1)), Escape::Component);
+                    self.set(directive.arg(0), value);
+                }
+                "set_by_lua_file" if directive.arg(1).ends_with("ngx_srv_redirect.lua") => {
+                    let value = self.www_redirect(directive.arg(2));
+                    self.set(directive.arg(0), value);
+                }
+                "break" => return Some(Flow::Continue),
+                "return" => return Some(self.return_of(directive)),
+                "rewrite" => {
+                    if let Some(flow) = self.rewrite_path(directive) {
+                        return Some(flow);
+                    }
+                }
+                "if" => {
+                    if self.condition(directive) == Some(true) && depth < 4 {
+                        *branch = Some(directive.inner());
+                        if let Some(flow) = self.run(directive.inner(), branch, depth + 1) {
+                            return Some(flow);
+                        }
+                    }
+                }
+                UNREADABLE => self.note("a snippet cannot be read; nginx would refuse the configuration"),
+                name if is_known(name) => {}
+                name => self.note(format!("the directive `{name}` is not evaluated")),
+            }
+        }
+        None
+    }
+
+    fn return_of(&mut self, directive: &Directive) -> Flow {
+        let first = directive.arg(0);
+        let Ok(code) = first.parse::<u16>() else {
+            return Flow::Redirect(302, self.evaluate(first));
+        };
+        let has_text = directive.args.len() > 1;
+        let text = self.evaluate(directive.arg(1));
+        match code {
+            301..=303 | 307 | 308 if has_text => Flow::Redirect(code, text),
+            code if code < 400 || has_text => Flow::Respond(code, text),
+            code => Flow::Status(code),
+        }
+    }
+
+    /// `rewrite EXPRESSION REPLACEMENT [FLAG]`.
+    fn rewrite_path(&mut self, directive: &Directive) -> Option<Flow> {
+        let Ok(found) = pattern::find(directive.arg(0), false, &self.uri) else {
+            self.note(format!("the expression `{}` is not evaluated", directive.arg(0)));
+            return None;
+        };
+        self.captures = found?;
+        let replacement = directive.arg(1);
+        let flag = directive.arg(2);
+        let is_url = ["http://", "https://", "$scheme"].iter().any(|beginning| replacement.starts_with(beginning));
+        let is_redirect = is_url || matches!(flag, "redirect" | "permanent");
+        let (path, own_args) = replacement.split_once('?').map_or((replacement, None), |(path, args)| (path, Some(args)));
+        let path = self.evaluate(path);
+        let args = match own_args {
+            Some(own) => {
+                let keeps = !own.ends_with('?');
+                let own = self.evaluate(own.trim_end_matches('?'));
+                match (keeps && !replacement.ends_with('?'), self.args.is_empty(), own.is_empty()) {
+                    (true, false, false) => format!("{own}&{}", self.args),
+                    (true, false, true) => self.args.clone(),
+                    _ => own,
+                }
+            }
+            None => self.args.clone(),
+        };
+        if is_redirect {
+            let code = if flag == "permanent" { 301 } else { 302 };
+            let location = if args.is_empty() { path } else { format!("{path}?{args}") };
+            return Some(Flow::Redirect(code, location));
+        }
+        self.uri = path;
+        self.args = args;
+        self.is_rewritten = true;
+        if self.uri.is_empty() {
+            return Some(Flow::Status(500));
+        }
+        match flag {
+            "last" => Some(Flow::Again),
+            "break" => Some(Flow::Continue),
+            _ => None,
+        }
+    }
+
+    /// Whether the condition of an `if` holds.
+    fn condition(&mut self, directive: &Directive) -> Option<bool> {
+        let words = condition_words(&directive.args);
+        let value = |exchange: &Self, word: &str| exchange.evaluate(word);
+        match words.as_slice() {
+            [one] => {
+                let value = value(self, one);
+                Some(!value.is_empty() && value != "0")
+            }
+            [left, operator, right] => {
+                let left = value(self, left);
+                match operator.as_str() {
+                    "=" => Some(left == value(self, right)),
+                    "!=" => Some(left != value(self, right)),
+                    "~" | "~*" | "!~" | "!~*" => match pattern::find(right, operator.ends_with('*'), &left) {
+                        Ok(found) => {
+                            let matches = found.is_some();
+                            if let Some(captures) = found {
+                                self.captures = captures;
+                            }
+                            Some(matches != operator.starts_with('!'))
+                        }
+                        Err(()) => {
+                            self.note(format!("the expression `{right}` is not evaluated"));
+                            None
+                        }
+                    },
+                    operator => {
+                        self.note(format!("`if` with `{operator}` is not evaluated"));
+                        None
+                    }
+                }
+            }
+            words => {
+                self.note(format!("`if ({})` is not evaluated", words.join(" ")));
+                None
+            }
+        }
+    }
+
+    /// Where a server between `www.` and the name without it leads.
+    fn www_redirect(&self, to: &str) -> String {
+        let uri = self.target.raw.strip_suffix('/').unwrap_or(&self.target.raw);
+        let (mut scheme, mut port) = (self.variable("scheme"), self.variable("server_port"));
+        if self.nginx.globals.flag("use-forwarded-headers").value {
+            let (own_scheme, own_port) = (self.variable("http_x_forwarded_proto"), self.variable("http_x_forwarded_port"));
+            scheme = if own_scheme.is_empty() { scheme } else { own_scheme };
+            port = if own_port.is_empty() { port } else { own_port };
+        }
+        format!("{scheme}://{to}:{port}{uri}")
+    }
+
+    /// The Lua code of a location: what the service learns of scheme, host and port, and the redirect to https.
+    pub fn run_lua(&mut self) -> Flow {
+        let globals = &self.nginx.globals;
+        let ports = self.nginx.ports;
+        let mut scheme = self.variable("scheme");
+        let mut host = self.variable("http_host");
+        if host.is_empty() {
+            host = self.variable("host");
+        }
+        if globals.flag("use-forwarded-headers").value {
+            let own = |exchange: &Self, name: &str| Some(exchange.variable(name)).filter(|value| !value.is_empty());
+            scheme = own(self, "http_x_forwarded_proto").unwrap_or(scheme);
+            if let Some(port) = own(self, "http_x_forwarded_port") {
+                self.set("pass_server_port", port);
+            }
+            if let Some(hosts) = own(self, "http_x_forwarded_host") {
+                host = hosts.split(',').next().unwrap_or_default().to_string();
+            }
+        }
+        if globals.flag("use-proxy-protocol").value && self.variable("proxy_protocol_server_port") == "443" {
+            scheme = "https".into();
+        }
+        let port = self.variable("pass_server_port");
+        let tls_port = if ports.has_ssl_passthrough { ports.ssl_proxy } else { ports.https };
+        let passed = if port == format!("{tls_port}") { "443".into() } else { port };
+        self.set("pass_port", passed);
+        self.set("best_http_host", host.clone());
+        self.set("pass_access_scheme", scheme.clone());
+        let flag = |exchange: &Self, name: &str| exchange.variable(name) == "true";
+        let redirects = !flag(self, "force_no_ssl_redirect")
+            && scheme == "http"
+            && (flag(self, "force_ssl_redirect") || flag(self, "ssl_redirect") && self.has_certificate());
+        if !redirects {
+            return Flow::Continue;
+        }
+        let mut uri = self.target.raw.clone();
+        if !flag(self, "preserve_trailing_slash") && uri.ends_with('/') {
+            uri.pop();
+        }
+        let host = host.split(':').next().unwrap_or_default().to_string();
+        let location = match flag(self, "use_port_in_redirects") {
+            true => format!("https://{host}:{}{uri}", ports.https),
+            false => format!("https://{host}{uri}"),
+        };
+        Flow::Redirect(u16::try_from(globals.number("http-redirect-code").value).unwrap_or(308), location)
+    }
+
+    /// Whether the host of the request has a certificate.
+    fn has_certificate(&self) -> bool {
+        super::tls::certificate_of(self.nginx, &self.variable("host")).is_some()
+    }
+}
+
+/// The words of a condition, without the brackets around it.
+fn condition_words(args: &[chancery_text::Str]) -> Vec<String> {
+    let mut words: Vec<String> = args.iter().map(ToString::to_string).collect();
+    if let Some(first) = words.first_mut() {
+        *first = first.strip_prefix('(').map(String::from).unwrap_or_default();
+    }
+    if let Some(last) = words.last_mut() {
+        *last = last.strip_suffix(')').map(String::from).unwrap_or_default();
+    }
+    let mut at = 0;
+    words.retain(|word| {
+        at += 1;
+        !word.is_empty() || at > 1 && at < args.len()
+    });
+    words
+}
