@@ -72,8 +72,7 @@ fn output_of(args: &[&str]) -> io::Result<String> {
 }
 
 /// The folders with pages of codes: codes of single dialects, then shared codes, which win if names are equal.
-const CODE_PAGES: [&str; 4] =
-    ["core/consul/src/pages", "core/agic/src/pages", "core/ingress-nginx/src/pages", "core/base/src/diagnostic/pages"];
+const CODE_PAGES: [&str; 4] = ["core/consul/src/pages", "core/agic/src/pages", "core/ingress-nginx/src/pages", "core/base/src/diagnostic/pages"];
 
 /// Writes a page for each code and a page that lists them, and returns their lines for the summary.
 fn codes(src: &Path) -> io::Result<String> {
