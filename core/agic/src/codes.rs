@@ -1,4 +1,5 @@
-//! The codes of findings that only this dialect has. Pages stand in `pages/`; the first `yaml` block of each is run, and must produce its code.
+//! The codes of findings that only this dialect has. Their pages are in `pages/`; the first `yaml` block of each is run as a test, and must produce
+//! its code.
 
 chancery_base::codes! {
     CONTROLLER_CRASHES = "controller-crashes", Error, "AGIC crashes on the input, or on the gateway's document";

@@ -1,4 +1,4 @@
-//! Gateways that are shared, or look as if they were.
+//! Checks gateways that are shared, or seem to be.
 
 use super::Run;
 use crate::codes;
@@ -27,5 +27,5 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         let message = "the gateway is shared, but there is no AzureIngressProhibitedTarget where AGIC looks: it replaces the whole gateway";
         findings.push(checked.finding(&codes::SHARED_WITHOUT_TARGETS, message, None));
     }
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    findings.into_iter().for_each(|finding| checked.report(finding));
 }
