@@ -63,7 +63,7 @@ macro_rules! annotations {
 }
 
 impl Form {
-    /// Describes the type of the value in a few words.
+    /// Describes the type of the value briefly.
     const fn takes(self) -> &'static str {
         match self {
             Form::Text => "string",

@@ -11,7 +11,7 @@ pub const WORDS: &str = "runtime error: invalid memory address or nil pointer de
 /// A crash of the controller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerCrash {
-    /// What is missing, as a sentence.
+    /// The missing field, as a sentence.
     pub why: String,
     /// Where it should be.
     pub at: Option<Origin>,

@@ -2,7 +2,7 @@
 //!
 //! Follows Azure/application-gateway-kubernetes-ingress of March 2026 as a cluster runs it: informers and handlers ([`pipeline`]), the processing
 //! of an event ([`controller`]), the config builder ([`build`]), and shared gateways ([`brownfield`]). Where AGIC iterates over a map without an
-//! order, this has a fixed order; where AGIC crashes, this reports what is missing.
+//! order, this has a fixed order; where AGIC crashes, this reports the missing field.
 #![no_std]
 
 extern crate alloc;

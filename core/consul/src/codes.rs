@@ -1,4 +1,5 @@
-//! The codes of findings that only this dialect has. Pages stand in `pages/`; the first `yaml` block of each is run, and must produce its code.
+//! The codes of findings that only this dialect has. Their pages are in `pages/`; the first `yaml` block of each is run as a test, and must produce
+//! its code.
 
 chancery_base::codes! {
     ENTRY_REFUSED = "entry-refused", Error, "Consul refuses the config entry";

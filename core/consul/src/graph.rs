@@ -1,6 +1,4 @@
-//! What is wrong with a config entry because of others: chains that would break, gateways that clash.
-//!
-//! What must not be here: what is wrong by itself (`validate`).
+//! Validates a config entry against others: chains that would break, gateways that conflict. Validation of a single entry is in `validate`.
 
 use super::chain::{self, NodeKind, Request, Set};
 use super::entry::{Entries, Entry, Kind};
@@ -15,7 +13,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// Whether an entry fits in with those that are stored.
+/// Checks whether an entry is consistent with the stored ones.
 pub(crate) fn validate(state: &State, entry: &Arc<Entry>) -> Verdict {
     let entries = &state.entries;
     let clash = |other: Kind| {
@@ -63,7 +61,7 @@ fn providers(entries: &Entries, entry: &Entry) -> Verdict {
     errors.result()
 }
 
-/// The services to which an entry leads.
+/// The services that an entry leads to.
 pub(super) fn related(entry: &Entry) -> BTreeSet<Str> {
     let tree = &entry.tree;
     let own = |service: Str| if service.is_empty() { entry.name.clone() } else { service };
@@ -87,7 +85,7 @@ pub(super) fn related(entry: &Entry) -> BTreeSet<Str> {
     found.into_iter().collect()
 }
 
-/// What an entry may break.
+/// The services and entries that an entry may break.
 #[derive(Default)]
 struct Affected {
     chains: BTreeSet<Str>,
@@ -96,7 +94,7 @@ struct Affected {
     strict: bool,
 }
 
-/// The services from which requests may come to one, through any number of entries: itself included.
+/// The services whose requests may reach this one through entries, including itself.
 fn before(state: &State, service: &Str) -> BTreeSet<Str> {
     let mut found = BTreeSet::from([service.clone()]);
     let mut todo = Vec::from([service.clone()]);
@@ -129,7 +127,7 @@ fn affected(state: &State, entry: &Arc<Entry>) -> Affected {
             affected.strict = true;
         }
         _ => {
-            // The reference looks at all intentions. The chains of others are as they were when their own entries were stored: they fit.
+            // The reference checks all intentions. Chains of other services did not change since their own entries were stored.
             let intentions = before(state, &entry.name).into_iter().map(|name| (Kind::ServiceIntentions, name));
             affected.intentions.extend(intentions.filter_map(|key| entries.get(&key)).cloned());
             affected.chains.insert(entry.name.clone());
@@ -192,7 +190,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
     Ok(())
 }
 
-/// Whether a peer may use the service: it leads to no other datacenter.
+/// Checks that a peer may use the service: its chain must not leave the datacenter.
 fn export_is_safe(set: &Set<'_>, service: &Str) -> Verdict {
     let mut todo = Vec::from([service.clone()]);
     let mut seen = BTreeSet::new();

@@ -54,7 +54,7 @@ use chancery_base::compilation::{Claim, Dialect, Hints, Language};
 use chancery_base::schema::ListedKind;
 use entry::Kind;
 
-/// By what it is recognised.
+/// How the dialect is detected.
 pub const LANGUAGE: Language = Language { name: "consul", controller: "Consul", claims: CLAIMS };
 
 /// Consul as a dialect.
@@ -85,7 +85,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// By what an input is known to be Consul's: the kinds of config entries, registrations of proxies, and resources of Kubernetes.
+/// The objects that identify Consul: config entries, registrations of proxies, and Kubernetes resources.
 const CLAIMS: &[Claim] = &[
     Claim::Version("consul.hashicorp.com/"),
     Claim::Field("Kind", "service-"),
@@ -107,7 +107,6 @@ const CLAIMS: &[Claim] = &[
     Claim::Keys("Node", &["Address", "Service"]),
 ];
 
-/// The kinds that it reads.
 fn listing() -> Vec<ListedKind> {
     let kind = |name, group, versions, doc| ListedKind { name, group, plural: None, versions, config_key: None, own: true, doc };
     let entries = Kind::ALL.iter().map(|of| kind(of.name(), "", Vec::new(), of.doc()));

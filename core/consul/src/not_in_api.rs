@@ -1,6 +1,4 @@
-//! What a live source cannot give: Consul's API has no question for it, though an agent knows it.
-//!
-//! What must not be here: what Consul would say.
+//! Reports data that a live source cannot get: Consul's API does not provide it, though an agent knows it.
 
 use super::checks::finding;
 use super::codes;
@@ -16,9 +14,9 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_text::Str;
 
-/// All of it that a proxy needs.
+/// Returns the missing data that a proxy needs.
 pub(super) fn missing(state: &State, objects: &Objects) -> Vec<Diagnostic> {
-    // Where documents are all that there is, what they hold is all that is known.
+    // Without a live agent, the documents are complete.
     if state.agent.is_none() {
         return Vec::new();
     }
@@ -51,7 +49,7 @@ impl Missing<'_> {
         }
     }
 
-    /// What peers ask for: proxies would have to trust their authorities, and a mesh gateway shows a certificate where it speaks HTTP.
+    /// Exports to peers: proxies would have to trust the peers' CAs, and a mesh gateway has a certificate for HTTP.
     fn exports(&mut self) {
         let state = self.state;
         for entry in state.of_kind(Kind::ExportedServices) {
@@ -67,7 +65,7 @@ impl Missing<'_> {
         }
     }
 
-    /// Those of services without a proxy, at which the catalog would have them.
+    /// Virtual addresses of services without a proxy, which only the catalog has.
     fn virtual_addresses(&mut self) {
         let state = self.state;
         if !state.here().any(|instance| instance.proxy.get("Mode").is("transparent")) {

@@ -1,6 +1,4 @@
-//! Registrations: what services and proxies they make, and whether they are valid.
-//!
-//! What must not be here: what config entries add to them.
+//! Creates services and proxies from registrations, and validates them. Does not merge config entries; see `service`.
 
 mod file;
 
@@ -17,26 +15,25 @@ use chancery_base::resource::{ObjectId, Sourced};
 use chancery_kubernetes::reason::Reason;
 use chancery_text::{self, Str};
 
-/// The agent's own node and datacenter.
+/// The agent's own node.
 pub(crate) const NODE: &str = "node1";
-/// Where the agent's node is.
+/// The address of the agent's node.
 pub(crate) const LOCAL: &str = "127.0.0.1";
-/// The service that all servers are.
+/// The service of all servers.
 pub(crate) const SERVERS: &str = "consul";
-/// The first of the ports that sidecars get, and the last.
+/// The range of sidecar ports.
 const PORTS: (i64, i64) = (21000, 21255);
 
-/// What a registration makes: the service, and its sidecar.
+/// The result of a registration: the service, and its sidecar.
 pub(crate) struct Registered {
-    /// In the order in which they are registered.
+    /// In the order of registration.
     pub(crate) instances: Vec<Instance>,
     /// Why it is refused.
     pub(crate) verdict: Verdict,
-    /// Keys and values that do not fit.
+    /// Invalid keys and values.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// The agent's node.
 pub(crate) fn agent(datacenter: &str) -> Node {
     let tagged = ["lan", "lan_ipv4", "wan", "wan_ipv4"].into_iter().map(|name| (Str::new_static(name), Str::new_static(LOCAL)));
     Node {
@@ -48,13 +45,13 @@ pub(crate) fn agent(datacenter: &str) -> Node {
     }
 }
 
-/// The server that the agent is itself, as the catalog has it.
+/// The agent itself as a server in the catalog.
 pub(crate) fn server(datacenter: &str) -> Instance {
     let name = Str::new_static(SERVERS);
     Instance { node: agent(datacenter), id: name.clone(), service: name, port: 8300, local: true, ..Instance::default() }
 }
 
-/// A service definition, in HCL or not. `used` says which ports services of the agent have.
+/// Reads a service definition, in HCL or not. `used` returns whether a service of the agent uses a port.
 pub(crate) fn service(root: &chancery_text::Node, hcl: bool, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = chancery_text::Node::synthesised(chancery_text::Value::Null);
     let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition { hcl });
@@ -67,7 +64,7 @@ pub(crate) fn service(root: &chancery_text::Node, hcl: bool, object: ObjectId, d
     Registered { instances, verdict, faults }
 }
 
-/// Whether a service of the agent has a port.
+/// Whether a service of the agent uses a port.
 pub(crate) type Used<'a> = &'a dyn Fn(i64) -> bool;
 
 fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
@@ -102,7 +99,7 @@ fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -
     Ok([Some(instance), sidecar].into_iter().flatten().collect())
 }
 
-/// The checks of a definition; one that does not say how it went passes.
+/// The checks of a definition; a check without a status passes.
 fn checks(tree: &Tree) -> Vec<Check> {
     let all = tree.find("Check").into_iter().chain(tree.get("Checks").items());
     let check = |(at, check): (usize, &Tree)| Check {
@@ -114,7 +111,7 @@ fn checks(tree: &Tree) -> Vec<Check> {
     all.enumerate().map(check).collect()
 }
 
-/// The checks that ask by HTTP or gRPC.
+/// The checks that use HTTP or gRPC.
 fn probes(tree: &Tree) -> Vec<Tree> {
     let all = tree.find("Check").into_iter().chain(tree.get("Checks").items());
     all.filter(|check| says(check.get("HTTP")) || says(check.get("GRPC"))).cloned().collect()
@@ -129,17 +126,17 @@ fn status(of: &Tree) -> Sourced<Health> {
     Sourced::new(status, of.origin)
 }
 
-/// A definition as the catalog holds it.
+/// A definition in the catalog's form.
 fn node_service(tree: &Tree, id: Str) -> Tree {
     let mut out = tree.clone();
     for field in ["Check", "Checks", "Token"] {
         out.take(field);
     }
-    // Of a kind that there is not it is a typical service.
+    // An unknown kind is treated as a typical service.
     if !KINDS.contains(&tree.get("Kind").text()) {
         out.take("Kind");
     }
-    // What is not said of a weight is one.
+    // An unset weight is one.
     if let Some(weights) = out.get_mut("Weights") {
         for field in ["Passing", "Warning"] {
             if weights.find(field).is_none() {
@@ -214,7 +211,7 @@ fn agent_instance(tree: Tree, datacenter: &str, object: ObjectId) -> Instance {
     instance
 }
 
-/// An instance of its fields.
+/// Creates an instance from its fields.
 fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
     let address = |tree: &Tree| Address { address: tree.get("Address").str(), port: tree.get("Port").int() };
     let tagged: BTreeMap<Str, Address> = tree.get("TaggedAddresses").fields().iter().map(|(name, of)| (name.clone(), address(of))).collect();
@@ -235,7 +232,7 @@ fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
     }
 }
 
-/// A registration in the catalog.
+/// Reads a registration in the catalog.
 pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: &str) -> Registered {
     let read = decode(root, &registration::CATALOG, object, Manner::Catalog);
     let mut faults = read.unfit;
@@ -269,7 +266,7 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
         service: check.get("ServiceID").str(),
     };
     instance.checks = checks.map(check).collect();
-    // Weights that cannot be are none.
+    // Invalid weights are ignored.
     instance.weights = instance.weights.filter(|weights| file::are_weights(*weights).is_ok());
     let nameless = instance.service.is_empty() && !instance.id.is_empty();
     let verdict = validate(&instance, None, false)
@@ -280,7 +277,7 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
     Registered { instances, verdict, faults }
 }
 
-/// Refuses an instance at every address there is.
+/// Refuses unspecified addresses.
 pub(crate) fn has_address(of: &Instance) -> Verdict {
     refuse(matches!(of.address.as_str(), "0.0.0.0" | "::" | "[::]"), || "Invalid service address".into())
 }
@@ -290,7 +287,7 @@ fn node_is_valid(tree: &Tree) -> Verdict {
     refuse(!says(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
 }
 
-/// Whether an instance is valid by itself.
+/// Checks an instance by itself.
 fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     let mut errors = Errors::default();
     let proxy = &of.proxy;
@@ -333,7 +330,7 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     errors.result()
 }
 
-/// What a service of an agent may be besides a typical one.
+/// The kinds of an agent's services besides typical ones.
 const KINDS: [&str; 5] = ["connect-proxy", "mesh-gateway", "terminating-gateway", "ingress-gateway", "api-gateway"];
 
 /// Whether a kind of service is a gateway.
@@ -400,7 +397,7 @@ fn exposed(proxy: &Tree, errors: &mut Errors) {
     }
 }
 
-/// Where an upstream is bound: address and port, or the path of a socket.
+/// The local binding of an upstream: address and port, or a socket path.
 pub(crate) fn bind_address(upstream: &Tree) -> String {
     if upstream.get("LocalBindPort").int() == 0 && says(upstream.get("LocalBindSocketPath")) && !says(upstream.get("LocalBindAddress")) {
         return upstream.get("LocalBindSocketPath").text().to_string();

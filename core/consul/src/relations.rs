@@ -1,6 +1,4 @@
-//! Which documents refer to which, for graphs and ledgers: proxies to their upstreams, services to what is said of them, chains to their targets.
-//!
-//! What must not be here: what proxies get of it.
+//! The references between documents, for graphs and ledgers: proxies to upstreams, services to their settings, chains to targets.
 
 use super::entry::{Entry, Kind};
 use super::instance::Instance;
@@ -16,7 +14,7 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects, Origin};
 use chancery_text::Str;
 
-/// All references; `told` is what the proxies know, each with what registered it.
+/// Returns all references; `told` is the data of each proxy, with its registration.
 pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
     let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
     let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
@@ -38,7 +36,7 @@ pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId,
 struct References<'a> {
     state: &'a State,
     objects: &'a Objects,
-    /// What registers a service, or its proxy.
+    /// The registration of each service or its proxy.
     services: BTreeMap<Str, ObjectId>,
     out: Vec<Relation>,
 }
@@ -51,14 +49,14 @@ impl References<'_> {
         self.out.push(Relation { from, at, relation, to, written, anywhere: false, optional: false, absent: Absent::Nothing });
     }
 
-    /// To an entry, if there is one.
+    /// Adds a reference to an entry, if it exists.
     fn entry_of(&mut self, from: ObjectId, at: Option<Origin>, relation: &'static str, kind: Kind, name: &str) {
         if let Some(to) = self.state.entries.get(&(kind, Str::new(name))).map(|entry| entry.object) {
             self.add(from, at, relation, to);
         }
     }
 
-    /// To a service. That it is missing is for checks to say.
+    /// Adds a reference to a service. Missing services are reported by checks.
     fn service_of(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
         let name = named.str();
         if name.is_empty() || name == "*" {
@@ -74,10 +72,10 @@ impl References<'_> {
         }
     }
 
-    /// To a service, and to what decides where requests to it go.
+    /// Adds references to a service, and to the entries that route its requests.
     fn reach(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
         let name = named.str();
-        // A service that only leads to others need not be registered.
+        // A service that only redirects to others need not be registered.
         let leads = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let leads = leads.into_iter().any(|kind| self.state.entries.contains_key(&(kind, name.clone())));
         if self.services.contains_key(&name) || !leads {
@@ -126,7 +124,7 @@ impl References<'_> {
         for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
-        // Where a router or splitter leads to its own service, what decides there comes next.
+        // If a router or splitter leads to its own service, the next deciding entry follows.
         let is_own = |target: &&Tree| !says(target.get("Service")) || target.get("Service").is(&entry.name);
         match entry.kind {
             Kind::ServiceRouter => {
@@ -170,7 +168,7 @@ impl References<'_> {
         }
     }
 
-    /// A route of an API gateway: to its services, and from each gateway that takes it.
+    /// Adds references of an API gateway's route: to its services, and from each gateway that accepts it.
     fn route(&mut self, from: ObjectId, tree: &Tree) {
         let rules = tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
         rules.chain(tree.get("Services").items()).for_each(|service| self.reach(from, service.get("Name"), "service"));
@@ -182,7 +180,7 @@ impl References<'_> {
         }
     }
 
-    /// The providers of tokens that something names.
+    /// The JWT providers that a tree names.
     fn providers(&mut self, from: ObjectId, tree: &Tree) {
         for provider in tree.get("Providers").items() {
             self.entry_of(from, provider.get("Name").origin, "provider", Kind::JwtProvider, provider.get("Name").text());

@@ -1,7 +1,4 @@
-//! A proxy's registration with what config entries add to it: what the registration says counts first, then the service's defaults, then
-//! those of all proxies.
-//!
-//! What must not be here: what Envoy makes of it.
+//! Merges config entries into a proxy's registration: the registration wins, then the service's defaults, then those of all proxies.
 
 use super::entry::{Entries, Kind};
 use super::instance::Instance;
@@ -16,7 +13,7 @@ use chancery_text::Str;
 /// An upstream of a service: its peer and its name.
 type Upstream = (Str, Str);
 
-/// Central configuration of a service.
+/// The central configuration of a service.
 #[derive(Default)]
 struct Central {
     config: Tree,
@@ -31,7 +28,7 @@ struct Central {
     upstreams: BTreeMap<Upstream, Tree>,
 }
 
-/// Adds what is missing: of maps in each of their keys; what is there already but empty counts as missing.
+/// Adds missing values, for maps in each of their keys; an empty value is treated as missing.
 fn merge(into: &mut Tree, from: &Tree) {
     if let (Plain::Object(fields), Plain::Object(more)) = (&mut into.value, &from.value) {
         for (key, value) in &more.0 {
@@ -60,7 +57,7 @@ fn entry<'a>(entries: &'a Entries, kind: Kind, name: &str) -> &'a Tree {
     entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
 }
 
-/// An instance with what config entries add to it.
+/// Returns an instance merged with config entries.
 pub(crate) fn merged(instance: &Instance, entries: &Entries) -> Instance {
     let central = central(instance, entries);
     let mut proxy = if instance.proxy.is_null() { empty() } else { instance.proxy.clone() };
@@ -147,7 +144,7 @@ fn mesh_gateway_of(config: &Tree) -> Tree {
     or(gateway.get("Mode"), gateway.get("mode"))
 }
 
-/// What central configuration says of a service's proxies, by the names of opaque configuration.
+/// The central configuration of a service's proxies, with the names of opaque configuration.
 pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
     let (global, defaults) = (entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service));
     let mut config = global.get("Config").clone();
@@ -166,7 +163,7 @@ pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
     config
 }
 
-/// The Envoy extensions that a service asks for: those of all first.
+/// The Envoy extensions of a service, global ones first.
 pub(crate) fn extensions(entries: &Entries, service: &str) -> Tree {
     let all = [entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service)];
     all.into_iter().flat_map(|entry| entry.get("EnvoyExtensions").items()).cloned().collect::<Vec<Tree>>().into()
@@ -272,7 +269,7 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     found
 }
 
-/// Sets what an upstream's configuration says, by the names of opaque configuration.
+/// Sets an upstream's configuration, with the names of opaque configuration.
 fn apply(config: &Tree, into: &mut Tree) {
     for (field, name) in [
         ("EnvoyListenerJSON", "envoy_listener_json"),
@@ -292,7 +289,7 @@ fn apply(config: &Tree, into: &mut Tree) {
     let health = ["Interval", "MaxFailures", "EnforcingConsecutive5xx", "MaxEjectionPercent", "BaseEjectionTime"];
     for (field, name, fields, zeros) in [("Limits", "limits", &limits[..], 0), ("PassiveHealthCheck", "passive_health_check", &health[..], 2)] {
         let Some(given) = config.find(field) else { continue };
-        // What is not given is there as null, or as 0 where it could not be.
+        // Absent values are null, or 0 if they cannot be null.
         let value = |(at, name): (usize, &&'static str)| {
             let value = given.get(name).clone();
             (Str::new_static(name), if value.is_null() && at < zeros { Tree::from(0_i64) } else { value })
@@ -302,7 +299,7 @@ fn apply(config: &Tree, into: &mut Tree) {
     }
 }
 
-/// An instance as the agent answers with it.
+/// An instance in the form of the agent's answer.
 pub(crate) fn answer(instance: &Instance) -> Tree {
     let mut tree = instance.tree.clone();
     if let Some(proxy) = tree.get_mut("Proxy") {

@@ -1,6 +1,4 @@
-//! The catalog and the config entries, as the documents of an input leave them.
-//!
-//! What must not be here: how documents are taken (`apply`), and what proxies see of it.
+//! The catalog and the config entries after all documents of an input are applied. Does not apply documents; see `apply`.
 
 use super::agent::Agent;
 use super::catalog::Instances;
@@ -18,15 +16,15 @@ use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// The datacenter where proxies are.
+/// The datacenter of proxies.
 pub(crate) const DATACENTER: &str = "dc1";
 
-/// The config entries that lead to a service, by its name: so that what an entry concerns is found without looking at all others.
+/// The config entries that lead to a service, by its name, to find the entries that a change affects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leading(HashMap<Str, BTreeSet<(Kind, Str)>>);
 
 impl Leading {
-    /// Notes an entry in the place of the one that was there before.
+    /// Adds an entry, and removes the one that it replaces.
     pub(super) fn replace(&mut self, before: Option<&Entry>, entry: &Entry) {
         for (target, of) in before.into_iter().flat_map(|before| graph::related(before).into_iter().map(move |target| (target, before))) {
             if let Some(all) = self.0.get_mut(&target) {
@@ -44,31 +42,29 @@ impl Leading {
     }
 }
 
-/// A cluster.
+/// The state of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// What only the agent knows, where an input says it.
+    /// The agent, if an input describes it.
     pub agent: Option<Agent>,
-    /// The datacenter of the agent.
+    /// The agent's datacenter.
     pub datacenter: Str,
-    /// The config entries.
     pub entries: Entries,
-    /// Which of them lead to a service.
+    /// The entries that lead to each service.
     pub(super) leading: Leading,
     /// The instances of all services, in order.
     pub instances: Instances,
-    /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
+    /// Terminating gateways with a wildcard, and the services that were registered after them: the wildcard applies to those.
     pub wildcards: BTreeSet<(Str, Str)>,
-    /// The documents with certificates, by what references call them.
+    /// The documents with certificates, by the names in references.
     pub certificates: BTreeMap<Str, ObjectId>,
-    /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
-    /// What is wrong with the documents.
+    /// The findings of documents.
     pub diagnostics: Findings,
 }
 
 impl State {
-    /// The names of the services behind a terminating gateway, wildcards resolved.
+    /// The services behind a terminating gateway, with resolved wildcards.
     pub(crate) fn behind(&self, gateway: &Str) -> BTreeSet<Str> {
         let Some(entry) = self.entries.get(&(Kind::TerminatingGateway, gateway.clone())) else { return BTreeSet::new() };
         let mut found = BTreeSet::new();
@@ -86,7 +82,7 @@ impl State {
         found
     }
 
-    /// Whether a service has no instances, and addresses outside of the mesh instead.
+    /// Whether a service has no instances but addresses outside of the mesh.
     pub(crate) fn is_outside(&self, service: &Str) -> bool {
         let has_instances = self.instances.of_service(service).any(|instance| instance.node.datacenter == self.datacenter);
         !has_instances && self.tree(Kind::ServiceDefaults, service).find("Destination").is_some()
@@ -97,12 +93,12 @@ impl State {
         self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)
     }
 
-    /// The proxies that get something here: those of the agent, and, where an agent is there, all of its datacenter.
+    /// The proxies that are served here: those of the agent, or, with a live agent, all of its datacenter.
     pub(crate) fn served(&self) -> Vec<(Str, Arc<Instance>)> {
         let is_proxy = |instance: &&Arc<Instance>| instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind);
         let is_served = |instance: &&Arc<Instance>| instance.local || (self.agent.is_some() && instance.node.peer.is_empty());
         let mut all: Vec<Arc<Instance>> = self.here().filter(is_proxy).filter(is_served).cloned().collect();
-        // An id is unique on its node only: those of the agent's own node come first.
+        // Ids are unique only per node: those of the agent's own node come first.
         all.sort_by(|a, b| b.local.cmp(&a.local));
         let mut taken: BTreeSet<Str> = BTreeSet::new();
         let id = |instance: &Instance| {
@@ -117,25 +113,24 @@ impl State {
         self.entries.range((kind, Str::default())..).take_while(move |((of, _), _)| *of == kind).map(|(_, entry)| entry)
     }
 
-    /// The fields of an entry, or nothing.
+    /// The fields of an entry, or null.
     pub(crate) fn tree(&self, kind: Kind, name: &str) -> &Tree {
         const NOTHING: &Tree = &Tree::NULL;
         self.entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
     }
 
-    /// Whether requests to a service go on to others.
+    /// Whether a chain routes requests for a service to others.
     pub(crate) fn has_chain(&self, service: &Str) -> bool {
         let has = |kind| self.entries.contains_key(&(kind, service.clone()));
         has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
     }
 
-    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
+    /// Whether a resolver routes requests to others, directly or by failover.
     pub(crate) fn leads_elsewhere(&self, service: &Str) -> bool {
         let resolver = self.tree(Kind::ServiceResolver, service);
         says(resolver.get("Redirect")) || says(resolver.get("Failover"))
     }
 
-    /// The protocol of a service.
     pub(crate) fn protocol(&self, service: &str) -> Str {
         let own = self.tree(Kind::ServiceDefaults, service).get("Protocol");
         let all = self.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
@@ -143,7 +138,7 @@ impl State {
         if says(found) { found.str() } else { Str::new_static("tcp") }
     }
 
-    /// The services that entries for discovery are about, and typical ones that are registered.
+    /// The services of discovery entries, and registered typical services.
     fn known_services(&self) -> BTreeSet<Str> {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());
@@ -157,7 +152,7 @@ impl State {
         self.exported_to_if(tree, |_| true).into_keys().collect()
     }
 
-    /// The services that are exported, each with the peers that may use it.
+    /// The exported services, each with its peers.
     fn exported_to_if(&self, tree: &Tree, peer: impl Fn(&str) -> bool) -> BTreeMap<Str, BTreeSet<Str>> {
         let mut exported: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
         for service in tree.get("Services").items() {
@@ -175,7 +170,7 @@ impl State {
         exported
     }
 
-    /// The services that are exported, each with the peers that may use it.
+    /// The exported services, each with its peers.
     pub(crate) fn exports(&self) -> BTreeMap<Str, BTreeSet<Str>> {
         self.exported_to_if(self.tree(Kind::ExportedServices, "default"), |_| true)
     }
@@ -195,7 +190,7 @@ impl State {
         service != "consul" && names.any(|name| name == service || (name == "*" && is_known()))
     }
 
-    /// The config entries, as the API lists them.
+    /// The config entries in the form of the API's list.
     pub(crate) fn answer(&self) -> Tree {
         let mut all: Vec<&Arc<Entry>> = self.entries.values().collect();
         all.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));

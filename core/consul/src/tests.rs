@@ -1,4 +1,4 @@
-//! From text to what a proxy gets: each rule on the smallest input that shows it.
+//! From text to the resources of a proxy: each rule on a minimal input.
 
 mod extensions;
 mod gateways;
@@ -119,7 +119,7 @@ fn settings_and_addresses_lead_to_the_lines_that_say_them() {
     assert!(port.origin != endpoint.origin && key.is_some(), "the port comes of its own line: {port:?}");
 }
 
-/// All values of a message at a key, however deep.
+/// All values of a message at a key, at any depth.
 fn all_at<'a>(of: &'a Tree, key: &str, found: &mut Vec<&'a Tree>) {
     found.extend(of.find(key));
     of.fields().iter().for_each(|(_, value)| all_at(value, key, found));
@@ -269,7 +269,7 @@ fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names()
 fn without_intentions_the_default_policy_decides() {
     let text = [WEB, API].join("---\n");
     let deny = Options::of(&DIALECT).with("default-policy", OptionValue::Text("deny".into()));
-    // To deny nothing is to allow all; to allow nothing is to deny all.
+    // Denying nothing allows everything; allowing nothing denies everything.
     for (options, action) in [(Options::of(&DIALECT), "DENY"), (deny, "")] {
         let compilation = compile(&Inputs::one("input.yaml", text.as_str()), &options, &[&crate::DIALECT]);
         let public = &only(&compilation).listeners[1];
@@ -387,7 +387,7 @@ fn what_an_agent_says_of_itself_counts_for_all_of_its_datacenter() {
     assert!(shown.contains("spiffe://real.consul/ns/default/dc/east/svc/web"), "{shown}");
     let public = gateways[0].ir.delivery.verbatim.listeners.iter().find(|of| of.get("name").text().starts_with("public")).expect("a listener");
     assert!(filters(public)[0].at(&["typed_config", "rules"]).get("action").is_null(), "nobody may call it: {public:?}");
-    // Without the agent a registration in the catalog is another's proxy.
+    // Without the agent a registration in the catalog belongs to another proxy.
     assert_eq!(run(&[&in_catalog("n1")]).gateways().count(), 0);
 }
 
@@ -428,7 +428,7 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     }
     let trees = format!("{:?}", compilation.objects.iter().map(|object| &object.root).collect::<Vec<_>>());
     assert!(trees.contains("c1") && !trees.contains("PRIVATE KEY"), "no tree has it: {trees}");
-    // What is not given yet is waited for, and nothing stands for it.
+    // A certificate that is not given yet is pending, without a placeholder.
     let compilation = run(&[AGENT, &in_catalog("n1"), roots]);
     let gateway = compilation.gateways().next().expect("a gateway");
     let lookup = |reference: &chancery_base::ir::SecretReference| gateway.of().key_material(reference);
@@ -438,7 +438,7 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     assert!(served.iter().all(|of| !text(&of.resource.value).contains("<leaf")));
 }
 
-/// A gateway that ends TLS with a certificate.
+/// A gateway that terminates TLS with a certificate.
 fn with_certificate(certificate: &str, key: &str) -> String {
     let block = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
     let entry = format!("Kind: inline-certificate\nName: shop\nCertificate: |\n{}PrivateKey: |\n{}", block(certificate), block(key));

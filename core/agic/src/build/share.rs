@@ -93,7 +93,7 @@ impl References {
     }
 }
 
-/// The input for making shares, besides Ingresses and their references.
+/// The input for making shares, except Ingresses and their references.
 pub(super) struct ShareInput<'g, 'c> {
     pub(super) source: &'g Source<'c>,
     pub(super) names: &'g Names,

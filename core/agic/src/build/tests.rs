@@ -99,7 +99,7 @@ fn settings_say_how_pods_are_reached() {
 }
 
 #[test]
-fn an_annotation_in_the_wrong_form_is_reported_and_ignored() {
+fn invalid_annotation_is_reported_and_ignored() {
     let outcome = run(&(ingress("web", &[("request-timeout", "5s")], &rule("a.test", &["/"])) + WEB), &Options::default());
     let expected = "Ingress InvalidAnnotation Code=\"ErrorInvalidContent\" Message=\"annotation appgw.ingress.kubernetes.io/request-timeout does not \
                     contain a valid value (5s)\"";
@@ -208,7 +208,7 @@ fn a_redirect_leads_from_http_to_https() {
 }
 
 #[test]
-fn the_first_rule_of_a_path_wins_and_the_last_default() {
+fn first_path_and_last_default_win() {
     let two = |first: &str, second: &str| {
         let at = |path: &str, number: u32| {
             format!(
@@ -225,7 +225,7 @@ fn the_first_rule_of_a_path_wins_and_the_last_default() {
 }
 
 #[test]
-fn prefixes_get_a_star_and_exact_paths_lose_one() {
+fn prefixes_gain_and_exact_paths_lose_star() {
     let path = |path: &str, kind: &str| {
         let spec = format!(
             "  rules: [{{http: {{paths: [{{path: {path:?}, pathType: {kind}, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]\n"
@@ -242,7 +242,7 @@ fn prefixes_get_a_star_and_exact_paths_lose_one() {
 }
 
 #[test]
-fn free_priorities_are_given_in_the_order_of_names() {
+fn free_priorities_follow_name_order() {
     let priorities = |text: &str| {
         let rules = of(text).rules.unwrap();
         rules.iter().map(|rule| value!(rule.properties.priority)).collect::<Vec<_>>()
@@ -268,7 +268,7 @@ fn a_default_backend_alone_takes_the_default_settings() {
 }
 
 #[test]
-fn without_ingresses_there_is_one_listener_with_an_empty_pool() {
+fn no_ingresses_give_listener_with_empty_pool() {
     let properties = built("", &Options::default());
     assert_eq!(properties.listeners.as_ref().unwrap().len(), 1);
     assert_eq!(properties.rules.unwrap()[0].properties.pool.as_ref().unwrap().name(), "defaultaddresspool");

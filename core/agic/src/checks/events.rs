@@ -65,7 +65,7 @@ fn sentence(message: &str) -> alloc::string::String {
 }
 
 fn crash_finding(checked: &Checked<'_, '_>, at: Option<Origin>) -> Diagnostic {
-    let why = checked.processed.crash.as_ref().map_or("", |died| died.why.as_str());
+    let why = checked.processed.crash.as_ref().map_or("", |crash| crash.why.as_str());
     let finding = checked.finding(&codes::CONTROLLER_CRASHES, format!("{why}: AGIC crashes, and the gateway does not change"), at);
     finding.help("no part of the configuration takes effect until this is fixed")
 }

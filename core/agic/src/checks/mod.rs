@@ -60,7 +60,7 @@ const CHECKS: &[Check] = &[
     shared::check,
 ];
 
-/// The values for which earlier compiles found nothing, by their addresses. All others are checked again.
+/// The values without findings in earlier compiles, by their addresses. All others are checked again.
 #[derive(Default)]
 pub struct Memory {
     shares: HashMap<usize, Arc<Share>>,

@@ -16,7 +16,7 @@ fn id(port: i64, hosts: &[&str], frontend: FrontendType) -> ListenerId {
 }
 
 #[test]
-fn listeners_are_named_by_a_hash_of_their_identity() {
+fn listener_name_is_hash_of_identity() {
     let names = names("");
     // MD5 of {"FrontendPort":443,"HostNames":["a.test","b.test","","",""],"FrontendType":"Private"}
     let private = id(443, &["a.test", "b.test"], FrontendType::Private);

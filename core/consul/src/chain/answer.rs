@@ -1,4 +1,4 @@
-//! A chain as the API answers with it.
+//! A chain in the form of the API's answer.
 
 use super::{Chain, Node, NodeKind, Target};
 use crate::go;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Sourced;
 
-/// The value, if it says something.
+/// The value, unless it is empty.
 fn said(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
@@ -22,7 +22,6 @@ fn list<'a>(texts: impl IntoIterator<Item = &'a String>) -> Tree {
     Tree::from(texts.into_iter().map(|text| Tree::from(text.as_str())).collect::<Vec<_>>())
 }
 
-/// A chain as the API answers with it.
 pub(crate) fn answer(chain: &Chain) -> Tree {
     let extensions: Vec<Tree> = chain.extensions.iter().map(|of| write(of, &entries::ENVOY_EXTENSION)).collect();
     let mut out = Tree::object([
@@ -39,7 +38,7 @@ pub(crate) fn answer(chain: &Chain) -> Tree {
         ("Nodes", Tree::object(chain.nodes.iter().map(|(key, of)| (key.as_str(), node(of))))),
         ("Targets", Tree::object(chain.targets.iter().map(|(id, of)| (id.as_str(), target(of))))),
     ]);
-    // Without a virtual IP, both are there as null.
+    // Without a virtual IP, both fields are null.
     let (auto, manual) = match &chain.virtual_ip {
         Some(ip) => (Tree::from(Vec::from([Tree::from(ip)])), Tree::from(Vec::new())),
         None => (Tree::NULL, Tree::NULL),
@@ -88,7 +87,7 @@ fn duration(of: Sourced<i64>) -> Tree {
     Tree::from(go::duration(*of)).or_from(of.origin)
 }
 
-/// JSON makes no difference between 50.0 and 50.
+/// JSON does not distinguish 50.0 from 50.
 fn number(value: f64) -> Tree {
     if value == go::round(value) { (value as i64).into() } else { value.into() }
 }

@@ -1,4 +1,4 @@
-//! Chains of entries that are written here, and what they must be by the rules.
+//! Chains of small entries, checked against the rules.
 
 use super::*;
 use crate::documents;

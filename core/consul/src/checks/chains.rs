@@ -1,4 +1,4 @@
-//! Routers, splitters and resolvers: those that nobody reaches, and those that lead nowhere.
+//! Checks routers, splitters and resolvers: those that no proxy uses, and those without instances.
 
 use super::Mesh;
 use crate::bexpr::Expression;
@@ -45,7 +45,7 @@ fn unreached(mesh: &mut Mesh<'_>) {
             open.extend(entry.targets().into_iter().map(|target| target.get("Service").str()).filter(|name| !name.is_empty()));
         }
     }
-    // A transparent proxy reaches all that it may call, and a mesh gateway all.
+    // A transparent proxy may call everything, and a mesh gateway serves everything.
     let all = reached.contains("*")
         || mesh.state.entries.values().any(|entry| entry.tree.get("Mode").is("transparent"))
         || mesh.state.instances.iter().any(|instance| instance.kind == "mesh-gateway" || instance.proxy.get("Mode").is("transparent"));
@@ -60,7 +60,7 @@ fn unreached(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// The services that gateways and their routes name.
+/// Collects the services that gateways and their routes name.
 fn services(tree: &Tree, found: &mut Vec<Str>) {
     found.extend(tree.get("Services").items().iter().map(|service| service.get("Name").str()));
     tree.fields().iter().for_each(|(_, value)| services(value, found));
@@ -113,7 +113,7 @@ fn resolver(mesh: &mut Mesh<'_>, entry: &Entry) {
     }
 }
 
-/// A failover to where the requests of a subset go already.
+/// Reports a failover to the service that already receives the requests.
 fn to_itself(mesh: &mut Mesh<'_>, entry: &Entry, subset: &str, failover: &Tree) {
     let own = mesh.state.datacenter.clone();
     let is_itself = |target: &Tree| {
@@ -128,7 +128,7 @@ fn to_itself(mesh: &mut Mesh<'_>, entry: &Entry, subset: &str, failover: &Tree) 
     }
 }
 
-/// A target that has no instances. What is in a peer is not known.
+/// Reports a target without instances. Instances of a peer are unknown.
 fn empty_target(mesh: &mut Mesh<'_>, entry: &Entry, target: &Tree, code: &'static Code, words: &str) {
     if !says(target) || says(target.get("Peer")) || says(target.get("SamenessGroup")) {
         return;
@@ -146,7 +146,7 @@ fn empty_target(mesh: &mut Mesh<'_>, entry: &Entry, target: &Tree, code: &'stati
     }
 }
 
-/// The subsets that something leads to, each with its service.
+/// Returns the subsets in use, each with its service.
 fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
     let mut used = BTreeSet::new();
     for entry in mesh.state.entries.values().filter(|entry| KINDS.contains(&entry.kind)) {

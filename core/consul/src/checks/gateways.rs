@@ -1,4 +1,4 @@
-//! Gateways: those that nothing is said of, entries without a gateway, and services that are not there.
+//! Checks gateways: those without an entry, entries without a gateway, and missing services.
 
 use super::Mesh;
 use crate::codes;
@@ -66,7 +66,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// A route belongs to a listener of an API gateway that exists.
+/// Checks that a route belongs to a listener of an existing API gateway.
 fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
     let (name, section) = (parent.get("Name"), parent.get("SectionName"));
     let wrong = match mesh.state.entries.get(&(Kind::ApiGateway, name.str())) {
@@ -92,7 +92,7 @@ fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
     }
 }
 
-/// What a route needs so that a gateway takes it.
+/// Returns what a route needs so that a gateway accepts it.
 fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> {
     let protocol = if route.kind == Kind::HttpRoute { "http" } else { "tcp" };
     let section = parent.get("SectionName");

@@ -1,4 +1,4 @@
-//! Intentions: those that apply to nobody, name nobody, or say what holds anyway; and providers of tokens.
+//! Checks intentions: those that no proxy applies, name missing services, or repeat the default; and JWT providers.
 
 use super::Mesh;
 use crate::codes;
@@ -30,7 +30,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
             .any(|gateway| mesh.state.behind(&gateway.service).contains(name));
         behind || mesh.state.instances.in_mesh_for(name).next().is_some()
     };
-    // A service without a proxy may still be entered by an API that is not in the input: only what has no proxy at all is reported.
+    // An API outside of the input may still add a proxy: only a service without any proxy is reported.
     if name != "*" && !in_mesh() {
         let message = format!("no proxy applies this intention: `{name}` has no sidecar and is behind no terminating gateway");
         let help = mesh.meant(name);
@@ -53,7 +53,7 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     redundant(mesh, entry, source, allows);
 }
 
-/// What holds without any intention need not be said, unless another intention says the opposite of more.
+/// An intention that repeats the default is redundant, unless another intention says the opposite for more services.
 fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     let default = !mesh.stages.options.default_deny;
     let permissions = source.get("Permissions").items();
@@ -70,7 +70,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
         let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
-    // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
+    // For connections, in contrast to requests, permissions always deny. Tokens are required anyway.
     let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
     let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
     let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
@@ -95,7 +95,7 @@ fn providers(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// The providers that something names.
+/// Collects the providers that a tree names.
 fn names(tree: &Tree, found: &mut BTreeSet<Str>) {
     found.extend(tree.get("Providers").items().iter().map(|provider| provider.get("Name").str()));
     tree.fields().iter().for_each(|(_, value)| names(value, found));

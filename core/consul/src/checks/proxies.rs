@@ -1,4 +1,4 @@
-//! Proxies and their upstreams: those that lead nowhere, ports that collide, settings that do not count.
+//! Checks proxies and their upstreams: those without a target, colliding ports, and ineffective settings.
 
 use super::{Mesh, is_critical};
 use crate::entry::Kind;
@@ -37,12 +37,12 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Consul stores what is opaque to it. The command that starts an Envoy reads it, and ends with an error.
+/// Consul stores opaque settings. The command that starts an Envoy reads them, and exits with an error.
 fn bootstraps(mesh: &mut Mesh<'_>) {
     let mut told = BTreeSet::new();
     for (id, proxy) in &mesh.stages.proxies {
         for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
-            // Many proxies may have it of their defaults.
+            // Many proxies may inherit it from their defaults.
             if value.origin.is_none_or(|origin| told.insert(origin)) {
                 let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
                 let object = value.origin.map(|origin| origin.object()).or(proxy.object);
@@ -52,11 +52,11 @@ fn bootstraps(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Consul takes any number for a port. Envoy's own rules find those of proxies; of a service without one, nothing else would say so.
+/// Consul accepts any number as a port. Envoy's own rules find those of proxies; this check finds those of services without a proxy.
 fn ports_out_of_range(mesh: &mut Mesh<'_>) {
     for instance in &mesh.state.instances {
         let own = (instance.tree.get("Port"), String::new());
-        // Those that nobody wrote are the same as its own.
+        // Generated ones equal the instance's own.
         let tagged = instance.tree.get("TaggedAddresses").fields().iter().filter(|(_, address)| address.origin.is_some());
         let tagged = tagged.map(|(name, address)| (address.get("Port"), format!(" at its address `{name}`")));
         let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
@@ -120,7 +120,7 @@ fn peer(mesh: &mut Mesh<'_>, peer: &Tree, object: Option<ObjectId>) {
     }
 }
 
-/// Whether there is the gateway that traffic to another datacenter takes.
+/// Whether the gateway for traffic to another datacenter exists.
 fn gateway(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     let service = mesh.state.tree(Kind::ServiceDefaults, &proxy.destination());
     let levels = [upstream, &proxy.proxy, service, mesh.state.tree(Kind::ProxyDefaults, "global")];
@@ -137,17 +137,17 @@ fn gateway(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     }
 }
 
-/// What listens on a port of a node.
+/// A listener on a port of a node.
 struct Listening<'a> {
     what: String,
     at: &'a Tree,
     object: Option<ObjectId>,
 }
 
-/// Addresses that stand for all of a node's.
+/// Addresses that stand for all addresses of a node.
 const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
 
-/// Ports of services, of upstreams and of paths that are exposed, on the node of the agent.
+/// Checks ports of services, of upstreams and of exposed paths, on the agent's node.
 fn ports(mesh: &mut Mesh<'_>) {
     let mut all: BTreeMap<i64, BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
     let state = mesh.state;
@@ -195,7 +195,7 @@ fn ports(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// What service-defaults and proxy-defaults say of proxies.
+/// Checks the proxy settings in service-defaults and proxy-defaults.
 fn entries(mesh: &mut Mesh<'_>) {
     for kind in [Kind::ServiceDefaults, Kind::ProxyDefaults] {
         for entry in mesh.entries(kind) {

@@ -1,4 +1,4 @@
-//! What checks find beyond the examples of their pages.
+//! Findings beyond the examples of the code pages.
 
 use crate::DIALECT;
 use alloc::format;

@@ -1,4 +1,4 @@
-//! The page of each code is its test: its first example produces the code, and the mended one does not.
+//! The page of each code is its test: its first example produces the code, and the fixed one does not.
 
 use super::ALL;
 use alloc::collections::BTreeMap;
@@ -16,7 +16,7 @@ fn block<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     section.split_once("```yaml\n")?.1.split("\n```").next()
 }
 
-/// The codes that are found in a text, each with the worst severity that it has.
+/// The codes that are found in a text, each with its worst severity.
 fn found(text: &str) -> BTreeMap<String, Severity> {
     let mut compiler = Compiler::new(&[&crate::DIALECT]);
     let mut compilation = compiler.compile(&Inputs::one("input.yaml", text), &Options::default());

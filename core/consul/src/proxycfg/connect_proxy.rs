@@ -1,4 +1,4 @@
-//! What a sidecar knows.
+//! The data of a sidecar.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
 use super::wanted::Wanted;
@@ -13,18 +13,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A sidecar.
 #[derive(Clone, Debug)]
 pub struct ConnectProxy {
-    /// The service that it stands for.
+    /// The service that it represents.
     pub destination: Str,
     /// The id of its instance.
     pub destination_id: Str,
-    /// The datacenter.
     pub datacenter: Str,
-    /// It takes all that leaves.
+    /// Whether it intercepts all outgoing traffic.
     pub transparent: bool,
-    /// What is said of upstreams, also of `*`.
+    /// The configuration of upstreams, including `*`.
     pub upstreams: BTreeMap<UpstreamId, Tree>,
     /// The mesh gateway mode of all upstreams.
     pub mesh_gateway: Str,
@@ -40,7 +38,7 @@ pub(crate) fn id_of(upstream: &Tree) -> UpstreamId {
     }
 }
 
-/// Whether an upstream has a listener of its own.
+/// Whether an upstream has its own listener.
 pub(crate) fn is_bound(upstream: &Tree) -> bool {
     upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath"))
 }
@@ -63,24 +61,24 @@ impl ConnectProxy {
         }
     }
 
-    /// What is said of an upstream, or of all.
+    /// The configuration of an upstream, or of all.
     pub fn upstream(&self, id: &UpstreamId) -> Option<&Tree> {
         self.upstreams.get(id).or_else(|| self.upstreams.get(&UpstreamId::wildcard()))
     }
 
-    /// Whether there is an upstream that nobody listed.
+    /// Whether it is an unlisted upstream.
     pub fn is_implicit(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
         self.transparent
             && (mail.upstreams(&Watch::PeeredUpstreams).contains(id)
                 || (*id == UpstreamId::service(&id.name) && mail.names(&Watch::IntentionUpstreams(self.destination.clone())).contains(&id.name)))
     }
 
-    /// Whether an upstream is left out, as nobody asked for it.
+    /// Whether an upstream is left out because it is not listed.
     pub fn skips(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
         !self.upstream(id).is_some_and(is_bound) && !self.is_implicit(mail, id)
     }
 
-    /// How the proxy looks at an upstream.
+    /// The proxy's view of an upstream.
     fn request(&self, id: &UpstreamId, upstream: Option<&Tree>) -> Request {
         const NOTHING: &Tree = &Tree::NULL;
         let config = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
@@ -88,7 +86,7 @@ impl ConnectProxy {
             return Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
         }
         let mesh_gateway = upstream.map_or_else(|| self.mesh_gateway.clone(), |upstream| upstream.at(&["MeshGateway", "Mode"]).str());
-        // What does not fit is taken as not given.
+        // Invalid values are treated as unset.
         let mut config = Reader::of(config);
         Request {
             service: id.name.clone(),
@@ -109,7 +107,7 @@ impl ConnectProxy {
     }
 }
 
-/// The upstream to a collector of telemetry, by a socket in a folder.
+/// The upstream to a telemetry collector, by a socket in a folder.
 fn collector(instance: &Instance) -> Option<Tree> {
     let folder = instance.proxy.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).clone();
     if !says(&folder) {
@@ -118,7 +116,7 @@ fn collector(instance: &Instance) -> Option<Tree> {
     let path = names::collector_socket(folder.text(), &instance.id);
     Some(Tree::object([
         ("DestinationName", Tree::from("consul-telemetry-collector")),
-        // Its chain is asked for as nobody in particular sees it.
+        // Its chain is requested without a proxy's view.
         ("Collector", true.into()),
         ("LocalBindSocketPath", Tree::from(path).or_from(folder.origin)),
         ("Config", Tree::object([("protocol", Tree::from("grpc"))])),
@@ -138,7 +136,7 @@ impl Machine for ConnectProxy {
             Watch::Roots,
         ]);
         let listed = self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool());
-        // An upstream that is listed has one chain, also where intentions ask for it.
+        // A listed upstream has one chain, even if intentions name it too.
         let mut asked = BTreeSet::new();
         for (id, upstream) in listed {
             if id.query {

@@ -1,4 +1,4 @@
-//! What a mesh gateway knows.
+//! The data of a mesh gateway.
 
 use super::mailbox::{Machine, Mailbox};
 use super::terminating::by_name;
@@ -15,12 +15,10 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A mesh gateway.
 #[derive(Clone, Debug)]
 pub struct MeshGateway {
-    /// The datacenter.
     pub datacenter: Str,
-    /// Servers of other datacenters are reached through it.
+    /// Whether servers of other datacenters are reached through it.
     pub federates: bool,
 }
 
@@ -55,7 +53,7 @@ impl MeshGateway {
         groups.filter(|(_, instances)| !instances.is_empty()).collect()
     }
 
-    /// The imported services, each with whether its gateways are reached by a host's name.
+    /// The imported services, each with whether its gateways are reached by host name.
     pub fn imported(&self, mail: &Mailbox) -> Vec<(Vec<Arc<Instance>>, bool)> {
         let peers = mail.names(&Watch::ExportedTo(None)).into_iter();
         let groups = peers.flat_map(|peer| {
@@ -80,12 +78,12 @@ impl MeshGateway {
         gateways.filter(|(_, instances)| !instances.is_empty()).collect()
     }
 
-    /// The gateways of the own datacenter.
+    /// The gateways of its own datacenter.
     pub fn own<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
         mail.instances(&Watch::MeshGateways(self.datacenter.clone()))
     }
 
-    /// The servers of the datacenter, where anything is handed on to them.
+    /// The servers of the datacenter, if it forwards to them.
     pub fn servers<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
         mail.instances(&self.of_servers())
     }
@@ -95,7 +93,7 @@ impl MeshGateway {
         Watch::Health(Health { service, datacenter: self.datacenter.clone(), ..Health::default() })
     }
 
-    /// The services that peers may use, and that are there.
+    /// The existing services that peers may use.
     pub fn exported<'a>(&self, mail: &'a Mailbox) -> Vec<Exported<'a>> {
         let groups = self.groups(mail);
         let all = mail.exports().into_iter().filter(|(service, _)| groups.contains_key(service));
@@ -148,7 +146,7 @@ impl Machine for MeshGateway {
         for service in mail.exports().into_keys() {
             let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
             wanted.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
-            // It answers for services that peers call by HTTP.
+            // It terminates TLS for services that peers call by HTTP.
             wanted.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
             wanted.chained(&Watch::Exports, Watch::Roots);
         }

@@ -1,4 +1,4 @@
-//! What users patch in the end.
+//! The effects of users' patches.
 
 use super::lenience::{refused, taken};
 use super::{API, WEB, only, run};

@@ -1,4 +1,4 @@
-//! What gateways get.
+//! The resources of gateways.
 
 use super::{DIALECT, messages, only, run};
 use alloc::string::String;

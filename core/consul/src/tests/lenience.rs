@@ -1,4 +1,4 @@
-//! What may be written how: opaque configuration, config entries, registrations.
+//! The accepted notations of opaque configuration, config entries and registrations.
 
 use super::{API, HTTP, WEB, messages, only, run};
 use alloc::format;

@@ -1,4 +1,4 @@
-//! Routers, splitters and resolvers.
+//! Validates routers, splitters and resolvers.
 
 use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
 use crate::{bexpr, go};
@@ -13,16 +13,16 @@ pub(super) fn normalise_router(tree: &mut Tree) {
     }
 }
 
-/// A weight in hundredths of a per cent, as it is rounded.
+/// A weight in hundredths of a percent, rounded.
 pub(crate) fn scaled(weight: f64) -> i64 {
     // Weights are 32 bits wide.
     go::round(f64::from(weight as f32 * 100.0)) as i64
 }
 
-/// A weight rounded to hundredths of a per cent.
+/// A weight rounded to hundredths of a percent.
 pub(crate) fn rounded(weight: f64) -> f64 {
     let rounded = scaled(weight) as f32 / 100.0;
-    // What a number of 32 bits is written as, and not its nearest of 64.
+    // The decimal form of the 32-bit number, not of its nearest 64-bit number.
     alloc::string::ToString::to_string(&rounded).parse().unwrap_or(weight)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn router(tree: &Tree) -> Verdict {
     Ok(())
 }
 
-/// On what Envoy may be told to try again.
+/// The retry conditions of Envoy.
 const RETRY_ON: [&str; 12] = [
     "5xx",
     "gateway-error",
@@ -110,7 +110,7 @@ pub(super) fn splitter(tree: &Tree) -> Verdict {
     };
     for (at, split) in splits.iter().enumerate() {
         let this = key(split);
-        // Headers are compared as pointers: only splits without any are the same.
+        // Headers are compared as pointers: only splits without headers are equal.
         let plain = this.4.is_null() && this.5.is_null();
         let before = plain && splits.iter().take(at).any(|other| key(other) == this);
         refuse(before, || {
@@ -170,7 +170,7 @@ pub(crate) fn has_subset(tree: &Tree, name: &str) -> bool {
     tree.get("Subsets").find(name).is_some()
 }
 
-/// Locality is looked at in Enterprise only.
+/// Locality is only evaluated in Enterprise.
 pub(super) fn locality(tree: &Tree) -> Verdict {
     let mode = tree.at(&["PrioritizeByLocality", "Mode"]).text();
     refuse(!tree.get("PrioritizeByLocality").is_null() && !mode.is_empty(), || "Prioritize-by-locality requires Consul Enterprise".into())
@@ -202,13 +202,13 @@ fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
     })
 }
 
-/// Policies are looked at in Enterprise only.
+/// Policies are only evaluated in Enterprise.
 fn failover_policy(policy: &Tree) -> Verdict {
     refuse(says(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
     failover_mode(policy)
 }
 
-/// What a policy may say.
+/// The valid modes of a policy.
 pub(super) fn failover_mode(policy: &Tree) -> Verdict {
     refuse(!matches!(policy.get("Mode").text(), "" | "sequential" | "order-by-locality"), || {
         "Failover-policy mode must be one of '', 'sequential', or 'order-by-locality'".into()
@@ -253,7 +253,7 @@ fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     refuse(empty, || format!("{prefix}.Datacenters: found empty datacenter"))
 }
 
-/// Whether a load balancer sends requests by a hash of them.
+/// Whether a load balancer distributes requests by a hash.
 pub(crate) fn is_hash_based(balancer: &Tree) -> bool {
     matches!(balancer.get("Policy").text(), "maglev" | "ring_hash")
 }

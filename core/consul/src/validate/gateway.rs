@@ -1,4 +1,4 @@
-//! Gateways and certificates.
+//! Validates gateways and certificates.
 
 use super::rule::{Verdict, lower, meta, refuse, says, tls};
 use crate::go;
@@ -93,7 +93,7 @@ fn ingress_service<'a>(tree: &Tree, listener: &Tree, service: &'a Tree, names: &
     sds(tree, listener, service)
 }
 
-/// Certificates by SDS are said at the gateway, the listener and the service; what is missing at one may be said by another.
+/// SDS certificates may be configured at the gateway, the listener and the service; a missing field may be inherited.
 fn sds(tree: &Tree, listener: &Tree, service: &Tree) -> Verdict {
     let port = listener.get("Port").int();
     let said = |of: &Tree| {
@@ -196,7 +196,7 @@ fn api_listener(listener: &Tree) -> Verdict {
     tls(settings.get("MinVersion"), settings.get("MaxVersion"), settings.get("CipherSuites"))
 }
 
-/// Whether something that looks like PEM stands in a text.
+/// Whether a text contains something like PEM.
 fn is_pem(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("-----BEGIN ") else { return false };
     let Some((label, rest)) = rest.split_once("-----") else { return false };
@@ -205,8 +205,8 @@ fn is_pem(text: &str) -> bool {
     !packed.is_empty() && packed.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c))
 }
 
-/// What Consul checks of a certificate and its key (`agent/structs/config_entry_inline_certificate.go`). Of a key on a curve that does not say
-/// its public half nothing is known, and it is taken.
+/// Validates a certificate and its key (`agent/structs/config_entry_inline_certificate.go`). A key on a curve without its public half cannot be
+/// checked, and is accepted.
 pub(super) fn certificate(tree: &Tree, key: &str) -> Verdict {
     meta(tree)?;
     refuse(!is_pem(key), || "failed to parse private key PEM".into())?;
@@ -234,7 +234,7 @@ pub(super) fn certificate(tree: &Tree, key: &str) -> Verdict {
 /// The fewest bits of an RSA key.
 const FEWEST_BITS: usize = 2048;
 
-/// The first block of PEM of such a kind; what is none before it is passed over.
+/// The first PEM block of a kind; other blocks before it are skipped.
 fn block(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<pem::Block> {
     let mut rest = text.as_bytes();
     while let Ok(Some(block)) = pem::next(&mut rest) {

@@ -1,4 +1,4 @@
-//! Intentions: who may call a service.
+//! Validates intentions.
 
 use super::jwt;
 use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 
-/// The more is said exactly, the higher.
+/// A more exact name has a higher precedence.
 fn precedence(destination: &str, source: &str) -> i64 {
     let exact = |name: &str| if name == "*" { 1 } else { 2 };
     let highest = if exact(destination) == 2 { 9 } else { 6 };

@@ -1,4 +1,4 @@
-//! Who issues tokens, and what is asked of them.
+//! Validates JWT providers and token requirements.
 
 use super::rule::{Verdict, count, meta, named, refuse, says};
 use crate::go::{self, Errors};
@@ -6,7 +6,7 @@ use alloc::format;
 use base64::Engine as _;
 use chancery_base::ir::Tree;
 
-/// What is allowed between clocks, where nobody says it.
+/// The default clock skew.
 const CLOCK_SKEW: i64 = 30;
 
 pub(super) fn normalise(tree: &mut Tree) {
@@ -15,7 +15,7 @@ pub(super) fn normalise(tree: &mut Tree) {
     }
 }
 
-/// What an intention asks of tokens.
+/// Validates an intention's token requirements.
 pub(super) fn requirement(tree: &Tree) -> Verdict {
     let mut errors = Errors::default();
     for provider in tree.get("Providers").items() {

@@ -11,7 +11,7 @@ use chancery_base::substitution;
 use chancery_text::Str;
 
 /// The effect of a configuration that Envoy rejects.
-pub(super) const REFUSED: &str = "Envoy rejects the whole update because of it, and goes on with the last one that it took";
+pub(super) const REFUSED: &str = "Envoy rejects the whole update because of it, and continues with the last one that it accepted";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     for table in tables(whole.ir) {

@@ -1,4 +1,4 @@
-//! `builtin/wasm`: a plugin before the last filter.
+//! Applies `builtin/wasm`: a plugin before the last filter.
 
 use super::input::ExtensionInput;
 use super::insert;
@@ -37,7 +37,7 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Text in an `Any`.
+/// A string in an `Any`.
 fn configuration(text: &Tree) -> Tree {
     if text.text().is_empty() {
         return Tree::NULL;

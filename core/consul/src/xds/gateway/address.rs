@@ -1,4 +1,4 @@
-//! At which addresses a gateway listens.
+//! The addresses of a gateway's listeners.
 
 use crate::instance::VIRTUAL;
 use crate::proxycfg::Proxy;
@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// An address at which a gateway listens.
+/// An address of a gateway's listeners.
 pub(crate) struct At {
     pub(crate) name: Str,
     pub(crate) host: Tree,
     pub(crate) port: Tree,
 }
 
-/// The listeners of all addresses at which a gateway listens.
+/// Returns the listeners of all addresses.
 pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> Outcome {
     let mut out = Vec::new();
     for at in addresses(cx)? {
@@ -24,7 +24,7 @@ pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> O
     Ok(out)
 }
 
-/// All addresses at which a gateway listens, by name, each once.
+/// All addresses of a gateway, by name, each once.
 fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
     if let (Some(fault), Proxy::Ingress(_) | Proxy::Api(_)) = (config.fault, cx.proxy) {
@@ -38,7 +38,7 @@ fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
         all.push(At { name: Str::new_static("default"), host, port: instance.tree.get("Port").clone() });
     }
     if config.bind_tagged {
-        // Those of services behind it are told by the catalog alone.
+        // Addresses of services behind it come only from the catalog.
         let is_own = |name: &str| !name.strip_prefix(VIRTUAL).is_some_and(|rest| rest.starts_with(':'));
         for (name, address) in instance.tree.get("TaggedAddresses").fields().iter().filter(|(name, _)| is_own(name)) {
             all.push(At { name: name.clone(), host: address.get("Address").clone(), port: address.get("Port").clone() });

@@ -1,4 +1,4 @@
-//! API gateways.
+//! The resources of API gateways.
 
 use super::address::at_each;
 use super::synthesis::{Synthetic, synthetic};
@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// All that an API gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &ApiGateway) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
@@ -167,7 +166,7 @@ fn http(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> T
     out
 }
 
-/// A chain for each certificate; of several, by the hosts that no other has. Versions and ciphers do not count here.
+/// A chain for each certificate; several certificates are distinguished by the hosts that no other has. Versions and ciphers are ignored here.
 fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts: &Http) -> Vec<Tree> {
     let references = ready.bound.get("Certificates").items().iter();
     let found: Vec<_> = references.filter_map(|reference| cx.mail.whole_entry(Kind::InlineCertificate, &reference.get("Name").str())).collect();
@@ -192,7 +191,7 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
     for (at, entry) in found.iter().enumerate() {
         let own: Vec<Tree> = match hosts.get(at) {
             Some(own) if several => {
-                // A host that a certificate has as its common name and again among its alternative names counts as shared too.
+                // A host that is both the common name and an alternative name of a certificate is treated as shared.
                 let shared = |host: &&Str| hosts.iter().flatten().filter(|other| other == host).count() > 1;
                 own.iter().filter(|host| !shared(host)).map(Tree::from).collect()
             }
@@ -206,7 +205,7 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
         let text = Tree::from(format!("{}{end}", certificate.text())).or_from(certificate.origin);
         let pair = message! {
             "certificate_chain": message! { "inline_string": text },
-            // The key itself is in no tree: the host gives it where it is asked for.
+            // The key itself is in no tree: the host provides it on request.
             "private_key": message! { "inline_string": format!("<{}:key>", material::of_entry(&entry.name)) },
         };
         out.push(chain(&entry.name, own, message! { "tls_params": empty(), "tls_certificates": one(pair) }));

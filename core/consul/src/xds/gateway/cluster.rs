@@ -1,4 +1,4 @@
-//! What the clusters of mesh and terminating gateways have in common.
+//! Shared parts of the clusters of mesh and terminating gateways.
 
 use crate::instance::Instance;
 use crate::proxycfg::Proxy;
@@ -10,11 +10,11 @@ use alloc::sync::Arc;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 
-/// What a gateway's cluster is like.
+/// The parameters of a gateway's cluster.
 #[derive(Default)]
 pub(crate) struct GatewayCluster<'a> {
     pub(crate) name: &'a str,
-    /// Instances that are reached by a host's name.
+    /// Instances that are reached by host name.
     pub(crate) named: &'a [Arc<Instance>],
     /// In nanoseconds; 0 for the gateway's own.
     pub(crate) connect_timeout: Sourced<i64>,

@@ -1,4 +1,4 @@
-//! Ingress gateways.
+//! The resources of ingress gateways.
 
 use super::address::at_each;
 use crate::entry::Kind;
@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 
-/// All that an ingress gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &Ingress) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
@@ -83,7 +82,7 @@ fn socket(cx: &Context<'_>, gateway: &Ingress, listener: &Listener) -> Result<Tr
     Ok(tls::socket_down(common, false))
 }
 
-/// Whether a service has a certificate of its own.
+/// Whether a service has its own certificate.
 fn has_own(service: &Tree) -> bool {
     says(service.at(&["TLS", "SDS", "CertResource"]))
 }
@@ -211,7 +210,7 @@ fn clusters(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
     Ok(out)
 }
 
-/// What an ingress gateway's entry says of all services, and of this one.
+/// Sets the limits from an ingress gateway's entry: its defaults, and those of this service.
 fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Failure> {
     let mut threshold = empty();
     let fields = [("MaxConnections", "max_connections"), ("MaxPendingRequests", "max_pending_requests"), ("MaxConcurrentRequests", "max_requests")];
@@ -224,7 +223,7 @@ fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Fail
     if !threshold.fields().is_empty() && has_breakers {
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
-    // The gateway gets its entry in a form that has no field for what is not said of the percentage.
+    // The gateway gets its entry in a form without a field for an absent percentage.
     let read = |of: &Tree| {
         HealthCheck::of(of.get("PassiveHealthCheck")).map(|health| HealthCheck { ejection: health.ejection.or(Some(Sourced::default())), ..health })
     };

@@ -1,4 +1,4 @@
-//! Terminating gateways.
+//! The resources of terminating gateways.
 
 use super::address::{At, at_each};
 use super::cluster::{GatewayCluster, cluster};
@@ -22,7 +22,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// All that a terminating gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listener(cx, gateway, at).map(|one| Vec::from([one])))?,
@@ -32,7 +31,7 @@ pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Resul
     })
 }
 
-/// What central configuration says of a service.
+/// The central configuration of a service.
 fn config(cx: &Context<'_>, service: &Str) -> ProxyConfig {
     const NOTHING: &Tree = &Tree::NULL;
     ProxyConfig::of(cx.mail.trees(&Watch::Config(service.clone())).first().unwrap_or(NOTHING))
@@ -72,7 +71,7 @@ fn chain(cx: &Context<'_>, service: &Str, cluster: String, protocol: &Str) -> Re
     })
 }
 
-/// The subsets of a service: its resolver's.
+/// The subsets in a service's resolver.
 fn subsets<'a>(cx: &'a Context<'_>, service: &Str) -> (&'a Tree, Vec<(Str, &'a Tree)>) {
     let resolver = cx.mail.entry(Kind::ServiceResolver, service);
     (resolver, resolver.get("Subsets").fields().iter().map(|(name, subset)| (name.clone(), subset)).collect())

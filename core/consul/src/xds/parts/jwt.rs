@@ -1,4 +1,4 @@
-//! Tokens: what is read of them, and where keys come from.
+//! The JWT filter, and the clusters for keys.
 
 use super::proto::{copied, duration, empty, endpoint, extension, flag, list, message, one};
 use super::tls;
@@ -14,7 +14,7 @@ use chancery_base::ir::Tree;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// The filter that reads tokens, where intentions want any.
+/// The filter that reads tokens, if intentions require any.
 pub(crate) fn filter(cx: &Context<'_>, intentions: &[Tree]) -> Result<Option<Tree>, Failure> {
     let mut providers: Vec<(String, Tree)> = Vec::new();
     let mut requirements = Vec::new();
@@ -112,14 +112,14 @@ fn remote(remote: &Tree, name: &str) -> Tree {
     };
     message! {
         "http_uri": uri,
-        // Nanoseconds are taken for seconds there.
+        // The reference sends the nanoseconds as seconds.
         "cache_duration": if *cached > 0 { cached.map(|seconds| format!("{seconds}s")).into() } else { Tree::NULL },
         "async_fetch": message! { "fast_listener": flag(remote.get("FetchAsynchronously").flag()) },
         "retry_policy": policy,
     }
 }
 
-/// The cluster from which a provider's keys are fetched.
+/// The cluster that serves a provider's keys.
 pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let remote = entry.get("JSONWebKeySet").find("Remote")?;
     let uri = remote.get("URI");

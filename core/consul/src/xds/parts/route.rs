@@ -14,17 +14,17 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::Origin;
 use chancery_text::Str;
 
-/// A table of routes.
+/// A route table.
 pub(crate) fn table(name: &str, hosts: Vec<Tree>) -> Tree {
     message! { "name": name, "virtual_hosts": list(hosts), "validate_clusters": true }
 }
 
-/// Every path.
+/// A matcher for every path.
 pub(crate) fn everything() -> Tree {
     message! { "prefix": "/" }
 }
 
-/// The domains of a service: its own, or those that everybody gets; also with the port.
+/// The domains of a service: its own hosts, or the default ones; also with the port.
 pub(crate) fn domains(name: &Str, hosts: &[Tree], port: &Tree) -> Tree {
     let mut all: Vec<Tree> = if hosts.is_empty() { Vec::from([Tree::from(format!("{name}.ingress.*"))]) } else { hosts.to_vec() };
     let without: Vec<Tree> = all.iter().filter(|host| go::split_host_port(host.text()).is_none() && !host.text().contains(':')).cloned().collect();
@@ -73,7 +73,7 @@ pub(crate) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gatew
     Ok(message! { "name": id.to_string(), "domains": domains, "routes": list(routes) })
 }
 
-/// Where a node sends requests.
+/// The action of a node.
 fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<Tree>, Failure> {
     let to = |target: &str| chain.targets.get(target).map(|target| cluster_name(chain, target, for_mesh_gateway));
     match &node.kind {
@@ -83,7 +83,7 @@ fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<T
     }
 }
 
-/// The field that says where a route or a share goes.
+/// The origin of a route's or share's target.
 fn chosen_by(destination: &Tree) -> Option<Origin> {
     ["ServiceSubset", "Service"].into_iter().map(|field| destination.get(field)).find(|field| says(field)).and_then(|field| field.origin)
 }
@@ -113,7 +113,7 @@ fn weighted(chain: &Chain, splits: &[Split], for_mesh_gateway: bool) -> Result<T
     Ok(message! { "weighted_clusters": message! { "clusters": list(clusters), "total_weight": whole } })
 }
 
-/// What a route's destination says of timeouts, retries and headers.
+/// Sets the timeouts, retries and headers of a route's destination.
 fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
     if says(destination.get("PrefixRewrite")) {
         action.set("prefix_rewrite", destination.get("PrefixRewrite").clone());
@@ -146,7 +146,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
     headers(route, destination);
 }
 
-/// Headers that are added, set and taken away, in both directions.
+/// Headers that are added, set and removed, in both directions.
 pub(crate) fn headers(out: &mut Tree, of: &Tree) {
     for (field, add, remove) in [
         ("RequestHeaders", "request_headers_to_add", "request_headers_to_remove"),
@@ -167,7 +167,7 @@ pub(crate) fn headers(out: &mut Tree, of: &Tree) {
     }
 }
 
-/// What a header must be.
+/// The condition of a header.
 pub(crate) fn header(header: &Tree) -> Option<Tree> {
     let kinds = [
         ("Exact", "exact_match"),
@@ -200,7 +200,7 @@ fn query(query: &Tree) -> Option<Tree> {
     Some(out.or_from(query.origin))
 }
 
-/// What a request must be.
+/// The condition of a request.
 fn matches(http: &Tree) -> Tree {
     let mut out = if says(http.get("PathExact")) {
         message! { "path": http.get("PathExact").clone() }
@@ -223,7 +223,7 @@ fn matches(http: &Tree) -> Tree {
     out.or_from(http.origin)
 }
 
-/// What decides which instance a request goes to.
+/// Sets the hash policy of a load balancer.
 pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
     let Some(balancer) = balancer.filter(|balancer| is_hash_based(balancer)) else { return Ok(()) };
     let mut policies = Vec::new();

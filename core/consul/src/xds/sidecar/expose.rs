@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A path.
 pub(crate) struct Path {
     pub(crate) path: Tree,
     pub(crate) protocol: Str,
@@ -23,10 +22,10 @@ pub(crate) struct Path {
     from_check: bool,
 }
 
-/// The first of the ports that are given to checks.
+/// The first port for checks.
 const FIRST_PORT: i64 = 21500;
 
-/// The paths that are listed, and those of checks.
+/// The listed paths, and those of checks.
 pub(crate) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
     let expose = cx.instance.proxy.get("Expose");
     let listed = expose.get("Paths").items().iter().map(|path| Path {

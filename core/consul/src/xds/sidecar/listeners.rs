@@ -85,7 +85,7 @@ fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
     listener(cx, name, upstream.get("LocalBindAddress").clone(), upstream.get("LocalBindPort"), "OUTBOUND")
 }
 
-/// Spreads connections over workers.
+/// Distributes connections over workers.
 fn balance(listener: &mut Tree, how: &str) {
     if how == "exact_balance" {
         listener.set("connection_balance_config", message! { "exact_balance": empty() });
@@ -204,7 +204,7 @@ fn public(cx: &Context<'_>, proxy: &ConnectProxy) -> Result<Tree, Failure> {
     Ok(listener.or_from(cx.instance.tree.origin))
 }
 
-/// Puts intentions and certificates into all chains.
+/// Adds intentions and certificates to all chains.
 fn finish(listener: &mut Tree, filter: Option<Tree>, socket: &Tree) {
     for chain in listener.get_mut("filter_chains").into_iter().flat_map(Tree::items_mut) {
         if let Some(filter) = &filter {
@@ -218,7 +218,7 @@ fn finish(listener: &mut Tree, filter: Option<Tree>, socket: &Tree) {
     }
 }
 
-/// A chain for those without certificates.
+/// Adds a chain for clients without certificates.
 fn permissive(cx: &Context<'_>, proxy: &ConnectProxy, opts: &Http, listener: &mut Tree) {
     let settings = &cx.instance.proxy;
     let port = settings.get("LocalServicePort");

@@ -1,6 +1,4 @@
-//! What a sidecar gets.
-//!
-//! What must not be here: what gateways share with it (`parts`).
+//! The resources of a sidecar. Parts that gateways share are in `parts`.
 
 mod clusters;
 mod expose;
@@ -17,7 +15,6 @@ use crate::xds::parts::{endpoint, route};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// All that a sidecar gets.
 pub(crate) fn resources(cx: &Context<'_>, proxy: &ConnectProxy) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: listeners::all(cx, proxy)?,
