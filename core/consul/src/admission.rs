@@ -176,9 +176,9 @@ impl Admission {
         Some(Node { id: node.id, value })
     }
 
-    fn refuse(&mut self, node: &Node, wanted: &str, path: &str) {
+    fn refuse(&mut self, node: &Node, expected: &str, path: &str) {
         let found = node.kind_name();
-        let why = format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"");
+        let why = format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {expected}: \"{found}\"");
         self.refused.push((&shared::WRONG_TYPE, why, node.id));
     }
 }
@@ -233,10 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_has_the_resource_refused() {
+    fn value_of_wrong_type_refuses_resource() {
         let (_, refused) = admitted(Kind::ServiceResolver, "web", "{connectTimeout: 5, subsets: {v1: {onlyPassing: 'true'}}}");
-        let words = |path: &str, found: &str, wanted: &str| {
-            format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"")
+        let words = |path: &str, found: &str, expected: &str| {
+            format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {expected}: \"{found}\"")
         };
         assert_eq!(refused, [words("spec.connectTimeout", "integer", "string"), words("spec.subsets.v1.onlyPassing", "string", "boolean")]);
         let (_, refused) = admitted(Kind::ServiceRouter, "web", "{routes: [{match: {http: {methods: GET}}}, {destination: {numRetries: 3}}]}");

@@ -9,9 +9,6 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Objects;
 use chancery_text::{Node, Str};
 
-/// The kind of the document.
-pub(crate) const KIND: &str = "consul-agent";
-
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agent {
     pub datacenter: Str,

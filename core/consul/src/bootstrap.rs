@@ -2,9 +2,9 @@
 
 use super::go;
 use super::instance::Instance;
+use super::lenient::{Reader, find};
 use super::names::{self, DEFAULT};
-use super::validate::says;
-use super::weak::{Reader, find};
+use super::validate::is_set;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -217,7 +217,7 @@ fn admin_listener(bind: &Tree, name: &str, matches: Tree, rewrite: &str) -> Opti
     Some(listener.or_from(bind.origin))
 }
 
-/// Returns the values in a proxy's configuration because of which `consul connect envoy` writes no bootstrap, each with its key and the message.
+/// Returns the values in a proxy's configuration that make `consul connect envoy` fail, each with its key and the message.
 pub(super) fn refused(config: &Tree) -> Vec<(&'static str, &Tree, String)> {
     let of = |key: &str| Some(find(config, key, "")).filter(|value| !value.text().is_empty());
     let mut out = Vec::new();
@@ -324,7 +324,7 @@ impl Statics {
             }
         }
         let folder = of("envoy_telemetry_collector_bind_socket_dir");
-        if says(folder) {
+        if is_set(folder) {
             const LOOPBACK: &str = "consul_telemetry_collector_loopback";
             let service = object! {
                 "@type": "type.googleapis.com/envoy.config.metrics.v3.MetricsServiceConfig",

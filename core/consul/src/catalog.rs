@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_that_is_registered_again_is_found_by_what_it_is_now() {
+    fn reregistered_instance_is_found_by_new_keys() {
         let mut all = Instances::default();
         all.put(Arc::new(instance("a", "web", "", 80)));
         all.put(Arc::new(instance("b", "web", "", 81)));

@@ -71,7 +71,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
         gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(built.ir.clone()) });
     }
     sink.append(&mut found);
-    write_down(objects, sink, ledger);
+    record_ledger(objects, sink, ledger);
     unbound(&state, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
@@ -135,7 +135,7 @@ fn denies(state: &State, options: &Options) -> bool {
 }
 
 /// Records the ledger state of objects that proxies need not use.
-fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
+fn record_ledger(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
     let mut refused: BTreeMap<ObjectId, Str> = BTreeMap::new();
     for finding in sink.iter().filter(|finding| finding.severity == Severity::Error) {
         if let Some(object) = finding.place.object() {
@@ -214,7 +214,7 @@ fn build(of: &Snapshot<'_>, default_deny: bool, agent: Option<&Agent>) -> Built 
 }
 
 /// Compiles one proxy of a cluster from scratch.
-fn alone(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Option<Built> {
+fn compile_proxy(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Option<Built> {
     let default_deny = denies(state, &stages.options);
     let mut data = Catalog::new(state.clone(), stages.peers.clone(), default_deny);
     let mut manager = Manager::default();
@@ -250,7 +250,7 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
     for gateway in of_readers {
         let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
         *budget = budget.checked_sub(1)?;
-        let after = alone(&state, stages, instance)?.ir;
+        let after = compile_proxy(&state, stages, instance)?.ir;
         let after = &after.delivery;
         if ir.delivery.identity != after.identity || !same(&ir.delivery.verbatim, &after.verbatim) {
             return Some(true);

@@ -1,8 +1,6 @@
 //! The documents of an input: config entries, service definitions, and nodes of the catalog. Does not validate them; see `reading`.
 
-use super::agent;
 use super::entry::Kind;
-use super::material;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Findings;
@@ -29,6 +27,13 @@ pub(crate) enum What {
     /// None of these.
     Nothing,
 }
+
+/// The kind of the document with the agent's own data.
+const AGENT: &str = "consul-agent";
+/// The kind of a document with the certificate of a service.
+const LEAF: &str = "consul-leaf";
+/// The kind of the document with the CA certificates.
+const ROOTS: &str = "consul-roots";
 
 /// The API group of Consul's resources in Kubernetes.
 pub(crate) const GROUP: &str = "consul.hashicorp.com";
@@ -111,9 +116,9 @@ pub(crate) fn what(root: &Node) -> (What, Str) {
     }
     let name = text_at(root, &["Name"]);
     match &*kind {
-        agent::KIND => return (What::Agent, text_at(root, &["Datacenter"])),
-        material::LEAF => return (What::Leaf, name),
-        material::ROOTS => return (What::Roots, name),
+        AGENT => return (What::Agent, text_at(root, &["Datacenter"])),
+        LEAF => return (What::Leaf, name),
+        ROOTS => return (What::Roots, name),
         _ => {}
     }
     (What::Entry(Kind::named(&kind).ok_or(kind)), name)
@@ -125,7 +130,7 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
 }
 
 /// How documents are identified.
-pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart, secrets, is_own };
+pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart: registration_identity, secrets, is_own };
 
 /// Splits an agent's file into its definitions: the services if there are several (a list at `service`, or anything at `services`), and the entries
 /// at `config_entries.bootstrap`. `services` of other programs (Compose) are maps by name.
@@ -175,7 +180,7 @@ fn key_of(root: &Node) -> ResourceKey {
 }
 
 /// The id, the node and the address of a registration.
-fn apart(root: &Node) -> Vec<Str> {
+fn registration_identity(root: &Node) -> Vec<Str> {
     match what(root).0 {
         What::Service => [["service", "id"], ["service", "address"]].map(|path| text_at(root, &path)).into(),
         What::Catalog => {
@@ -284,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_with_a_service_beside_it_is_an_entry() {
+    fn entry_with_service_is_an_entry() {
         let both = "Kind = \"service-router\"\nName = \"web\"\nservice {\n  name = \"web\"\n}\n";
         let (objects, _) = load(&Inputs::one("agent.hcl", both));
         assert_eq!(objects.iter().map(|object| what(&object.root)).collect::<Vec<_>>(), [(What::Entry(Ok(Kind::ServiceRouter)), "web".into())]);
     }
 
     #[test]
-    fn what_a_text_is_does_not_depend_on_its_name() {
+    fn document_type_ignores_file_name() {
         let json = "{\"service\": {\"name\": \"web\", \"port\": 80}}";
         let hcl = "service {\n  name = \"web\"\n  port = 80\n}\n";
         for (name, text) in [("agent.hcl", json), ("agent.json", json), ("agent.hcl", hcl), ("agent.json", hcl)] {
@@ -302,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_splits_and_what_is_no_text_are_reported_and_end_nothing() {
+    fn malformed_splits_are_reported() {
         let splits: alloc::string::String = (0..1_000).map(|at| alloc::format!("- {{Weight: 0.1, Service: s{at}}}\n")).collect();
         let http = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n";
         let state = |text: &str| {

@@ -1,7 +1,7 @@
 //! Config entries: their kinds, and their stored form. Does not validate them; see `validate`.
 
 use super::schema::{self, Struct, entries, gateways};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -114,6 +114,30 @@ impl Entry {
         let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
         let failover = tree.get("Failover").fields().iter().flat_map(|(_, of)| core::iter::once(of).chain(of.get("Targets").items()));
         routes.chain(tree.get("Splits").items()).chain([tree.get("Redirect")]).chain(failover).collect()
+    }
+
+    /// The services that it leads to.
+    pub(crate) fn related_services(&self) -> BTreeSet<Str> {
+        let tree = &self.tree;
+        let own = |service: Str| if service.is_empty() { self.name.clone() } else { service };
+        let found: Vec<Str> = match self.kind {
+            Kind::ServiceRouter => {
+                let all = tree.get("Routes").items().iter().map(|route| own(route.at(&["Destination", "Service"]).str()));
+                all.chain([self.name.clone()]).collect()
+            }
+            Kind::ServiceSplitter => tree.get("Splits").items().iter().map(|split| own(split.get("Service").str())).collect(),
+            Kind::ServiceResolver => {
+                let failover = tree.get("Failover").fields().iter().map(|(_, failover)| failover);
+                let targets = failover.flat_map(|failover| [failover].into_iter().chain(failover.get("Targets").items()));
+                targets.chain([tree.get("Redirect")]).map(|to| own(to.get("Service").str())).collect()
+            }
+            Kind::IngressGateway => {
+                let services = tree.get("Listeners").items().iter().flat_map(|listener| listener.get("Services").items());
+                services.map(|service| service.get("Name").str()).filter(|name| name != "*").collect()
+            }
+            _ => Vec::new(),
+        };
+        found.into_iter().collect()
     }
 
     /// In the form of the API's answer, without indexes and times.

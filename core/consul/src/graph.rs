@@ -4,7 +4,7 @@ use super::chain::{self, NodeKind, Request, Set};
 use super::entry::{Entries, Entry, Kind};
 use super::go::{Errors, quote};
 use super::state::State;
-use super::validate::{Verdict, is_http, refuse, says};
+use super::validate::{Verdict, is_http, is_set, refuse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::ToString;
@@ -59,30 +59,6 @@ fn providers(entries: &Entries, entry: &Entry) -> Verdict {
         }
     }
     errors.result()
-}
-
-/// The services that an entry leads to.
-pub(super) fn related(entry: &Entry) -> BTreeSet<Str> {
-    let tree = &entry.tree;
-    let own = |service: Str| if service.is_empty() { entry.name.clone() } else { service };
-    let found: Vec<Str> = match entry.kind {
-        Kind::ServiceRouter => {
-            let all = tree.get("Routes").items().iter().map(|route| own(route.at(&["Destination", "Service"]).str()));
-            all.chain([entry.name.clone()]).collect()
-        }
-        Kind::ServiceSplitter => tree.get("Splits").items().iter().map(|split| own(split.get("Service").str())).collect(),
-        Kind::ServiceResolver => {
-            let failover = tree.get("Failover").fields().iter().map(|(_, failover)| failover);
-            let targets = failover.flat_map(|failover| [failover].into_iter().chain(failover.get("Targets").items()));
-            targets.chain([tree.get("Redirect")]).map(|to| own(to.get("Service").str())).collect()
-        }
-        Kind::IngressGateway => {
-            let services = tree.get("Listeners").items().iter().flat_map(|listener| listener.get("Services").items());
-            services.map(|service| service.get("Name").str()).filter(|name| name != "*").collect()
-        }
-        _ => Vec::new(),
-    };
-    found.into_iter().collect()
 }
 
 /// The services and entries that an entry may break.
@@ -141,7 +117,7 @@ fn affected(state: &State, entry: &Arc<Entry>) -> Affected {
         }
     }
     for ingress in &affected.ingress {
-        affected.chains.extend(related(ingress));
+        affected.chains.extend(ingress.related_services());
     }
     affected.chains.extend(affected.intentions.iter().map(|entry| entry.name.clone()));
     affected
@@ -157,7 +133,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
         Kind::Mesh => return Ok(()),
         _ => {}
     }
-    set.instead.insert((entry.kind, entry.name.clone()), Some(entry.clone()));
+    set.replacements.insert((entry.kind, entry.name.clone()), Some(entry.clone()));
     let affected = affected(state, entry);
     let request = |service: &Str| Request { service: service.clone(), datacenter: Str::new_static("dc1"), ..Request::default() };
     let mut found = BTreeMap::new();
@@ -180,7 +156,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
         }
     }
     for intentions in affected.intentions.iter().filter(|entry| entry.name != "*") {
-        let permissions = intentions.tree.get("Sources").items().iter().any(|source| says(source.get("Permissions")));
+        let permissions = intentions.tree.get("Sources").items().iter().any(|source| is_set(source.get("Permissions")));
         let protocol = found.get(&intentions.name).map(|(protocol, _)| protocol.to_string()).unwrap_or_default();
         refuse(permissions && !is_http(&protocol), || {
             let service = quote(&intentions.name);
@@ -202,17 +178,17 @@ fn export_is_safe(set: &Set<'_>, service: &Str) -> Verdict {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let kinds = kinds.into_iter().filter(|kind| *kind != Kind::ServiceRouter || name == *service);
         for entry in kinds.filter_map(|kind| set.get(kind, &name)) {
-            todo.extend(related(entry));
+            todo.extend(entry.related_services());
             let redirect = entry.tree.get("Redirect");
-            if says(redirect.get("Datacenter")) {
+            if is_set(redirect.get("Datacenter")) {
                 return refused("cross-datacenter resolver redirect");
             }
-            if says(redirect.get("Peer")) {
+            if is_set(redirect.get("Peer")) {
                 return refused("cross-peer resolver redirect");
             }
             for (_, failover) in entry.tree.get("Failover").fields() {
-                let elsewhere = failover.get("Targets").items().iter().any(|target| says(target.get("Datacenter")));
-                if elsewhere || says(failover.get("Datacenters")) {
+                let elsewhere = failover.get("Targets").items().iter().any(|target| is_set(target.get("Datacenter")));
+                if elsewhere || is_set(failover.get("Datacenters")) {
                     return refused("cross-datacenter failover");
                 }
             }

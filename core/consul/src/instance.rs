@@ -31,9 +31,9 @@ pub struct Address {
 /// A peer's data of an imported service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerMeta {
-    /// Server names, the first of which is used.
+    /// Server names; the first is used.
     pub sni: Vec<Str>,
-    /// Identities, one of which is in its certificate.
+    /// Identities; its certificate has one of them.
     pub spiffe: Vec<Str>,
     pub protocol: Str,
 }

@@ -2,7 +2,7 @@
 
 use super::entry::Kind;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
@@ -51,10 +51,10 @@ pub(crate) fn may_call(state: &State, from: &Str, to: &Str, outside: bool, defau
     let is_meant = state.is_outside(to) == outside;
     let matching = |of: &&Intention| {
         let by_name = [from.as_str(), "*"].contains(&of.source.get("Name").text());
-        !says(of.source.get("Peer")) && by_name && (is_meant || of.destination == "*")
+        !is_set(of.source.get("Peer")) && by_name && (is_meant || of.destination == "*")
     };
     match all.iter().find(matching) {
-        Some(found) => says(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
+        Some(found) => is_set(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
         None => default,
     }
 }

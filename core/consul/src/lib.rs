@@ -1,10 +1,8 @@
-//! Consul's service mesh: config entries, registrations, discovery chains, and what each proxy gets of them.
+//! Consul's service mesh: config entries, registrations, discovery chains, and the resources of each proxy.
 //!
 //! ```text
 //! text -> documents -> State (entries, instances) -> service + chains -> snapshot of a proxy -> Envoy's resources
 //! ```
-//!
-//! What must not be here: what other dialects share; that is the IR's.
 #![no_std]
 
 extern crate alloc;
@@ -26,12 +24,14 @@ mod go;
 mod graph;
 pub mod instance;
 mod intention;
+mod lenient;
 mod material;
 mod names;
 mod not_in_api;
 mod options;
 pub mod proxycfg;
 mod reading;
+mod references;
 mod registration;
 mod relations;
 mod schema;
@@ -42,8 +42,6 @@ pub mod state;
 mod tests;
 mod validate;
 mod views;
-mod wanted;
-mod weak;
 pub mod xds;
 
 pub use options::Options;
@@ -71,7 +69,7 @@ pub static DIALECT: Dialect = Dialect {
             || Kind::named(&key.kind).is_some()
             || matches!(key.kind.as_str(), "service" | "catalog" | "agent" | "leaf" | "roots")
     },
-    wanted: |objects, _| wanted::wanted(objects),
+    wanted: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },

@@ -16,10 +16,6 @@ use chancery_base::ir::{SecretPart, SecretReference};
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_text::Str;
 
-/// The kind of a document with the certificate of a service.
-pub(crate) const LEAF: &str = "consul-leaf";
-/// The kind of the document with the CA certificates.
-pub(crate) const ROOTS: &str = "consul-roots";
 /// The name of this cluster's CA, and the prefix for that of a peer.
 const OWN_ROOTS: &str = "roots";
 

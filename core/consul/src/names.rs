@@ -60,7 +60,7 @@ pub(crate) fn query_sni(query: &str, datacenter: &str, trust_domain: &str) -> St
     format!("{query}.{DEFAULT}.{datacenter}.query.{trust_domain}")
 }
 
-/// The server name under which a peer reaches a service of this cluster.
+/// A peer's server name for a service of this cluster.
 pub(crate) fn peered_sni(service: &str, peer: &str, trust_domain: &str) -> String {
     format!("{service}.{DEFAULT}.{DEFAULT}.{peer}.external.{trust_domain}")
 }
@@ -116,7 +116,7 @@ impl UpstreamId {
         Self { name: name.clone(), ..Self::default() }
     }
 
-    /// The upstream that stands for all.
+    /// The wildcard upstream.
     pub fn wildcard() -> Self {
         Self { name: Str::new_static("*"), ..Self::default() }
     }

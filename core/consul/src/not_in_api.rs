@@ -4,7 +4,7 @@ use super::checks::finding;
 use super::codes;
 use super::entry::Kind;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -43,7 +43,7 @@ impl Missing<'_> {
         for proxy in state.here().filter(|instance| instance.kind == "connect-proxy") {
             let checks = proxy.proxy.at(&["Expose", "Checks"]);
             if checks.bool() {
-                let message = format!("Consul's API does not say which paths the checks of `{}` ask for: none is exposed", proxy.destination());
+                let message = format!("Consul's API does not say the paths of the checks of `{}`: none is exposed", proxy.destination());
                 self.report(message, checks, proxy.object, Some("list the paths in `Paths`".to_string()));
             }
         }
@@ -55,7 +55,7 @@ impl Missing<'_> {
         for entry in state.of_kind(Kind::ExportedServices) {
             for service in entry.tree.get("Services").items() {
                 let name = service.get("Name");
-                if service.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer"))) {
+                if service.get("Consumers").items().iter().any(|consumer| is_set(consumer.get("Peer"))) {
                     let to = if name.is("*") { "any service".to_string() } else { format!("`{}`", name.text()) };
                     let message =
                         format!("Consul's API gives neither the authorities of peers nor certificates of mesh gateways: no peer can call {to}");
@@ -78,7 +78,7 @@ impl Missing<'_> {
                     "Consul's API does not give the virtual address of `{}`, which has no proxy: transparent proxies do not find it",
                     entry.name
                 );
-                let help = "name it among the upstreams of those who call it".to_string();
+                let help = "name it among the upstreams of its callers".to_string();
                 self.report(message, entry.tree.get("Name"), Some(entry.object), Some(help));
             }
         }

@@ -133,7 +133,7 @@ impl Reading<'_> {
     }
 
     fn unread(&mut self, fault: &Fault) {
-        let message = format!("there is no field `{}` that Chancery reads: it has no effect on what is served", fault.text);
+        let message = format!("there is no field `{}` that Chancery reads: it has no effect on the served configuration", fault.text);
         self.unknown_field(&shared::UNKNOWN_FIELD, message, fault.node, fault.meant);
     }
 

@@ -5,7 +5,7 @@ mod file;
 use super::go::{self, Errors};
 use super::instance::{Address, Check, Health, Instance, Node};
 use super::schema::{Fault, Manner, decode, registration};
-use super::validate::{Verdict, refuse, says};
+use super::validate::{Verdict, is_set, refuse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -70,7 +70,7 @@ pub(crate) type Used<'a> = &'a dyn Fn(i64) -> bool;
 fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;
     let name = tree.get("Service").str();
-    let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
+    let id = if is_set(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
     file::definition(tree)?;
     let status = checks(tree);
     let mut instance = agent_instance(node_service(tree, id.clone()), datacenter, object);
@@ -114,7 +114,7 @@ fn checks(tree: &Tree) -> Vec<Check> {
 /// The checks that use HTTP or gRPC.
 fn probes(tree: &Tree) -> Vec<Tree> {
     let all = tree.find("Check").into_iter().chain(tree.get("Checks").items());
-    all.filter(|check| says(check.get("HTTP")) || says(check.get("GRPC"))).cloned().collect()
+    all.filter(|check| is_set(check.get("HTTP")) || is_set(check.get("GRPC"))).cloned().collect()
 }
 
 fn status(of: &Tree) -> Sourced<Health> {
@@ -149,7 +149,7 @@ fn node_service(tree: &Tree, id: Str) -> Tree {
     out.set("Connect", Tree::object([("Native", native)]));
     out.set("ID", Tree::from(id).or_from(tree.get("Service").origin));
     for upstream in out.get_mut("Proxy").and_then(|proxy| proxy.get_mut("Upstreams")).into_iter().flat_map(Tree::items_mut) {
-        if !says(upstream.get("DestinationType")) {
+        if !is_set(upstream.get("DestinationType")) {
             upstream.set("DestinationType", "service".into());
         }
     }
@@ -161,19 +161,19 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: Used<'_>) -> Result<Tree, 
     let from = definition.origin;
     let mut out = node_service(definition, Str::from(format!("{id}-sidecar-proxy")));
     for field in ["Meta", "Tags", "Address"] {
-        if !says(out.get(field)) {
+        if !is_set(out.get(field)) {
             out.take(field);
             out.set(field, parent.get(field).clone());
         }
     }
     let default = |tree: &mut Tree, field: &str, value: Tree| {
-        if !says(tree.get(field)) {
+        if !is_set(tree.get(field)) {
             tree.set(field, value.or_from(from));
         }
     };
     default(&mut out, "Kind", "connect-proxy".into());
     default(&mut out, "Service", format!("{name}-sidecar-proxy").into());
-    if !says(out.get("Port")) {
+    if !is_set(out.get("Port")) {
         let port = (PORTS.0..=PORTS.1).find(|port| !used(*port));
         let port =
             port.ok_or_else(|| format!("no port provided for sidecar_service and none left in the configured range [{}, {}]", PORTS.0, PORTS.1))?;
@@ -182,9 +182,9 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: Used<'_>) -> Result<Tree, 
     let mut proxy = out.take("Proxy").unwrap_or(Tree { value: Plain::Object(Fields::default()), origin: from });
     default(&mut proxy, "DestinationServiceName", parent.get("Service").clone());
     default(&mut proxy, "DestinationServiceID", parent.get("ID").clone());
-    let has_address = says(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1;
-    if !has_address && !says(proxy.get("LocalServiceSocketPath")) {
-        if says(parent.get("SocketPath")) {
+    let has_address = is_set(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1;
+    if !has_address && !is_set(proxy.get("LocalServiceSocketPath")) {
+        if is_set(parent.get("SocketPath")) {
             proxy.set("LocalServiceSocketPath", parent.get("SocketPath").clone());
         } else {
             default(&mut proxy, "LocalServiceAddress", LOCAL.into());
@@ -253,7 +253,7 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
         return Registered { instances: Vec::new(), verdict, faults };
     };
     let mut service = service.clone();
-    if !says(service.get("ID")) {
+    if !is_set(service.get("ID")) {
         service.set("ID", service.get("Service").clone());
     }
     let mut instance = instance(service, node, Some(object));
@@ -283,17 +283,17 @@ pub(crate) fn has_address(of: &Instance) -> Verdict {
 }
 
 fn node_is_valid(tree: &Tree) -> Verdict {
-    refuse(!says(tree.get("Node")), || "Must provide node".into())?;
-    refuse(!says(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
+    refuse(!is_set(tree.get("Node")), || "Must provide node".into())?;
+    refuse(!is_set(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
 }
 
 /// Checks an instance by itself.
 fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     let mut errors = Errors::default();
     let proxy = &of.proxy;
-    let nowhere = of.port == 0 && !says(of.tree.get("SocketPath"));
+    let nowhere = of.port == 0 && !is_set(of.tree.get("SocketPath"));
     if of.kind == "connect-proxy" {
-        if nowhere && (by_agent || !says(of.tree.get("SocketPath"))) {
+        if nowhere && (by_agent || !is_set(of.tree.get("SocketPath"))) {
             errors.add("Port or SocketPath must be set for a connect-proxy");
         }
         self::proxy(of, &mut errors);
@@ -308,13 +308,13 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
         }
         let fields =
             ["DestinationServiceName", "DestinationServiceID", "LocalServiceAddress", "LocalServicePort", "LocalServiceSocketPath", "Upstreams"];
-        for field in fields.into_iter().filter(|field| says(proxy.get(field))) {
+        for field in fields.into_iter().filter(|field| is_set(proxy.get(field))) {
             let what = if field == "Upstreams" { String::from("The Proxy.Upstreams") } else { format!("The Proxy.{field}") };
             errors.add(format!("{what} configuration is invalid for a {kind}"));
         }
     }
     if let Some(sidecar) = sidecar {
-        if says(sidecar.get("ID")) {
+        if is_set(sidecar.get("ID")) {
             errors.add("A SidecarService cannot specify an ID as this is managed by the agent");
         }
         if sidecar.at(&["Connect"]).find("SidecarService").is_some() {
@@ -330,7 +330,7 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     errors.result()
 }
 
-/// The kinds of an agent's services besides typical ones.
+/// The kinds of an agent's services except typical ones.
 const KINDS: [&str; 5] = ["connect-proxy", "mesh-gateway", "terminating-gateway", "ingress-gateway", "api-gateway"];
 
 /// Whether a kind of service is a gateway.
@@ -380,7 +380,7 @@ fn exposed(proxy: &Tree, errors: &mut Errors) {
     let mut ports = BTreeSet::new();
     for path in proxy.at(&["Expose", "Paths"]).items() {
         let port = path.get("ListenerPort").int();
-        if !says(path.get("Path")) {
+        if !is_set(path.get("Path")) {
             errors.add("expose.paths: empty path exposed");
         }
         if !ports.insert(port) {
@@ -399,7 +399,7 @@ fn exposed(proxy: &Tree, errors: &mut Errors) {
 
 /// The local binding of an upstream: address and port, or a socket path.
 pub(crate) fn bind_address(upstream: &Tree) -> String {
-    if upstream.get("LocalBindPort").int() == 0 && says(upstream.get("LocalBindSocketPath")) && !says(upstream.get("LocalBindAddress")) {
+    if upstream.get("LocalBindPort").int() == 0 && is_set(upstream.get("LocalBindSocketPath")) && !is_set(upstream.get("LocalBindAddress")) {
         return upstream.get("LocalBindSocketPath").text().to_string();
     }
     let address = upstream.get("LocalBindAddress").text();
@@ -415,10 +415,10 @@ fn upstream(upstream: &Tree) -> Verdict {
     let central = upstream.get("CentrallyConfigured").bool();
     refuse(name.is_empty(), || "upstream destination name cannot be empty".into())?;
     refuse(name == "*" && !central, || "upstream destination name cannot be a wildcard".into())?;
-    refuse(says(upstream.get("DestinationPeer")) && says(upstream.get("Datacenter")), || {
+    refuse(is_set(upstream.get("DestinationPeer")) && is_set(upstream.get("Datacenter")), || {
         "upstream cannot specify both destination peer and datacenter".into()
     })?;
-    let (port, socket) = (says(upstream.get("LocalBindPort")), says(upstream.get("LocalBindSocketPath")));
+    let (port, socket) = (is_set(upstream.get("LocalBindPort")), is_set(upstream.get("LocalBindSocketPath")));
     refuse(!port && !socket && !central, || "upstream local bind port or local socket path must be defined and nonzero".into())?;
     refuse(port && socket && !central, || "only one of upstream local bind port or local socket path can be defined and nonzero".into())
 }

@@ -5,7 +5,7 @@ use super::instance::Instance;
 use super::proxycfg::Mailbox;
 use super::registration::is_gateway;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects, Origin};
 use chancery_text::Str;
 
-/// Returns all references; `told` is the data of each proxy, with its registration.
-pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
+/// Returns all references; `mailboxes` is the data of each proxy, with its registration.
+pub(super) fn relations<'a>(state: &State, mailboxes: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
     let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
     let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
     let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
@@ -27,7 +27,7 @@ pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId,
     let mut all = References { state, objects, services, out: Vec::new() };
     state.instances.iter().for_each(|instance| all.instance(instance));
     state.entries.values().for_each(|entry| all.entry(entry));
-    for (proxy, mail) in told {
+    for (proxy, mail) in mailboxes {
         mail.registrations().into_iter().for_each(|instance| all.add(proxy, None, "instance", instance));
     }
     all.out
@@ -114,18 +114,18 @@ impl References<'_> {
                 self.entry_of(from, None, "gateway", kind, &instance.service);
             }
         }
-        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
+        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !is_set(upstream.get("DestinationPeer"))) {
             self.reach(from, upstream.get("DestinationName"), "upstream");
         }
     }
 
     fn entry(&mut self, entry: &Entry) {
         let (from, tree) = (entry.object, &entry.tree);
-        for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
+        for target in entry.targets().into_iter().filter(|target| !is_set(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
         // If a router or splitter leads to its own service, the next deciding entry follows.
-        let is_own = |target: &&Tree| !says(target.get("Service")) || target.get("Service").is(&entry.name);
+        let is_own = |target: &&Tree| !is_set(target.get("Service")) || target.get("Service").is(&entry.name);
         match entry.kind {
             Kind::ServiceRouter => {
                 self.entry_of(from, None, "splitter", Kind::ServiceSplitter, &entry.name);
@@ -137,7 +137,7 @@ impl References<'_> {
                 }
             }
             Kind::ServiceIntentions => {
-                for source in tree.get("Sources").items().iter().filter(|source| !says(source.get("Peer"))) {
+                for source in tree.get("Sources").items().iter().filter(|source| !is_set(source.get("Peer"))) {
                     self.service_of(from, source.get("Name"), "source");
                 }
                 self.providers(from, tree);

@@ -2,9 +2,9 @@
 
 use super::entry::{Entries, Kind};
 use super::instance::Instance;
+use super::lenient::Reader;
 use super::schema::{registration, write};
-use super::validate::{change_case, says};
-use super::weak::Reader;
+use super::validate::{change_case, is_set};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use chancery_base::ir::{Fields, Plain, Tree};
@@ -38,7 +38,7 @@ fn merge(into: &mut Tree, from: &Tree) {
                 None => fields.0.push((key.clone(), value.clone())),
             }
         }
-    } else if !says(into) && !from.is_null() {
+    } else if !is_set(into) && !from.is_null() {
         *into = from.clone();
     }
 }
@@ -49,7 +49,7 @@ fn empty() -> Tree {
 }
 
 fn or(first: &Tree, second: &Tree) -> Tree {
-    if says(first) { first.clone() } else { second.clone() }
+    if is_set(first) { first.clone() } else { second.clone() }
 }
 
 fn entry<'a>(entries: &'a Entries, kind: Kind, name: &str) -> &'a Tree {
@@ -74,10 +74,10 @@ pub(crate) fn merged(instance: &Instance, entries: &Entries) -> Instance {
         });
         proxy.set("EnvoyExtensions", bare.collect::<Vec<_>>().into());
     }
-    if !says(proxy.at(&["MeshGateway", "Mode"])) && says(&central.mesh_gateway) {
+    if !is_set(proxy.at(&["MeshGateway", "Mode"])) && is_set(&central.mesh_gateway) {
         proxy.set("MeshGateway", Tree::object([("Mode", central.mesh_gateway.clone())]));
     }
-    if !says(proxy.get("Mode")) {
+    if !is_set(proxy.get("Mode")) {
         proxy.set("Mode", central.mode.clone());
     }
     let transparent = proxy.get("TransparentProxy");
@@ -103,9 +103,9 @@ fn upstreams(proxy: &mut Tree, central: &BTreeMap<Upstream, Tree>) {
         let id = (peer.clone(), upstream.get("DestinationName").str());
         local.insert(id.clone());
         let Some(config) = central.get(&id) else { continue };
-        if !says(upstream.at(&["MeshGateway", "Mode"])) {
+        if !is_set(upstream.at(&["MeshGateway", "Mode"])) {
             let mode = mesh_gateway_of(config);
-            if says(&mode) {
+            if is_set(&mode) {
                 upstream.set("MeshGateway", Tree::object([("Mode", mode)]));
             }
         }
@@ -129,7 +129,7 @@ fn upstreams(proxy: &mut Tree, central: &BTreeMap<Upstream, Tree>) {
             ("DestinationName", Tree::from(name)),
             ("DestinationPeer", if peer.is_empty() { Tree::NULL } else { peer.into() }),
             ("Config", config.clone()),
-            ("MeshGateway", if says(&mode) { Tree::object([("Mode", mode)]) } else { Tree::NULL }),
+            ("MeshGateway", if is_set(&mode) { Tree::object([("Mode", mode)]) } else { Tree::NULL }),
             ("CentrallyConfigured", true.into()),
         ]));
     }
@@ -156,7 +156,7 @@ pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
         ("LocalRequestTimeoutMs", "local_request_timeout_ms"),
     ] {
         let value = defaults.get(field);
-        if says(value) && !matches!(value.value, Plain::Int(..=0)) {
+        if is_set(value) && !matches!(value.value, Plain::Int(..=0)) {
             config.set(name, value.clone());
         }
     }
@@ -175,7 +175,7 @@ fn central(instance: &Instance, entries: &Entries) -> Central {
     let pick = |path: &[&str]| or(defaults.at(path), global.at(path));
     let mut expose = global.get("Expose").clone();
     for field in ["Checks", "Paths"] {
-        if says(defaults.at(&["Expose", field])) {
+        if is_set(defaults.at(&["Expose", field])) {
             expose.set(field, defaults.at(&["Expose", field]).clone());
         }
     }
@@ -211,18 +211,18 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     let mut wildcard = empty();
     wildcard.set("mesh_gateway", global.at(&["Config", "mesh_gateway"]).clone());
     for gateway in [global.at(&["MeshGateway", "Mode"]), &central.mesh_gateway] {
-        if says(gateway) {
+        if is_set(gateway) {
             wildcard.set("mesh_gateway", mode(gateway));
         }
     }
     let mut for_all = defaults.find("Defaults").cloned();
     if let Some(for_all) = &mut for_all {
-        if !says(for_all.at(&["MeshGateway", "Mode"])) && says(&central.mesh_gateway) {
+        if !is_set(for_all.at(&["MeshGateway", "Mode"])) && is_set(&central.mesh_gateway) {
             for_all.set("MeshGateway", mode(&central.mesh_gateway));
         }
         apply(for_all, &mut wildcard);
     }
-    if says(own_mode) {
+    if is_set(own_mode) {
         wildcard.set("mesh_gateway", mode(own_mode));
     }
     let mut protocol = Reader::of(global.get("Config")).tree("protocol", "");
@@ -247,16 +247,16 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
             config.set(name, value.clone());
         }
         let protocol = entry(entries, Kind::ServiceDefaults, &id.1).get("Protocol");
-        if says(protocol) {
+        if is_set(protocol) {
             config.set("protocol", protocol.clone());
         }
-        if says(&central.mesh_gateway) {
+        if is_set(&central.mesh_gateway) {
             config.set("mesh_gateway", mode(&central.mesh_gateway));
         }
         if let Some(for_all) = &for_all {
             apply(for_all, &mut config);
         }
-        if says(own_mode) {
+        if is_set(own_mode) {
             config.set("mesh_gateway", mode(own_mode));
         }
         if let Some(each) = overrides.get(&id) {
@@ -278,11 +278,11 @@ fn apply(config: &Tree, into: &mut Tree) {
         ("ConnectTimeoutMs", "connect_timeout_ms"),
         ("BalanceOutboundConnections", "balance_outbound_connections"),
     ] {
-        if says(config.get(field)) {
+        if is_set(config.get(field)) {
             into.set(name, config.get(field).clone());
         }
     }
-    if says(config.at(&["MeshGateway", "Mode"])) {
+    if is_set(config.at(&["MeshGateway", "Mode"])) {
         into.set("mesh_gateway", config.get("MeshGateway").clone());
     }
     let limits = ["MaxConnections", "MaxPendingRequests", "MaxConcurrentRequests"];
@@ -308,16 +308,16 @@ pub(crate) fn answer(instance: &Instance) -> Tree {
         if !own.is_empty() {
             proxy.set("Upstreams", own.into());
         }
-        if !["OutboundListenerPort", "DialedDirectly"].iter().any(|field| says(proxy.at(&["TransparentProxy", field]))) {
+        if !["OutboundListenerPort", "DialedDirectly"].iter().any(|field| is_set(proxy.at(&["TransparentProxy", field]))) {
             proxy.take("TransparentProxy");
         }
-        if !proxy.get("AccessLogs").fields().iter().any(|(_, value)| says(value)) {
+        if !proxy.get("AccessLogs").fields().iter().any(|(_, value)| is_set(value)) {
             proxy.take("AccessLogs");
         }
     }
     let weights = instance.weights.unwrap_or((1, 1));
     tree.set("Weights", Tree::object([("Passing", Tree::from(weights.0)), ("Warning", Tree::from(weights.1))]));
-    if !says(tree.get("Tags")) {
+    if !is_set(tree.get("Tags")) {
         tree.set("Tags", Tree { value: Plain::List(Vec::new()), origin: None });
     }
     write(&tree, &registration::SERVICE)

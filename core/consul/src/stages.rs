@@ -19,7 +19,7 @@ pub struct Stages {
     pub proxies: BTreeMap<Str, Arc<ProxyState>>,
 }
 
-/// The state of a proxy besides its Envoy's resources.
+/// The state of a proxy without its Envoy's resources.
 #[derive(Clone, Debug)]
 pub struct ProxyState {
     /// The object that registered it.

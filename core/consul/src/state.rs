@@ -3,10 +3,9 @@
 use super::agent::Agent;
 use super::catalog::Instances;
 use super::entry::{Entries, Entry, Kind};
-use super::graph;
 use super::instance::Instance;
 use super::registration;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -26,12 +25,12 @@ pub(super) struct Leading(HashMap<Str, BTreeSet<(Kind, Str)>>);
 impl Leading {
     /// Adds an entry, and removes the one that it replaces.
     pub(super) fn replace(&mut self, before: Option<&Entry>, entry: &Entry) {
-        for (target, of) in before.into_iter().flat_map(|before| graph::related(before).into_iter().map(move |target| (target, before))) {
+        for (target, of) in before.into_iter().flat_map(|before| before.related_services().into_iter().map(move |target| (target, before))) {
             if let Some(all) = self.0.get_mut(&target) {
                 all.remove(&(of.kind, of.name.clone()));
             }
         }
-        for target in graph::related(entry) {
+        for target in entry.related_services() {
             self.0.entry(target).or_default().insert((entry.kind, entry.name.clone()));
         }
     }
@@ -128,14 +127,14 @@ impl State {
     /// Whether a resolver routes requests to others, directly or by failover.
     pub(crate) fn leads_elsewhere(&self, service: &Str) -> bool {
         let resolver = self.tree(Kind::ServiceResolver, service);
-        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+        is_set(resolver.get("Redirect")) || is_set(resolver.get("Failover"))
     }
 
     pub(crate) fn protocol(&self, service: &str) -> Str {
         let own = self.tree(Kind::ServiceDefaults, service).get("Protocol");
         let all = self.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
-        let found = if says(own) { own } else { all };
-        if says(found) { found.str() } else { Str::new_static("tcp") }
+        let found = if is_set(own) { own } else { all };
+        if is_set(found) { found.str() } else { Str::new_static("tcp") }
     }
 
     /// The services of discovery entries, and registered typical services.
@@ -156,7 +155,7 @@ impl State {
     fn exported_to_if(&self, tree: &Tree, peer: impl Fn(&str) -> bool) -> BTreeMap<Str, BTreeSet<Str>> {
         let mut exported: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
         for service in tree.get("Services").items() {
-            let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| says(to) && peer(to.text()));
+            let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| is_set(to) && peer(to.text()));
             let peers: BTreeSet<Str> = consumers.map(Tree::str).collect();
             if peers.is_empty() {
                 continue;
@@ -184,7 +183,7 @@ impl State {
                 || self.instances.of_service(service).filter(is_here).any(|instance| instance.kind.is_empty())
                 || self.instances.in_mesh_for(service).filter(is_here).any(|instance| instance.kind == "connect-proxy")
         };
-        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer")));
+        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| is_set(consumer.get("Peer")));
         let all = self.tree(Kind::ExportedServices, "default").get("Services").items().iter().filter(has_peer);
         let mut names = all.map(|exported| exported.get("Name").text());
         service != "consul" && names.any(|name| name == service || (name == "*" && is_known()))

@@ -70,7 +70,7 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
     Some(Node::synthesised(Value::Object(object)))
 }
 
-/// Consul's outputs besides the configuration of Envoys.
+/// Consul's outputs other than the configuration of Envoys.
 pub const OUTPUTS: &[Output] = &[
     Output {
         name: "entries",

@@ -10,7 +10,7 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Sourced;
 
 /// The value, unless it is empty.
-fn said(text: &str) -> Tree {
+fn non_empty(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 
@@ -29,12 +29,12 @@ pub(crate) fn answer(chain: &Chain) -> Tree {
         ("Namespace", DEFAULT.into()),
         ("Partition", DEFAULT.into()),
         ("Datacenter", (&chain.datacenter).into()),
-        ("CustomizationHash", said(&chain.hash)),
+        ("CustomizationHash", non_empty(&chain.hash)),
         ("Default", flag(chain.default)),
-        ("Protocol", said(&chain.protocol)),
+        ("Protocol", non_empty(&chain.protocol)),
         ("ServiceMeta", if chain.meta.fields().is_empty() { Tree::NULL } else { chain.meta.clone() }),
         ("EnvoyExtensions", if extensions.is_empty() { Tree::NULL } else { extensions.into() }),
-        ("StartNode", said(&chain.start)),
+        ("StartNode", non_empty(&chain.start)),
         ("Nodes", Tree::object(chain.nodes.iter().map(|(key, of)| (key.as_str(), node(of))))),
         ("Targets", Tree::object(chain.targets.iter().map(|(id, of)| (id.as_str(), target(of))))),
     ]);
@@ -55,7 +55,7 @@ fn node(node: &Node) -> Tree {
         NodeKind::Router(routes) => ("router", "Routes", {
             let route = |route: &super::Route| {
                 let definition = write(&route.definition, &entries::SERVICE_ROUTE);
-                Tree::object([("Definition", definition), ("NextNode", said(&route.next))])
+                Tree::object([("Definition", definition), ("NextNode", non_empty(&route.next))])
             };
             Tree::from(routes.iter().map(route).collect::<Vec<_>>())
         }),
@@ -63,7 +63,7 @@ fn node(node: &Node) -> Tree {
             let split = |split: &super::Split| {
                 let definition = write(&split.definition, &entries::SERVICE_SPLIT);
                 let weight = if split.weight == 0.0 { Tree::NULL } else { number(split.weight) };
-                Tree::object([("Definition", definition), ("Weight", weight), ("NextNode", said(&split.next))])
+                Tree::object([("Definition", definition), ("Weight", weight), ("NextNode", non_empty(&split.next))])
             };
             Tree::from(splits.iter().map(split).collect::<Vec<_>>())
         }),
@@ -74,13 +74,13 @@ fn node(node: &Node) -> Tree {
                 ("Default", flag(resolver.default)),
                 ("ConnectTimeout", duration(resolver.connect_timeout)),
                 ("RequestTimeout", if *request == 0 { Tree::NULL } else { Tree::from(*request).or_from(request.origin) }),
-                ("Target", said(&resolver.target)),
+                ("Target", non_empty(&resolver.target)),
                 ("Failover", failover.into()),
             ])
         }),
     };
     let load_balancer = node.load_balancer.as_ref().map(|of| write(of, &entries::LOAD_BALANCER));
-    Tree::object([("Type", Tree::from(kind)), ("Name", said(&node.name)), (field, what), ("LoadBalancer", load_balancer.into())])
+    Tree::object([("Type", Tree::from(kind)), ("Name", non_empty(&node.name)), (field, what), ("LoadBalancer", load_balancer.into())])
 }
 
 fn duration(of: Sourced<i64>) -> Tree {
@@ -94,19 +94,19 @@ fn number(value: f64) -> Tree {
 
 fn target(target: &Target) -> Tree {
     Tree::object([
-        ("ID", said(&target.id)),
-        ("Service", said(&target.service)),
-        ("ServiceSubset", said(&target.subset)),
-        ("Namespace", said(&target.within.namespace)),
-        ("Partition", said(&target.within.partition)),
-        ("Datacenter", said(&target.datacenter)),
-        ("Peer", said(&target.peer)),
-        ("MeshGateway", Tree::object([("Mode", said(&target.mesh_gateway))])),
+        ("ID", non_empty(&target.id)),
+        ("Service", non_empty(&target.service)),
+        ("ServiceSubset", non_empty(&target.subset)),
+        ("Namespace", non_empty(&target.within.namespace)),
+        ("Partition", non_empty(&target.within.partition)),
+        ("Datacenter", non_empty(&target.datacenter)),
+        ("Peer", non_empty(&target.peer)),
+        ("MeshGateway", Tree::object([("Mode", non_empty(&target.mesh_gateway))])),
         ("Subset", write(&target.definition, &entries::SERVICE_RESOLVER_SUBSET)),
         ("TransparentProxy", Tree::object([("DialedDirectly", flag(target.dialed_directly))])),
         ("ConnectTimeout", duration(target.connect_timeout)),
         ("External", flag(target.external)),
-        ("SNI", said(&target.sni)),
-        ("Name", said(&target.name)),
+        ("SNI", non_empty(&target.sni)),
+        ("Name", non_empty(&target.name)),
     ])
 }

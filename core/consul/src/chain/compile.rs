@@ -3,9 +3,9 @@
 use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Within, hash, target_id};
 use crate::entry::Kind;
 use crate::go::quote;
+use crate::lenient::Reader;
 use crate::names::{DEFAULT, TRUST_DOMAIN};
-use crate::validate::{has_subset, is_hash_based, is_http, rounded, says};
-use crate::weak::Reader;
+use crate::validate::{has_subset, is_hash_based, is_http, is_set, rounded};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -41,9 +41,9 @@ pub fn compile(set: &Set<'_>, request: &Request) -> Result<Chain, Reason> {
         resolved: BTreeMap::new(),
     };
     let start = compiler.assemble()?;
-    compiler.circles(&start)?;
+    compiler.reject_cycles(&start)?;
     compiler.flatten()?;
-    compiler.sweep(&start);
+    compiler.remove_unreachable(&start);
     compiler.finish(start)
 }
 
@@ -333,11 +333,11 @@ impl Compiler<'_> {
         target.filter = target.definition.get("Filter").str();
         target.only_passing = target.definition.get("OnlyPassing").flag();
         let defaults = self.set.tree(Kind::ServiceDefaults, &target.service);
-        if let Some(sni) = defaults.find("ExternalSNI").filter(|sni| says(sni)) {
+        if let Some(sni) = defaults.find("ExternalSNI").filter(|sni| is_set(sni)) {
             target.sni = sni.str();
             target.external = true;
             for (field, what) in [("Redirect", "redirects"), ("Subsets", "subsets"), ("Failover", "failover")] {
-                if tree.find(field).is_some_and(|value| field == "Redirect" || says(value)) {
+                if tree.find(field).is_some_and(|value| field == "Redirect" || is_set(value)) {
                     let service = quote(&target.service);
                     return Err(format!("service {service} has an external SNI set; cannot define {what} for external services").into());
                 }
@@ -386,7 +386,7 @@ impl Compiler<'_> {
     }
 
     /// Reports splitters that lead back to themselves.
-    fn circles(&self, start: &str) -> Result<(), Reason> {
+    fn reject_cycles(&self, start: &str) -> Result<(), Reason> {
         // `None` marks the end of a node's successors.
         let mut todo = Vec::from([Some(String::from(start))]);
         let mut path: Vec<String> = Vec::new();
@@ -449,7 +449,7 @@ impl Compiler<'_> {
     }
 
     /// Removes unreachable nodes.
-    fn sweep(&mut self, start: &str) {
+    fn remove_unreachable(&mut self, start: &str) {
         let mut reached = BTreeSet::new();
         let mut todo = Vec::from([String::from(start)]);
         while let Some(key) = todo.pop() {
@@ -515,7 +515,7 @@ impl Compiler<'_> {
 fn is_default(tree: &Tree) -> bool {
     let texts = ["DefaultSubset", "Subsets", "Failover", "ConnectTimeout", "RequestTimeout"];
     let given = ["Redirect", "LoadBalancer", "PrioritizeByLocality"];
-    !texts.iter().any(|field| says(tree.get(field))) && !given.iter().any(|field| tree.find(field).is_some())
+    !texts.iter().any(|field| is_set(tree.get(field))) && !given.iter().any(|field| tree.find(field).is_some())
 }
 
 /// Merges a share inside another share: its own headers, and the outer ones.
@@ -528,7 +528,7 @@ fn merged(inner: &Tree, outer: &Tree) -> Tree {
 }
 
 fn headers(base: &Tree, over: &Tree) -> Tree {
-    let nothing = |tree: &Tree| !["Add", "Set", "Remove"].iter().any(|field| says(tree.get(field)));
+    let nothing = |tree: &Tree| !["Add", "Set", "Remove"].iter().any(|field| is_set(tree.get(field)));
     if nothing(base) {
         return over.clone();
     }

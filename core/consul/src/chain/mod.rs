@@ -180,7 +180,7 @@ impl Target {
         UpstreamId { query: false, name: self.service.clone(), datacenter: self.datacenter.clone(), peer: self.peer.clone() }
     }
 
-    /// The server name under which this cluster reaches it.
+    /// This cluster's server name for it.
     pub(crate) fn server_name(&self, trust_domain: &str) -> String {
         let Self { service, subset, datacenter, .. } = self;
         let Within { namespace, partition } = &self.within;

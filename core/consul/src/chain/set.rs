@@ -13,9 +13,9 @@ pub struct Set<'a> {
     /// The stored entries.
     pub entries: &'a Entries,
     /// Entries that replace or extend the stored ones; `None` hides a stored entry.
-    pub instead: BTreeMap<(Kind, Str), Option<Arc<Entry>>>,
+    pub replacements: BTreeMap<(Kind, Str), Option<Arc<Entry>>>,
     /// Whether the stored entries are ignored.
-    pub alone: bool,
+    pub ignores_stored: bool,
     /// Records the lookups, if set.
     pub lookups: Option<&'a Lookups>,
 }
@@ -33,7 +33,7 @@ impl Lookups {
 impl<'a> Set<'a> {
     /// The stored entries.
     pub fn of(entries: &'a Entries) -> Self {
-        Self { entries, instead: BTreeMap::new(), alone: false, lookups: None }
+        Self { entries, replacements: BTreeMap::new(), ignores_stored: false, lookups: None }
     }
 
     /// The stored entries, with recorded lookups.
@@ -46,9 +46,9 @@ impl<'a> Set<'a> {
         if let Some(lookups) = self.lookups {
             lookups.0.borrow_mut().insert(key.clone());
         }
-        match self.instead.get(&key) {
+        match self.replacements.get(&key) {
             Some(entry) => entry.as_ref(),
-            None if self.alone => None,
+            None if self.ignores_stored => None,
             None => self.entries.get(&key),
         }
     }

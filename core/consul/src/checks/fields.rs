@@ -107,7 +107,7 @@ fn cases(mesh: &mut Mesh<'_>, node: &Node, shape: &'static Struct, object: Objec
         let Some(field) = shape.0.iter().find(|field| named(field.name) || (!field.alias.is_empty() && named(field.alias))) else { continue };
         if entry.key != field.name && entry.key != field.alias {
             let message = format!("the key `{}` is `{}` in Consul", entry.key, field.name);
-            let help = "Consul takes keys in any case; other programs that read the file may not".to_string();
+            let help = "Consul accepts keys in any case; other programs that read the file may not".to_string();
             mesh.report_key(&codes::KEY_IN_ANOTHER_CASE, message, (object, entry.value.id), Some(help));
         }
         // Consul sends the number in this field as seconds (`agent/xds/jwt_authn.go`).

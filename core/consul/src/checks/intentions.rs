@@ -3,7 +3,7 @@
 use super::Mesh;
 use crate::codes;
 use crate::entry::{Entry, Kind};
-use crate::validate::says;
+use crate::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use chancery_base::ir::Tree;
@@ -41,7 +41,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
 fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
     let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
-    if name != "*" && !says(source.get("Peer")) && !says(source.get("SamenessGroup")) && !known(&name) {
+    if name != "*" && !is_set(source.get("Peer")) && !is_set(source.get("SamenessGroup")) && !known(&name) {
         let message = format!("there is no service `{name}`, which this intention is about");
         let help = mesh.meant(&name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SOURCE, message, source.get("Name"), Some(entry.object), help);
@@ -65,14 +65,14 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     if wider {
         return;
     }
-    if says(source.get("Action")) && allows == default {
+    if is_set(source.get("Action")) && allows == default {
         let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
         let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
     // For connections, in contrast to requests, permissions always deny. Tokens are required anyway.
     let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
-    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
+    let asks = is_set(entry.tree.get("JWT")) || permissions.iter().any(|permission| is_set(permission.get("JWT")));
     let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
     if !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default) {
         let (all, word) = if default { ("allow", "open") } else { ("deny", "closed") };

@@ -14,7 +14,7 @@ const MODE: Known = Known { values: Values::Words(&["direct", "transparent"]), o
 const GATEWAY: Known = Known { values: Values::Words(&["none", "local", "remote"]), otherwise: "goes through no mesh gateway, as with `none`" };
 const DISCOVERY: Known = Known { values: Values::AnyCase(&["strict_dns", "logical_dns"]), otherwise: "takes `logical_dns`" };
 
-/// Fields of settings for a service, or for all proxies; `*` stands for every member of a list.
+/// Fields of settings for a service, or for all proxies; `*` matches every member of a list.
 const DEFAULTS: &[(&[&str], Known)] = &[
     (&["Protocol"], PROTOCOL),
     (&["Mode"], MODE),

@@ -55,7 +55,7 @@ fn service(service: &Tree, name: &str) -> Verdict {
     errors.result()
 }
 
-/// Checks lists of matchers, each of which must have one condition.
+/// Checks lists of matchers; each must have one condition.
 fn matchers(service: &Tree, errors: &mut Errors) {
     for holder in ["AuthorizationRequest", "AuthorizationResponse"] {
         for (field, list) in argument(service, holder).fields() {

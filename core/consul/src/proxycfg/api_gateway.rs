@@ -1,8 +1,8 @@
 //! The data of an API gateway.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::Watch;
+use super::watch_set::WatchSet;
 use crate::chain::Request;
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -91,9 +91,9 @@ impl ApiGateway {
 }
 
 impl Machine for ApiGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let bound = self.bound();
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::ApiGateway, self.service.clone()),
             bound.clone(),
@@ -102,18 +102,18 @@ impl Machine for ApiGateway {
         ]);
         for listener in mail.entry(Kind::BoundApiGateway, &self.service).get("Listeners").items() {
             for certificate in listener.get("Certificates").items() {
-                wanted.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
+                watch_set.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
             }
         }
         for (kind, name) in self.routes(mail) {
             let route = Watch::Entry(kind, name.clone());
             for id in services_of(kind, mail.entry(kind, &name)) {
                 let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-                wanted.chained(&route, Watch::Chain(id, request));
+                watch_set.chained(&route, Watch::Chain(id, request));
             }
-            wanted.chained(&bound, route);
+            watch_set.chained(&bound, route);
         }
-        for_chains(mail, &self.datacenter, false, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, false, &mut watch_set);
+        watch_set
     }
 }

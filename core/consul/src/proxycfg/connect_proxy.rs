@@ -1,14 +1,14 @@
 //! The data of a sidecar.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::chain::{Request, Target};
 use crate::entry::Kind;
 use crate::instance::Instance;
+use crate::lenient::Reader;
 use crate::names::{self, UpstreamId};
-use crate::validate::says;
-use crate::weak::Reader;
+use crate::validate::is_set;
 use alloc::collections::{BTreeMap, BTreeSet};
 use chancery_base::ir::Tree;
 use chancery_text::Str;
@@ -40,7 +40,7 @@ pub(crate) fn id_of(upstream: &Tree) -> UpstreamId {
 
 /// Whether an upstream has its own listener.
 pub(crate) fn is_bound(upstream: &Tree) -> bool {
-    upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath"))
+    upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath"))
 }
 
 impl ConnectProxy {
@@ -110,7 +110,7 @@ impl ConnectProxy {
 /// The upstream to a telemetry collector, by a socket in a folder.
 fn collector(instance: &Instance) -> Option<Tree> {
     let folder = instance.proxy.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).clone();
-    if !says(&folder) {
+    if !is_set(&folder) {
         return None;
     }
     let path = names::collector_socket(folder.text(), &instance.id);
@@ -124,9 +124,9 @@ fn collector(instance: &Instance) -> Option<Tree> {
 }
 
 impl Machine for ConnectProxy {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let own = self.destination.clone();
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Intentions(own.clone()),
             Watch::Entries(Kind::JwtProvider),
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
@@ -140,12 +140,12 @@ impl Machine for ConnectProxy {
         let mut asked = BTreeSet::new();
         for (id, upstream) in listed {
             if id.query {
-                wanted.first(Watch::Query(id.name.clone()));
+                watch_set.first(Watch::Query(id.name.clone()));
             } else if !id.peer.is_empty() {
-                wanted.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
-                wanted.first(Watch::MeshGateways(self.datacenter.clone()));
+                watch_set.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
+                watch_set.first(Watch::MeshGateways(self.datacenter.clone()));
             } else {
-                wanted.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
+                watch_set.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
                 asked.insert(id);
             }
         }
@@ -154,23 +154,23 @@ impl Machine for ConnectProxy {
             let destinations = Watch::IntentionDestinations(own);
             for id in mail.names(&services).iter().map(UpstreamId::service).filter(|id| !asked.contains(id)) {
                 let request = self.request(&id, self.upstream(&id));
-                wanted.chained(&services, Watch::Chain(id, request));
+                watch_set.chained(&services, Watch::Chain(id, request));
             }
             for name in mail.names(&destinations) {
-                wanted.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
-                wanted.chained(&destinations, Watch::GatewaysOf(name));
+                watch_set.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+                watch_set.chained(&destinations, Watch::GatewaysOf(name));
             }
             for id in mail.upstreams(&Watch::PeeredUpstreams) {
-                wanted.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
-                wanted.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
+                watch_set.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
+                watch_set.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
             }
-            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| wanted.first(watch));
+            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| watch_set.first(watch));
         }
         let local = |target: &Target| !target.peer.is_empty() && target.mesh_gateway == "local";
         for (chain, _) in mail.chain_watches().filter(|(_, chain)| chain.targets.values().any(local)) {
-            wanted.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
+            watch_set.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
         }
-        for_chains(mail, &self.datacenter, self.transparent, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, self.transparent, &mut watch_set);
+        watch_set
     }
 }

@@ -1,8 +1,8 @@
 //! The data of an ingress gateway.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::Watch;
+use super::watch_set::WatchSet;
 use crate::chain::Request;
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -62,9 +62,9 @@ impl Ingress {
 }
 
 impl Machine for Ingress {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let services = Watch::GatewayServices(Kind::IngressGateway, self.service.clone());
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::IngressGateway, self.service.clone()),
             services.clone(),
@@ -74,9 +74,9 @@ impl Machine for Ingress {
         for service in mail.trees(&services) {
             let id = UpstreamId::service(&service.get("Name").str());
             let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.chained(&services, Watch::Chain(id, request));
+            watch_set.chained(&services, Watch::Chain(id, request));
         }
-        for_chains(mail, &self.datacenter, false, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, false, &mut watch_set);
+        watch_set
     }
 }

@@ -1,7 +1,7 @@
 //! The data of a proxy: the replies to its watches.
 
-use super::wanted::Wanted;
 use super::watch::{Health, Reply, Watch, own_health};
+use super::watch_set::WatchSet;
 use crate::chain::{Chain, Request, Target};
 use crate::entry::{Entry, Kind};
 use crate::instance::Instance;
@@ -16,32 +16,32 @@ use chancery_text::Str;
 pub struct Mailbox {
     replies: BTreeMap<Watch, Arc<Reply>>,
     /// The current watches.
-    wanted: Wanted,
+    watch_set: WatchSet,
 }
 
 /// A state machine: it returns the watches that follow from the replies so far.
 pub trait Machine {
     /// Returns the watches.
-    fn wanted(&self, mail: &Mailbox) -> Wanted;
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet;
 }
 
 impl Mailbox {
     /// Stores replies, and returns the new watches; replies to other watches are removed, and then those that depended on them.
-    pub fn deliver(&mut self, machine: &dyn Machine, events: impl IntoIterator<Item = (Watch, Arc<Reply>)>) -> &Wanted {
+    pub fn deliver(&mut self, machine: &dyn Machine, events: impl IntoIterator<Item = (Watch, Arc<Reply>)>) -> &WatchSet {
         self.replies.extend(events);
         loop {
-            self.wanted = machine.wanted(self);
-            let (wanted, before) = (&self.wanted, self.replies.len());
-            self.replies.retain(|watch, _| wanted.contains(watch));
+            self.watch_set = machine.watch_set(self);
+            let (watch_set, before) = (&self.watch_set, self.replies.len());
+            self.replies.retain(|watch, _| watch_set.contains(watch));
             if self.replies.len() == before {
-                return &self.wanted;
+                return &self.watch_set;
             }
         }
     }
 
     /// The watches without a reply.
     pub fn open(&self) -> impl Iterator<Item = &Watch> {
-        self.wanted.watches().filter(|watch| !self.knows(watch))
+        self.watch_set.watches().filter(|watch| !self.knows(watch))
     }
 
     /// Whether every watch has its reply.
@@ -56,12 +56,12 @@ impl Mailbox {
 
     /// The watch whose reply led to this one.
     pub(super) fn because(&self, watch: &Watch) -> Option<&Watch> {
-        self.wanted.because(watch)
+        self.watch_set.because(watch)
     }
 
     /// Whether both have the same shared replies.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.wanted == other.wanted
+        self.watch_set == other.watch_set
             && self.replies.len() == other.replies.len()
             && self.replies.iter().zip(&other.replies).all(|((a, one), (b, two))| a == b && Arc::ptr_eq(one, two))
     }
@@ -145,21 +145,21 @@ impl Mailbox {
 }
 
 /// Adds the watches for the known chains: instances of targets, and their mesh gateways.
-pub(super) fn for_chains(mail: &Mailbox, datacenter: &Str, transparent: bool, wanted: &mut Wanted) {
+pub(super) fn for_chains(mail: &Mailbox, datacenter: &Str, transparent: bool, watch_set: &mut WatchSet) {
     for (watch, chain) in mail.chain_watches() {
         for target in chain.targets.values() {
-            wanted.chained(watch, Watch::Health(Health::of(target, datacenter)));
+            watch_set.chained(watch, Watch::Health(Health::of(target, datacenter)));
             let gateways = match target.mesh_gateway.as_str() {
                 "remote" => &target.datacenter,
                 "local" => datacenter,
                 _ => continue,
             };
             if target.datacenter != *datacenter && (!gateways.is_empty()) {
-                wanted.chained(watch, Watch::MeshGateways(gateways.clone()));
+                watch_set.chained(watch, Watch::MeshGateways(gateways.clone()));
             }
         }
         if transparent && !chain.targets.contains_key(&chain.id()) {
-            wanted.chained(watch, Watch::Health(own_health(chain)));
+            watch_set.chained(watch, Watch::Health(own_health(chain)));
         }
     }
 }

@@ -34,7 +34,7 @@ struct Registered {
     proxy: Option<Proxy>,
     mail: Arc<Mailbox>,
     /// Undelivered replies.
-    news: Vec<(Watch, Arc<Reply>)>,
+    undelivered: Vec<(Watch, Arc<Reply>)>,
     /// Its current watches.
     watches: BTreeSet<Watch>,
 }
@@ -64,7 +64,7 @@ impl Manager {
         match self.proxies.get_mut(id) {
             Some(known) => (known.instance, known.proxy) = (instance, proxy),
             None => {
-                let new = Registered { instance, proxy, mail: Arc::default(), news: Vec::new(), watches: BTreeSet::new() };
+                let new = Registered { instance, proxy, mail: Arc::default(), undelivered: Vec::new(), watches: BTreeSet::new() };
                 self.proxies.insert(id.clone(), new);
             }
         }
@@ -89,7 +89,7 @@ impl Manager {
                 let Some((watch, shared)) = self.by_id.get(&id).and_then(|watch| Some((watch, self.watches.get_mut(watch)?))) else { continue };
                 shared.reply = Some(reply.clone());
                 for proxy in &shared.proxies {
-                    self.proxies.get_mut(proxy).into_iter().for_each(|known| known.news.push((watch.clone(), reply.clone())));
+                    self.proxies.get_mut(proxy).into_iter().for_each(|known| known.undelivered.push((watch.clone(), reply.clone())));
                     self.open.insert(proxy.clone());
                 }
             }
@@ -114,14 +114,14 @@ impl Manager {
     /// Delivers a proxy's replies, and starts and ends its watches.
     fn step(&mut self, id: &Str, source: &mut dyn DataSource) {
         let Some(known) = self.proxies.get_mut(id) else { return };
-        let news = core::mem::take(&mut known.news);
-        let wanted: BTreeSet<Watch> = match &known.proxy {
-            Some(proxy) => Arc::make_mut(&mut known.mail).deliver(proxy.machine(), news).watches().cloned().collect(),
+        let undelivered = core::mem::take(&mut known.undelivered);
+        let watch_set: BTreeSet<Watch> = match &known.proxy {
+            Some(proxy) => Arc::make_mut(&mut known.mail).deliver(proxy.machine(), undelivered).watches().cloned().collect(),
             None => BTreeSet::new(),
         };
-        let before = core::mem::replace(&mut known.watches, wanted.clone());
-        before.difference(&wanted).for_each(|watch| self.leave(watch, id, source));
-        wanted.difference(&before).for_each(|watch| self.join(watch, id, source));
+        let before = core::mem::replace(&mut known.watches, watch_set.clone());
+        before.difference(&watch_set).for_each(|watch| self.leave(watch, id, source));
+        watch_set.difference(&before).for_each(|watch| self.join(watch, id, source));
     }
 
     /// Adds a proxy to a watch.
@@ -129,7 +129,7 @@ impl Manager {
         if let Some(shared) = self.watches.get_mut(watch) {
             shared.proxies.insert(proxy.clone());
             if let (Some(reply), Some(known)) = (&shared.reply, self.proxies.get_mut(proxy)) {
-                known.news.push((watch.clone(), reply.clone()));
+                known.undelivered.push((watch.clone(), reply.clone()));
                 self.open.insert(proxy.clone());
             }
             return;

@@ -2,8 +2,8 @@
 
 use super::mailbox::{Machine, Mailbox};
 use super::terminating::by_name;
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::chain::{Chain, Request};
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -78,7 +78,7 @@ impl MeshGateway {
         gateways.filter(|(_, instances)| !instances.is_empty()).collect()
     }
 
-    /// The gateways of its own datacenter.
+    /// The gateways in its own datacenter.
     pub fn own<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
         mail.instances(&Watch::MeshGateways(self.datacenter.clone()))
     }
@@ -113,9 +113,9 @@ impl MeshGateway {
 }
 
 impl Machine for MeshGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let (services, peers) = (Watch::Services(Str::default()), Watch::ExportedTo(None));
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entries(Kind::ServiceResolver),
             services.clone(),
@@ -124,32 +124,32 @@ impl Machine for MeshGateway {
             Watch::Exports,
         ]);
         for service in mail.names(&services) {
-            wanted.chained(&services, self.health(&service, &Str::default()));
+            watch_set.chained(&services, self.health(&service, &Str::default()));
         }
         for peer in mail.names(&peers) {
             let of_peer = Watch::Services(peer.clone());
             for service in mail.names(&of_peer) {
-                wanted.chained(&of_peer, self.health(&service, &peer));
+                watch_set.chained(&of_peer, self.health(&service, &peer));
             }
-            wanted.chained(&peers, of_peer);
+            watch_set.chained(&peers, of_peer);
         }
         let mesh = Str::new_static("mesh");
         if self.federates {
-            wanted.first(self.of_servers());
+            watch_set.first(self.of_servers());
         } else if mail.entry(Kind::Mesh, &mesh).at(&["Peering", "PeerThroughMeshGateways"]).bool() {
-            wanted.chained(&Watch::Entry(Kind::Mesh, mesh), self.of_servers());
+            watch_set.chained(&Watch::Entry(Kind::Mesh, mesh), self.of_servers());
         }
         let own = self.federates.then(|| self.datacenter.clone());
         for name in mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter).chain(own) {
-            wanted.chained(&Watch::Datacenters, Watch::MeshGateways(name));
+            watch_set.chained(&Watch::Datacenters, Watch::MeshGateways(name));
         }
         for service in mail.exports().into_keys() {
             let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
+            watch_set.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
             // It terminates TLS for services that peers call by HTTP.
-            wanted.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
-            wanted.chained(&Watch::Exports, Watch::Roots);
+            watch_set.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
+            watch_set.chained(&Watch::Exports, Watch::Roots);
         }
-        wanted
+        watch_set
     }
 }

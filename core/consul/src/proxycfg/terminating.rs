@@ -1,8 +1,8 @@
 //! The data of a terminating gateway.
 
 use super::mailbox::{Machine, Mailbox};
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::entry::Kind;
 use crate::go;
 use crate::instance::Instance;
@@ -64,20 +64,20 @@ pub(crate) fn by_name(instances: &[Arc<Instance>], datacenter: &str) -> Vec<Arc<
 }
 
 impl Machine for TerminatingGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let linked = self.linked();
-        let mut wanted = Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
+        let mut watch_set = WatchSet::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
         for service in mail.trees(&linked) {
             let name = service.get("Name").str();
-            wanted.chained(&linked, Watch::Leaf(name.clone()));
-            wanted.chained(&linked, Watch::Intentions(name.clone()));
-            wanted.chained(&linked, Watch::Config(name.clone()));
-            wanted.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+            watch_set.chained(&linked, Watch::Leaf(name.clone()));
+            watch_set.chained(&linked, Watch::Intentions(name.clone()));
+            watch_set.chained(&linked, Watch::Config(name.clone()));
+            watch_set.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));
             if !service.get("Destination").bool() {
-                wanted.chained(&linked, self.health(&name));
-                wanted.chained(&linked, Watch::Entry(Kind::ServiceResolver, name));
+                watch_set.chained(&linked, self.health(&name));
+                watch_set.chained(&linked, Watch::Entry(Kind::ServiceResolver, name));
             }
         }
-        wanted
+        watch_set
     }
 }

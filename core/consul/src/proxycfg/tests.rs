@@ -76,7 +76,7 @@ fn answer(text: &str, watch: &Watch) -> Arc<Reply> {
 }
 
 #[test]
-fn a_chained_watch_begins_with_the_answer_that_asks_for_it_and_ends_with_it() {
+fn chained_watch_follows_its_reply() {
     let text = service("web", 80, "api");
     let known = state(&text);
     let (_, instance) = known.served().pop().expect("a sidecar");
@@ -134,14 +134,14 @@ fn a_wake_up_with_unchanged_content_is_dropped() {
 }
 
 #[test]
-fn an_edit_reaches_the_proxies_that_it_concerns_and_no_other() {
+fn edit_reaches_only_affected_proxies() {
     let text = ["api", "billing", "stock"].iter().enumerate().map(|(at, name)| service(name, 90 + at as u16, "")).collect::<String>();
     let text = text + &service("web", 80, "api") + &service("shop", 81, "billing") + &service("page", 82, "api");
     let before = state(&text);
     let mut data = Catalog::new(before.clone(), Arc::default(), false);
     let mut manager = managed(&before, &mut data);
     let alike = manager.ids().count();
-    assert!(manager.watch_count() < alike * 6, "proxies that want to know the same share a watch: {}", manager.watch_count());
+    assert!(manager.watch_count() < alike * 6, "proxies with equal watches share them: {}", manager.watch_count());
     let edits = [
         ("---\nKind: service-resolver\nName: api\nConnectTimeout: 9s\n", ["page-sidecar-proxy", "web-sidecar-proxy"].as_slice()),
         ("---\nKind: service-intentions\nName: stock\nSources: [{Name: web, Action: deny}]\n", &["stock-sidecar-proxy"]),
@@ -162,7 +162,7 @@ const ELSEWHERE: &str = "---\nKind: consul-agent\nDatacenter: dc1\nNode: server\
                          10.0.0.2\nService:\n  Kind: connect-proxy\n  ID: other\n  Service: other\n  Port: 2\n  Proxy: {DestinationServiceName: web}\n";
 
 #[test]
-fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog() {
+fn agent_and_catalog_merge_defaults_at_different_times() {
     let first = state(ELSEWHERE);
     let mut data = Catalog::new(first.clone(), Arc::default(), false);
     let (mut local, mut from_catalog, mut manager) = (Local::default(), FromCatalog::default(), Manager::default());
@@ -197,7 +197,7 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
 }
 
 #[test]
-fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
+fn live_proxy_waits_for_its_certificate() {
     let live = "---\nKind: consul-agent\nDatacenter: dc1\nNode: n1\n---\nNode: n1\nAddress: 10.0.0.1\nService: {Kind: connect-proxy, ID: p, Service: p, Port: 1, \
                 Proxy: {DestinationServiceName: web}}\n";
     let roots = "---\nKind: consul-roots\nName: roots\nCertificates: c\n";
@@ -212,7 +212,7 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
     sources.sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     manager.run(&mut data);
-    assert_eq!(open(&manager), ["certificate of web", "certificates of the authority"]);
+    assert_eq!(open(&manager), ["certificate of web", "certificates of the CA"]);
     data.replace(state(&format!("{live}{roots}")), &mut manager.inbox);
     assert_eq!(manager.run(&mut data).len(), 1);
     assert_eq!(open(&manager), ["certificate of web"]);
@@ -230,7 +230,7 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
 }
 
 #[test]
-fn what_followed_from_a_watch_that_ends_ends_with_it() {
+fn dependent_watches_end_with_their_cause() {
     let gateway = "---\nservice: {kind: ingress-gateway, name: igw, port: 8888}\n";
     let entry = "---\nKind: ingress-gateway\nName: igw\nListeners: [{Port: 8888, Protocol: tcp, Services: [{Name: api}]}]\n";
     let before = state(&format!("{}{gateway}{entry}", service("api", 81, "")));
@@ -245,7 +245,7 @@ fn what_followed_from_a_watch_that_ends_ends_with_it() {
 }
 
 #[test]
-fn an_upstream_that_is_listed_has_one_chain_also_where_intentions_ask_for_it() {
+fn listed_upstream_has_one_chain() {
     let text = format!("---\nKind: proxy-defaults\nName: global\nMode: transparent\n{}{}", service("api", 81, ""), service("web", 80, "api"));
     let known = state(&text);
     let mut data = Catalog::new(known.clone(), Arc::default(), false);

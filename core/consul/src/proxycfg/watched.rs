@@ -34,7 +34,7 @@ impl fmt::Display for Watch {
             Watch::Probes(service) => write!(f, "checks of {service} by HTTP"),
             Watch::Config(service) => write!(f, "central configuration of {service}"),
             Watch::Leaf(service) => write!(f, "certificate of {service}"),
-            Watch::Roots => f.write_str("certificates of the authority"),
+            Watch::Roots => f.write_str("certificates of the CA"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::go::{self, Errors};
 use crate::instance::Address;
-use crate::validate::{Verdict, refuse, says};
+use crate::validate::{Verdict, is_set, refuse};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use chancery_base::ir::Tree;
@@ -112,10 +112,10 @@ fn checks(tree: &Tree) -> Verdict {
 fn check(check: &Tree) -> Verdict {
     let nanos = |field: &str| duration::read(check.get(field).text()).unwrap_or_default();
     let (interval, ttl) = (nanos("Interval"), nanos("TTL"));
-    let asks = ["ScriptArgs", "HTTP", "TCP", "UDP", "GRPC", "H2PING"].into_iter().any(|field| says(check.get(field)));
-    let is_alias = says(check.get("AliasNode")) || says(check.get("AliasService"));
+    let asks = ["ScriptArgs", "HTTP", "TCP", "UDP", "GRPC", "H2PING"].into_iter().any(|field| is_set(check.get(field)));
+    let is_alias = is_set(check.get("AliasNode")) || is_set(check.get("AliasService"));
     refuse(interval > 0 && ttl > 0, || "Interval and TTL cannot both be specified".into())?;
-    refuse((asks || says(check.get("OSService"))) && interval <= 0, || {
+    refuse((asks || is_set(check.get("OSService"))) && interval <= 0, || {
         "Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks".into()
     })?;
     refuse(asks && is_alias, || "Interval cannot be set for Alias checks".into())?;

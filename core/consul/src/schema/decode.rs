@@ -114,7 +114,7 @@ impl Reader {
     }
 
     fn value(&mut self, node: &Node, holds: &Type, path: &str) -> Tree {
-        // A list of one stands for its value.
+        // A list of one is replaced by its value.
         let node = match (&node.value, holds) {
             (_, Type::List(_)) => node,
             (Value::Array(items), _) if self.manner != Manner::Catalog => match &items[..] {

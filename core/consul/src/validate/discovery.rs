@@ -1,6 +1,6 @@
 //! Validates routers, splitters and resolvers.
 
-use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
+use super::rule::{Verdict, count, is_set, meta, methods, named, path, refuse, upper_all};
 use crate::{bexpr, go};
 use alloc::format;
 use alloc::string::String;
@@ -81,7 +81,7 @@ const RETRY_ON: [&str; 12] = [
 fn destination(route: &Tree, at: usize) -> Verdict {
     let destination = route.get("Destination");
     let rewritable = count(route.at(&["Match", "HTTP"]), &["PathExact", "PathPrefix"]) > 0;
-    refuse(says(destination.get("PrefixRewrite")) && !rewritable, || {
+    refuse(is_set(destination.get("PrefixRewrite")) && !rewritable, || {
         format!("Route[{at}] cannot make use of PrefixRewrite without configuring either PathExact or PathPrefix")
     })?;
     for condition in destination.get("RetryOn").items().iter().map(Tree::text) {
@@ -97,7 +97,7 @@ pub(super) fn splitter(tree: &Tree) -> Verdict {
     meta(tree)?;
     let name = tree.get("Name").text();
     let key = |split: &Tree| {
-        let service = if says(split.get("Service")) { split.get("Service").str() } else { tree.get("Name").str() };
+        let service = if is_set(split.get("Service")) { split.get("Service").str() } else { tree.get("Name").str() };
         let text = |field: &str| split.get(field).str();
         (
             service,
@@ -177,12 +177,12 @@ pub(super) fn locality(tree: &Tree) -> Verdict {
 }
 
 fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
-    let has = |field: &str| says(redirect.get(field));
+    let has = |field: &str| is_set(redirect.get(field));
     refuse(has("Partition") || has("Namespace") || has("SamenessGroup"), || {
         let field = ["Partition", "Namespace", "SamenessGroup"].into_iter().find(|field| has(field)).unwrap_or_default();
         format!("Redirect: Setting {field} requires Consul Enterprise")
     })?;
-    refuse(says(tree.get("Failover")), || "Redirect and Failover cannot both be set".into())?;
+    refuse(is_set(tree.get("Failover")), || "Redirect and Failover cannot both be set".into())?;
     let all = ["Service", "ServiceSubset", "Namespace", "Partition", "Datacenter", "Peer", "SamenessGroup"];
     refuse(count(redirect, &all) == 0, || "Redirect is empty".into())?;
     let peer = |field: &str| has("Peer") && has(field);
@@ -204,7 +204,7 @@ fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
 
 /// Policies are only evaluated in Enterprise.
 fn failover_policy(policy: &Tree) -> Verdict {
-    refuse(says(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
+    refuse(is_set(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
     failover_mode(policy)
 }
 
@@ -217,7 +217,7 @@ pub(super) fn failover_mode(policy: &Tree) -> Verdict {
 
 fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     let prefix = format!("Bad Failover[{}]", go::quote(subset));
-    let has = |field: &str| says(failover.get(field));
+    let has = |field: &str| is_set(failover.get(field));
     refuse(has("Namespace"), || format!("{prefix}: Setting Namespace requires Consul Enterprise"))?;
     refuse(has("SamenessGroup"), || format!("{prefix}: Setting SamenessGroup requires Consul Enterprise"))?;
     refuse(subset != "*" && !has_subset(tree, subset), || format!("{prefix}: not a valid subset subset"))?;
@@ -237,7 +237,7 @@ fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     }
     for (at, target) in failover.get("Targets").items().iter().enumerate() {
         let prefix = format!("{prefix}.Targets[{at}]");
-        let has = |field: &str| says(target.get(field));
+        let has = |field: &str| is_set(target.get(field));
         for field in ["Namespace", "Partition"] {
             refuse(has(field), || format!("{prefix}: Setting {field} requires Consul Enterprise"))?;
         }
@@ -267,7 +267,7 @@ fn load_balancer(tree: &Tree) -> Verdict {
             format!("Bad LoadBalancer configuration. {field} specified for incompatible load balancing policy {}", go::quote(policy))
         })?;
     }
-    refuse(!is_hash_based(tree) && says(tree.get("HashPolicies")), || {
+    refuse(!is_hash_based(tree) && is_set(tree.get("HashPolicies")), || {
         format!("Bad LoadBalancer configuration: HashPolicies specified for non-hash-based Policy: {}", go::quote(policy))
     })?;
     for (at, hash) in tree.get("HashPolicies").items().iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Validates gateways and certificates.
 
-use super::rule::{Verdict, lower, meta, refuse, says, tls};
+use super::rule::{Verdict, is_set, lower, meta, refuse, tls};
 use crate::go;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -75,7 +75,7 @@ fn ingress_service<'a>(tree: &Tree, listener: &Tree, service: &'a Tree, names: &
     let (name, hosts) = (service.get("Name").text(), service.get("Hosts").items());
     for (field, what) in [("RequestHeaders", "request"), ("ResponseHeaders", "response")] {
         let modifiers = service.get(field);
-        let any = ["Add", "Set", "Remove"].iter().any(|list| says(modifiers.get(list)));
+        let any = ["Add", "Set", "Remove"].iter().any(|list| is_set(modifiers.get(list)));
         refuse(any && !is_http(protocol), || {
             let quoted = go::quote(name);
             format!("{what} headers only valid for http, http2 and grpc protocols (service {quoted} on listener on port {port})")
@@ -98,7 +98,7 @@ fn sds(tree: &Tree, listener: &Tree, service: &Tree) -> Verdict {
     let port = listener.get("Port").int();
     let said = |of: &Tree| {
         let sds = of.at(&["TLS", "SDS"]);
-        (says(sds.get("ClusterName")), says(sds.get("CertResource")))
+        (is_set(sds.get("ClusterName")), is_set(sds.get("CertResource")))
     };
     let ((gateway_cluster, gateway_cert), (cluster, cert), (own_cluster, own_cert)) = (said(tree), said(listener), said(service));
     refuse(!gateway_cluster && gateway_cert, || "TLS.SDS.ClusterName is required if CertResource is set".into())?;
@@ -133,7 +133,7 @@ pub(super) fn terminating(tree: &Tree) -> Verdict {
         let name = service.get("Name").text();
         refuse(name.is_empty(), || "Service name cannot be blank.".into())?;
         refuse(!seen.insert(name), || format!("Service {} was specified more than once within a namespace", go::quote(name)))?;
-        let has = |field: &str| says(service.get(field));
+        let has = |field: &str| is_set(service.get(field));
         let some = has("CertFile") || has("KeyFile");
         refuse(some && !(has("CAFile") && has("CertFile") && has("KeyFile")), || {
             format!("Service {} must have a CertFile, CAFile, and KeyFile specified for TLS origination", go::quote(name))

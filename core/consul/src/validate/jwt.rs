@@ -1,6 +1,6 @@
 //! Validates JWT providers and token requirements.
 
-use super::rule::{Verdict, count, meta, named, refuse, says};
+use super::rule::{Verdict, count, is_set, meta, named, refuse};
 use crate::go::{self, Errors};
 use alloc::format;
 use base64::Engine as _;
@@ -43,7 +43,7 @@ pub(super) fn validate(tree: &Tree) -> Verdict {
     }
     errors.result()?;
     match tree.find("Forwarding") {
-        Some(forwarding) if !says(forwarding.get("HeaderName")) => Err("Header name required for forwarding config".into()),
+        Some(forwarding) if !is_set(forwarding.get("HeaderName")) => Err("Header name required for forwarding config".into()),
         _ => Ok(()),
     }
 }
@@ -80,7 +80,7 @@ fn location(location: &Tree) -> Verdict {
     let places = [("Header", "header"), ("QueryParam", "query param"), ("Cookie", "cookie")];
     let mut given = places.iter().filter_map(|(field, word)| Some((location.find(field)?, word)));
     match (given.next(), given.next()) {
-        (Some((place, word)), None) => refuse(!says(place.get("Name")), || format!("JWT location {word} name must be specified")),
+        (Some((place, word)), None) => refuse(!is_set(place.get("Name")), || format!("JWT location {word} name must be specified")),
         _ => Err("must set exactly one of: JWT location header, query param or cookie".into()),
     }
 }

@@ -12,7 +12,7 @@ pub(crate) mod rule;
 
 pub(crate) use discovery::{has_subset, is_hash_based, rounded};
 pub(crate) use gateway::is_http;
-pub(crate) use rule::{CIPHERS, Verdict, change_case, refuse, says};
+pub(crate) use rule::{CIPHERS, Verdict, change_case, is_set, refuse};
 
 use super::entry::Kind;
 use chancery_base::ir::Tree;

@@ -59,11 +59,11 @@ pub(super) fn methods(list: &Tree, what: &str) -> Verdict {
 
 /// How many of these fields are set.
 pub(super) fn count(tree: &Tree, fields: &[&str]) -> usize {
-    fields.iter().filter(|field| says(tree.get(field))).count()
+    fields.iter().filter(|field| is_set(tree.get(field))).count()
 }
 
 /// Whether a value differs from the zero value of its type.
-pub(crate) fn says(tree: &Tree) -> bool {
+pub(crate) fn is_set(tree: &Tree) -> bool {
     match &tree.value {
         Plain::Null => false,
         Plain::Bool(value) => *value,

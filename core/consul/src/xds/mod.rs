@@ -47,7 +47,7 @@ fn tables(of: &Tree, found: &mut BTreeSet<Str>) {
 }
 
 /// Removes resources that Envoy does not request: routes that no listener names, and endpoints of clusters that have their own.
-fn only_asked_for(all: &mut Resources) {
+fn retain_referenced(all: &mut Resources) {
     let mut named = BTreeSet::new();
     all.listeners.iter().for_each(|listener| tables(listener, &mut named));
     all.routes.retain(|table| named.contains(table.get("name").text()));
@@ -63,7 +63,7 @@ fn only_asked_for(all: &mut Resources) {
 /// All resources of a proxy.
 pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
     let mut all = extensions::apply(cx, plain(cx)?)?;
-    only_asked_for(&mut all);
+    retain_referenced(&mut all);
     if let Some(agent) = cx.agent {
         let lists = [&mut all.listeners, &mut all.routes, &mut all.clusters, &mut all.endpoints];
         lists.into_iter().flatten().for_each(|of| agent.name_domain(of));

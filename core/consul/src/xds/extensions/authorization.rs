@@ -6,7 +6,7 @@ use crate::extension::{address, argument};
 use crate::go::Errors;
 use crate::xds::context::Resources;
 use crate::xds::parts::cluster::http2;
-use crate::xds::parts::proto::{copied, counted, duration, endpoint, extension, flag, list, message, one, regex};
+use crate::xds::parts::proto::{copied, duration, endpoint, extension, flag, list, message, non_zero, one, regex};
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -48,7 +48,7 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     let service = if grpc.is_null() { argument(config, "HttpService") } else { grpc };
     // Envoy's network filter only supports gRPC.
     if grpc.is_null() && !given.is_http() {
-        return Err("a service that is asked by HTTP cannot be asked about connections".into());
+        return Err("an authorization service over HTTP cannot decide about connections".into());
     }
     let asked = AuthorizationService { grpc: !grpc.is_null(), service, target: argument(service, "Target") };
     if let Some(cluster) = cluster(&asked) {
@@ -183,7 +183,7 @@ fn http_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationS
         Tree::NULL
     } else {
         message! {
-            "max_request_bytes": counted(argument(body, "MaxRequestBytes").number()),
+            "max_request_bytes": non_zero(argument(body, "MaxRequestBytes").number()),
             "allow_partial_message": flag(argument(body, "AllowPartialMessage").flag()),
             "pack_as_bytes": flag(argument(body, "PackAsBytes").flag()),
         }

@@ -10,9 +10,9 @@ mod wasm;
 
 use crate::entry::Kind;
 use crate::go;
+use crate::lenient::Reader;
 use crate::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::proxycfg::Proxy;
-use crate::weak::Reader;
 use crate::xds::context::{Context, Failure, Resources};
 use crate::xds::parts::name::{cluster_name, peer_cluster};
 use alloc::collections::BTreeSet;

@@ -6,7 +6,7 @@ use crate::entry::Kind;
 use crate::material;
 use crate::names::UpstreamId;
 use crate::proxycfg::{ApiGateway, Ready};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::filters::{self, Http};
 use crate::xds::parts::listener::{listener as listener_at, only_cluster, upstream_config};
@@ -87,7 +87,7 @@ fn routes(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
 
 /// Whether a listener has any TLS settings.
 fn has_tls(listener: &Tree) -> bool {
-    ["Certificates", "MaxVersion", "MinVersion", "CipherSuites"].iter().any(|field| says(listener.at(&["TLS", field])))
+    ["Certificates", "MaxVersion", "MinVersion", "CipherSuites"].iter().any(|field| is_set(listener.at(&["TLS", field])))
 }
 
 fn parameters(listener: &Tree) -> Tree {
@@ -131,7 +131,7 @@ fn tcp(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> Re
         ..Http::default()
     };
     let mut out = listener_at(cx, &id.to_string(), host.clone(), listener.get("Port"), "OUTBOUND");
-    let chains = if says(ready.bound.get("Certificates")) {
+    let chains = if is_set(ready.bound.get("Certificates")) {
         out.set("listener_filters", one(filters::inspector("tls_inspector")));
         let opts = Http { protocol: listener.get("Protocol").str(), route_name: route_name(listener), stat_prefix: "ingress_upstream_", ..opts };
         with_certificates(cx, gateway, ready, &opts)
@@ -154,12 +154,12 @@ fn http(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> T
         ..Http::default()
     };
     let mut out = listener_at(cx, listener.get("Protocol").text(), host.clone(), listener.get("Port"), "OUTBOUND");
-    let chains = if says(ready.bound.get("Certificates")) {
+    let chains = if is_set(ready.bound.get("Certificates")) {
         with_certificates(cx, gateway, ready, &opts)
     } else {
         Vec::from([message! { "filters": one(filters::of(cx, &opts)), "transport_socket": socket(gateway, listener) }])
     };
-    if says(ready.bound.get("Certificates")) && !chains.is_empty() {
+    if is_set(ready.bound.get("Certificates")) && !chains.is_empty() {
         out.set("listener_filters", one(filters::inspector("tls_inspector")));
     }
     out.set("filter_chains", list(chains));

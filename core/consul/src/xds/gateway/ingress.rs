@@ -4,7 +4,7 @@ use super::address::at_each;
 use crate::entry::Kind;
 use crate::names::UpstreamId;
 use crate::proxycfg::{Ingress, Listener};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::cluster::{of_chain, outliers};
 use crate::xds::parts::config::HealthCheck;
@@ -58,7 +58,7 @@ struct Tls {
 }
 
 fn tls_of(gateway: &Tree, listener: &Tree) -> Tls {
-    let pick = |path: &[&str]| if says(listener.at(path)) { listener.at(path).clone() } else { gateway.at(path).clone() };
+    let pick = |path: &[&str]| if is_set(listener.at(path)) { listener.at(path).clone() } else { gateway.at(path).clone() };
     Tls {
         cluster: pick(&["SDS", "ClusterName"]),
         resource: pick(&["SDS", "CertResource"]),
@@ -71,7 +71,7 @@ fn socket(cx: &Context<'_>, gateway: &Ingress, listener: &Listener) -> Result<Tr
     let tls_config = cx.mail.entry(Kind::IngressGateway, &gateway.service).get("TLS");
     let of = tls_of(tls_config, listener.tree.get("TLS"));
     let port = listener.key.port;
-    let mut common = match (says(&of.cluster), says(&of.resource)) {
+    let mut common = match (is_set(&of.cluster), is_set(&of.resource)) {
         (true, true) => tls::from_server(&of.resource, &of.cluster, of.parameters),
         (false, true) => return Err(Failure::new(format!("missing SDS cluster name for listener on port {port}"), listener.tree.origin)),
         (true, false) => return Err(Failure::new(format!("missing SDS cert resource for listener on port {port}"), listener.tree.origin)),
@@ -84,7 +84,7 @@ fn socket(cx: &Context<'_>, gateway: &Ingress, listener: &Listener) -> Result<Tr
 
 /// Whether a service has its own certificate.
 fn has_own(service: &Tree) -> bool {
-    says(service.at(&["TLS", "SDS", "CertResource"]))
+    is_set(service.at(&["TLS", "SDS", "CertResource"]))
 }
 
 fn route_name(listener: &Listener, service: &Tree) -> String {

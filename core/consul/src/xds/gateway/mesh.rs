@@ -1,6 +1,6 @@
 //! The resources of mesh gateways.
 
-use super::address::{At, at_each};
+use super::address::{GatewayAddress, at_each};
 use super::cluster::{GatewayCluster, cluster};
 use crate::chain::NodeKind;
 use crate::instance::Instance;
@@ -59,7 +59,7 @@ fn through(cx: &Context<'_>, server: String, cluster: String, name: String, pref
     message! { "filter_chain_match": message! { "server_names": one(server.into()) }, "filters": one(filters::tcp(cx, &opts)) }
 }
 
-fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Failure> {
+fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &GatewayAddress) -> Result<Tree, Failure> {
     let local = &gateway.datacenter;
     let mut chains = Vec::new();
     for exported in gateway.exported(cx.mail) {
@@ -92,7 +92,7 @@ fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Fa
     Ok(listener.or_from(cx.instance.tree.origin))
 }
 
-/// The chain by which peers reach a service.
+/// The chain for peers of a service.
 fn for_peers(cx: &Context<'_>, exported: &Exported<'_>) -> Result<Tree, Failure> {
     let chain = exported.chain;
     let http = is_http(&chain.protocol);

@@ -5,7 +5,7 @@ use crate::entry::{Entries, Entry, Kind};
 use crate::go;
 use crate::names::DEFAULT;
 use crate::proxycfg::{ApiGateway, Ready, hosts, reference, services_of};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -66,11 +66,11 @@ pub(crate) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -
 
 fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain]) -> Result<Chain, Reason> {
     let nothing = Entries::new();
-    let mut set = Set { entries: &nothing, instead: BTreeMap::new(), alone: true, lookups: None };
+    let mut set = Set { entries: &nothing, replacements: BTreeMap::new(), ignores_stored: true, lookups: None };
     let mut add = |kind: Kind, name: &Str, fields: Vec<(&'static str, Tree)>| {
         let tree = Tree::object([("Name", Tree::from(name))].into_iter().chain(fields));
         let entry = Entry { kind, name: name.clone(), tree, key: None, object: ObjectId::BUILT_IN };
-        set.instead.insert((kind, name.clone()), Some(Arc::new(entry)));
+        set.replacements.insert((kind, name.clone()), Some(Arc::new(entry)));
     };
     let http = || Vec::from([("Protocol", Tree::from("http"))]);
     add(Kind::ServiceDefaults, name, http());
@@ -185,7 +185,7 @@ fn destined(rule: &Tree, service: &Tree, to: Str) -> Tree {
     let own = service.get("Filters");
     let rewrite = own.find("URLRewrite").unwrap_or_else(|| filters.get("URLRewrite")).get("Path");
     let (timeout, retry) = (filters.get("TimeoutFilter"), filters.get("RetryFilter"));
-    let some = |value: &Tree| if says(value) { value.clone() } else { Tree::NULL };
+    let some = |value: &Tree| if is_set(value) { value.clone() } else { Tree::NULL };
     Tree::object([
         ("Service", Tree::from(to).or_from(service.get("Name").origin)),
         ("Namespace", DEFAULT.into()),

@@ -2,7 +2,7 @@
 
 use super::config::{HealthCheck, UpstreamConfig};
 use super::name::{cluster_name, targets};
-use super::proto::{ads, any, counted, duration, empty, extension, list, message, millis, one};
+use super::proto::{ads, any, duration, empty, extension, list, message, millis, non_zero, one};
 use super::{endpoint, escape, tls};
 use crate::chain::{Chain, Node, NodeKind, Resolver, Target};
 use crate::go;
@@ -29,7 +29,7 @@ pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>,
             }
         };
         set("interval", check.interval.filter(|nanos| **nanos != 0).map(duration).into());
-        set("consecutive_5xx", counted(check.failures));
+        set("consecutive_5xx", non_zero(check.failures));
         set("enforcing_consecutive_5xx", check.enforcing.filter(|percent| **percent != 0 || zero).into());
         set("max_ejection_percent", check.ejection.into());
         set("base_ejection_time", check.base_time.map(duration).into());

@@ -1,6 +1,6 @@
 //! Reads the opaque configuration of proxies, gateways and upstreams.
 
-use crate::weak::{Fault, Reader, find};
+use crate::lenient::{Fault, Reader, find};
 use alloc::collections::BTreeMap;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};

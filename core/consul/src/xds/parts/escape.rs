@@ -15,7 +15,7 @@ pub(crate) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
     let document = chancery_text::parse(json.text(), &Limits::default());
     let root = document.root.ok_or_else(|| fail("the JSON cannot be read".into()))?;
     let mut tree = Tree::of(&root, &|_| json.origin);
-    let Plain::Object(_) = &tree.value else { return Err(fail("the JSON is no message".into())) };
+    let Plain::Object(_) = &tree.value else { return Err(fail("the JSON is not a message".into())) };
     let url = tree.take("@type").map(|url| url.text().to_string()).unwrap_or_default();
     let Some((_, name)) = url.rsplit_once('/') else { return Err(fail("the message does not say its type by `@type`".into())) };
     // Version 2 of Envoy's API is no longer supported.

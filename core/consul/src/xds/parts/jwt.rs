@@ -4,7 +4,7 @@ use super::proto::{copied, duration, empty, endpoint, extension, flag, list, mes
 use super::tls;
 use crate::entry::Kind;
 use crate::go;
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::format;
 use alloc::string::String;
@@ -84,7 +84,7 @@ fn provider(entry: &Tree) -> Result<Tree, Failure> {
 
 fn local(local: &Tree) -> Result<Tree, Failure> {
     let keys = local.get("JWKS");
-    if !says(keys) {
+    if !is_set(keys) {
         return Ok(message! { "filename": local.get("Filename").clone() });
     }
     let decoded = base64::engine::general_purpose::STANDARD.decode(keys.text()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -146,7 +146,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let locality = message! { "lb_endpoints": one(endpoint(at(url.hostname().into()), at(port.into()))) };
     let timeout = settings.get("ConnectTimeout").number().map(|nanos| nanos / SECOND * SECOND);
     let socket = (url.scheme == "https").then(|| {
-        let common = message! { "validation_context": authorities(settings) };
+        let common = message! { "validation_context": trusted_ca(settings) };
         tls::socket_up(message! { "common_tls_context": common })
     });
     Some(
@@ -161,7 +161,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     )
 }
 
-fn authorities(settings: &Tree) -> Tree {
+fn trusted_ca(settings: &Tree) -> Tree {
     let certificates = settings.get("TLSCertificates");
     let authority = certificates.find("TrustedCA").map(|authority| {
         let kinds = [
@@ -170,7 +170,7 @@ fn authorities(settings: &Tree) -> Tree {
             ("EnvironmentVariable", "environment_variable"),
             ("Filename", "filename"),
         ];
-        let given = kinds.iter().find(|(field, _)| says(authority.get(field)));
+        let given = kinds.iter().find(|(field, _)| is_set(authority.get(field)));
         Tree::object(given.map(|(field, name)| (*name, authority.get(field).clone())))
     });
     let instance = certificates.find("CaCertificateProviderInstance").map(|instance| {

@@ -31,7 +31,7 @@ pub(crate) fn one(item: Tree) -> Tree {
 }
 
 /// A string; null if it is empty.
-pub(crate) fn said(text: &str) -> Tree {
+pub(crate) fn non_empty(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn flag(value: impl Into<Sourced<bool>>) -> Tree {
 }
 
 /// A number; null if it is 0.
-pub(crate) fn counted(number: Sourced<i64>) -> Tree {
+pub(crate) fn non_zero(number: Sourced<i64>) -> Tree {
     if *number == 0 { Tree::NULL } else { number.into() }
 }
 

@@ -5,7 +5,7 @@
 use super::proto::{empty, extension, list, message, one, regex};
 use crate::entry::Kind;
 use crate::names::{DEFAULT, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -109,7 +109,7 @@ fn rule_of(cx: &Context<'_>, intention: &Tree, is_http: bool) -> Result<Rule, Fa
 }
 
 fn rules(cx: &Context<'_>, intentions: &[Tree], is_http: bool, peers: &BTreeSet<Str>) -> Result<Tree, Failure> {
-    let forwarded = is_http && !peers.is_empty() && intentions.iter().any(|intention| says(intention.get("Peer")));
+    let forwarded = is_http && !peers.is_empty() && intentions.iter().any(|intention| is_set(intention.get("Peer")));
     let mut all: Vec<Rule> = Vec::new();
     for intention in intentions {
         let peer = intention.get("Peer").str();
@@ -322,7 +322,7 @@ fn principal(rule: &Rule, forwarded: bool) -> Tree {
 fn condition(http: &Tree) -> Tree {
     let mut parts = Vec::new();
     let kinds = [("PathExact", "exact"), ("PathPrefix", "prefix"), ("PathRegex", "safe_regex")];
-    if let Some((field, name)) = kinds.iter().find(|(field, _)| says(http.get(field))) {
+    if let Some((field, name)) = kinds.iter().find(|(field, _)| is_set(http.get(field))) {
         let value = http.get(field).clone();
         let value = if *name == "safe_regex" { regex(value) } else { value };
         parts.push(message! { "url_path": message! { "path": Tree::object([(*name, value)]) } });

@@ -4,7 +4,7 @@
 
 use super::proto::{any, extension, list, message, one};
 use crate::names::{PEER_TRUST_DOMAIN, TRUST_DOMAIN};
-use crate::validate::{CIPHERS, says};
+use crate::validate::{CIPHERS, is_set};
 use crate::xds::context::Context;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -85,7 +85,7 @@ pub(crate) fn from_files(link: &Tree) -> Tree {
     let file = |field: &str| message! { "filename": link.get(field).clone() };
     let authority = message! { "trusted_ca": file("CAFile") };
     let mut common = message! { "tls_params": super::proto::empty(), "validation_context": authority };
-    if says(link.get("CertFile")) && says(link.get("KeyFile")) {
+    if is_set(link.get("CertFile")) && is_set(link.get("KeyFile")) {
         common.set("tls_certificates", one(message! { "certificate_chain": file("CertFile"), "private_key": file("KeyFile") }));
     }
     let sni = super::proto::copied(link.get("SNI"));

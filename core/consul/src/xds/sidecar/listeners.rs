@@ -5,7 +5,7 @@ use super::{expose, transparent};
 use crate::go;
 use crate::names::{self, DEFAULT, TRUST_DOMAIN, UpstreamId};
 use crate::proxycfg::{ConnectProxy, Watch};
-use crate::validate::{is_http, says};
+use crate::validate::{is_http, is_set};
 use crate::xds::context::{Context, Failure, Outcome};
 use crate::xds::parts::config::{ProxyConfig, UpstreamConfig};
 use crate::xds::parts::filters::{self, Http};
@@ -44,7 +44,7 @@ pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
             ..Http::default()
         };
         let filters = message! { "filters": one(filters::of(cx, &opts)) };
-        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath")));
         match listed {
             Some(upstream) => {
                 let mut listener = bound(cx, &id.to_string(), upstream);
@@ -71,7 +71,7 @@ pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
 /// The listener of an upstream: at an address, or at a socket.
 fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
     let socket = upstream.get("LocalBindSocketPath");
-    if upstream.get("LocalBindPort").int() == 0 && says(socket) {
+    if upstream.get("LocalBindPort").int() == 0 && is_set(socket) {
         let written = upstream.get("LocalBindSocketMode");
         let mode = go::parse_int(written.text()).filter(|mode| *mode > 0).map(|mode| Tree::from(mode).or_from(written.origin));
         let pipe = message! { "path": socket.clone(), "mode": mode };
@@ -103,7 +103,7 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
             out.extend(escape::message(&config.listener, "envoy.config.listener.v3.Listener").ok());
             continue;
         }
-        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath")));
         let opts = Http {
             cluster: peer_cluster(&id),
             protocol: config.protocol.clone(),

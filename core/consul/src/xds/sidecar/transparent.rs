@@ -26,7 +26,7 @@ use chancery_text::Str;
 /// The cluster for traffic to unknown destinations.
 const ORIGINAL: &str = "original-destination";
 
-/// The port to which kernel rules redirect outgoing traffic.
+/// Kernel rules redirect outgoing traffic to this port.
 const PORT: i64 = 15001;
 const TIMEOUT: i64 = 5_000_000_000;
 
@@ -46,7 +46,7 @@ fn for_addresses(addresses: &BTreeSet<Str>, mut filters: Tree) -> Option<Tree> {
     Some(filters)
 }
 
-/// The addresses that stand for instances.
+/// The virtual addresses of instances.
 fn virtual_addresses(instances: &[Arc<Instance>], service: &str) -> BTreeSet<Str> {
     let mut found = BTreeSet::new();
     let of_service = format!("{VIRTUAL}:{service}");

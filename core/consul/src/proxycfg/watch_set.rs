@@ -5,9 +5,9 @@ use alloc::collections::BTreeMap;
 
 /// The watches of a machine. Initial ones are always there; a chained one follows from the reply to another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted(BTreeMap<Watch, Option<Watch>>);
+pub struct WatchSet(BTreeMap<Watch, Option<Watch>>);
 
-impl Wanted {
+impl WatchSet {
     /// The initial watches.
     pub(crate) fn initial(all: impl IntoIterator<Item = Watch>) -> Self {
         Self(all.into_iter().map(|watch| (watch, None)).collect())

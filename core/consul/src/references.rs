@@ -10,7 +10,7 @@ use super::instance::Instance;
 use super::registration;
 use super::schema::{Manner, decode};
 use super::state::DATACENTER;
-use super::validate::{normalise, says};
+use super::validate::{is_set, normalise};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -38,30 +38,30 @@ const GATEWAYS: Kinds = &[("", "api-gateway")];
 const KEYS_OF_TOKENS: &str = "eyJrZXlzIjpbeyJrdHkiOiJvY3QiLCJhbGciOiJIUzI1NiIsImtpZCI6ImFzc3VtZWQiLCJrIjoiWVhOemRXMWxaQSJ9XX0=";
 
 /// Returns the references of the documents.
-pub(super) fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
-    let mut asking = Asking::of(objects);
-    let entries = core::mem::take(&mut asking.entries);
-    if asking.instances.is_empty() {
-        asking.proxies(&entries);
+pub(super) fn referenced_objects(objects: &Objects) -> Vec<ReferencedObject> {
+    let mut collector = ReferenceCollector::of(objects);
+    let entries = core::mem::take(&mut collector.entries);
+    if collector.instances.is_empty() {
+        collector.proxies(&entries);
     }
-    entries.iter().for_each(|entry| asking.entry(entry));
-    asking.protocols(&entries);
-    let instances = core::mem::take(&mut asking.instances);
-    instances.iter().for_each(|instance| asking.instance(instance));
-    asking.out
+    entries.iter().for_each(|entry| collector.entry(entry));
+    collector.protocols(&entries);
+    let instances = core::mem::take(&mut collector.instances);
+    instances.iter().for_each(|instance| collector.instance(instance));
+    collector.out
 }
 
 /// The place of a reference.
-type At = (ObjectId, NodeId);
+type ReferenceSite = (ObjectId, NodeId);
 
 /// The content of the documents, and their references.
 #[derive(Default)]
-struct Asking {
+struct ReferenceCollector {
     entries: Vec<Entry>,
     instances: Vec<Instance>,
     /// Names of services with instances, each with its datacenter, and of gateways.
     services: BTreeSet<(Str, Str)>,
-    /// Conditions by which subsets select instances, by service.
+    /// Conditions of subsets on instances, by service.
     subsets: BTreeMap<Str, Vec<(Str, Expression)>>,
     out: Vec<ReferencedObject>,
 }
@@ -73,33 +73,33 @@ fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }
 
-impl Asking {
+impl ReferenceCollector {
     fn of(objects: &Objects) -> Self {
-        let mut asking = Self::default();
+        let mut collector = Self::default();
         for object in objects.all().filter(|object| !object.broken) {
             match what(&object.root).0 {
-                What::Entry(Ok(kind)) => asking.entries.extend(read_entry(object, kind)),
+                What::Entry(Ok(kind)) => collector.entries.extend(read_entry(object, kind)),
                 What::Service => {
                     let root = documents::read_words(object);
-                    asking.instances.extend(registration::service(&root, object.document.hcl, object.id, DATACENTER, &|_| false).instances);
+                    collector.instances.extend(registration::service(&root, object.document.hcl, object.id, DATACENTER, &|_| false).instances);
                 }
                 What::Catalog => {
                     let root = documents::read_words(object);
-                    asking.instances.extend(registration::catalog(&root, object.id, DATACENTER).instances);
+                    collector.instances.extend(registration::catalog(&root, object.id, DATACENTER).instances);
                 }
                 _ => {}
             }
         }
-        asking.services = asking.instances.iter().map(|instance| (instance.service.clone(), instance.node.datacenter.clone())).collect();
-        for entry in asking.entries.iter().filter(|entry| entry.kind == Kind::ServiceResolver) {
+        collector.services = collector.instances.iter().map(|instance| (instance.service.clone(), instance.node.datacenter.clone())).collect();
+        for entry in collector.entries.iter().filter(|entry| entry.kind == Kind::ServiceResolver) {
             let subsets = entry.tree.get("Subsets").fields().iter();
             let read = subsets.filter_map(|(name, of)| Some((name.clone(), Expression::parse(of.get("Filter").text()).ok()?)));
-            asking.subsets.insert(entry.name.clone(), read.collect());
+            collector.subsets.insert(entry.name.clone(), read.collect());
         }
-        asking
+        collector
     }
 
-    fn add(&mut self, (from, at): At, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
+    fn add(&mut self, (from, at): ReferenceSite, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
         self.out.push(ReferencedObject { from, at, key: key(kind, &Str::new(name)), kinds, object: document, notice, asks: true });
     }
 
@@ -134,7 +134,7 @@ impl Asking {
     }
 
     /// Adds instances with sidecars in the catalog: one for each subset from this number on.
-    fn instances(&mut self, at: At, name: &Str, datacenter: &str, first: usize, notice: String) {
+    fn instances(&mut self, at: ReferenceSite, name: &Str, datacenter: &str, first: usize, notice: String) {
         for (number, (subset, conditions)) in self.chosen(name).iter().enumerate().skip(first) {
             let id = if subset.is_empty() { String::from(name.as_str()) } else { format!("{name}-{subset}") };
             let proxy = format!("{id}-sidecar-proxy");
@@ -260,11 +260,11 @@ impl Asking {
 
     /// Adds the targets of routers, splitters and resolvers.
     fn targets(&mut self, entry: &Entry) {
-        if entry.kind == Kind::ServiceResolver && !says(entry.tree.get("Redirect")) {
+        if entry.kind == Kind::ServiceResolver && !is_set(entry.tree.get("Redirect")) {
             self.reach(entry.object, entry.tree.get("Name"));
         }
-        for target in entry.targets().into_iter().filter(|target| says(target) && !elsewhere(target)) {
-            let named = if says(target.get("Service")) { target.get("Service") } else { entry.tree.get("Name") };
+        for target in entry.targets().into_iter().filter(|target| is_set(target) && !elsewhere(target)) {
+            let named = if is_set(target.get("Service")) { target.get("Service") } else { entry.tree.get("Name") };
             let datacenters: Vec<Str> = target.get("Datacenters").items().iter().map(Tree::str).collect();
             let datacenters = if datacenters.is_empty() { Vec::from([target.get("Datacenter").str()]) } else { datacenters };
             datacenters.iter().for_each(|datacenter| self.service(entry.object, named, datacenter, &named.str()));
@@ -300,7 +300,7 @@ impl Asking {
 
     /// Adds the resolver that has a subset.
     fn subset(&mut self, from: ObjectId, name: &Str, subset: &Tree) {
-        if says(subset) && !self.subsets.contains_key(name) {
+        if is_set(subset) && !self.subsets.contains_key(name) {
             let kind = Kind::ServiceResolver.name();
             let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the subsets that are asked for");
             let subsets = object(Vec::from([(subset.text(), object(Vec::new()))]));
@@ -319,7 +319,7 @@ impl Asking {
 
     fn instance(&mut self, instance: &Instance) {
         let Some(from) = instance.object else { return };
-        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
+        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !is_set(upstream.get("DestinationPeer"))) {
             if !upstream.get("DestinationType").is("prepared_query") {
                 let named = upstream.get("DestinationName");
                 self.service(from, named, upstream.get("Datacenter").text(), &named.str());
@@ -333,7 +333,7 @@ impl Asking {
 
     /// Adds the protocols that services must use: the protocol of a gateway's listener, or HTTP if requests are distinguished.
     fn protocols(&mut self, entries: &[Entry]) {
-        let mut open: Vec<(Str, Str, At)> = Vec::new();
+        let mut open: Vec<(Str, Str, ReferenceSite)> = Vec::new();
         let http = Str::new_static("http");
         for entry in entries {
             let tree = &entry.tree;
@@ -350,7 +350,7 @@ impl Asking {
                     open.extend(services.map(|service| (service.get("Name").str(), http.clone(), at(service.get("Name")))));
                 }
                 Kind::ServiceRouter | Kind::ServiceSplitter => open.push((entry.name.clone(), http.clone(), at(tree.get("Name")))),
-                Kind::ServiceIntentions if tree.get("Sources").items().iter().any(|source| says(source.get("Permissions"))) => {
+                Kind::ServiceIntentions if tree.get("Sources").items().iter().any(|source| is_set(source.get("Permissions"))) => {
                     open.push((entry.name.clone(), http.clone(), at(tree.get("Name"))));
                 }
                 _ => {}
@@ -366,7 +366,7 @@ impl Asking {
                 continue;
             }
             for entry in entries.iter().filter(|entry| entry.name == name && !matches!(entry.kind, Kind::IngressGateway | Kind::ServiceIntentions)) {
-                let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| says(service));
+                let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| is_set(service));
                 next.extend(targets.map(|service| (service.str(), protocol.clone(), (entry.object, node(service)))));
             }
             // A written entry is used, even without a protocol.
@@ -399,10 +399,10 @@ fn node(tree: &Tree) -> NodeId {
 
 /// Whether the instances of a target are in a peer or a sameness group, and therefore unknown.
 fn elsewhere(target: &Tree) -> bool {
-    says(target.get("Peer")) || says(target.get("SamenessGroup"))
+    is_set(target.get("Peer")) || is_set(target.get("SamenessGroup"))
 }
 
-/// Returns the conditions under which a subset selects an instance, as far as they can be derived: paths with their values.
+/// Returns the conditions of a subset on its instances, as far as they can be derived: paths with their values.
 fn conditions(filter: &Expression) -> Vec<(String, String)> {
     match filter {
         Expression::And(one, two) => conditions(one).into_iter().chain(conditions(two)).collect(),
