@@ -49,7 +49,7 @@ pub struct Finding {
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource on which the controller itself reports the problem. Often this is `object`; sometimes it is a resource that the controller
+    /// The resource whose status or events report the problem. Often this is `object`; sometimes it is a resource that the controller
     /// generated. `None` if the controller reports it for the whole input.
     pub resource: Option<ResourceRef>,
     /// The object that contains `span`.

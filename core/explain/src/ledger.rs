@@ -276,7 +276,7 @@ struct MadeParts {
 }
 
 impl MadeParts {
-    /// Returns the objects with which each object shares routes. Objects of the same groups share their list.
+    /// Returns the objects that share routes with each object. Objects of the same groups share their list.
     fn joined(&self, side: SideRef<'_>) -> HashMap<ObjectId, Arc<Vec<ObjectId>>> {
         let mut lists: HashMap<&BTreeSet<usize>, Arc<Vec<ObjectId>>> = HashMap::new();
         let mut joined = HashMap::new();

@@ -34,7 +34,7 @@ pub const VERSION: u32 = 1;
 /// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let written = Snapshot::new(&compilation, &Options::default(), &[], false).write();
-/// let read = Snapshot::read(&written).expect("what was written can be read");
+/// let read = Snapshot::read(&written).expect("a written snapshot can be read");
 /// assert_eq!(read.inputs().inputs[0].name, "quote.yaml");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -172,7 +172,7 @@ impl Names {
     }
 }
 
-/// The source from which Envoy requests certificates.
+/// The source of Envoy's certificates.
 fn source(server: Option<&Str>) -> Tree {
     let empty = || Tree { value: chancery_base::ir::Plain::Object(Default::default()), origin: None };
     let how = match server {

@@ -1,7 +1,5 @@
-//! Opaque configuration, read as leniently as Consul reads it: keys in any case, by a name or an alias; numbers and truth values that stand
-//! in strings; a list of one for its value.
-//!
-//! What must not be here: which keys there are.
+//! Reads opaque configuration as leniently as Consul: keys in any case, by a name or an alias; numbers and truth values in strings; a list of one
+//! for its value.
 
 use super::go;
 use alloc::format;
@@ -11,7 +9,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_base::schema::duration;
 use chancery_text::Str;
 
-/// The value at a key: exactly, or in another case, or by an alias. A list of one stands for its value.
+/// The value at a key: exactly, or in another case, or by an alias. A list of one is replaced by its value.
 pub(crate) fn find<'a>(map: &'a Tree, name: &str, alias: &str) -> &'a Tree {
     const NOTHING: &Tree = &Tree::NULL;
     let other = |key: &str| key.eq_ignore_ascii_case(name) || (!alias.is_empty() && key.eq_ignore_ascii_case(alias));
@@ -23,21 +21,21 @@ pub(crate) fn find<'a>(map: &'a Tree, name: &str, alias: &str) -> &'a Tree {
     }
 }
 
-/// A value that does not fit.
+/// An invalid value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) message: String,
     pub(crate) origin: Option<Origin>,
 }
 
-/// Reads the fields of an object one by one. One that does not fit is left out; the first of those is reported.
+/// Reads the fields of an object one by one. Invalid ones are left out, and the first of them is reported.
 pub(crate) struct Reader<'a> {
     map: &'a Tree,
     pub(crate) fault: Option<Fault>,
 }
 
 impl<'a> Reader<'a> {
-    /// Of a map; nothing has no fields.
+    /// Reads a map; null has no fields.
     pub(crate) fn of(map: &'a Tree) -> Self {
         let fault = match &map.value {
             Plain::Null | Plain::Object(_) => None,
@@ -46,7 +44,7 @@ impl<'a> Reader<'a> {
         Self { map, fault }
     }
 
-    /// What is in it, if it is there; what does not fit there does not fit here.
+    /// Reads an object inside, if present; its faults are faults of this object.
     pub(crate) fn part<T>(&mut self, name: &str, alias: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> Option<T> {
         let map = find(self.map, name, alias);
         if map.is_null() {
@@ -77,37 +75,37 @@ impl<'a> Reader<'a> {
         value.map(|value| Sourced { value, origin: tree.origin })
     }
 
-    /// A whole number, if one is given.
+    /// A whole number, if set.
     pub(crate) fn some_int(&mut self, name: &str, alias: &str) -> Option<Sourced<i64>> {
         self.read(name, alias, "a whole number", int_of)
     }
 
-    /// A whole number with the place where it is written; nothing is 0.
+    /// A whole number with its origin; by default 0.
     pub(crate) fn int(&mut self, name: &str, alias: &str) -> Sourced<i64> {
         self.some_int(name, alias).unwrap_or_default()
     }
 
-    /// A whole number of 32 bits without a sign, if one is given; what is more than that is cut off.
+    /// An unsigned 32-bit number, if set; larger numbers are truncated.
     pub(crate) fn some_uint(&mut self, name: &str, alias: &str) -> Option<Sourced<i64>> {
         self.read(name, alias, "a whole number without a sign", uint_of)
     }
 
-    /// A truth value; nothing is false.
+    /// A truth value; by default false.
     pub(crate) fn bool(&mut self, name: &str, alias: &str) -> bool {
         self.read(name, alias, "a truth value", bool_of).is_some_and(|read| read.value)
     }
 
-    /// Text with the place where it is written; null where there is none.
+    /// A string with its origin; null if absent.
     pub(crate) fn tree(&mut self, name: &str, alias: &str) -> Tree {
         self.read(name, alias, "a string", text_of).map_or(Tree::NULL, |read| Tree::from(&read.value).or_from(read.origin))
     }
 
-    /// Text; nothing is empty.
+    /// A string; by default empty.
     pub(crate) fn text(&mut self, name: &str, alias: &str) -> Str {
         self.read(name, alias, "a string", text_of).map(|read| read.value).unwrap_or_default()
     }
 
-    /// A duration in nanoseconds with the place where it is written, as text or as a number, if one is given.
+    /// A duration in nanoseconds with its origin, written as a string or a number, if set.
     pub(crate) fn some_duration(&mut self, name: &str, alias: &str) -> Option<Sourced<i64>> {
         let read = |tree: &Tree| match &tree.value {
             Plain::String(text) => duration::read(text).ok(),

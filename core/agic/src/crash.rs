@@ -1,31 +1,28 @@
-//! Where the controller dies: it takes for granted that something is there, and it is not. Here the rest of the answer stands, and it is
-//! said what is missing.
-//!
-//! What must not be here: when it does so.
+//! A crash of the controller: it relies on a field that is missing. Here the rest of the answer is still computed, and the missing field is
+//! reported.
 
 use alloc::format;
 use alloc::string::String;
 use chancery_base::resource::Origin;
 
-/// What Go says of a value that is not there.
+/// Go's message for a nil pointer.
 pub const WORDS: &str = "runtime error: invalid memory address or nil pointer dereference";
 
-/// The controller dies.
+/// A crash of the controller.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Died {
-    /// What is missing, as a sentence for people.
+pub struct ControllerCrash {
+    /// The missing field, as a sentence.
     pub why: String,
     /// Where it should be.
     pub at: Option<Origin>,
 }
 
-impl Died {
-    /// Something is missing.
+impl ControllerCrash {
     pub fn of(why: impl Into<String>, at: impl Into<Option<Origin>>) -> Self {
         Self { why: why.into(), at: at.into() }
     }
 
-    /// The gateway's document has no such list.
+    /// The gateway's document lacks a list.
     pub fn without_list(field: &'static str) -> Self {
         Self::of(format!("the gateway's ARM document has no `properties.{field}`, which Azure always sends"), None)
     }

@@ -1,6 +1,4 @@
-//! What Ingresses ask for, and the objects that would do.
-//!
-//! What must not be here: whether anything is assumed.
+//! Lists the objects that Ingresses refer to, and objects that would satisfy them. Does not decide whether they are assumed.
 
 use super::environment::Environment;
 use super::options::Options;
@@ -12,8 +10,8 @@ use chancery_kubernetes::status::{object, text};
 use chancery_kubernetes::wanted::{asked, endpoints, named, of_kubernetes, wanted as all_of};
 use chancery_text::Node;
 
-/// What the objects ask for.
-pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
+/// Returns the referenced objects.
+pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let environment = Environment::read(options);
     let asked = asked(objects.all(), &[FIELDS]);
     let mut all = all_of(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
@@ -21,7 +19,7 @@ pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     all
 }
 
-/// The controller's class, where it has the name that the controller looks for.
+/// The controller's class, if the reference has the name that the controller looks for.
 fn class(key: &ResourceKey, environment: &Environment) -> Option<Node> {
     if key.kind != "IngressClass" || key.name != environment.class_name {
         return None;

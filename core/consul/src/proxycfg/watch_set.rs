@@ -1,36 +1,33 @@
-//! The watches that a machine wants, each with the watch whose answer it follows from.
-//!
-//! What must not be here: which those are; the machine of each kind says so.
+//! The set of watches of a machine, each with the watch whose reply led to it.
 
 use super::watch::Watch;
 use alloc::collections::BTreeMap;
 
-/// The watches that a machine wants. Some are there from the beginning; a chained one follows from the answer to another.
+/// The watches of a machine. Initial ones are always there; a chained one follows from the reply to another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Wanted(BTreeMap<Watch, Option<Watch>>);
+pub struct WatchSet(BTreeMap<Watch, Option<Watch>>);
 
-impl Wanted {
-    /// Those that are there from the beginning.
+impl WatchSet {
+    /// The initial watches.
     pub(crate) fn initial(all: impl IntoIterator<Item = Watch>) -> Self {
         Self(all.into_iter().map(|watch| (watch, None)).collect())
     }
 
-    /// One that is there from the beginning.
+    /// Adds an initial watch.
     pub(super) fn first(&mut self, watch: Watch) {
         self.0.insert(watch, None);
     }
 
-    /// One that follows from the answer to another, unless it is wanted already.
+    /// Adds a watch that follows from the reply to another, unless it is already there.
     pub(super) fn chained(&mut self, from: &Watch, watch: Watch) {
         self.0.entry(watch).or_insert_with(|| Some(from.clone()));
     }
 
-    /// Whether a watch is wanted.
     pub fn contains(&self, watch: &Watch) -> bool {
         self.0.contains_key(watch)
     }
 
-    /// The watch from whose answer this one follows.
+    /// The watch whose reply led to this one.
     pub fn because(&self, watch: &Watch) -> Option<&Watch> {
         self.0.get(watch)?.as_ref()
     }

@@ -1,7 +1,5 @@
-//! What documents ask for: services with their proxies, the protocol of a service, gateways, certificates, providers of tokens; and the
-//! documents that would do.
-//!
-//! What must not be here: whether anything is assumed (`compilation::Assumptions`).
+//! Lists the references of documents: services with proxies, protocols, gateways, certificates, JWT providers; and documents that would satisfy
+//! them. Does not decide whether they are assumed; see `compilation::Assumptions`.
 
 use super::admission;
 use super::bexpr::{Expression, Operator};
@@ -12,7 +10,7 @@ use super::instance::Instance;
 use super::registration;
 use super::schema::{Manner, decode};
 use super::state::DATACENTER;
-use super::validate::{normalise, says};
+use super::validate::{is_set, normalise};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -24,11 +22,11 @@ use chancery_kubernetes::status::{list, number, object, text};
 use chancery_kubernetes::wanted::{CERTIFICATE, address_of};
 use chancery_text::{Node, NodeId, Str, Value};
 
-/// The kinds of which one counts as one of its own.
+/// Kinds that are interchangeable in a reference.
 type Kinds = &'static [(&'static str, &'static str)];
 
 const SERVICES: Kinds = &[("", "service"), ("", "catalog")];
-/// Where there is no service-defaults, proxy-defaults say the protocol.
+/// Without service-defaults, proxy-defaults define the protocol.
 const PROTOCOLS: Kinds = &[("", "proxy-defaults"), (GROUP, "ProxyDefaults")];
 const RESOLVERS: Kinds = &[("", "service-resolver"), (GROUP, "ServiceResolver")];
 const MESHES: Kinds = &[("", "mesh"), (GROUP, "Mesh")];
@@ -39,31 +37,31 @@ const GATEWAYS: Kinds = &[("", "api-gateway")];
 /// A placeholder key set for tokens, in base64.
 const KEYS_OF_TOKENS: &str = "eyJrZXlzIjpbeyJrdHkiOiJvY3QiLCJhbGciOiJIUzI1NiIsImtpZCI6ImFzc3VtZWQiLCJrIjoiWVhOemRXMWxaQSJ9XX0=";
 
-/// What the documents ask for.
-pub(super) fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
-    let mut asking = Asking::of(objects);
-    let entries = core::mem::take(&mut asking.entries);
-    if asking.instances.is_empty() {
-        asking.proxies(&entries);
+/// Returns the references of the documents.
+pub(super) fn referenced_objects(objects: &Objects) -> Vec<ReferencedObject> {
+    let mut collector = ReferenceCollector::of(objects);
+    let entries = core::mem::take(&mut collector.entries);
+    if collector.instances.is_empty() {
+        collector.proxies(&entries);
     }
-    entries.iter().for_each(|entry| asking.entry(entry));
-    asking.protocols(&entries);
-    let instances = core::mem::take(&mut asking.instances);
-    instances.iter().for_each(|instance| asking.instance(instance));
-    asking.out
+    entries.iter().for_each(|entry| collector.entry(entry));
+    collector.protocols(&entries);
+    let instances = core::mem::take(&mut collector.instances);
+    instances.iter().for_each(|instance| collector.instance(instance));
+    collector.out
 }
 
-/// Where something is asked for.
-type At = (ObjectId, NodeId);
+/// The place of a reference.
+type ReferenceSite = (ObjectId, NodeId);
 
-/// What the documents hold, and what they ask for besides.
+/// The content of the documents, and their references.
 #[derive(Default)]
-struct Asking {
+struct ReferenceCollector {
     entries: Vec<Entry>,
     instances: Vec<Instance>,
     /// Names of services with instances, each with its datacenter, and of gateways.
     services: BTreeSet<(Str, Str)>,
-    /// Conditions by which subsets choose instances, by service.
+    /// Conditions of subsets on instances, by service.
     subsets: BTreeMap<Str, Vec<(Str, Expression)>>,
     out: Vec<ReferencedObject>,
 }
@@ -75,37 +73,37 @@ fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }
 
-impl Asking {
+impl ReferenceCollector {
     fn of(objects: &Objects) -> Self {
-        let mut asking = Self::default();
+        let mut collector = Self::default();
         for object in objects.all().filter(|object| !object.broken) {
             match what(&object.root).0 {
-                What::Entry(Ok(kind)) => asking.entries.extend(read_entry(object, kind)),
+                What::Entry(Ok(kind)) => collector.entries.extend(read_entry(object, kind)),
                 What::Service => {
                     let root = documents::read_words(object);
-                    asking.instances.extend(registration::service(&root, object.document.hcl, object.id, DATACENTER, &|_| false).instances);
+                    collector.instances.extend(registration::service(&root, object.document.hcl, object.id, DATACENTER, &|_| false).instances);
                 }
                 What::Catalog => {
                     let root = documents::read_words(object);
-                    asking.instances.extend(registration::catalog(&root, object.id, DATACENTER).instances);
+                    collector.instances.extend(registration::catalog(&root, object.id, DATACENTER).instances);
                 }
                 _ => {}
             }
         }
-        asking.services = asking.instances.iter().map(|instance| (instance.service.clone(), instance.node.datacenter.clone())).collect();
-        for entry in asking.entries.iter().filter(|entry| entry.kind == Kind::ServiceResolver) {
+        collector.services = collector.instances.iter().map(|instance| (instance.service.clone(), instance.node.datacenter.clone())).collect();
+        for entry in collector.entries.iter().filter(|entry| entry.kind == Kind::ServiceResolver) {
             let subsets = entry.tree.get("Subsets").fields().iter();
             let read = subsets.filter_map(|(name, of)| Some((name.clone(), Expression::parse(of.get("Filter").text()).ok()?)));
-            asking.subsets.insert(entry.name.clone(), read.collect());
+            collector.subsets.insert(entry.name.clone(), read.collect());
         }
-        asking
+        collector
     }
 
-    fn add(&mut self, (from, at): At, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
+    fn add(&mut self, (from, at): ReferenceSite, kind: &str, name: &str, kinds: Kinds, document: Node, notice: Option<String>) {
         self.out.push(ReferencedObject { from, at, key: key(kind, &Str::new(name)), kinds, object: document, notice, asks: true });
     }
 
-    /// An entry of which a field gives the name.
+    /// Adds a reference to an entry that a field names.
     fn named(&mut self, from: ObjectId, named: &Tree, kind: Kind, kinds: Kinds, fields: Vec<(&str, Node)>) {
         let name = named.text();
         if name.is_empty() || name == "*" {
@@ -117,7 +115,7 @@ impl Asking {
         self.add((from, node(named)), kind.name(), name, kinds, document, Some(notice));
     }
 
-    /// A service in the agent's datacenter, or in another one.
+    /// Adds a reference to a service in the agent's datacenter, or in another one.
     fn service(&mut self, from: ObjectId, named: &Tree, datacenter: &str, name: &Str) {
         let datacenter = if datacenter.is_empty() { DATACENTER } else { datacenter };
         if name.is_empty() || name == "*" || self.services.contains(&(name.clone(), Str::new(datacenter))) {
@@ -129,19 +127,19 @@ impl Asking {
         self.instances(at, name, datacenter, 0, notice);
     }
 
-    /// The subsets of a service with what their instances must have; one without a name where it has none.
+    /// The subsets of a service with the conditions on their instances; one unnamed subset if it has none.
     fn chosen(&self, name: &Str) -> Vec<(Str, Vec<(String, String)>)> {
         let chosen: Vec<_> = self.subsets.get(name).into_iter().flatten().map(|(subset, filter)| (subset.clone(), conditions(filter))).collect();
         if chosen.is_empty() { Vec::from([(Str::default(), Vec::new())]) } else { chosen }
     }
 
-    /// Instances with sidecars in the catalog: one for each subset from the one with this number on.
-    fn instances(&mut self, at: At, name: &Str, datacenter: &str, first: usize, notice: String) {
+    /// Adds instances with sidecars in the catalog: one for each subset from this number on.
+    fn instances(&mut self, at: ReferenceSite, name: &Str, datacenter: &str, first: usize, notice: String) {
         for (number, (subset, conditions)) in self.chosen(name).iter().enumerate().skip(first) {
             let id = if subset.is_empty() { String::from(name.as_str()) } else { format!("{name}-{subset}") };
             let proxy = format!("{id}-sidecar-proxy");
             let said = (number == 0).then(|| notice.clone());
-            // Only the first has the name by which references find it; no reference is to the others.
+            // Only the first one has the name in references; the others are not referred to.
             let other =
                 |name: &str| if number == 0 && datacenter == DATACENTER { String::from(name) } else { format!("{name} {datacenter} {number}") };
             self.add(at, "catalog", &other(name), SERVICES, instance(name, &id, datacenter, conditions, None), said);
@@ -150,8 +148,8 @@ impl Asking {
         }
     }
 
-    /// Proxies that show what entries do, where nothing is registered: a sidecar of each service that has settings or intentions, and a client of
-    /// those that have a chain.
+    /// Adds proxies that show the effect of entries if none is registered: a sidecar of each service with settings or intentions, and a client of
+    /// services with a chain.
     fn proxies(&mut self, entries: &[Entry]) {
         let is_gateway =
             |kind: Kind| matches!(kind, Kind::IngressGateway | Kind::TerminatingGateway | Kind::ApiGateway | Kind::HttpRoute | Kind::TcpRoute);
@@ -160,7 +158,7 @@ impl Asking {
         }
         let named = || entries.iter().filter(|entry| !entry.name.is_empty() && entry.name != "*");
         for entry in named().filter(|entry| matches!(entry.kind, Kind::ServiceDefaults | Kind::ServiceIntentions)) {
-            // The service of the agent is the first subset's; what a subset asks of a node, the agent does not have.
+            // The agent's service belongs to the first subset, without the subset's conditions on nodes.
             let first = self.chosen(&entry.name).into_iter().next().map(|(_, conditions)| conditions).unwrap_or_default();
             let is_of_node = first.iter().any(|(path, _)| path.starts_with("Node."));
             if is_of_node || !self.services.insert((entry.name.clone(), Str::new_static(DATACENTER))) {
@@ -188,7 +186,7 @@ impl Asking {
         self.local(first, client, upstreams.collect(), &[], notice);
     }
 
-    /// A service of the agent with a sidecar, which has what a subset asks for.
+    /// A service of the agent with a sidecar, which meets a subset's conditions.
     fn local(&mut self, entry: &Entry, name: &str, upstreams: Vec<Node>, conditions: &[(String, String)], notice: String) {
         let proxy = object(Vec::from([("upstreams", list(upstreams))]));
         let sidecar = object(Vec::from([("sidecar_service", object(Vec::from([("proxy", proxy)])))]));
@@ -209,7 +207,7 @@ impl Asking {
         self.service(from, named, "", &named.str());
     }
 
-    /// The gateway that an entry is for: the agent's own, so that it has an Envoy.
+    /// Adds the gateway that an entry is for: the agent's own, so that it has an Envoy.
     fn gateway(&mut self, entry: &Entry) {
         let kind = entry.kind.name();
         let (name, named) = (&entry.name, entry.tree.get("Name"));
@@ -260,20 +258,20 @@ impl Asking {
         }
     }
 
-    /// Where routers, splitters and resolvers lead.
+    /// Adds the targets of routers, splitters and resolvers.
     fn targets(&mut self, entry: &Entry) {
-        if entry.kind == Kind::ServiceResolver && !says(entry.tree.get("Redirect")) {
+        if entry.kind == Kind::ServiceResolver && !is_set(entry.tree.get("Redirect")) {
             self.reach(entry.object, entry.tree.get("Name"));
         }
-        for target in entry.targets().into_iter().filter(|target| says(target) && !elsewhere(target)) {
-            let named = if says(target.get("Service")) { target.get("Service") } else { entry.tree.get("Name") };
+        for target in entry.targets().into_iter().filter(|target| is_set(target) && !elsewhere(target)) {
+            let named = if is_set(target.get("Service")) { target.get("Service") } else { entry.tree.get("Name") };
             let datacenters: Vec<Str> = target.get("Datacenters").items().iter().map(Tree::str).collect();
             let datacenters = if datacenters.is_empty() { Vec::from([target.get("Datacenter").str()]) } else { datacenters };
             datacenters.iter().for_each(|datacenter| self.service(entry.object, named, datacenter, &named.str()));
             self.subset(entry.object, &named.str(), target.get("ServiceSubset"));
         }
         if matches!(entry.kind, Kind::ServiceRouter | Kind::ServiceSplitter) {
-            // What no route takes goes to the service itself.
+            // Requests that no route matches go to the service itself.
             self.reach(entry.object, entry.tree.get("Name"));
         }
     }
@@ -291,7 +289,7 @@ impl Asking {
         }
     }
 
-    /// The entry that lets a mode of TLS be set.
+    /// Adds the entry that allows a mode of TLS.
     fn mesh(&mut self, from: ObjectId, mode: &Tree) {
         if mode.is("permissive") {
             let notice = "no mesh entry is in the input; it is assumed to allow permissive mutual TLS";
@@ -300,9 +298,9 @@ impl Asking {
         }
     }
 
-    /// The resolver that has a subset.
+    /// Adds the resolver that has a subset.
     fn subset(&mut self, from: ObjectId, name: &Str, subset: &Tree) {
-        if says(subset) && !self.subsets.contains_key(name) {
+        if is_set(subset) && !self.subsets.contains_key(name) {
             let kind = Kind::ServiceResolver.name();
             let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the subsets that are asked for");
             let subsets = object(Vec::from([(subset.text(), object(Vec::new()))]));
@@ -321,7 +319,7 @@ impl Asking {
 
     fn instance(&mut self, instance: &Instance) {
         let Some(from) = instance.object else { return };
-        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
+        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !is_set(upstream.get("DestinationPeer"))) {
             if !upstream.get("DestinationType").is("prepared_query") {
                 let named = upstream.get("DestinationName");
                 self.service(from, named, upstream.get("Datacenter").text(), &named.str());
@@ -333,9 +331,9 @@ impl Asking {
         }
     }
 
-    /// The protocols that services must speak: that of the listener of a gateway, or HTTP where requests are told apart.
+    /// Adds the protocols that services must use: the protocol of a gateway's listener, or HTTP if requests are distinguished.
     fn protocols(&mut self, entries: &[Entry]) {
-        let mut open: Vec<(Str, Str, At)> = Vec::new();
+        let mut open: Vec<(Str, Str, ReferenceSite)> = Vec::new();
         let http = Str::new_static("http");
         for entry in entries {
             let tree = &entry.tree;
@@ -352,13 +350,13 @@ impl Asking {
                     open.extend(services.map(|service| (service.get("Name").str(), http.clone(), at(service.get("Name")))));
                 }
                 Kind::ServiceRouter | Kind::ServiceSplitter => open.push((entry.name.clone(), http.clone(), at(tree.get("Name")))),
-                Kind::ServiceIntentions if tree.get("Sources").items().iter().any(|source| says(source.get("Permissions"))) => {
+                Kind::ServiceIntentions if tree.get("Sources").items().iter().any(|source| is_set(source.get("Permissions"))) => {
                     open.push((entry.name.clone(), http.clone(), at(tree.get("Name"))));
                 }
                 _ => {}
             }
         }
-        // Gateways first: their protocol is the narrower one.
+        // Gateways first: their protocol is more specific.
         open.sort_by_key(|(_, protocol, _)| *protocol == "http");
         let defaults: BTreeSet<&str> = entries.iter().filter(|entry| entry.kind == Kind::ServiceDefaults).map(|entry| entry.name.as_str()).collect();
         let mut done = BTreeSet::new();
@@ -368,10 +366,10 @@ impl Asking {
                 continue;
             }
             for entry in entries.iter().filter(|entry| entry.name == name && !matches!(entry.kind, Kind::IngressGateway | Kind::ServiceIntentions)) {
-                let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| says(service));
+                let targets = entry.targets().into_iter().map(|target| target.get("Service")).filter(|service| is_set(service));
                 next.extend(targets.map(|service| (service.str(), protocol.clone(), (entry.object, node(service)))));
             }
-            // What is written counts, even without a protocol.
+            // A written entry is used, even without a protocol.
             let is_misspelt = || defaults.len() <= MOST_NEAR && nearest(&name, defaults.iter().copied()).is_some();
             if defaults.contains(name.as_str()) || is_misspelt() {
                 continue;
@@ -384,27 +382,27 @@ impl Asking {
     }
 }
 
-/// The port at which an assumed client has its first upstream, and how many it has at most.
+/// The port of an assumed client's first upstream, and its maximum number of upstreams.
 const FIRST_UPSTREAM: i64 = 9191;
 const MOST_UPSTREAMS: usize = 1000;
 
-/// Among more names none is looked for that is nearly another.
+/// With more names, similar ones are not searched.
 const MOST_NEAR: usize = 256;
 
-/// Where an assumed gateway of the agent listens.
+/// The address of an assumed gateway of the agent.
 const ANYWHERE: &str = "0.0.0.0";
 
-/// The node that a value is from; the whole object where it was not written.
+/// The node of a value; the whole object if it was not written.
 fn node(tree: &Tree) -> NodeId {
     tree.origin.map_or_else(NodeId::default, |origin| origin.node())
 }
 
-/// What a peer or a sameness group has is not known here.
+/// Whether the instances of a target are in a peer or a sameness group, and therefore unknown.
 fn elsewhere(target: &Tree) -> bool {
-    says(target.get("Peer")) || says(target.get("SamenessGroup"))
+    is_set(target.get("Peer")) || is_set(target.get("SamenessGroup"))
 }
 
-/// What an instance must have so that a subset chooses it, as far as that can be read off: paths with their values.
+/// Returns the conditions of a subset on its instances, as far as they can be derived: paths with their values.
 fn conditions(filter: &Expression) -> Vec<(String, String)> {
     match filter {
         Expression::And(one, two) => conditions(one).into_iter().chain(conditions(two)).collect(),
@@ -414,17 +412,17 @@ fn conditions(filter: &Expression) -> Vec<(String, String)> {
     }
 }
 
-/// What conditions ask of metadata: names with values.
+/// The metadata in conditions: names with values.
 fn meta_of<'c>(conditions: &'c [(String, String)], prefix: &str) -> Vec<(&'c str, Node)> {
     conditions.iter().filter_map(|(path, value)| Some((path.strip_prefix(prefix)?, text(value)))).collect()
 }
 
-/// The tags that conditions ask for.
+/// The tags in conditions.
 fn tags_of(conditions: &[(String, String)]) -> Vec<Node> {
     conditions.iter().filter(|(path, _)| path == "Service.Tags").map(|(_, tag)| text(tag)).collect()
 }
 
-/// A registration in the catalog, on a node of its own. `before` is the service and the instance that it is the proxy of.
+/// A registration in the catalog, on its own node. `before` is the proxied service and instance.
 fn instance(service: &str, id: &str, datacenter: &str, conditions: &[(String, String)], before: Option<(&str, &str)>) -> Node {
     let mut fields = Vec::from([
         ("ID", text(id)),
