@@ -21,6 +21,7 @@ mod graph;
 mod headline;
 pub mod layout;
 mod ledger;
+mod nginx;
 mod onward;
 mod origin;
 pub mod picture;
@@ -53,6 +54,7 @@ pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, headline, service_name, shares, way};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
+pub use nginx::{NginxReport, SeenView, WayStep, asking_nginx, route_nginx, routes_of_nginx};
 pub use onward::{alone, entrances, follow};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};

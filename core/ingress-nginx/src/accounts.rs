@@ -8,12 +8,12 @@ use super::config_map::Read;
 use super::kinds::{self, Kind};
 use super::options::Options;
 use super::source::{Source, Unhandled, watches};
-use chancery_base::compilation::{Ledger, State, Why};
-use chancery_base::resource::{ObjectId, Origin};
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::resource::{ObjectId, Origin};
+use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
 /// Writes down what happened to each object that the API server accepted.
@@ -94,7 +94,8 @@ fn named_by_annotations(cluster: &Cluster<'_>, source: &Source) -> Vec<ObjectId>
         }
         for name in ["auth-proxy-set-headers", "custom-headers", "fastcgi-params-configmap"] {
             if let Ok(written) = counted.ingress.annotations.text(name) {
-                let key = if written.contains('/') { written.value.clone() } else { format!("{}/{}", counted.ingress.namespace, written.value).into() };
+                let key =
+                    if written.contains('/') { written.value.clone() } else { format!("{}/{}", counted.ingress.namespace, written.value).into() };
                 add(Kind::ConfigMap, &key);
             }
         }

@@ -9,13 +9,13 @@ use super::config_map::Read;
 use super::ingress::Ingress;
 use super::options::Options;
 use super::source::{self, Counted, Source};
-use chancery_base::ir::nginx::Server;
-use chancery_base::resource::ObjectId;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::Server;
+use chancery_base::resource::ObjectId;
+use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
 /// What the webhook says of an Ingress.
@@ -165,4 +165,3 @@ fn overlap(ingress: &Ingress, servers: &[Arc<Server>], all: &[Counted]) -> Resul
     }
     Ok(())
 }
-

@@ -3,12 +3,12 @@
 //! ingress-nginx `internal/ingress/controller/store/backend_ssl.go`, `internal/net/ssl`. Does not choose the Secret of a host; see `build::tls`.
 
 use super::cluster::HeldSecret;
-use chancery_kubernetes::{der, pem};
-use chancery_base::ir::nginx::{Certificate, sorted_names};
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{Certificate, sorted_names};
+use chancery_base::resource::Sourced;
+use chancery_kubernetes::{der, pem};
+use chancery_text::Str;
 
 /// What a Secret gives.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,18 +3,18 @@
 //! Does not know what the controller makes of them; see `source`.
 
 use super::kinds::{self, Kind};
-use chancery_base::compilation::{Ledger, State, Why};
-use chancery_base::diagnostic::Findings;
-use chancery_kubernetes::admit::{Admission, Verdict, verdicts};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::{overwritten, secret, service};
-use chancery_base::executor::Executor;
-use chancery_base::resource::{Object, ObjectId, Objects, Secret};
-use chancery_text::{Node, Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::diagnostic::Findings;
+use chancery_base::executor::Executor;
+use chancery_base::resource::{Object, ObjectId, Objects, Secret};
+use chancery_kubernetes::admit::{Admission, Verdict, verdicts};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::{overwritten, secret, service};
+use chancery_text::{Node, Str, base64};
 use hashbrown::HashMap;
 use sha1::{Digest as _, Sha1};
 

@@ -2,20 +2,20 @@
 //!
 //! ingress-nginx `internal/ingress/controller/template/configmap.go`. The keys and their defaults are in `ir::nginx::globals`.
 
-use super::annotations::forms::{self, Url};
 use super::annotations::cache_durations;
+use super::annotations::forms::{self, Url};
 use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::options::Options;
-use chancery_kubernetes::go;
-use chancery_base::ir::nginx::globals::{self, Key, KeyType};
-use chancery_base::ir::nginx::{GlobalValue, Globals};
-use chancery_base::resource::{ObjectId, Origin, Rule, Sourced};
-use chancery_text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::globals::{self, Key, KeyType};
+use chancery_base::ir::nginx::{GlobalValue, Globals};
+use chancery_base::resource::{ObjectId, Origin, Rule, Sourced};
+use chancery_kubernetes::go;
+use chancery_text::{Node, Str};
 
 /// A key that the controller does not use, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,8 +111,16 @@ fn take(found: &mut Read, name: &Str, value: Sourced<Str>) {
             }
             set(found, name, GlobalValue::Numbers(codes));
         }
-        "hide-headers" | "skip-access-log-urls" | "denylist-source-range" | "whitelist-source-range" | "proxy-real-ip-cidr" | "block-cidrs"
-        | "block-user-agents" | "block-referers" | "nginx-status-ipv4-whitelist" | "nginx-status-ipv6-whitelist" => {
+        "hide-headers"
+        | "skip-access-log-urls"
+        | "denylist-source-range"
+        | "whitelist-source-range"
+        | "proxy-real-ip-cidr"
+        | "block-cidrs"
+        | "block-user-agents"
+        | "block-referers"
+        | "nginx-status-ipv4-whitelist"
+        | "nginx-status-ipv6-whitelist" => {
             set(found, name, GlobalValue::List(list()));
         }
         "bind-address" => {

@@ -3,12 +3,12 @@
 //! ingress-nginx `internal/ingress/controller/endpointslices.go`. Does not choose the Service or the port; see `build::upstreams`.
 
 use super::cluster::{Cluster, Held};
-use chancery_kubernetes::service::Port;
-use chancery_base::ir::nginx::Endpoint;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::{Node, Str};
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::Endpoint;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::service::Port;
+use chancery_text::{Node, Str};
 use core::net::IpAddr;
 use hashbrown::HashSet;
 

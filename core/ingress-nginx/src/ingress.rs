@@ -5,13 +5,13 @@
 use super::annotations::Annotations;
 use super::cluster::{Held, uid_of};
 use super::options::Options;
-use chancery_kubernetes::cursor::Cursor;
+use alloc::format;
+use alloc::vec::Vec;
 use chancery_base::diagnostic::time;
 use chancery_base::ir::nginx::PathType;
 use chancery_base::resource::{ObjectId, Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
-use alloc::format;
-use alloc::vec::Vec;
 
 /// An Ingress.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 //!
 //! Does not know what they mean.
 
+use alloc::vec::Vec;
+use chancery_base::schema::{KnownKind, ListedKind};
 use chancery_kubernetes::kind;
 use chancery_kubernetes::kinds as kubernetes;
-use chancery_base::schema::{KnownKind, ListedKind};
-use alloc::vec::Vec;
 
 macro_rules! kinds {
     ($($name:ident $definition:expr;)*) => {

@@ -28,14 +28,14 @@ mod wanted;
 
 pub use options::Options;
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Claim, Dialect, Draft, Gateway, GatewayId, Hints, Language, Ledger, Outcome, Task};
 use chancery_base::diagnostic::Findings;
 use chancery_base::executor::Executor;
 use chancery_base::read::ReadOptions;
 use chancery_base::resource::Objects;
-use alloc::boxed::Box;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use cluster::Cluster;
 use source::Source;
 use stages::Stages;
@@ -44,11 +44,7 @@ use stages::Stages;
 pub const LANGUAGE: Language = Language {
     name: "ingress-nginx",
     controller: "ingress-nginx",
-    claims: &[
-        Claim::Annotation("nginx.ingress.kubernetes.io/"),
-        Claim::IngressClass("nginx"),
-        Claim::Field("controller", "k8s.io/ingress-nginx"),
-    ],
+    claims: &[Claim::Annotation("nginx.ingress.kubernetes.io/"), Claim::IngressClass("nginx"), Claim::Field("controller", "k8s.io/ingress-nginx")],
 };
 
 /// Ingress under ingress-nginx as a dialect.
@@ -91,4 +87,3 @@ fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger
     checks::run(&checks::Checked { objects, cluster: &cluster, options, read: &read, source: &source, built: &built }, sink);
     Stages::new(&cluster, Arc::new(built.nginx), source, built.notices, read.unused)
 }
-

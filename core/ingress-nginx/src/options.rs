@@ -3,13 +3,13 @@
 //! Nothing here is read from the process: hosts pass everything in.
 
 use super::annotations::PREFIX;
-use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
-use chancery_kubernetes::go;
-use chancery_base::ir::nginx::Ports;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use chancery_base::ir::nginx::Ports;
+use chancery_kubernetes::go;
+use chancery_text::Str;
 
 /// The option that holds the controller's flags.
 pub const CONTROLLER_ARG: &str = "controller-arg";
@@ -103,16 +103,69 @@ impl Default for Options {
 
 /// Flags that change nothing of how requests are answered, and those of logs and tests that every program of Go's has.
 const WITHOUT_EFFECT: &[&str] = &[
-    "apiserver-host", "certificate-authority", "kubeconfig", "publish-service", "sync-period", "profiling", "health-check-timeout", "update-status",
-    "election-id", "election-ttl", "update-status-on-shutdown", "report-node-internal-ip-address", "version", "disable-leader-election",
-    "enable-ssl-chain-completion", "sync-rate-limit", "publish-status-address", "enable-metrics", "metrics-per-host", "metrics-per-undefined-host",
-    "report-status-classes", "time-buckets", "length-buckets", "size-buckets", "bucket-factor", "max-buckets", "exclude-socket-metrics",
-    "monitor-max-batch-size", "healthz-port", "healthz-host", "validating-webhook", "validating-webhook-certificate", "validating-webhook-key",
-    "disable-full-test", "status-port", "stream-port", "internal-logger-address", "profiler-port", "profiler-address", "status-update-interval",
-    "shutdown-grace-period", "post-shutdown-grace-period", "dynamic-configuration-retries", "disable-sync-events", "enable-topology-aware-routing",
-    "maxmind-mirror", "maxmind-license-key", "maxmind-edition-ids", "maxmind-retries-count", "maxmind-retries-timeout", "v", "vmodule",
-    "logtostderr", "alsologtostderr", "log_dir", "log_file", "log_file_max_size", "stderrthreshold", "skip_headers", "skip_log_headers",
-    "add_dir_header", "log_backtrace_at", "one_output",
+    "apiserver-host",
+    "certificate-authority",
+    "kubeconfig",
+    "publish-service",
+    "sync-period",
+    "profiling",
+    "health-check-timeout",
+    "update-status",
+    "election-id",
+    "election-ttl",
+    "update-status-on-shutdown",
+    "report-node-internal-ip-address",
+    "version",
+    "disable-leader-election",
+    "enable-ssl-chain-completion",
+    "sync-rate-limit",
+    "publish-status-address",
+    "enable-metrics",
+    "metrics-per-host",
+    "metrics-per-undefined-host",
+    "report-status-classes",
+    "time-buckets",
+    "length-buckets",
+    "size-buckets",
+    "bucket-factor",
+    "max-buckets",
+    "exclude-socket-metrics",
+    "monitor-max-batch-size",
+    "healthz-port",
+    "healthz-host",
+    "validating-webhook",
+    "validating-webhook-certificate",
+    "validating-webhook-key",
+    "disable-full-test",
+    "status-port",
+    "stream-port",
+    "internal-logger-address",
+    "profiler-port",
+    "profiler-address",
+    "status-update-interval",
+    "shutdown-grace-period",
+    "post-shutdown-grace-period",
+    "dynamic-configuration-retries",
+    "disable-sync-events",
+    "enable-topology-aware-routing",
+    "maxmind-mirror",
+    "maxmind-license-key",
+    "maxmind-edition-ids",
+    "maxmind-retries-count",
+    "maxmind-retries-timeout",
+    "v",
+    "vmodule",
+    "logtostderr",
+    "alsologtostderr",
+    "log_dir",
+    "log_file",
+    "log_file_max_size",
+    "stderrthreshold",
+    "skip_headers",
+    "skip_log_headers",
+    "add_dir_header",
+    "log_backtrace_at",
+    "one_output",
 ];
 
 impl Options {

@@ -8,14 +8,14 @@ use super::config_map;
 use super::options::Options;
 use super::source::{Source, Unhandled};
 use super::stages::{Stages, in_order};
-use chancery_nginx::conf;
+use alloc::vec::Vec;
 use chancery_base::compilation::{Ledger, Output, SideRef};
 use chancery_base::diagnostic::Findings;
-use chancery_kubernetes::status::{list, object, text};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::{Objects, Origin};
+use chancery_kubernetes::status::{list, object, text};
+use chancery_nginx::conf;
 use chancery_text::{Node, Value};
-use alloc::vec::Vec;
 use core::any::Any;
 
 /// All of it.
@@ -32,7 +32,12 @@ pub const ALL: &[Output] = &[
         document: |of| Some(list(verdicts(of).iter().map(verdict).collect())),
         traced: None,
     },
-    Output { name: "errors", doc: "What the controller logs about Ingresses and its ConfigMap", document: |of| Some(errors(of, stages(of)?)), traced: None },
+    Output {
+        name: "errors",
+        doc: "What the controller logs about Ingresses and its ConfigMap",
+        document: |of| Some(errors(of, stages(of)?)),
+        traced: None,
+    },
     Output {
         name: "conf",
         doc: "The server blocks of nginx.conf, each line with its source as a comment",
@@ -64,11 +69,8 @@ fn flag(value: bool) -> Node {
 }
 
 fn verdict(verdict: &Verdict) -> Node {
-    let mut fields = alloc::vec![
-        ("ingress", text(&verdict.ingress)),
-        ("accepted", flag(verdict.refusal.is_none())),
-        ("handled", flag(verdict.handled)),
-    ];
+    let mut fields =
+        alloc::vec![("ingress", text(&verdict.ingress)), ("accepted", flag(verdict.refusal.is_none())), ("handled", flag(verdict.handled)),];
     if let Some(refusal) = &verdict.refusal {
         fields.push(("message", text(refusal)));
     }

@@ -3,12 +3,12 @@
 //! Does not look the objects up.
 
 use super::annotations::PREFIX;
-use chancery_base::compilation::{Absent, Relation};
-use chancery_kubernetes::relations::{self, Form, Referring};
-use chancery_base::resource::{Objects, Origin, ResourceKey};
-use chancery_text::Str;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::compilation::{Absent, Relation};
+use chancery_base::resource::{Objects, Origin, ResourceKey};
+use chancery_kubernetes::relations::{self, Form, Referring};
+use chancery_text::Str;
 
 const SERVICE: (&str, &str) = ("", "Service");
 const SECRET: (&str, &str) = ("", "Secret");
@@ -60,4 +60,3 @@ pub fn relations(objects: &Objects) -> Vec<Relation> {
     }
     all
 }
-

@@ -7,14 +7,14 @@ use super::cluster::Cluster;
 use super::ingress::Ingress;
 use super::kinds::Kind;
 use super::options::Options;
-use chancery_kubernetes::selector::Selector;
-use chancery_base::ir::nginx::{Globals, Settings};
-use chancery_base::resource::{ObjectId, Objects, Secret};
-use chancery_text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{Globals, Settings};
+use chancery_base::resource::{ObjectId, Objects, Secret};
+use chancery_kubernetes::selector::Selector;
+use chancery_text::{Node, Str};
 use hashbrown::HashMap;
 
 /// Why the controller does not look at an Ingress.

@@ -8,15 +8,15 @@ use super::cluster::Cluster;
 use super::config_map::Unused;
 use super::source::Source;
 use super::{kinds, relations};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
 use chancery_base::compilation::{self, Loaded, Relation};
-use chancery_kubernetes::admitted::AdmittedObjects;
-use chancery_kubernetes::secret;
 use chancery_base::ir::SecretReference;
 use chancery_base::ir::nginx::Nginx;
 use chancery_base::resource::{ObjectId, Objects};
+use chancery_kubernetes::admitted::AdmittedObjects;
+use chancery_kubernetes::secret;
 use chancery_text::Str;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use hashbrown::HashMap;
 
 /// What the controller established.

@@ -4,12 +4,12 @@
 
 use super::options::Options;
 use super::relations::FIELDS;
+use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
+use chancery_base::resource::{Objects, ResourceKey};
 use chancery_kubernetes::status::{object, text};
 use chancery_kubernetes::wanted::{asked, endpoints, named, of_kubernetes, wanted as all_of};
-use chancery_base::resource::{Objects, ResourceKey};
 use chancery_text::Node;
-use alloc::vec::Vec;
 
 /// What the objects ask for.
 pub fn wanted(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {

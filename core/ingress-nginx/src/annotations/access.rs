@@ -8,13 +8,13 @@ use super::groups::{or, unless_wrong};
 use super::read::Fault;
 use crate::certificates::Material;
 use crate::endpoints;
-use chancery_base::ir::nginx::{BasicAuth, ClientCertificates, CustomHeaders, DefaultBackend, ExternalAuth, FastCgi, ProxySsl};
-use chancery_base::resource::{Secret, Sourced};
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{BasicAuth, ClientCertificates, CustomHeaders, DefaultBackend, ExternalAuth, FastCgi, ProxySsl};
+use chancery_base::resource::{Secret, Sourced};
+use chancery_text::Str;
 
 /// The namespace (perhaps empty) and the name of a reference.
 fn split_key(key: &str) -> Result<(&str, &str), String> {
@@ -51,12 +51,17 @@ pub(super) fn basic_auth(reading: &Reading<'_>) -> Result<(BasicAuth, Secret<Str
     }
     let key = format!("{namespace}/{secret_name}");
     let secret = reading.cluster.secret(namespace, secret_name).ok_or_else(|| {
-        Fault::Denied(format!("unexpected error reading secret {key}: no object matching key {} in local store", chancery_base::schema::go_quoted(&key)))
+        Fault::Denied(format!(
+            "unexpected error reading secret {key}: no object matching key {} in local store",
+            chancery_base::schema::go_quoted(&key)
+        ))
     })?;
     let realm = unless_wrong(of.text("auth-realm"))?.unwrap_or_default();
     let uid = reading.cluster.uid(secret.object);
     let passwords = match secret_type.value.as_str() {
-        "auth-file" => secret.text("auth").ok_or_else(|| Fault::Denied(format!("the secret {secret_name} does not contain a key with value auth")))?,
+        "auth-file" => {
+            secret.text("auth").ok_or_else(|| Fault::Denied(format!("the secret {secret_name} does not contain a key with value auth")))?
+        }
         "auth-map" => secret.lines(),
         _ => return Err(Fault::Denied("invalid auth-secret-type in annotation, must be 'auth-file' or 'auth-map': %!w(<nil>)".into())),
     };
@@ -114,8 +119,8 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
         return Err(Fault::denied("invalid headers list"));
     }
     let map = text("auth-proxy-set-headers");
-    let (namespace, _) = split_key(&map)
-        .map_err(|fault| Fault::Denied(format!("error reading configmap name {} from annotation: {fault}", map.value)))?;
+    let (namespace, _) =
+        split_key(&map).map_err(|fault| Fault::Denied(format!("error reading configmap name {} from annotation: {fault}", map.value)))?;
     if !reading.crosses_namespaces() && !namespace.is_empty() && namespace != reading.namespace {
         return Err(Fault::Denied("cross namespace usage of secrets is not allowed".into()));
     }
@@ -133,8 +138,8 @@ pub(super) fn external_auth(reading: &Reading<'_>) -> Result<ExternalAuth, Fault
         Err(fault) => Err(Fault::Other(format!("{name} is invalid: {}", fault.text()))),
     };
     let request_redirect = plain("auth-request-redirect", of.text("auth-request-redirect"))?;
-    let always_set_cookie =
-        unless_wrong(of.flag("auth-always-set-cookie")).map_err(|fault| Fault::Other(format!("auth-always-set-cookie is invalid: {}", fault.text())))?;
+    let always_set_cookie = unless_wrong(of.flag("auth-always-set-cookie"))
+        .map_err(|fault| Fault::Other(format!("auth-always-set-cookie is invalid: {}", fault.text())))?;
     Ok(ExternalAuth {
         host: Sourced::new(Str::new(parsed.host_name()), url.origin),
         url,
@@ -198,10 +203,9 @@ pub(super) fn proxy_ssl(reading: &Reading<'_>) -> Result<(ProxySsl, Sourced<Str>
         ca_file: file(material.ca_file(&secret)),
         crl_file: file(material.crl_file(&secret)),
         ciphers: or(of.text("proxy-ssl-ciphers"), Str::new_static("DEFAULT")),
-        protocols: of.text("proxy-ssl-protocols").map_or_else(
-            |_| Sourced::built_in(Str::new_static("TLSv1.2")),
-            |value| Sourced::new(sorted_protocols(&value), value.origin),
-        ),
+        protocols: of
+            .text("proxy-ssl-protocols")
+            .map_or_else(|_| Sourced::built_in(Str::new_static("TLSv1.2")), |value| Sourced::new(sorted_protocols(&value), value.origin)),
         name: or(of.text("proxy-ssl-name"), Str::default()),
         verify: on_or_off("proxy-ssl-verify"),
         verify_depth: of.number("proxy-ssl-verify-depth").ok().filter(|depth| depth.value != 0).unwrap_or_else(|| Sourced::built_in(1)),
@@ -243,14 +247,16 @@ pub(super) fn fastcgi(reading: &Reading<'_>) -> Result<FastCgi, Fault> {
     let of = reading.annotations;
     let mut found = FastCgi { index: unless_wrong(of.text("fastcgi-index"))?.unwrap_or_default(), params: Sourced::default() };
     let Some(written) = unless_wrong(of.text("fastcgi-params-configmap"))? else { return Ok(found) };
-    let (namespace, name) =
-        split_key(&written).map_err(|fault| Fault::Denied(format!("error reading configmap name from annotation: {fault}")))?;
+    let (namespace, name) = split_key(&written).map_err(|fault| Fault::Denied(format!("error reading configmap name from annotation: {fault}")))?;
     if !namespace.is_empty() && !reading.crosses_namespaces() && namespace != reading.namespace {
         return Err(Fault::Other("different namespace is not supported on fast_cgi param configmap".into()));
     }
     let key = format!("{}/{name}", reading.namespace);
     let data: BTreeMap<Str, Str> = reading.cluster.config_map(&key).ok_or_else(|| {
-        Fault::Denied(format!("unexpected error reading configmap {key}: no object matching key {} in local store", chancery_base::schema::go_quoted(&key)))
+        Fault::Denied(format!(
+            "unexpected error reading configmap {key}: no object matching key {} in local store",
+            chancery_base::schema::go_quoted(&key)
+        ))
     })?;
     if data.iter().any(|(name, value)| !forms::is_file_name(name) || !forms::is_fastcgi_value(value)) {
         return Err(Fault::Validation("annotation fastcgi-params-configmap contains invalid value".into()));

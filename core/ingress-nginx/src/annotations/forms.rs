@@ -2,14 +2,14 @@
 //!
 //! ingress-nginx `internal/ingress/annotations/parser/validators.go`. Does not read annotations; see `read`.
 
-use chancery_kubernetes::go;
-use chancery_kubernetes::regexp;
-use chancery_base::schema::names;
-use chancery_text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::schema::names;
+use chancery_kubernetes::go;
+use chancery_kubernetes::regexp;
+use chancery_text::Str;
 use core::net::IpAddr;
 
 /// What the value of an annotation must look like.
@@ -338,7 +338,18 @@ pub fn is_cookie_domain(text: &str) -> bool {
 }
 
 const NEXT_UPSTREAM: &[&str] = &[
-    "error", "timeout", "invalid_header", "http_500", "http_502", "http_503", "http_504", "http_403", "http_404", "http_429", "non_idempotent", "off",
+    "error",
+    "timeout",
+    "invalid_header",
+    "http_500",
+    "http_502",
+    "http_503",
+    "http_504",
+    "http_403",
+    "http_404",
+    "http_429",
+    "non_idempotent",
+    "off",
 ];
 
 /// `proxy-next-upstream`: known words, each with at most one blank after it.
@@ -566,7 +577,11 @@ fn check_path(path: &str) -> Result<(), String> {
         let escape: String = rest.get(at..).unwrap_or_default().chars().take(3).collect();
         let digits = escape.get(1..).unwrap_or_default();
         if digits.len() != 2 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(format!("parse {}: invalid URL escape {}", chancery_base::schema::go_quoted(path), chancery_base::schema::go_quoted(&escape)));
+            return Err(format!(
+                "parse {}: invalid URL escape {}",
+                chancery_base::schema::go_quoted(path),
+                chancery_base::schema::go_quoted(&escape)
+            ));
         }
         rest = rest.get(at + 1..).unwrap_or_default();
     }

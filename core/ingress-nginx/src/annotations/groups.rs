@@ -4,15 +4,15 @@
 
 use super::forms::{self, Url};
 use super::read::{Annotations, Fault};
-use chancery_base::ir::nginx::{
-    Affinity, Canary, Ciphers, Connection, Cookie, Cors, Globals, HashBy, Logs, Mirror, ModSecurity, OpenTelemetry, Proxy, RateLimit, Redirect, Rewrite,
-    SourceRange, Zone,
-};
-use chancery_base::resource::Sourced;
-use chancery_text::{Str, base64};
 use alloc::format;
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{
+    Affinity, Canary, Ciphers, Connection, Cookie, Cors, Globals, HashBy, Logs, Mirror, ModSecurity, OpenTelemetry, Proxy, RateLimit, Redirect,
+    Rewrite, SourceRange, Zone,
+};
+use chancery_base::resource::Sourced;
+use chancery_text::{Str, base64};
 
 /// The value, or a default that the controller has built in.
 pub(super) fn or<T>(value: Result<Sourced<T>, Fault>, default: T) -> Sourced<T> {

@@ -14,12 +14,12 @@ pub use read::{Annotations, Fault, Rejected};
 pub use table::{ALL, Annotation, CLASS, KNOWN, PREFIX, Risk};
 
 use super::cluster::Cluster;
-use chancery_base::ir::nginx::{ClientCertificates, Globals, Settings};
-use chancery_base::resource::{Origin, Secret, Sourced};
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{ClientCertificates, Globals, Settings};
+use chancery_base::resource::{Origin, Secret, Sourced};
+use chancery_text::Str;
 
 /// One Ingress whose annotations are read.
 pub(super) struct Reading<'a> {
@@ -190,8 +190,7 @@ pub(super) fn extract(reading: &Reading<'_>) -> Result<Extracted, Dropped> {
     settings.hash_by = all.group("UpstreamHashBy", groups::hash_by(of))?;
     settings.load_balance = all.group("LoadBalancing", of.text("load-balance"))?;
     settings.upstream_vhost = all.group("UpstreamVhost", of.text("upstream-vhost"))?;
-    settings.allowlist =
-        all.group("Allowlist", groups::source_range(of, "allowlist-source-range", globals.list("whitelist-source-range")))?;
+    settings.allowlist = all.group("Allowlist", groups::source_range(of, "allowlist-source-range", globals.list("whitelist-source-range")))?;
     settings.denylist = all.group("Denylist", groups::source_range(of, "denylist-source-range", globals.list("denylist-source-range")))?;
     settings.x_forwarded_prefix = all.group("XForwardedPrefix", of.text("x-forwarded-prefix"))?;
     settings.ciphers = all.group("SSLCipher", groups::ciphers(of))?;

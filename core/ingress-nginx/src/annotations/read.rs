@@ -3,13 +3,13 @@
 //! ingress-nginx `internal/ingress/annotations/parser/main.go`. Does not know groups; see `groups`.
 
 use super::table::{self, Annotation, Risk};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::go;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::{Node, Str};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::go;
+use chancery_text::{Node, Str};
 
 /// Why an annotation has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,8 @@ impl Annotations {
     fn converted<T>(&self, name: &str, convert: impl Fn(&str) -> Option<T>) -> Result<Sourced<T>, Fault> {
         let annotation = table::find(name).ok_or(Fault::Missing)?;
         let (value, full) = self.checked(annotation)?;
-        let converted = convert(value).ok_or_else(|| Fault::Content(format!("the annotation {full} does not contain a valid value ({})", value.value)))?;
+        let converted =
+            convert(value).ok_or_else(|| Fault::Content(format!("the annotation {full} does not contain a valid value ({})", value.value)))?;
         Ok(Sourced::new(converted, value.origin))
     }
 
@@ -159,7 +160,8 @@ impl Annotations {
     pub fn rejected(&self) -> Vec<Rejected> {
         let wrong = table::ALL.iter().filter_map(|annotation| match self.checked(annotation) {
             Err(fault @ Fault::Validation(_)) => {
-                let origin = self.raw(annotation.name).or_else(|| annotation.aliases.iter().find_map(|alias| self.raw(alias))).and_then(|value| value.origin);
+                let origin =
+                    self.raw(annotation.name).or_else(|| annotation.aliases.iter().find_map(|alias| self.raw(alias))).and_then(|value| value.origin);
                 Some(Rejected { name: annotation.name, origin, fault })
             }
             _ => None,

@@ -2,11 +2,11 @@
 //!
 //! ingress-nginx `internal/ingress/annotations`. Does not read annotations; see `read`.
 
-use super::forms::{self, Form};
 use super::forms::Form::{
     AnyCaseWords, Basic, BasicWithBlanks, Extended, Flag, Headers, Number, Own, PathWithGroups, Ranges, Regex, ServerName, ServerNames, ServiceName,
     Size, Snippet, Url, UrlWithVariables, Variable, Words,
 };
+use super::forms::{self, Form};
 use chancery_base::compilation::{AnnotationDoc, KnownAnnotations};
 
 /// What the controller's annotations begin with, unless a flag says otherwise.

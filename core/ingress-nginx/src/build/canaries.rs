@@ -2,11 +2,11 @@
 
 use super::{Builder, Notice, NoticeKind, is_same_path};
 use crate::ingress::{ANY_HOST, Ingress};
+use alloc::format;
+use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Affinity, DEFAULT_UPSTREAM, Location, Settings};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
-use alloc::format;
-use alloc::vec::Vec;
 
 impl Builder<'_> {
     pub(super) fn merge_canaries(&mut self) {
@@ -86,8 +86,8 @@ impl Builder<'_> {
             return true;
         }
         let first = upstream.alternatives.first().and_then(|first| first.origin);
-        let affinity: Option<(Affinity, _)> = (settings.affinity.canary_behaviour.value != "legacy")
-            .then(|| (upstream.affinity.clone(), upstream.affinity_locations.clone()));
+        let affinity: Option<(Affinity, _)> =
+            (settings.affinity.canary_behaviour.value != "legacy").then(|| (upstream.affinity.clone(), upstream.affinity_locations.clone()));
         upstream.alternatives.push(Sourced::new(canary.clone(), origin));
         if upstream.alternatives.len() > 1 {
             self.notice(Notice {

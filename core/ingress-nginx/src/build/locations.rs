@@ -5,12 +5,12 @@
 use super::servers::name_of;
 use super::{Builder, Notice, NoticeKind};
 use crate::ingress::{Ingress, Path, Rule, ServiceRef};
-use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Location, PathType, Server, Settings};
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Location, PathType, Server, Settings};
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
 impl Builder<'_> {
@@ -61,7 +61,13 @@ impl Builder<'_> {
         }
     }
 
-    fn add_path(&mut self, server: &mut Server, ingress: &Arc<Ingress>, settings: &Arc<Settings>, (rule, path, service): (&Rule, &Path, &ServiceRef)) {
+    fn add_path(
+        &mut self,
+        server: &mut Server,
+        ingress: &Arc<Ingress>,
+        settings: &Arc<Settings>,
+        (rule, path, service): (&Rule, &Path, &ServiceRef),
+    ) {
         let name = service.upstream(&ingress.namespace);
         let Some(upstream) = self.upstreams.get(&name).filter(|upstream| !upstream.no_server) else { return };
         let port = upstream.port.clone();

@@ -16,14 +16,14 @@ use super::cluster::Cluster;
 use super::config_map::Read;
 use super::options::Options;
 use super::source::Counted;
-use chancery_base::ir::nginx::{Certificate, DEFAULT_UPSTREAM, Globals, Nginx, Passthrough, PathType, Server, Upstream, WwwRedirect};
-use chancery_base::resource::{ObjectId, Origin, Secret, Sourced};
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{Certificate, DEFAULT_UPSTREAM, Globals, Nginx, Passthrough, PathType, Server, Upstream, WwwRedirect};
+use chancery_base::resource::{ObjectId, Origin, Secret, Sourced};
+use chancery_text::Str;
 use hashbrown::HashSet;
 
 /// What the controller says while it merges, beside what it makes.
@@ -191,7 +191,11 @@ impl Builder<'_> {
         let service = self.upstreams.get(upstream)?.service.as_ref()?;
         let held = self.cluster.by_key(super::kinds::Kind::Service, &service.name)?;
         let address = super::endpoints::cluster_address(held)?;
-        let number = held.ports().into_iter().find(|known| known.name.as_deref() == Some(port)).map_or_else(|| Str::new(port), |known| format!("{}", known.port).into());
+        let number = held
+            .ports()
+            .into_iter()
+            .find(|known| known.name.as_deref() == Some(port))
+            .map_or_else(|| Str::new(port), |known| format!("{}", known.port).into());
         Some(format!("{}:{number}", address.value).into())
     }
 

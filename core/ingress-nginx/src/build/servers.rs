@@ -3,13 +3,13 @@
 use super::{Builder, Notice, NoticeKind};
 use crate::annotations::global_proxy;
 use crate::ingress::{ANY_HOST, Ingress};
-use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, IngressName, Location, Logs, PathType, Server, Settings, sorted_names};
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, IngressName, Location, Logs, PathType, Server, Settings, sorted_names};
+use chancery_base::resource::{Origin, Sourced};
+use chancery_text::Str;
 
 /// What variables say of an Ingress at a path.
 pub(super) fn name_of(ingress: &Ingress, host: &str, path: &str) -> IngressName {

@@ -3,11 +3,11 @@
 use super::Builder;
 use crate::endpoints;
 use crate::kinds::Kind;
+use alloc::format;
+use alloc::vec::Vec;
 use chancery_base::ir::nginx::StreamService;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
-use alloc::format;
-use alloc::vec::Vec;
 
 impl Builder<'_> {
     /// TCP services and UDP services.

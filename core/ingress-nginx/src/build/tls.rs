@@ -3,11 +3,11 @@
 use super::{Builder, Notice, NoticeKind};
 use crate::certificates::{Leaf, Material};
 use crate::ingress::Ingress;
+use alloc::format;
+use alloc::vec::Vec;
 use chancery_base::ir::nginx::Certificate;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
-use alloc::format;
-use alloc::vec::Vec;
 
 /// The names of the certificate that the controller makes for itself.
 const FAKE: [&str; 2] = ["Kubernetes Ingress Controller Fake Certificate", "ingress.local"];
@@ -59,14 +59,14 @@ impl Builder<'_> {
             return Certificate { secret: Sourced::new(key, secret.origin), names: Vec::from([host.clone()]), shown_name };
         }
         let Some(leaf) = self.leaf(&ingress.namespace, &secret) else {
-            let message =
-                format!("Error getting SSL certificate {key:?}: local SSL certificate {key} was not found. Using default certificate");
+            let message = format!("Error getting SSL certificate {key:?}: local SSL certificate {key} was not found. Using default certificate");
             self.notice(notice(NoticeKind::Certificate, message));
             return self.default_certificate.clone();
         };
         if !leaf.covers(host) {
-            let message =
-                format!("SSL certificate {key:?} does not contain a Common Name or Subject Alternative Name for server {host:?}. Using default certificate");
+            let message = format!(
+                "SSL certificate {key:?} does not contain a Common Name or Subject Alternative Name for server {host:?}. Using default certificate"
+            );
             self.notice(notice(NoticeKind::CertificateHost, message));
             return self.default_certificate.clone();
         }

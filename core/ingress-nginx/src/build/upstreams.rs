@@ -5,12 +5,12 @@ use crate::cluster::Held;
 use crate::endpoints;
 use crate::ingress::{Ingress, ServiceRef};
 use crate::kinds::Kind;
-use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Endpoint, ServiceFacts, Settings, Upstream};
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::Str;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, Endpoint, ServiceFacts, Settings, Upstream};
+use chancery_base::resource::{Origin, Sourced};
+use chancery_text::Str;
 
 impl Builder<'_> {
     pub(super) fn create_upstreams(&mut self) {

@@ -35,11 +35,8 @@ fn spreads(checked: &Checked<'_>, sink: &mut Findings) {
         let Some(canary) = upstream.alternatives.first() else { continue };
         let object = canary.origin.map(chancery_base::resource::Origin::object);
         let Some(counted) = checked.source.counted.iter().find(|counted| Some(counted.ingress.object) == object) else { continue };
-        let own: BTreeSet<(&str, &str, bool)> = counted
-            .ingress
-            .paths()
-            .map(|(host, path)| (host.value.as_str(), path.path.value.as_str(), path.path_type == PathType::Exact))
-            .collect();
+        let own: BTreeSet<(&str, &str, bool)> =
+            counted.ingress.paths().map(|(host, path)| (host.value.as_str(), path.path.value.as_str(), path.path_type == PathType::Exact)).collect();
         let mut others: Vec<Str> = Vec::new();
         for server in &nginx.servers {
             for location in server.locations.iter().filter(|location| location.upstream.value == upstream.name.value) {

@@ -33,7 +33,8 @@ fn of_dropped(checked: &Checked<'_>, ingress: &Ingress, dropped: &Dropped) -> Di
         DropKind::Risk => {
             let risk = table::find(name).map_or(Risk::Critical, |annotation| annotation.risk);
             let most = checked.read.globals.text("annotations-risk-level");
-            let message = format!("`{name}` has the risk {}, and the controller allows {} at most: the whole Ingress is dropped", risk.name(), most.value);
+            let message =
+                format!("`{name}` has the risk {}, and the controller allows {} at most: the whole Ingress is dropped", risk.name(), most.value);
             let help = if name.ends_with("-snippet") {
                 format!(
                     "remove the annotation, or set `annotations-risk-level: {}` and `allow-snippet-annotations: \"true\"` in the controller's ConfigMap",

@@ -19,7 +19,9 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
         let taken = |what: &str| format!("{what} of this host are set by an older Ingress already, and these are ignored");
         let finding = match notice.kind {
             NoticeKind::AliasesTaken => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("aliases"), notice, "the aliases that apply"),
-            NoticeKind::SnippetTaken => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("server snippets"), notice, "the snippet that applies"),
+            NoticeKind::SnippetTaken => {
+                checked.of_notice(&codes::FIRST_INGRESS_DECIDES, taken("server snippets"), notice, "the snippet that applies")
+            }
             NoticeKind::ClientCertificatesTaken => {
                 let message = "client certificates apply to the whole host as an older Ingress sets them; this Ingress cannot change that";
                 checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the Secret that applies")
@@ -100,14 +102,17 @@ fn root(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
         if root.is_empty() || ingresses.len() < 2 || !seen.insert(root.origin) {
             continue;
         }
-        let message = format!("`app-root` redirects `/` of the whole host {} to {}, also for the other Ingresses of the host", server.host.value, root.value);
+        let message =
+            format!("`app-root` redirects `/` of the whole host {} to {}, also for the other Ingresses of the host", server.host.value, root.value);
         sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, root.origin));
     }
     let Some(generated) = server.locations.iter().find(|location| location.path.value == "/" && location.is_default) else { return };
     let url = &generated.settings.redirect.url;
     if !url.is_empty() {
-        let message =
-            format!("paths of {} that no Ingress has are redirected to {} too: they take the annotations of the host's first Ingress", server.host.value, url.value);
+        let message = format!(
+            "paths of {} that no Ingress has are redirected to {} too: they take the annotations of the host's first Ingress",
+            server.host.value, url.value
+        );
         sink.report(checked.finding(&codes::ROOT_OF_FIRST_INGRESS, message, url.origin));
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
         let is_any = settings.cors.origins.value.iter().any(|origin| *origin == "*");
         if settings.cors.enabled.value && settings.cors.credentials.value && is_any {
             let origin = origin_of(annotations, "cors-allow-origin").or(settings.cors.enabled.origin);
-            let message = "CORS answers `Access-Control-Allow-Origin: *` with `Access-Control-Allow-Credentials: true`, also to requests without an Origin";
+            let message =
+                "CORS answers `Access-Control-Allow-Origin: *` with `Access-Control-Allow-Credentials: true`, also to requests without an Origin";
             let finding = checked.finding(&codes::CORS_ANY_ORIGIN, message, origin);
             sink.report(finding.help("list the origins in `cors-allow-origin`, or set `cors-allow-credentials: \"false\"`"));
         }

@@ -50,7 +50,8 @@ impl<'d> Exchange<'_> {
     fn headers_for(&self, scope: &Scope<'d>, own_host: &str, body: u64) -> (String, Vec<(String, String)>) {
         let is_grpc = scope.last("grpc_pass").is_some();
         let directives = scope.all(&[if is_grpc { "grpc_set_header" } else { "proxy_set_header" }]);
-        let set: Vec<(String, String)> = directives.iter().map(|directive| (self.evaluate(directive.arg(0)), self.evaluate(directive.arg(1)))).collect();
+        let set: Vec<(String, String)> =
+            directives.iter().map(|directive| (self.evaluate(directive.arg(0)), self.evaluate(directive.arg(1)))).collect();
         let is_set = |name: &str| set.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in self.headers() {
@@ -109,7 +110,8 @@ impl<'d> Exchange<'_> {
         if is_tls {
             if scope.is_on("proxy_ssl_server_name") {
                 let name = scope.value("proxy_ssl_name").map_or_else(|| self.variable("proxy_host"), |name| self.evaluate(name));
-                seen.sni = Some(name.split(':').next().unwrap_or_default().to_string()).filter(|name| !name.is_empty() && name.parse::<core::net::IpAddr>().is_err());
+                seen.sni = Some(name.split(':').next().unwrap_or_default().to_string())
+                    .filter(|name| !name.is_empty() && name.parse::<core::net::IpAddr>().is_err());
             }
             seen.certificate = scope.last("proxy_ssl_certificate").is_some();
         }
@@ -158,9 +160,12 @@ impl<'d> Exchange<'_> {
     pub fn pass_to_upstream(&mut self, scope: &Scope<'d>, pass: &Directive) -> (Passed, Option<Seen>) {
         let failed = |status: u16| (Passed { status, headers: Vec::new(), is_answer: false, is_own: false }, None);
         let Some(upstream) = self.choose_upstream() else { return failed(503) };
+        let origin = upstream.name.origin.or_else(|| upstream.service.as_ref()?.origin);
+        self.step("upstream", upstream.name.value.to_string(), origin);
         let peers = peers(self.nginx, &upstream);
         let is_certain = self.nginx.upstreams.iter().all(|upstream| upstream.endpoints.len() <= 1);
-        let conditions: Vec<&str> = scope.all(&["proxy_next_upstream"]).iter().flat_map(|directive| &directive.args).map(chancery_text::Str::as_str).collect();
+        let conditions: Vec<&str> =
+            scope.all(&["proxy_next_upstream"]).iter().flat_map(|directive| &directive.args).map(chancery_text::Str::as_str).collect();
         let tries = scope.value("proxy_next_upstream_tries").and_then(|tries| tries.parse::<usize>().ok()).unwrap_or_default();
         let most = if tries == 0 { usize::MAX } else { tries };
         let is_off = conditions.contains(&"off");
@@ -290,5 +295,4 @@ impl<'d> Exchange<'_> {
         };
         value.strip_prefix(from.as_str()).map_or_else(|| value.into(), |rest| format!("{to}{rest}"))
     }
-
 }

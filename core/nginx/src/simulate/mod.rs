@@ -17,7 +17,7 @@ mod scope;
 mod tls;
 mod uri;
 
-pub use message::{Answer, Request, Response, Seen, Version, World, read};
+pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
 pub use uri::host_name;
 
 use crate::directive::Directive;
@@ -50,9 +50,11 @@ impl<'n> Simulator<'n> {
     /// The directives of a server, which are written when a request first needs them.
     fn server(&self, index: ServerIndex) -> &[Directive] {
         let found = match index {
-            ServerIndex::Redirect(at) => self.redirects.get(at).zip(self.nginx.redirects.get(at)).map(|(cell, redirect)| {
-                cell.get_or_init(|| template::redirect_server(self.nginx, redirect))
-            }),
+            ServerIndex::Redirect(at) => self
+                .redirects
+                .get(at)
+                .zip(self.nginx.redirects.get(at))
+                .map(|(cell, redirect)| cell.get_or_init(|| template::redirect_server(self.nginx, redirect))),
             ServerIndex::Host(at) => {
                 self.servers.get(at).zip(self.nginx.servers.get(at)).map(|(cell, server)| cell.get_or_init(|| template::server(self.nginx, server)))
             }

@@ -87,14 +87,22 @@ fn apr1(password: &[u8], salt: &str) -> String {
     let mut last: [u8; 16] = outer.finalize().into();
     for round in 0..1000 {
         let mut next = Md5::new();
-        if round & 1 == 1 { next.update(password) } else { next.update(last) }
+        if round & 1 == 1 {
+            next.update(password)
+        } else {
+            next.update(last)
+        }
         if round % 3 != 0 {
             next.update(salt.as_bytes());
         }
         if round % 7 != 0 {
             next.update(password);
         }
-        if round & 1 == 1 { next.update(last) } else { next.update(password) }
+        if round & 1 == 1 {
+            next.update(last)
+        } else {
+            next.update(password)
+        }
         last = next.finalize().into();
     }
     const DIGITS: &[u8] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

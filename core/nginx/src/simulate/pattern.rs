@@ -78,7 +78,9 @@ fn translate(pattern: &str) -> String {
                 out.push_str(if is_counter && chars.contains(&'}') { "{" } else { "\\{" });
             }
             '}' if !in_class => {
-                let is_counter = out.rfind('{').is_some_and(|from| !out[..from].ends_with('\\') && out[from + 1..].chars().all(|c| c.is_ascii_digit() || c == ','));
+                let is_counter = out
+                    .rfind('{')
+                    .is_some_and(|from| !out[..from].ends_with('\\') && out[from + 1..].chars().all(|c| c.is_ascii_digit() || c == ','));
                 out.push_str(if is_counter { "}" } else { "\\}" });
             }
             c => out.push(c),

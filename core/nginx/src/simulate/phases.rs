@@ -88,9 +88,13 @@ impl<'n> Simulator<'n> {
             let address = target.rsplit_once(':').map_or(target.as_str(), |(address, _)| address);
             let body = request.body.unwrap_or_default();
             let mut headers: Vec<(String, String)> = Vec::from([("connection".into(), "close".into())]);
-            headers.extend(request.headers.iter().filter(|(name, _)| !name.to_ascii_lowercase().starts_with("x-echo-")).map(|(name, value)| {
-                (name.to_ascii_lowercase(), value.clone())
-            }));
+            headers.extend(
+                request
+                    .headers
+                    .iter()
+                    .filter(|(name, _)| !name.to_ascii_lowercase().starts_with("x-echo-"))
+                    .map(|(name, value)| (name.to_ascii_lowercase(), value.clone())),
+            );
             if body > 0 {
                 headers.push(("content-length".into(), body.to_string()));
             }
@@ -139,7 +143,13 @@ impl<'n> Simulator<'n> {
         exchange.host = host;
         exchange.captures = captures;
         let block = self.server(server);
-        exchange.server_name = block.iter().find(|directive| directive.name == "server_name").map(|directive| directive.arg(0).to_string()).unwrap_or_default();
+        exchange.server_name =
+            block.iter().find(|directive| directive.name == "server_name").map(|directive| directive.arg(0).to_string()).unwrap_or_default();
+        let origin = match server {
+            choose::ServerIndex::Host(at) => self.nginx.servers.get(at).and_then(|server| server.host.origin),
+            choose::ServerIndex::Redirect(at) => self.nginx.redirects.get(at).and_then(|redirect| redirect.from.origin),
+        };
+        exchange.step("server", exchange.server_name.clone(), origin);
         let scope = Scope::new([self.http.as_slice(), block]);
         if matches!(request.method.as_str(), "TRACE" | "CONNECT") {
             return exchange.page(405, &scope);
@@ -156,7 +166,10 @@ impl<'n> Simulator<'n> {
         let by_name = exchange.request.sni.as_deref().unwrap_or_default();
         let named = self.server(choose::server(self.nginx, by_name).0);
         let mode = |block: &[Directive]| -> String {
-            block.iter().find(|directive| directive.name == "ssl_verify_client").map_or_else(|| "off".into(), |directive| directive.arg(0).to_string())
+            block
+                .iter()
+                .find(|directive| directive.name == "ssl_verify_client")
+                .map_or_else(|| "off".into(), |directive| directive.arg(0).to_string())
         };
         let asked = mode(named);
         let own = mode(block);
@@ -243,6 +256,8 @@ impl<'n> Simulator<'n> {
         counted: &mut Counted,
     ) {
         let inner = location.inner();
+        let name: Vec<&str> = location.args.iter().map(chancery_text::Str::as_str).collect();
+        exchange.step("location", name.join(" "), location.origin);
         let mut scope = server.with(inner);
         exchange.has_header_filter = inner.iter().any(|directive| directive.name == "header_filter_by_lua_file");
         if self.is_too_large(exchange, &scope) {

@@ -162,7 +162,8 @@ impl Exchange<'_> {
             }
         }
         let has_status = statuses.is_empty() || statuses.split([' ', ',']).any(|status| status == format!("{code}"));
-        let own_type = headers.iter().find(|(name, _)| name == CONTENT_TYPE).map(|(_, value)| value.split(';').next().unwrap_or_default().to_string());
+        let own_type =
+            headers.iter().find(|(name, _)| name == CONTENT_TYPE).map(|(_, value)| value.split(';').next().unwrap_or_default().to_string());
         let has_type = types.is_empty() || own_type.is_some_and(|own| types.split([' ', ',']).any(|known| known == own));
         if !has_status || !has_type {
             return;

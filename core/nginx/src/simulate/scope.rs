@@ -23,14 +23,10 @@ impl<'d> Scope<'d> {
         Self { levels }
     }
 
-    /// The innermost level.
-    pub fn innermost(&self) -> &'d [Directive] {
-        self.levels.last().copied().unwrap_or_default()
-    }
-
     /// The directives of some names at the innermost level that has one.
     pub fn all(&self, names: &[&str]) -> Vec<&'d Directive> {
-        let of = |level: &&'d [Directive]| -> Vec<&'d Directive> { level.iter().filter(|directive| names.contains(&directive.name.as_str())).collect() };
+        let of =
+            |level: &&'d [Directive]| -> Vec<&'d Directive> { level.iter().filter(|directive| names.contains(&directive.name.as_str())).collect() };
         self.levels.iter().rev().map(of).find(|found| !found.is_empty()).unwrap_or_default()
     }
 

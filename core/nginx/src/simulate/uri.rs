@@ -98,8 +98,6 @@ fn normalise(path: &[u8]) -> Option<String> {
 pub enum Escape {
     /// A path towards a service.
     Uri,
-    /// A part of a query.
-    Args,
     /// A whole URL as a value (`set_escape_uri`).
     Component,
 }
@@ -110,7 +108,6 @@ pub fn escape(text: &str, how: Escape) -> String {
     for byte in text.bytes() {
         let is_kept = match how {
             Escape::Uri => !matches!(byte, 0..=0x20 | b'"' | b'#' | b'%' | b'<' | b'>' | b'?' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7f..),
-            Escape::Args => !matches!(byte, 0..=0x20 | b'"' | b'#' | b'%' | b'&' | b'+' | b'<' | b'>' | b'?' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7f..),
             Escape::Component => byte.is_ascii_alphanumeric() || b"-._~".contains(&byte),
         };
         if is_kept {
@@ -131,7 +128,11 @@ pub fn host_name(header: &str) -> Option<String> {
     }
     let (name, port) = header.split_once(':').map_or((header, None), |(name, port)| (name, Some(port)));
     let is_bad = |byte: u8| byte <= 0x20 || byte == 0x7f || byte == b'/' || byte == b'\\';
-    if name.bytes().any(is_bad) || name.contains("..") || port.is_some_and(|port| port.bytes().any(is_bad)) || name.starts_with('.') && name.len() == 1 {
+    if name.bytes().any(is_bad)
+        || name.contains("..")
+        || port.is_some_and(|port| port.bytes().any(is_bad))
+        || name.starts_with('.') && name.len() == 1
+    {
         return None;
     }
     Some(name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase())
