@@ -1,13 +1,11 @@
-// The program around the page, where there is one: a window on this machine, or a server that the page came from. Messages and answers are JSON.
-//
-// What must not be here: what they mean.
+// The connection to the host: the desktop window, or the server that the page came from. Messages and answers are JSON. Does not interpret them.
 
 const core = globalThis.__TAURI__?.core;
 
-// `window`, `server`, or nothing.
+// Returns `window`, `server`, or an empty string.
 export const kind = () => (core ? "window" : document.documentElement.dataset.host === "live" ? "server" : "");
 
-// Hears all messages from now on; `heard(text)`. `state(words)` says how the line is: empty while it is open.
+// Calls `heard(text)` for each message. Calls `state(words)` with the problem of the connection, or an empty string.
 export const listen = (heard, state) => {
   if (core) {
     const channel = new core.Channel();
@@ -25,7 +23,7 @@ export const listen = (heard, state) => {
   source.onerror = () => state("the server does not answer");
 };
 
-// Asks for something to be done; the answer as JSON, or an error that says why not.
+// Calls the host. Resolves to the result as JSON, or rejects with the reason.
 export const call = async (what) => {
   if (!core) throw "this page can only look";
   return JSON.stringify(await core.invoke("call", { call: JSON.parse(what) }));

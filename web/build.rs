@@ -1,6 +1,4 @@
-//! Lists the examples of `assets/examples`, so that the page has them without asking anybody.
-//!
-//! What must not be here: what an example says.
+//! Includes the examples of `assets/examples` in the page.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,9 @@ use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable, input};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Output, SideRef};
-use chancery_core::explain::{Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, resolve, without_line};
+use chancery_core::explain::{
+    Explanation, LineReport, MadeView, OriginView, Viewed, describe, explain_line, explain_pointer, input_without_line, resolve,
+};
 use chancery_core::resource::{Object, SourceId, nearest};
 use chancery_core::text::{Node, Value, to_json};
 use std::collections::BTreeMap;
@@ -126,7 +128,7 @@ impl PlaceOf<'_> {
         let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
         // A line that no field has its value from may decide which fields there are.
         let is_decided = report.whole && self.column.is_none() && matches!(view, In::Gateway(_));
-        let left = is_decided.then(|| without_line(self.compilation, self.source, self.line)).flatten();
+        let left = is_decided.then(|| input_without_line(self.compilation, self.source, self.line)).flatten();
         let without = left.and_then(|left| without(given, self.source, left));
         match format {
             Format::Human => {

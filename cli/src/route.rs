@@ -9,7 +9,7 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, Span, alone, entrances, follow, route_unknown};
+use chancery_core::explain::{RouteReport, Span, entry_gateways, route_in_one_gateway, route_through_gateways, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,10 +40,11 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             several = !one && compilation.gateways().count() > 1;
             let asked = match &given.gateway {
                 Some(id) => compilation.gateways().filter(|gateway| gateway.id.as_str() == id).collect(),
-                None => entrances(&compilation, &request),
+                None => entry_gateways(&compilation, &request),
             };
             for gateway in asked {
-                let report = if one { alone } else { follow }(gateway, &positions, &request, compiler.emitted.of(gateway));
+                let report =
+                    if one { route_in_one_gateway } else { route_through_gateways }(gateway, &positions, &request, compiler.emitted.of(gateway));
                 reports.insert(gateway.label().unwrap_or_default(), report);
             }
             if compilation.app_gateways().next().is_some() {
@@ -235,8 +236,8 @@ impl Teller<'_> {
     }
 
     fn failed(&self, failed: &simulate::Failed) -> String {
-        if let Some(told) = failed.told() {
-            return plain(&told).into_owned();
+        if let Some(reason) = failed.reason() {
+            return plain(&reason).into_owned();
         }
         let seen = failed.seen.as_ref().map_or_else(|| "there is none".to_owned(), |seen| format!("saw {}", self.style.yellow(plain(seen))));
         format!("{} wants {}, {seen}", plain(&failed.matcher), self.style.cyan(plain(&failed.expected)))

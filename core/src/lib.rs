@@ -28,8 +28,8 @@ pub use dialect::ambassador::Config;
 /// Back ends: from the intermediate representation to what a gateway reads.
 pub mod backend {
     pub use chancery_app_gateway as appgw;
-    pub use chancery_nginx as nginx;
     pub use chancery_base::{MappedPlace, OutputMap, Rope, output_map, rope};
+    pub use chancery_nginx as nginx;
 
     /// The Envoy back end.
     pub mod envoy {

@@ -1,6 +1,6 @@
-//! The page of every code is its test: its first example produces the code, the mended one does not.
+//! Runs the page of every code: its example produces the code, and its fixed example does not.
 //!
-//! A page has a title, what the code means, `## Example` with one `yaml` block, and `## How to mend it`. Every `yaml` block is a whole input.
+//! A page has a title and the sections `## What it means`, `## Example` with one `yaml` block, and `## How to fix it`. Every `yaml` block is a complete input.
 //! Words after `yaml` are options: `dialect=contour`, `--FLAG=VALUE` for a flag of its controller, `missing-secrets=assume`, `single-namespace`, `ambassador-id=NAME`, `at=DATE` for the time, and `NAME=VALUE` for a variable of
 //! the controller's environment. A page names another code by a link to its file.
 
@@ -15,7 +15,7 @@ use chancery_core::text::TextRange;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A `yaml` block, with the heading under which it stands.
+/// A `yaml` block and the heading above it.
 struct Block<'p> {
     heading: &'p str,
     info: &'p str,
@@ -85,7 +85,7 @@ fn range(compilation: &Compilation, place: &Place) -> Option<TextRange> {
     }
 }
 
-/// The text with all fixes of these findings, or `None` where there are none.
+/// Applies all fixes of these findings, or returns `None` without fixes.
 fn fixed(compilation: &Compilation, findings: &[&Diagnostic], text: &str) -> Option<String> {
     let mut changes: Vec<(TextRange, &str)> = findings
         .iter()
@@ -111,13 +111,13 @@ macro_rules! ensure {
 }
 
 fn check(code: &'static Code, page: &str) -> Result<(), String> {
-    ensure!(page.lines().next() == Some(&*format!("# {}", code.name)), "the title is another");
+    ensure!(page.lines().next() == Some(&*format!("# {}", code.name)), "the title is not the code");
     ensure!(page.lines().count() >= 12, "a stub");
     let headings: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    ensure!(headings == ["Example", "How to mend it"], "the sections are {headings:?}");
+    ensure!(headings == ["What it means", "Example", "How to fix it"], "the sections are {headings:?}");
     let before = page.split("## Example").next().unwrap_or_default();
     let paragraphs = before.split("\n\n").filter(|part| !part.trim().is_empty()).count();
-    ensure!(paragraphs >= 3, "it must say what the code means, and what the controller does");
+    ensure!(paragraphs >= 4, "the page must explain the code and the controller's behaviour");
 
     let blocks = blocks(page);
     let Some(first) = blocks.first() else { return Err("no example".to_owned()) };
@@ -136,18 +136,18 @@ fn check(code: &'static Code, page: &str) -> Result<(), String> {
         }
     }
     if let Some(text) = fixed(&compilation, &findings, &first.text) {
-        ensure!(of(&run(&text, first.info), code).is_empty(), "the suggested fix does not mend it:\n{text}");
+        ensure!(of(&run(&text, first.info), code).is_empty(), "the suggested fix does not remove the finding:\n{text}");
     }
-    for mended in blocks.iter().filter(|block| block.heading == "How to mend it" && block.info.starts_with("yaml")) {
-        let compilation = run(&mended.text, mended.info);
+    for fixed in blocks.iter().filter(|block| block.heading == "How to fix it" && block.info.starts_with("yaml")) {
+        let compilation = run(&fixed.text, fixed.info);
         let left = compilation.all_diagnostics().filter(|left| left.code == code || left.severity == Severity::Error);
         let left: Vec<_> = left.map(|left| (left.code.name, &left.message)).collect();
-        ensure!(left.is_empty(), "the mended example has {left:?}");
+        ensure!(left.is_empty(), "the fixed example has {left:?}");
     }
     Ok(())
 }
 
-/// The page as it stands on the disk, so that a page can be written without building anew.
+/// Reads the page from disk, so a changed page needs no build.
 fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("base/src/diagnostic/pages").join(name).with_extension("md");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -187,10 +187,11 @@ fn every_page_has_its_code() {
 fn codes_are_unique_and_in_kebab_case() {
     let mut names = BTreeSet::new();
     for code in codes::ALL {
-        assert!(names.insert(code.name), "{} stands twice", code.name);
+        assert!(names.insert(code.name), "{} is defined twice", code.name);
         let good = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         assert!(code.name.split('-').all(good), "{} is not in kebab case", code.name);
-        assert!(!code.summary.is_empty() && !code.summary.ends_with('.'), "{}: one line without a full stop", code.name);
+        let is_sentence = code.summary.starts_with(|first: char| first.is_uppercase() || first == '`') && !code.summary.ends_with('.');
+        assert!(is_sentence, "{}: the summary must be a sentence without a full stop", code.name);
     }
 }
 

@@ -1,86 +1,78 @@
-//! What the command line asks for, and the PATH that a program gets that was not started in a terminal.
-//!
-//! What must not be here: windows.
+//! Parses the command line, and restores the login shell's PATH if the program was not started in a terminal.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// How it is called.
 pub const USAGE: &str = "\
 usage: chancery-desktop [PATH | LINK] [--context NAME [--namespace NAME]]
 
-  PATH               a folder or file that is opened and followed
-  LINK               chancery://open#snapshot=...: shared work; the window asks before it opens it
-  --context NAME     a context of the kubeconfig that is followed
-  --namespace NAME   only this namespace
+  PATH               Follow a folder or file
+  LINK               Open exported work from a link chancery://open#snapshot=...; the window asks first
+  --context NAME     Follow a cluster, by its context in the kubeconfig
+  --namespace NAME   Follow only this namespace
 ";
 
-/// What is asked.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
-    /// How it is called.
     Help,
-    /// Which version it is.
     Version,
-    /// A window.
     Open(OpenRequest),
 }
 
-/// What is opened first.
+/// What to open first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenRequest {
     /// A folder or file.
     pub path: Option<PathBuf>,
     /// A context of the kubeconfig.
     pub context: Option<String>,
-    /// The one namespace.
     pub namespace: Option<String>,
-    /// A link to shared work, which is opened when the person agrees.
+    /// A link to exported work. The page asks before it opens the link.
     pub link: Option<String>,
 }
 
-/// How links of the desktop begin.
+/// The scheme of links that open the desktop program.
 pub const SCHEME: &str = "chancery:";
 
-/// Reads it.
+/// Parses the arguments.
 ///
 /// # Errors
 ///
-/// What is wrong, as a sentence.
+/// The arguments are invalid; the error is a sentence.
 pub fn read(words: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
-    let mut wanted = OpenRequest::default();
+    let mut request = OpenRequest::default();
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
         let mut value = |of: &str| {
             let value = words.next().and_then(|value| value.into_string().ok());
-            value.ok_or_else(|| format!("{of} wants a name"))
+            value.ok_or_else(|| format!("{of} needs a name"))
         };
         match word.to_str() {
             Some("--help" | "-h") => return Ok(Command::Help),
             Some("--version" | "-V") => return Ok(Command::Version),
-            Some("--context") => wanted.context = Some(value("--context")?),
-            Some("--namespace" | "-n") => wanted.namespace = Some(value("--namespace")?),
+            Some("--context") => request.context = Some(value("--context")?),
+            Some("--namespace" | "-n") => request.namespace = Some(value("--namespace")?),
             Some("--") => {}
-            Some(flag) if flag.starts_with('-') => return Err(format!("there is no flag {flag}")),
-            Some(link) if link.starts_with(SCHEME) => wanted.link = Some(link.into()),
-            _ if wanted.path.is_some() => return Err("one path is opened at a time".into()),
-            _ => wanted.path = Some(word.into()),
+            Some(flag) if flag.starts_with('-') => return Err(format!("unknown option {flag}")),
+            Some(link) if link.starts_with(SCHEME) => request.link = Some(link.into()),
+            _ if request.path.is_some() => return Err("more than one path was given".into()),
+            _ => request.path = Some(word.into()),
         }
     }
-    if wanted.namespace.is_some() && wanted.context.is_none() {
-        return Err("--namespace goes with --context".into());
+    if request.namespace.is_some() && request.context.is_none() {
+        return Err("--namespace needs --context".into());
     }
-    if wanted.path.is_some() && wanted.context.is_some() {
-        return Err("a path or a context is followed, not both".into());
+    if request.path.is_some() && request.context.is_some() {
+        return Err("give a path or --context, not both".into());
     }
-    Ok(Command::Open(wanted))
+    Ok(Command::Open(request))
 }
 
-/// Says that the PATH is the login shell's already.
+/// Set if the PATH is the login shell's already.
 const MARK: &str = "CHANCERY_DESKTOP_PATH";
 
-/// A program that was started by a click has the PATH of the session, without what people add in their shell, where programs lie that get
-/// credentials for clusters. So it starts itself once more with the login shell's.
+/// Starts the program again with the login shell's PATH. A program that was started by a click has the session's PATH, which often lacks the programs
+/// that get credentials for clusters.
 pub fn with_path_of_login_shell() {
     #[cfg(unix)]
     {
@@ -90,19 +82,19 @@ pub fn with_path_of_login_shell() {
             return;
         }
         if let (Some(path), Ok(program)) = (login_path(), std::env::current_exe()) {
-            // It returns only where it fails: then the PATH stays as it is.
+            // `exec` returns only if it fails. Then the PATH stays unchanged.
             let error = std::process::Command::new(program).args(std::env::args_os().skip(1)).env("PATH", path).env(MARK, "1").exec();
-            eprintln!("the PATH of the login shell is not used: {error}");
+            eprintln!("cannot use the PATH of the login shell: {error}");
         }
     }
 }
 
-/// The PATH of the login shell, if it says it soon.
+/// The PATH of the login shell, if the shell answers soon.
 #[cfg(unix)]
 fn login_path() -> Option<String> {
     use std::process::{Command, Stdio};
     let shell = std::env::var_os("SHELL")?;
-    let mut asked = Command::new(shell)
+    let mut process = Command::new(shell)
         .args(["-l", "-c", "printf '\\n%s' \"$PATH\""])
         .stdin(Stdio::null())
         .stderr(Stdio::null())
@@ -110,16 +102,16 @@ fn login_path() -> Option<String> {
         .spawn()
         .ok()?;
     for _ in 0..150 {
-        if asked.try_wait().ok()?.is_some() {
-            let said = asked.wait_with_output().ok()?;
-            let said = String::from_utf8(said.stdout).ok()?;
-            return said.lines().last().map(str::to_owned).filter(|path| !path.is_empty());
+        if process.try_wait().ok()?.is_some() {
+            let output = process.wait_with_output().ok()?;
+            let output = String::from_utf8(output.stdout).ok()?;
+            return output.lines().last().map(str::to_owned).filter(|path| !path.is_empty());
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // One that waits for somebody is ended.
-    let _ = asked.kill();
-    let _ = asked.wait();
+    // A shell that waits for input is ended.
+    let _ = process.kill();
+    let _ = process.wait();
     None
 }
 
@@ -132,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_read() {
+    fn read_accepts_paths_links_and_contexts() {
         assert_eq!(read_all(&[]), Ok(Command::Open(OpenRequest::default())));
         assert_eq!(read_all(&["a"]), Ok(Command::Open(OpenRequest { path: Some("a".into()), ..OpenRequest::default() })));
         let cluster = OpenRequest { context: Some("prod".into()), namespace: Some("shop".into()), ..OpenRequest::default() };

@@ -1,6 +1,5 @@
-//! The window: what is opened, menu, dialogs, and the two commands that a page has. It links the system's web view.
-//!
-//! What must not be here: what the page asks to be done; that is `chancery_desktop`'s.
+//! The desktop program: windows, menu, dialogs, and the two commands of the page. Links the system's web view. Does not carry out calls; see
+//! `chancery_desktop`.
 
 mod menu;
 mod window;
@@ -18,9 +17,9 @@ fn main() -> ExitCode {
             println!("chancery-desktop {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
-        Ok(arguments::Command::Open(wanted)) => {
+        Ok(arguments::Command::Open(request)) => {
             arguments::with_path_of_login_shell();
-            window::run(wanted)
+            window::run(request)
         }
         Err(why) => {
             eprintln!("chancery-desktop: {why}\n\n{}", arguments::USAGE);

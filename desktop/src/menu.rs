@@ -1,11 +1,8 @@
-//! The menu of the window: its items, and what each is.
-//!
-//! What must not be here: what is done when one is chosen.
+//! The items of the window's menu. Does not carry them out; see `window`.
 
 use tauri::menu::{CheckMenuItemBuilder, Menu, MenuBuilder, MenuItemBuilder, SubmenuBuilder};
 use tauri::{AppHandle, Wry};
 
-/// What a person can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
     OpenFolder,
@@ -19,7 +16,7 @@ pub enum Item {
     Keys,
 }
 
-/// Each item: its id, its label, and its keys.
+/// The id, label and shortcut of each item.
 const ITEMS: [(Item, &str, &str, &str); 9] = [
     (Item::OpenFolder, "open-folder", "Open Folder…", "CmdOrCtrl+Shift+O"),
     (Item::OpenFile, "open-file", "Open File…", "CmdOrCtrl+O"),
@@ -33,12 +30,12 @@ const ITEMS: [(Item, &str, &str, &str); 9] = [
 ];
 
 impl Item {
-    /// The item of an id.
+    /// The item with this id.
     pub fn named(id: &str) -> Option<Self> {
         ITEMS.iter().find(|(_, its, ..)| *its == id).map(|(item, ..)| *item)
     }
 
-    /// Its id, which the page knows too.
+    /// The id, which the page knows too.
     pub fn id(self) -> &'static str {
         self.line().1
     }
@@ -48,7 +45,7 @@ impl Item {
     }
 }
 
-/// The menu; `notify` says whether notifications are on.
+/// Builds the menu; `notify` is whether notifications are on.
 pub fn menu(app: &AppHandle, notify: bool) -> tauri::Result<Menu<Wry>> {
     let item = |item: Item| {
         let (_, id, label, keys) = item.line();
@@ -66,7 +63,7 @@ pub fn menu(app: &AppHandle, notify: bool) -> tauri::Result<Menu<Wry>> {
     let view = SubmenuBuilder::new(app, "View").item(&CheckMenuItemBuilder::with_id(id, label).checked(notify).build(app)?).build()?;
     let help = SubmenuBuilder::new(app, "Help").item(&item(Item::Keys)?).build()?;
     let menu = MenuBuilder::new(app).item(&file);
-    // Elsewhere the keys of the clipboard work without a menu.
+    // On other systems, the clipboard shortcuts work without a menu.
     #[cfg(target_os = "macos")]
     let menu = menu.item(&SubmenuBuilder::new(app, "Edit").undo().redo().separator().cut().copy().paste().select_all().build()?);
     menu.items(&[&view, &help]).build()

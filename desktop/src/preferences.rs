@@ -1,27 +1,24 @@
-//! What a person chose for the window, in a file of this user's.
-//!
-//! What must not be here: what was opened before; that is `recent`.
+//! The user's preferences, in a file. Does not store recent paths; see `recent`.
 
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
 
-/// What a person chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Preferences {
-    /// Whether the system shows a notification when a followed input gets new errors.
+    /// Whether the system shows a notification for new errors in followed inputs.
     pub notify: bool,
 }
 
 impl Preferences {
-    /// Those in this file; the defaults where there is none that can be read.
+    /// Reads the preferences. Returns the defaults if the file cannot be read.
     #[must_use]
     pub fn read(file: &Path) -> Self {
         std::fs::read_to_string(file).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Writes them.
+    /// Writes the preferences.
     ///
     /// # Errors
     ///
@@ -37,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notifications_are_off_until_somebody_turns_them_on() {
+    fn preferences_default_to_no_notifications() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("new/preferences.json");
         assert!(!Preferences::read(&file).notify);

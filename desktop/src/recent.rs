@@ -1,26 +1,23 @@
-//! What was opened before: paths, in a file of this user's.
-//!
-//! What must not be here: what is in them.
+//! The recently opened paths, in a file of the user.
 
 use std::path::{Path, PathBuf};
 
-/// The most that are kept.
+/// The largest number of stored paths.
 const MOST: usize = 10;
 
-/// Paths that were opened before, the last one first.
+/// The recently opened paths, latest first.
 #[derive(Clone, Debug)]
 pub struct Recent {
     file: Option<PathBuf>,
 }
 
 impl Recent {
-    /// Kept in this file, or not at all.
+    /// Stores the paths in this file, or nowhere.
     #[must_use]
     pub fn new(file: Option<PathBuf>) -> Self {
         Self { file }
     }
 
-    /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<String> {
         let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
@@ -28,7 +25,7 @@ impl Recent {
         all.into_iter().take(MOST).collect()
     }
 
-    /// One was opened. Where there is no room to keep that, it is not kept.
+    /// Adds a path. If the file cannot be written, the path is not stored.
     pub fn opened(&self, path: &Path) {
         let Some(file) = &self.file else { return };
         let name = path.display().to_string();
@@ -47,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_one_comes_first_and_once() {
+    fn opened_moves_path_to_front() {
         let folder = tempfile::tempdir().expect("a folder");
         let recent = Recent::new(Some(folder.path().join("new/recent.json")));
         assert!(recent.all().is_empty());
@@ -58,6 +55,6 @@ mod tests {
         assert_eq!(recent.all()[..2], ["/5", "/11"]);
         assert_eq!(recent.all().len(), MOST);
         std::fs::write(folder.path().join("new/recent.json"), "not JSON").expect("a file");
-        assert!(recent.all().is_empty(), "what cannot be read is nothing");
+        assert!(recent.all().is_empty(), "an invalid file counts as empty");
     }
 }

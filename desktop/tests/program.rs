@@ -1,4 +1,4 @@
-//! The program of the window, as a shell starts it: what it answers without a display.
+//! Tests of the desktop program's command line, without a display.
 
 use std::process::{Command, Output};
 
@@ -15,9 +15,9 @@ fn help_and_version_need_no_display() {
 }
 
 #[test]
-fn an_unknown_option_is_named_with_the_usage() {
+fn unknown_option_shows_usage() {
     let refused = run(&["--no-such-option"]);
-    let said = String::from_utf8_lossy(&refused.stderr);
+    let output = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said.contains("--no-such-option") && said.contains("--context"), "{said}");
+    assert!(output.contains("--no-such-option") && output.contains("--context"), "{output}");
 }

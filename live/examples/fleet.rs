@@ -287,7 +287,7 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
     );
     let _ = writeln!(
         out,
-        "Assumed: {envoys} Envoys of {gateways} gateways with {} routes each, of which every replica keeps {} KiB as text, the largest gateway with {} Envoys; {} edits and {} changes of endpoints a second in the whole fleet; replicas with {} cores and {} MiB; each watches {} kinds; an API server that serves at most {} watches and sends at most {} events a second; Envoys that try again after up to {} s at first and up to {} s at most.\n",
+        "Assumed: {envoys} Envoys of {gateways} gateways with {} routes each ({} KiB of text per route in every replica), the largest gateway with {} Envoys; {} edits and {} changes of endpoints a second in the whole fleet; replicas with {} cores and {} MiB; each watches {} kinds; an API server that serves at most {} watches and sends at most {} events a second; Envoys that try again after up to {} s at first and up to {} s at most.\n",
         ASSUMED.routes,
         ASSUMED.text_kib,
         fleet.sizes[0],
@@ -301,7 +301,7 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
         ASSUMED.first_retry,
         ASSUMED.longest_retry
     );
-    out.push_str("| replicas | most Envoys of one | its memory | cores in use | an edit at every client, p99 | watches | events a second of the API server | one dies: all served again after | memory of the one that takes most |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    out.push_str("| replicas | most Envoys of one | its memory | cores in use | an edit at every client, p99 | watches | events a second of the API server | one crashes: all served again after | most memory of a replica then |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     let mut limits = Vec::new();
     for replicas in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
         let of = fleet.run(replicas, model);
@@ -329,7 +329,7 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
         Some(of) => {
             _ = writeln!(
                 out,
-                "It needs {} replicas: the first number with which every replica has its memory, also after another one died, uses less than 70 % of its cores, has edits at every client within a second (p99), and serves all Envoys of a dead one within 30 s.",
+                "The fleet needs {} replicas. This is the smallest tested number for four conditions: every replica fits into its memory, also after another replica crashed; it uses less than 70 % of its cores; an edit reaches every client within a second (p99); and the Envoys of a crashed replica are served within 30 s.",
                 of.replicas
             )
         }
@@ -338,15 +338,15 @@ fn page(model: &Model, fleet: &Fleet, envoys: usize, gateways: usize) -> String 
     if let Some(of) = limits.iter().rev().find(|of| !fits(of)) {
         let why = [
             (of.most_memory > ASSUMED.memory_mib, "memory"),
-            (of.recovery_memory > ASSUMED.memory_mib, "the memory of those that take over from one that died"),
+            (of.recovery_memory > ASSUMED.memory_mib, "the memory of replicas that take over from a crashed replica"),
             (of.busiest >= 0.7, "cores"),
             (of.p99_ms > 1000.0, "the time until edits arrive"),
-            (of.recovery_s > 30.0, "the time until the Envoys of a dead one are served"),
+            (of.recovery_s > 30.0, "the time until the Envoys of a crashed replica are served"),
         ];
         let why: Vec<&str> = why.iter().filter(|(is, _)| *is).map(|(_, what)| *what).collect();
-        let _ = writeln!(out, "\nWith {} it breaks first by {}.", of.replicas, why.join(", then "));
+        let _ = writeln!(out, "\nWith {} replicas, the first limits are {}.", of.replicas, why.join(", then "));
     }
     let watches = (ASSUMED.most_watches / ASSUMED.kinds).min(ASSUMED.most_events / (ASSUMED.edits_a_second + ASSUMED.endpoints_a_second));
-    let _ = writeln!(out, "\nUpwards it is the API server: as every replica watches everything, it serves at most {watches:.0} of them.");
+    let _ = writeln!(out, "\nThe upper limit is the API server. Every replica watches everything, so it serves at most {watches:.0} replicas.");
     out
 }

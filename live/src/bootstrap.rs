@@ -1,6 +1,4 @@
-//! How an Envoy starts that asks us for everything.
-//!
-//! What must not be here: what it is given then.
+//! Writes the bootstrap of an Envoy that gets everything else from this server. Does not decide what it gets; see `proxies`.
 
 use crate::Failure;
 use serde_json::{Value, json};
@@ -10,7 +8,11 @@ use std::path::PathBuf;
 /// these, and all of them are this server.
 const SERVER_CLUSTERS: [&str; 2] = ["chancery", "contour"];
 
-/// What may be said of it.
+/// The cluster by which Contour's listeners reach Envoy's admin interface. Contour's own bootstrap defines it, and Envoy rejects listeners whose
+/// cluster is missing.
+const ADMIN_CLUSTER: &str = "envoy-admin";
+
+/// The settings of a bootstrap.
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
     /// Where the management server is: `HOST:PORT`.
@@ -52,10 +54,13 @@ impl Bootstrap {
             },
         });
         let clusters: Result<Vec<Value>, Failure> = SERVER_CLUSTERS.iter().map(|name| self.cluster(name)).collect();
-        out["static_resources"] = json!({"clusters": clusters?});
-        if self.admin != "off" {
-            let (host, port) = address(&self.admin, "--admin")?;
-            out["admin"] = json!({"address": {"socket_address": {"address": host, "port_value": port}}});
+        let mut clusters = clusters?;
+        let admin = if self.admin == "off" { None } else { Some(address(&self.admin, "--admin")?) };
+        let admin = admin.map(|(host, port)| json!({"socket_address": {"address": host, "port_value": port}}));
+        clusters.push(admin_cluster(admin.as_ref()));
+        out["static_resources"] = json!({"clusters": clusters});
+        if let Some(admin) = admin {
+            out["admin"] = json!({"address": admin});
         }
         Ok(out)
     }
@@ -107,6 +112,29 @@ impl Bootstrap {
             },
         })
     }
+}
+
+/// Leads to the admin interface. If it is off, the cluster has no endpoints.
+fn admin_cluster(address: Option<&Value>) -> Value {
+    let endpoints: Vec<Value> = address.into_iter().map(|address| json!({"lb_endpoints": [{"endpoint": {"address": reachable(address)}}]})).collect();
+    json!({
+        "name": ADMIN_CLUSTER,
+        "type": "STATIC",
+        "connect_timeout": "1s",
+        "load_assignment": {"cluster_name": ADMIN_CLUSTER, "endpoints": endpoints},
+    })
+}
+
+/// The address to connect to: an interface that listens on all addresses is reached at the loopback address.
+fn reachable(address: &Value) -> Value {
+    let mut out = address.clone();
+    let host = match address["socket_address"]["address"].as_str() {
+        Some("0.0.0.0") => "127.0.0.1",
+        Some("::") => "::1",
+        _ => return out,
+    };
+    out["socket_address"]["address"] = host.into();
+    out
 }
 
 fn address<'a>(text: &'a str, flag: &str) -> Result<(&'a str, u16), Failure> {

@@ -55,6 +55,7 @@ impl Engine {
     ) -> Result<Self, Failure> {
         let metrics = Metrics::default();
         let intake = Intake::new(sources.len(), metrics.clone());
+        intake.set_source_names(sources.iter().map(|source| source.name()).collect());
         let states = States::default();
         let mut tasks = JoinSet::new();
         for (number, source) in sources.into_iter().enumerate() {

@@ -52,6 +52,8 @@ pub enum SourceState {
     Synced,
     /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
     Missing,
+    /// The folder exists and holds no resources.
+    Empty,
     /// We may not read it.
     Forbidden,
     /// It cannot be read for now.
@@ -65,6 +67,7 @@ impl SourceState {
         match self {
             SourceState::Synced => "synced",
             SourceState::Missing => "missing",
+            SourceState::Empty => "empty",
             SourceState::Forbidden => "forbidden",
             SourceState::Error => "error",
         }
@@ -170,10 +173,16 @@ pub enum Event {
         /// Names of the inputs that changed, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<String>,
-        /// Findings that were not there before.
+        /// How many findings were not there before.
+        #[serde(default)]
+        found_count: usize,
+        /// How many findings are there no longer.
+        #[serde(default)]
+        mended_count: usize,
+        /// Findings that were not there before, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<FindingLine>,
-        /// Findings that are there no longer.
+        /// Findings that are there no longer, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<FindingLine>,
         /// Names of the resources that changed, by list.

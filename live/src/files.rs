@@ -17,8 +17,10 @@ use std::path::{Path, PathBuf};
 
 /// The endings of files that are read.
 const READ: [&str; 4] = ["yaml", "yml", "json", "hcl"];
-/// Why a link cannot be read behind which there is nothing.
+/// Why a dangling link cannot be read.
 pub const LEADS_NOWHERE: &str = "it is a link that leads nowhere";
+/// Why a pipe or a device is not read.
+pub const NOT_REGULAR: &str = "it is not a regular file";
 /// Folders in which package managers keep what others wrote.
 const OF_PACKAGES: [&str; 1] = ["node_modules"];
 
@@ -188,7 +190,7 @@ impl Found {
             match path.is_file() {
                 true => self.files.push(entry.into_path()),
                 // Reading a named pipe or a device may never end.
-                false => self.passed_over.push((entry.into_path(), "it is no regular file".into())),
+                false => self.passed_over.push((entry.into_path(), NOT_REGULAR.into())),
             }
         }
     }

@@ -58,6 +58,19 @@ impl Default for Install {
     }
 }
 
+/// Kinds that a Role cannot give access to. `serve --namespace` does without them.
+const CLUSTER_SCOPED: [&str; 4] = ["GatewayClass.gateway.networking.k8s.io", "IngressClass.networking.k8s.io", "Namespace", "Node"];
+
+/// Where the CRDs of an API group are kept.
+const CRDS: [(&str, &str); 6] = [
+    ("appgw.ingress.azure.io", "Azure/application-gateway-kubernetes-ingress, helm/ingress-azure/crds/"),
+    ("appgw.ingress.k8s.io", "Azure/application-gateway-kubernetes-ingress, helm/ingress-azure/crds/"),
+    ("consul.hashicorp.com", "hashicorp/consul-k8s, charts/consul/templates/crd-*.yaml"),
+    ("gateway.networking.k8s.io", "kubernetes-sigs/gateway-api, config/crd/experimental/"),
+    ("getambassador.io", "emissary-ingress/emissary, manifests/emissary/emissary-crds.yaml.in"),
+    ("projectcontour.io", "projectcontour/contour, examples/contour/01-crds.yaml"),
+];
+
 /// The Lease by which one of several replicas writes.
 pub const LEASE: &str = "chancery";
 
@@ -69,6 +82,7 @@ impl Install {
         let provisioning = self.write_objects.then(|| self.provisioning());
         let leading = self.writes().then(|| self.leading());
         let (account, reading, service, deployment) = (self.account(), self.reading(), self.service(), self.deployment());
+        let namespace = self.crds() + &namespace;
         let parts = [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment)];
         parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
     }
@@ -111,12 +125,24 @@ impl Install {
         vec![
             ("account.yaml", chart.account() + client),
             ("reading.yaml", reading),
-            ("writing.yaml", given(".Values.writeStatus", &written)),
+            ("writing.yaml", given("or .Values.writeStatus .Values.writeObjects", &written)),
             ("provisioning.yaml", provisioning),
             ("leading.yaml", leading),
             ("service.yaml", chart.service()),
             ("deployment.yaml", deployment),
         ]
+    }
+
+    /// Names the CRDs that must be installed first, as comments.
+    fn crds(&self) -> String {
+        let kinds = self.kinds();
+        let needed: Vec<_> = CRDS.iter().filter(|(group, _)| kinds.contains_key(*group)).collect();
+        if needed.is_empty() {
+            return String::new();
+        }
+        let mut out = "# Install the CRDs of the kinds that you use first, from GitHub. Chancery skips kinds that are not installed.\n".to_owned();
+        needed.into_iter().for_each(|(group, place)| _ = writeln!(out, "#   {group}: {place}"));
+        out
     }
 
     fn account(&self) -> String {
@@ -142,7 +168,8 @@ impl Install {
 
     /// What it writes of statuses.
     fn writing(&self) -> Option<String> {
-        if !self.write_status {
+        // Contour's provisioner writes the status of each Gateway that it creates objects for.
+        if !self.write_status && !self.write_objects {
             return None;
         }
         let watched: BTreeSet<String> = wanted(self.dialect.as_deref()).iter().map(WatchedKind::name).collect();
@@ -207,7 +234,8 @@ impl Install {
     /// The plurals of the kinds that are read, by group.
     fn kinds(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for kind in wanted(self.dialect.as_deref()) {
+        let is_readable = |kind: &WatchedKind| self.only_namespace.is_none() || !CLUSTER_SCOPED.contains(&&*kind.name());
+        for kind in wanted(self.dialect.as_deref()).into_iter().filter(is_readable) {
             let name = kind.plural.clone().unwrap_or_else(|| plural(&kind.kind));
             out.entry(kind.group).or_default().insert(name);
         }
@@ -346,7 +374,14 @@ mod tests {
         assert!(writes.contains("\"mappings/status\"") && writes.contains("--lease=chancery") && !writes.contains("httpproxies/status"), "{writes}");
         assert!(!writes.contains("\"deployments\""), "{writes}");
         let provisions = Install { dialect: Some("contour".into()), write_objects: true, ..Install::default() }.manifests();
-        for part in ["\"daemonsets\"", "\"httpproxies/status\"", "--write-objects", "--lease=chancery", "--controller=gateway-provisioner"] {
+        for part in [
+            "\"daemonsets\"",
+            "\"gateways/status\"",
+            "\"httpproxies/status\"",
+            "--write-objects",
+            "--lease=chancery",
+            "--controller=gateway-provisioner",
+        ] {
             assert!(provisions.contains(part), "{part}: {provisions}");
         }
         let azure = OnAzure { gateway: "s/g/n".into(), apply: true, client: Some("c-1".into()) };
@@ -359,6 +394,10 @@ mod tests {
         assert!(shows.contains("--gateway-id=s/g/n") && !shows.contains("--apply") && !shows.contains("leases"), "{shows}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();
         assert!(!one.contains("ClusterRole") && one.contains("--namespace=apps"), "{one}");
+        for kind in ["ingressclasses", "gatewayclasses", "\"nodes\"", "\"namespaces\""] {
+            assert!(!one.contains(kind) && Install::default().manifests().contains(kind), "a Role cannot give access to {kind}");
+        }
+        assert!(one.contains("#   getambassador.io: emissary-ingress/emissary, "), "{one}");
         assert_eq!(
             ["Ingress", "HTTPProxy", "ServiceDefaults", "GatewayClass", "BackendTLSPolicy"].map(plural),
             ["ingresses", "httpproxies", "servicedefaults", "gatewayclasses", "backendtlspolicies"]

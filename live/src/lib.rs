@@ -32,6 +32,7 @@
 pub mod address;
 pub mod arm;
 pub mod bootstrap;
+mod connection_table;
 pub mod controllers;
 pub mod engine;
 pub mod envoys;
@@ -42,6 +43,7 @@ pub mod host;
 pub mod http;
 pub mod install;
 pub mod log;
+mod log_limit;
 pub mod ports;
 pub mod proxies;
 pub mod rollout;

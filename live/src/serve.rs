@@ -11,7 +11,7 @@ use crate::arm::source::Reader;
 use crate::controllers::lease::{self, Holder, Leading};
 use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
-use crate::event::{Event, Events, Server};
+use crate::event::{Event, Events, FindingLine, Server};
 use crate::http::{self, Door};
 use crate::ports::{self, Ports};
 use crate::proxies::Proxies;
@@ -110,8 +110,10 @@ pub struct Reporter {
     unplanned: Option<String>,
 }
 
-/// The most names of resources that one event tells.
+/// The most names of resources that one event has.
 const MOST_NAMES: usize = 100;
+/// The most findings of one kind that one event has. The timeline keeps events, so they must stay small.
+const MOST_FINDINGS: usize = 100;
 
 impl Reporter {
     /// How an Application Gateway differs from what a build wants, where that is not what was reported last.
@@ -146,7 +148,11 @@ impl Reporter {
     /// The event of a build.
     pub fn event(&mut self, build: &Build) -> Event {
         let findings = build.findings();
-        let before = self.findings.replace(findings.clone()).unwrap_or_default();
+        let before = self.findings.replace(findings.clone());
+        // The first build reads every input; none of them was edited.
+        let edited = if before.is_some() { build.edited.clone() } else { Vec::new() };
+        let before = before.unwrap_or_default();
+        let bounded = |all: &mut dyn Iterator<Item = &FindingLine>| all.take(MOST_FINDINGS).cloned().collect();
         let changed = build.changed();
         Event::Build {
             version: build.version.clone(),
@@ -154,9 +160,11 @@ impl Reporter {
             inputs: build.inputs,
             errors: build.errors,
             changes: build.changes,
-            edited: build.edited.clone(),
-            found: findings.difference(&before).cloned().collect(),
-            mended: before.difference(&findings).cloned().collect(),
+            edited,
+            found_count: findings.difference(&before).count(),
+            mended_count: before.difference(&findings).count(),
+            found: bounded(&mut findings.difference(&before)),
+            mended: bounded(&mut before.difference(&findings)),
             resources: changed.iter().map(|(list, names)| (list.clone(), names.iter().take(MOST_NAMES).cloned().collect())).collect(),
             changed: changed.into_iter().map(|(list, names)| (list, names.len())).collect(),
             requests: Vec::new(),
@@ -314,12 +322,16 @@ fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
     for side in &build.compilation.sides {
         let Some(life) = &side.answers.life else { continue };
         let dialect = side.dialect.name;
-        let known = before.insert(dialect, life.serving);
-        match life.serving {
+        let serving = if build.on_defaults.contains(dialect) { Serving::Defaults } else { life.serving };
+        let known = before.insert(dialect, serving);
+        match serving {
             now if known == Some(now) => {}
             Serving::Ready if known.is_none() => {}
             Serving::Ready => tracing::info!(dialect, "the controller's configuration is valid and takes effect"),
-            Serving::Defaults => tracing::warn!(dialect, "the controller's configuration does not exist: its defaults take effect"),
+            Serving::Defaults if build.on_defaults.contains(dialect) => {
+                tracing::warn!(dialect, "the controller's configuration was deleted: its defaults take effect");
+            }
+            Serving::Defaults => tracing::error!(dialect, "the controller's configuration does not exist: nothing is served until it does"),
             Serving::Unready => {
                 tracing::error!(dialect, "nothing new is served: {}", life.error.as_deref().unwrap_or("the configuration is invalid"))
             }

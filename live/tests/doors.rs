@@ -256,3 +256,25 @@ async fn sources_and_envoys_are_the_events_with_gateway_and_installation() {
     assert!(source["gateway"].is_string() && source["installation_id"].as_str().is_some_and(|id| id.len() == 36), "{body}");
     running.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn half_open_connections_do_not_delay_readiness() {
+    let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
+    running.built(1).await;
+    let address = running.address(Server::Diagnostics, 0).await;
+    let mut open = Vec::new();
+    for _ in 0..600 {
+        let mut stream = TcpStream::connect(&address).await.expect("a connection");
+        stream.write_all(b"GET /re").await.expect("it is sent");
+        open.push(stream);
+    }
+    let begin = Instant::now();
+    assert!(get(&address, "/readyz").await.starts_with("HTTP/1.1 200"));
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    let body = says(&address, b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody").await;
+    assert!(body.starts_with("HTTP/1.1 200"), "health checks may have a small body: {body}");
+    let large = says(&address, b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000\r\n\r\n").await;
+    assert!(large.starts_with("HTTP/1.1 413"), "{large}");
+    drop(open);
+    running.end().await;
+}

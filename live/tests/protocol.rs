@@ -351,6 +351,31 @@ async fn what_one_envoy_rejects_the_others_do_not_get() {
     assert!(clients.iter().all(|client| client.got.last().is_some_and(|got| got.versions == [last.clone()])));
 }
 
+/// A request whose version is not a string.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Undecodable {
+    #[prost(bytes = "vec", tag = "1")]
+    version: Vec<u8>,
+}
+
+#[tokio::test]
+async fn undecodable_and_oversized_requests_end_the_stream() {
+    let server = Server::start().await;
+    let long = Undecodable { version: vec![b'a'; 17 << 20] };
+    for (request, code) in [(Undecodable { version: vec![0xff] }, Code::Internal), (long, Code::OutOfRange)] {
+        let mut client = tonic::client::Grpc::new(server.connect().await);
+        client.ready().await.expect("it is ready");
+        let path = hyper::http::uri::PathAndQuery::from_static("/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources");
+        let codec = tonic_prost::ProstCodec::<Undecodable, DiscoveryResponse>::default();
+        let requests = tonic::Request::new(tokio_stream::iter([request]).chain(tokio_stream::pending()));
+        let mut answers = client.streaming(requests, path, codec).await.expect("a stream").into_inner();
+        let status = answers.message().await.expect_err("it ends");
+        assert_eq!(status.code(), code, "{status}");
+    }
+    let (_, undecodable, _) = server.clients.counts.all();
+    assert_eq!(undecodable, 2);
+}
+
 /// What another tool asks.
 async fn statuses(server: &Server, prefix: &str) -> Result<Vec<(String, String, ConfigStatus, bool)>, tonic::Status> {
     let pattern = string_matcher::MatchPattern::Prefix(prefix.into());

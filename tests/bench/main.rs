@@ -1,4 +1,4 @@
-//! Measures what the README promises, and writes the table: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
+//! Measures the numbers of `docs/performance.md`, and writes the tables: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
 //! `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times, and does nothing else: it is there for a profiler.
 //!
 //! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few

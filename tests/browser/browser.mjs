@@ -1,6 +1,4 @@
-// The page in Debian's Chromium: a server of its own on loopback, and what most tests ask.
-//
-// What must not be here: expectations.
+// Serves the built page on loopback and opens it in Chromium. Shared by the tests.
 
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
@@ -11,14 +9,14 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
-// A test that hangs is ended, and fails.
+// Ends a test that hangs.
 export const test = (name, options, body) => run(name, { timeout: 180_000, ...(body ? options : {}) }, body ?? options);
 
 export const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".svg": "image/svg+xml" };
 
-// The package of the element, packed as it would be published and unpacked as it would be installed.
+// Packs the element's npm package and unpacks it like an installation.
 export async function packed() {
   const folder = await mkdtemp(join(tmpdir(), "chancery-package-"));
   execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: fileURLToPath(new URL("../../web/npm/", import.meta.url)) });
@@ -27,7 +25,7 @@ export async function packed() {
   return { path: join(folder, "package"), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// Serves the built page, what `hosts` says at its paths, and `folders` below theirs.
+// Serves the built page, the texts of `hosts` at their paths, and `folders` below their paths.
 export async function serve(hosts = {}, folders = {}) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://here").pathname;
@@ -51,7 +49,7 @@ export const launch = () =>
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
 
-// A page in a browser of its own kind: size, theme, address; errors of the page fail the test that asks for `errors`.
+// Opens the page in a new browser context. `errors` collects the page's errors.
 export async function open(browser, url, { width = 1440, height = 900, theme = "light", path = "", init, serviceWorkers = "block" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce", serviceWorkers });
   const page = await context.newPage();
@@ -63,7 +61,7 @@ export async function open(browser, url, { width = 1440, height = 900, theme = "
   return { page, context, errors, close: () => context.close() };
 }
 
-// A browser and a server for the tests of a file. `visit` opens a page and waits for its first compile; `open` does not wait.
+// Starts a browser and a server for the tests of a file. `visit` opens a page and waits for its first compile; `open` does not wait.
 export function visitors(hosts) {
   const site = {
     open: (options) => open(site.browser, site.server.url, options),
@@ -84,11 +82,11 @@ export function visitors(hosts) {
   return site;
 }
 
-// Until the first compile is shown.
+// Waits until the first compile is shown.
 export const ready = (page) =>
   page.waitForFunction(() => /(^|\D)[1-9][\d,]* resource.*compiled in/.test(document.querySelector(".status")?.textContent ?? ""), null, { timeout: 60_000 });
 
-// Shows a view, and waits until it is drawn.
+// Shows a view and waits until it is drawn.
 export async function show(page, view) {
   await page.click(`#tab-${view}`);
   await page.locator(`#tab-${view}[aria-selected="true"]`).waitFor();
@@ -96,10 +94,10 @@ export async function show(page, view) {
   await drawn(page);
 }
 
-// Until what was asked of the worker before is answered, and shown.
+// Waits until pending answers of the worker are shown.
 export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done)))));
 
-// Puts files into the page, as a page that holds it would.
+// Drops files onto the page.
 export async function load(page, files) {
   const generation = await page.locator(".status").textContent();
   await page.evaluate((files) => {
@@ -111,7 +109,7 @@ export async function load(page, files) {
   return generation;
 }
 
-// The line of the editor that holds a text.
+// The first line of the editor that contains a text.
 export const line = (page, text) => page.locator(".cm-line", { hasText: text }).first();
 
 export const clickLine = (page, text) => line(page, text).click({ position: { x: 40, y: 8 } });

@@ -1,6 +1,4 @@
-// A real API server with its etcd, for the window to connect to: the program that `CHANCERY_APISERVER_PROGRAM` names (live/tests/apiserver).
-//
-// What must not be here: expectations.
+// Starts a real API server with etcd: the program of `CHANCERY_APISERVER_PROGRAM` (live/tests/apiserver). Shared by the tests.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -53,7 +51,7 @@ export async function start() {
     users: [user("admin"), user("reader"), { name: "cloud", user: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "no-such-cloud-login", interactiveMode: "Never" } } }],
     contexts: [context("admin"), context("reader"), { name: "cloud", context: { cluster: "t", user: "cloud" } }],
   }));
-  // Until it is served: what a CRD defines is served a moment later.
+  // Retries until the API server serves the kind: a new CRD takes a moment.
   const apply = (at, body) =>
     until(async () => {
       const { status, text } = await ask("PATCH", `${at}?fieldManager=test&force=true`, body, "application/apply-patch+yaml");
@@ -64,14 +62,14 @@ export async function start() {
   return {
     kubeconfig,
     apply,
-    // A node whose stand-in for a kubelet forwards ports of its pods to this machine.
+    // A node whose fake kubelet forwards the ports of its pods to this machine.
     node: async (name) => {
       const port = await free();
       kubelet = spawn(program, ["kubelet", `127.0.0.1:${port}`, path("server.crt"), path("server.key")], { stdio: "ignore" });
       const status = { addresses: [{ type: "InternalIP", address: "127.0.0.1" }], daemonEndpoints: { kubeletEndpoint: { Port: port } } };
       await apply(`/api/v1/nodes/${name}`, { apiVersion: "v1", kind: "Node", metadata: { name }, status });
     },
-    // A pod of that node, which runs.
+    // A running pod on that node.
     pod: async (name, node, image, ports) => {
       const at = `/api/v1/namespaces/default/pods/${name}`;
       await apply(at, { apiVersion: "v1", kind: "Pod", metadata: { name, labels: { app: name } }, spec: { nodeName: node, containers: [{ name: "c", image, ports }] } });

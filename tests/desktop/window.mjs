@@ -1,7 +1,5 @@
-// A window of the desktop, driven by WebDriver: tauri-driver starts it, and WebKitWebDriver looks into it. Without CHANCERY_TAURI_DRIVER the latter
-// starts it itself.
-//
-// What must not be here: expectations.
+// Drives a desktop window with WebDriver: tauri-driver starts it, WebKitWebDriver looks into it. Without CHANCERY_TAURI_DRIVER, WebKitWebDriver
+// starts it.
 
 import { spawn } from "node:child_process";
 import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
@@ -10,10 +8,10 @@ import { test as run } from "node:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-// A test that hangs is ended, and fails.
+// Ends a test that hangs.
 export const test = (name, options, body = options) => run(name, { timeout: 180_000, ...(body === options ? {} : options) }, body);
 
-// A port that is free.
+// A free port.
 export const free = () =>
   new Promise((done) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -22,7 +20,7 @@ export const free = () =>
     });
   });
 
-// Waits until `look` returns something, and fails with the last answer.
+// Waits until `look` returns something, and fails with the last result.
 export async function until(look, what, patience = 60_000) {
   const begin = Date.now();
   let last;
@@ -38,7 +36,7 @@ export async function until(look, what, patience = 60_000) {
   throw new Error(`${what}: not within ${patience / 1000} s; last: ${JSON.stringify(last)}`);
 }
 
-// Waits until a part of the window says something, and fails with what it said last.
+// Waits until a part of the window matches a pattern, and fails with its last text.
 export async function says(window, selector, pattern, what) {
   let last = "";
   const look = async () => pattern.test((last = await said(window, selector)));
@@ -47,7 +45,7 @@ export async function says(window, selector, pattern, what) {
   });
 }
 
-// Chooses a view. A tab moves when a number joins the name of one before it, and a click may miss it then.
+// Chooses a view. Retries, because a tab moves when another tab's label changes.
 export const choose = (window, view) =>
   until(async () => {
     await window.click(`#tab-${view}`);
@@ -55,27 +53,27 @@ export const choose = (window, view) =>
   }, `the view ${view} is chosen`);
 
 const tauri = process.env.CHANCERY_TAURI_DRIVER;
-// A display without a screen has no graphics processor; what the web view tries instead of one ends its process now and then.
+// A virtual display has no graphics processor, and WebKit's replacement sometimes crashes.
 const drawing = { WEBKIT_SKIA_ENABLE_CPU_RENDERING: "1" };
 let closed = 0;
 
 const element = "element-6066-11e4-a52e-4f735466cecf";
 
-// Opens a window with these arguments. What the person keeps lies in a folder of its own.
+// Opens a window with these arguments and a separate home folder.
 export async function open(args, env = {}) {
   const home = await mkdtemp(join(tmpdir(), "chancery-desktop-"));
   const [port, nativePort] = [await free(), await free()];
-  // By this the window lets itself be driven; tauri-driver sets it as well.
+  // Allows WebDriver to drive the window; tauri-driver sets it, too.
   const driven = { TAURI_AUTOMATION: "true", TAURI_WEBVIEW_AUTOMATION: "true" };
   const where = { ...driven, HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), XDG_CACHE_HOME: join(home, "cache"), SHLVL: "1", ...drawing };
-  // On a bus of its own: a window that is still closing would take the call otherwise, as the one that is open already.
+  // A separate D-Bus: otherwise a closing window could receive the call as the existing instance.
   const ports = tauri ? ["--port", port, "--native-port", nativePort] : [`--port=${port}`];
   const driver = spawn("dbus-run-session", ["--", tauri ?? "WebKitWebDriver", ...ports], {
     env: { ...process.env, ...where, ...env },
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
   });
-  // A page that hangs fails the test within a minute.
+  // A hanging page fails the test within a minute.
   const ask = async (method, path, body) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, signal: AbortSignal.timeout(60_000), body: body && JSON.stringify(body), headers: { "content-type": "application/json" } });
     const { value } = await response.json();
@@ -83,7 +81,7 @@ export async function open(args, env = {}) {
     return value;
   };
   await until(() => ask("GET", "/status"), "tauri-driver answers");
-  // Without arguments the driver gives some of its own, which are none of this program's.
+  // Without arguments, the driver passes its own arguments, which the program refuses.
   const [application, words] = [process.env.CHANCERY_DESKTOP, args.length ? args : ["--"]];
   const options = tauri ? { "tauri:options": { application, args: words } } : { "webkitgtk:browserOptions": { binary: application, args: words } };
   const capabilities = { alwaysMatch: options };
@@ -97,12 +95,12 @@ export async function open(args, env = {}) {
     await writeFile(join(process.env.CHANCERY_PICTURES, `${name}.png`), Buffer.from(await ask("GET", at("/screenshot")), "base64"));
   };
   return {
-    // When its program was started, in milliseconds since 1970.
+    // The start of the program, in milliseconds since 1970.
     started,
     run: (script, ...values) => ask("POST", at("/execute/sync"), { script, args: values }),
-    // What a promise of the page comes to.
+    // The result of a promise in the page.
     later: (promise) => ask("POST", at("/execute/async"), { script: `const done = arguments[arguments.length - 1]; (${promise}).then(done, (error) => done("failed: " + error));`, args: [] }),
-    // Types one text in place of another in the editor, as its search does.
+    // Replaces a text in the editor, like its search does.
     edit: (from, to) =>
       ask("POST", at("/execute/sync"), {
         script: `
@@ -122,7 +120,7 @@ export async function open(args, env = {}) {
     click: async (selector) => ask("POST", at(`/element/${await find(selector)}/click`), {}),
     picture,
     close: async () => {
-      // What a test that fails saw last.
+      // Saves a picture of the end state for failed tests.
       await picture(`last-${++closed}`).catch(() => {});
       await ask("DELETE", at("")).catch(() => {});
       process.kill(-driver.pid);
@@ -131,12 +129,12 @@ export async function open(args, env = {}) {
   };
 }
 
-// The first button that says this.
+// Clicks the first button that starts with this text.
 export const press = (window, label) =>
   until(
     () => window.run("const it = [...document.querySelectorAll('button')].find((one) => one.textContent.trim().startsWith(arguments[0])); it?.click(); return Boolean(it);", label),
     `there is a button "${label}"`,
   );
 
-// All that a part of the page says.
+// The text of a part of the page.
 export const said = (window, selector) => window.run("return document.querySelector(arguments[0])?.textContent ?? ''", selector);

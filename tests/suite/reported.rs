@@ -89,10 +89,10 @@ fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
         let found = requests_of("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
         let first = &found.changes[0];
         assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
-        assert_eq!((first.before.told.as_str(), first.after.told.as_str()), ("finds no listener", "goes to pay:80"));
+        assert_eq!((first.before.summary.as_str(), first.after.summary.as_str()), ("finds no listener", "goes to pay:80"));
         assert_eq!(first.witness.sni.as_deref(), Some("pay.example.com"), "a client names the host that it asks for");
         // What the controller adds by itself comes last.
-        let built_in = found.changes.iter().position(|change| change.after.told.contains("8877"));
+        let built_in = found.changes.iter().position(|change| change.after.summary.contains("8877"));
         assert!(built_in.is_none_or(|at| at >= found.changes.len() - 2), "{:#?}", found.changes);
     }
 }

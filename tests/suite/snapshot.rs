@@ -51,7 +51,7 @@ fn kept_requests_go_along_and_end_as_they_did() {
     assert!(!first.holds && first.expected == "has no listener", "{first:?}");
     let saved = SavedRequest { request, expected: first.ending.expect("an ending") };
     assert_eq!(saved.expected.outcome, Outcome::Forward);
-    assert_eq!(saved.expected.told(), "goes to cluster_cart_shop_8080_shop as /7");
+    assert_eq!(saved.expected.summary(), "goes to cluster_cart_shop_8080_shop as /7");
 
     let shared =
         |with_secrets| share::open(&share::link("https://page.example/", &snapshot(&work, with_secrets).with_requests(std::slice::from_ref(&saved))));

@@ -1,6 +1,4 @@
-//! What is said when the page or the worker itself is wrong.
-//!
-//! What must not be here: what a person wrote. A panic may quote it, so that only its own words are said.
+//! Reports a panic of the page or the worker on the browser's console. Shows only the program's own words: a panic may quote user input.
 
 use chancery_core::redact::blank_panic;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -11,11 +9,11 @@ extern "C" {
     fn error(text: &str);
 }
 
-/// Says on the browser's console where a fault is.
-pub fn tell_panics() {
+/// Installs a panic hook that writes the location and the redacted message to the console.
+pub fn report_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-        let what = info.payload_as_str().map_or_else(String::new, |what| format!(" ({})", blank_panic(what)));
-        error(&format!("a fault of chancery itself stopped it{place}{what}"));
+        let message = info.payload_as_str().map_or_else(String::new, |message| format!(" ({})", blank_panic(message)));
+        error(&format!("Chancery stopped because of a bug{place}{message}"));
     }));
 }

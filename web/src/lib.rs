@@ -8,7 +8,5 @@
 #[cfg(target_arch = "wasm32")]
 pub mod fault;
 pub mod languages;
-#[cfg(target_arch = "wasm32")]
-pub mod parts;
 pub mod protocol;
 pub mod worker;

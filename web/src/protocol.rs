@@ -1,8 +1,6 @@
-//! What page and worker say to each other: questions and answers, as JSON.
+//! The protocol between page and worker: questions and answers as JSON.
 //!
-//! Lines count from 1, columns in UTF-16 units from 0, as the editor has them.
-//!
-//! What must not be here: what either does with it.
+//! Lines count from 1, columns in UTF-16 units from 0, as in the editor.
 
 mod compare;
 mod reach;
@@ -20,169 +18,135 @@ pub use window::{Call, EnvoyAt};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A file of the editor.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
-    /// Its name.
     pub name: String,
-    /// Its text, which may have many megabytes. All copies of the file share it.
+    /// May have many megabytes. All copies of the file share it.
     pub text: Arc<str>,
 }
 
-/// What the page may ask.
+/// A question from the page to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// Nothing; the answer says that the worker is there.
+    /// Checks that the worker is ready.
     Hello,
-    /// Compile this; answered by [`Compiled`].
+    /// Compiles work; answered by [`Compiled`].
     Compile(Work),
-    /// Rows of a document; answered by [`Rows`].
-    Rows {
-        /// Which document.
-        doc: Doc,
-        /// The first row.
-        from: u32,
-        /// How many.
-        count: u32,
-    },
-    /// Write a document in another way; answered by [`Rows`] with none in it.
-    Form {
-        /// Which document.
-        doc: Doc,
-        /// How.
-        form: Form,
-    },
-    /// Open or close a row; answered by [`Rows`] with none in it.
-    Toggle {
-        /// Which document.
-        doc: Doc,
-        /// The row's number.
-        node: u32,
-    },
-    /// Open or close everything; answered like `Toggle`.
+    /// Reads rows of a document; answered by [`Rows`].
+    Rows { doc: Doc, from: u32, count: u32 },
+    /// Changes how a document is written; answered by empty [`Rows`].
+    Form { doc: Doc, form: Form },
+    /// Opens or closes a row; answered by empty [`Rows`].
+    Toggle { doc: Doc, node: u32 },
+    /// Opens or closes all rows; answered by empty [`Rows`].
     Fold {
-        /// Which document.
         doc: Doc,
-        /// Whether all is to be open.
+        /// Whether to open all rows, or close them.
         open: bool,
     },
-    /// The next row that holds a text; answered by [`SearchHit`].
+    /// Finds the next row that contains a text; answered by [`SearchHit`].
     Find {
-        /// Which document.
         doc: Doc,
-        /// What to look for; case does not count.
+        /// Ignores case.
         text: String,
-        /// Start after this row.
         after: Option<u32>,
-        /// Towards the start.
+        /// Whether to search backwards.
         back: bool,
     },
-    /// Everything that belongs to a place; answered by [`Thread`].
+    /// Selects a place; answered by [`SelectionDetails`].
     Select(Target),
-    /// Nothing is selected any more.
+    /// Clears the selection; answered by an empty [`SelectionDetails`].
     Release,
-    /// The routes that a filter finds; answered by [`RouteList`].
+    /// Lists the routes that match a filter; answered by [`RouteList`].
     Routes(RouteFilter),
-    /// Routes and clusters by their names; answered by a list of [`Part`].
+    /// Lists routes and clusters by name; answered by a list of [`Part`].
     Parts,
-    /// The graph; answered by [`Drawing`].
+    /// Draws the graph; answered by [`Drawing`].
     Graph(GraphFocus),
-    /// The graph as a picture of its own, for a file; answered by a string.
+    /// Draws the graph as an SVG file; answered by a string.
     Picture(GraphFocus),
-    /// The first node of the graph that is called so, drawn or not; answered by its id, or nothing.
+    /// Finds the first node of the graph with this name, drawn or not; answered by the node's optional id.
     Seek {
-        /// A part of its name, in letters of any case.
+        /// Part of the name. Ignores case.
         text: String,
-        /// The part of the graph.
         focus: GraphFocus,
     },
-    /// What became of every resource; answered by a list of [`LedgerRow`].
+    /// Lists the result for every resource; answered by a list of [`LedgerRow`].
     Ledger,
-    /// What there is to say of a place; answered by `Option<Hover>`.
+    /// Describes a place in a file; answered by `Option<Hover>`.
     Hover(Spot),
-    /// What may be written; answered by [`Completions`].
+    /// Completes what the user types; answered by [`Completions`].
     Complete {
-        /// Where.
         spot: Spot,
-        /// The file as it is now.
+        /// The file's current text, which may be newer than the last compile.
         text: String,
     },
-    /// A whole document as text; answered by a string.
+    /// Writes a whole document; answered by a string.
     Text {
-        /// Which document.
         doc: Doc,
-        /// YAML rather than JSON.
+        /// Whether to write YAML, or JSON.
         yaml: bool,
     },
-    /// What becomes of a request; answered by [`Way`].
+    /// Simulates a request; answered by [`Way`].
     Try(WrittenRequest),
-    /// The request of a `curl` command; answered by [`WrittenRequest`], or nothing where the text is no such command.
+    /// Parses a `curl` command; answered by an optional [`WrittenRequest`], which is empty if the text is not a `curl` command.
     Curl(String),
-    /// A request that the route at this place takes, or else one that something takes; answered by `Option<WrittenRequest>`.
+    /// Suggests a request that matches the route at this pointer, or any route; answered by `Option<WrittenRequest>`.
     Suggest(Option<String>),
-    /// Whether requests end as expected; answered by a list of [`Verdict`].
+    /// Runs saved requests against their expectations; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
-    /// Requests that were kept, as a file of `chancery test`; answered by a string.
+    /// Writes saved requests as a file of `chancery test`; answered by a string.
     Tests(Vec<SavedRequest>),
-    /// Why requests do not reach what is at a place; answered by [`Reach`], or nothing where no resource is there.
+    /// Explains why requests do not reach a place; answered by an optional [`Reach`], which is empty if the place belongs to no resource.
     WhyNot(Target),
-    /// The present work as a link and as a file; answered by [`Shared`].
+    /// Exports the current work as a link and as a file; answered by [`Shared`].
     Share(Sharing),
-    /// Work without what may be secret in it, for the browser to keep; answered by [`Kept`].
+    /// Removes secrets from work, so that the browser can store it; answered by [`Kept`].
     Keep(Kept),
-    /// What a link, its fragment or a file holds; answered by [`Opened`].
+    /// Reads a link, its fragment or an exported file; answered by [`Opened`].
     Open(String),
-    /// How the present state differs from another; answered by [`Comparison`].
+    /// Compares the current work with another state; answered by [`Comparison`].
     Compare(Other),
+    /// Reads the documentation of a finding code; answered by `Option<String>`, in Markdown.
+    CodePage(String),
 }
 
 impl Question {
-    /// Whether it can be answered before anything was compiled.
+    /// Whether the worker can answer before the first compile.
     pub fn needs_no_work(&self) -> bool {
-        matches!(self, Question::Hello | Question::Compile(_) | Question::Curl(_) | Question::Keep(_) | Question::Open(_) | Question::Tests(_))
+        use Question::{CodePage, Compile, Curl, Hello, Keep, Open, Tests};
+        matches!(self, Hello | Compile(_) | Curl(_) | Keep(_) | Open(_) | Tests(_) | CodePage(_))
     }
 }
 
-/// A place in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spot {
-    /// The file's name.
     pub file: String,
-    /// Line.
     pub line: u32,
-    /// Column.
     pub column: u32,
 }
 
-/// What can be selected.
+/// Something that the user can select.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// A line of a file.
     Line {
-        /// The file's name.
         file: String,
-        /// Line.
         line: u32,
     },
     /// A place in a document, as a JSON pointer.
     Place {
-        /// Which document.
         doc: Doc,
-        /// Where.
         pointer: String,
     },
-    /// A row of a document.
     Row {
-        /// Which document.
         doc: Doc,
-        /// The row's number.
         node: u32,
     },
 }
 
-/// A document that is shown as a tree.
+/// A document that the page shows as a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Doc {
@@ -190,107 +154,86 @@ pub enum Doc {
     Config,
     /// The intermediate representation.
     Ir,
-    /// One Envoy bootstrap.
+    /// The Envoy bootstrap, or the Application Gateway.
     Envoy,
 }
 
 impl Doc {
-    /// All of them.
     pub const ALL: [Doc; 3] = [Doc::Config, Doc::Ir, Doc::Envoy];
 }
 
-/// An answer to a question, or why there is none.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer<T> {
-    /// The answer.
     Fine(T),
-    /// Why there is none.
+    /// The question was refused, for this reason.
     Refused(String),
 }
 
-/// What a compile found. The page has types of its own for findings, which read what the core writes.
+/// The result of a compile. The page has its own types for findings, which read the core's JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compiled<F = Vec<Finding>> {
-    /// The dialect.
     pub dialect: String,
-    /// The dialects that the input needs, where this worker lacks one of them; nothing else is answered then.
-    pub needs: Vec<String>,
-    /// What the document of the gateway that is shown is called: `Envoy`, or `Gateway`.
+    /// The name of the shown gateway's document: `Envoy` or `Gateway`.
     pub output: String,
-    /// The controllers whose configuration the input holds.
+    /// The controllers that the input configures.
     pub read_as: Vec<String>,
-    /// The gateway that is shown, by its id.
+    /// The id of the shown gateway.
     pub gateway: String,
-    /// The gateways of the dialect that is shown.
+    /// The ids of all gateways of the shown dialect.
     pub gateways: Vec<String>,
     /// Why controllers do not start, one sentence each.
     pub stopped: Vec<String>,
-    /// How many resources.
     pub resources: usize,
-    /// How many routes.
     pub routes: usize,
-    /// How many clusters.
     pub clusters: usize,
-    /// Milliseconds that it took.
+    /// The duration in milliseconds.
     pub took: f64,
-    /// Everything found, by file and place.
+    /// All findings, sorted by file and place.
     pub findings: F,
-    /// Resources by name and place.
     pub names: Vec<Named>,
-    /// The files as a browser may keep them, where that is little.
+    /// The files without secrets, for the browser to store. Missing if the files are large.
     pub kept: Option<Vec<SourceFile>>,
 }
 
-/// A part of Envoy's configuration, by what people call it.
+/// A part of Envoy's configuration, with the name that users know.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// `route` or `cluster`.
     pub sort: String,
-    /// Its path, or its name.
+    /// The path of a route, or the name of a cluster.
     pub label: String,
-    /// What more there is to say, as the host.
+    /// More details, for example the host.
     pub detail: String,
-    /// Where it stands in the bootstrap.
+    /// A JSON pointer into the bootstrap.
     pub pointer: String,
 }
 
-/// A resource and where its name stands.
+/// A resource and the place of its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Named {
     /// Kind and name.
     pub label: String,
-    /// File.
     pub file: String,
-    /// Line.
     pub line: u32,
 }
 
 /// A range of a file.
 #[derive(Clone, Debug, Default, PartialEq, Hash, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// The file's name.
     pub file: String,
-    /// First line.
     pub line: u32,
-    /// Last line.
     pub end_line: u32,
-    /// First column.
     #[serde(rename = "column_utf16")]
     pub column: u32,
-    /// Column of the end.
     #[serde(rename = "end_column_utf16")]
     pub end_column: u32,
 }
 
-/// A resource by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ResourceRef {
-    /// Kind.
     pub kind: String,
-    /// Name.
     pub name: String,
-    /// Namespace, where it has one.
     pub namespace: Option<String>,
 }
 
@@ -300,37 +243,33 @@ impl std::fmt::Display for ResourceRef {
     }
 }
 
-/// A finding, as `chancery_core::explain::Finding` tells it.
+/// A finding, as `chancery_core::explain::Finding` writes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its code.
     pub code: String,
     /// `error`, `warning` or `notice`.
     pub severity: String,
-    /// One sentence.
     pub message: String,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
-    /// The field.
+    /// The path of the field.
     pub path: Option<String>,
-    /// The resource on which the controller reports it.
+    /// The resource whose status contains the finding.
     pub resource: Option<ResourceRef>,
-    /// The object where it stands.
+    /// The object that contains the place.
     pub object: Option<ResourceRef>,
-    /// Other places that explain it.
+    /// Other places that explain the finding.
     pub related: Vec<Related>,
-    /// What would help.
     pub help: Option<String>,
-    /// A change that certainly mends it.
+    /// An edit that certainly fixes the problem.
     pub fix: Option<Fix>,
-    /// The same in plain words, where the sentence is the controller's own.
+    /// The message in plain words, if the message itself quotes the controller.
     #[serde(default)]
     pub plain: Option<String>,
 }
 
 impl Finding {
-    /// What is shown first: in plain words.
+    /// The message to show first: in plain words if available.
     pub fn said(&self) -> &str {
         self.plain.as_ref().unwrap_or(&self.message)
     }
@@ -339,34 +278,30 @@ impl Finding {
 /// Another place that explains a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Related {
-    /// What is there.
     pub message: String,
-    /// Where.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
 
-/// A change of the text.
+/// An edit of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What it does.
+    /// The effect of the edit.
     pub message: String,
-    /// What takes the place of the text there.
     pub replacement: String,
-    /// What is replaced.
+    /// The replaced range.
     #[serde(flatten)]
     pub span: Span,
-    /// Further replacements behind it in the same file.
+    /// Further replacements, all later in the same file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Edit>,
 }
 
-/// One more replacement of text.
+/// One more replacement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edit {
-    /// What takes the place of the text there.
     pub replacement: String,
-    /// What is replaced.
+    /// The replaced range.
     #[serde(flatten)]
     pub span: Span,
 }
@@ -375,70 +310,67 @@ pub struct Edit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// As rows that fold.
+    /// Rows that fold.
     #[default]
     Tree,
-    /// As YAML, a line each.
+    /// YAML, line by line.
     Yaml,
-    /// As JSON, a line each.
+    /// JSON, line by line.
     Json,
 }
 
 /// Some rows of a document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// How it is written.
     pub form: Form,
-    /// How many rows the document has as it is written and folded now.
+    /// The number of rows in the current form, with the current folding.
     pub total: u32,
     /// The first row that belongs to the selection.
     pub lit: Option<u32>,
-    /// The first of `rows`.
+    /// The index of the first row in `rows`.
     pub from: u32,
-    /// The rows.
     pub rows: Vec<Row>,
 }
 
 /// One line of a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Its number in the document, whatever is folded.
+    /// The number of the row's node. Folding does not change it.
     pub node: u32,
-    /// How deep it stands.
     pub depth: u32,
-    /// The key, or the number in a list.
+    /// The key, or the index in a list.
     pub key: String,
-    /// Whether it is an element of a list.
+    /// Whether it is a list item.
     pub item: bool,
-    /// The value in one line, or what it holds.
+    /// The value on one line, or a summary of the contents.
     pub text: String,
-    /// `object`, `array`, `string`, `number`, `bool` or `null`; `close` where only what was opened is closed.
+    /// `object`, `array`, `string`, `number`, `bool` or `null`; `close` for a line with only a closing bracket.
     pub sort: String,
-    /// Whether it is open; nothing for what holds nothing.
+    /// Whether it is open. Missing if it has no contents.
     pub open: Option<bool>,
-    /// Where it comes from.
+    /// The line of the input that produced it.
     pub from: Option<Span>,
-    /// By which rule.
+    /// The rule that produced it.
     pub rule: Option<String>,
-    /// The same in words.
+    /// The rule in words.
     pub why: Option<String>,
     /// Whether it belongs to the selection.
     pub lit: bool,
-    /// Whether something in it does.
+    /// Whether something inside it belongs to the selection.
     pub holds_lit: bool,
-    /// Of text, what stands before and behind: blanks and dashes, and a comma.
+    /// In YAML and JSON, the text before and after the value: indentation, dashes and commas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<(String, String)>,
 }
 
-/// Where a search led.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchHit {
-    /// The row as folded now, which may have been opened for it.
+    /// The index of the row. The search opens closed rows to show it.
     pub row: Option<u32>,
-    /// Its number in the document.
+    /// The number of the row's node.
     pub node: Option<u32>,
-    /// How many rows hold the text.
+    /// How many rows contain the text.
     pub count: u32,
     /// How many rows the document has now.
     pub total: u32,
@@ -446,94 +378,91 @@ pub struct SearchHit {
 
 /// Everything that belongs to a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Thread {
-    /// What is selected, in a few words.
+pub struct SelectionDetails {
+    /// A short name of the selection.
     pub title: String,
-    /// What there is to say, a sentence each.
+    /// Facts about the selection, one sentence each.
     pub told: Vec<String>,
-    /// The lines that made it.
+    /// The lines that produced it.
     pub spans: Vec<Span>,
-    /// The resources that they belong to.
+    /// The resources of these lines.
     pub resources: Vec<ResourceRef>,
     /// Boxes of the graph, by id.
     pub nodes: Vec<String>,
-    /// The box of each where the graph is folded.
+    /// For each box, the box that contains it in the folded graph.
     pub groups: Vec<String>,
-    /// Places in the bootstrap.
+    /// JSON pointers into the bootstrap.
     pub envoy: Vec<String>,
-    /// The first row of each document that belongs to it, as folded now.
+    /// The first row of each document that belongs to it, with the current folding.
     pub rows: Vec<(Doc, u32)>,
 }
 
-/// A gateway by its dialect and its id.
+/// A gateway by dialect and id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Which {
-    /// The dialect.
     pub dialect: String,
-    /// The id.
     pub id: String,
 }
 
-/// A route in its place, as `chancery_core::explain::RouteRow` tells it.
+/// A route with its context, as `chancery_core::explain::RouteRow` writes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteRow {
-    /// What its gateway is called, where there are several.
+    /// The display name of its gateway, if there are several gateways.
     pub of: Option<String>,
-    /// Its gateway, unless it is the one that is shown.
+    /// Its gateway, if it is not the shown gateway.
     pub gateway: Option<Which>,
-    /// JSON pointer of the route in the bootstrap.
+    /// A JSON pointer into the bootstrap.
     pub pointer: String,
-    /// Name of the listener.
     pub listener: String,
-    /// Where it listens.
+    /// The address and port of the listener.
     pub address: String,
-    /// Which connections.
+    /// The connections that the filter chain matches.
     pub chain: String,
-    /// Domains of the virtual host.
+    /// The domains of the virtual host.
     pub domains: Vec<String>,
-    /// Its place in the virtual host, from 1.
+    /// Its position in the virtual host, from 1.
     pub order: u32,
     /// How the path is matched.
     pub path: String,
-    /// What else must match.
+    /// The other conditions.
     pub conditions: Vec<String>,
     /// `forward`, `redirect`, `respond` or `tcp`.
     pub action: String,
-    /// What happens, in words.
+    /// The effect, in words.
     pub told: String,
-    /// Clusters that it forwards to.
+    /// The clusters that it forwards to.
     pub upstreams: Vec<String>,
-    /// What else happens on the way.
+    /// Other effects on the request.
     pub policies: Vec<String>,
-    /// The resources that made it.
+    /// The resources that produced it.
     pub made_by: Vec<ResourceRef>,
-    /// The order of a route before it that takes all its requests.
+    /// The position of an earlier route that matches all its requests.
     pub shadowed_by: Option<u32>,
 }
 
-/// Which routes are looked for.
+/// A filter of routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteFilter {
-    /// A request, as `shop.example.com/cart/1`, or words; where it is empty, all routes fit.
+    /// A request, for example `shop.example.com/cart/1`, or words. An empty text matches all routes.
     pub text: String,
-    /// Whether what looks like a request is words as well.
+    /// Whether to search for the words even if the text looks like a request.
     pub as_words: bool,
-    /// Whether routes that the controller adds by itself are wanted.
+    /// Whether to include routes that the controller adds itself.
     pub built_in: bool,
 }
 
-/// The routes that a filter finds.
+/// The routes that match a filter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RouteList<Row = RouteRow> {
-    /// The first of them, in the order in which each gateway tries them.
+    /// The first matching routes, in the order in which each gateway tries them.
     pub rows: Vec<Row>,
-    /// How many others it finds.
+    /// How many more routes match.
     pub more: usize,
-    /// How many routes there are, whatever the filter is.
+    /// How many routes there are in total.
     pub all: usize,
-    /// How many of these the controller adds by itself.
+    /// How many of all routes the controller adds itself.
     pub built_in: usize,
-    /// The request that the text was read as: its host, if it has one, and its path.
+    /// The request that the filter was parsed as: an optional host, and a path.
     pub request: Option<String>,
 }
 
@@ -543,25 +472,23 @@ impl<Row> Default for RouteList<Row> {
     }
 }
 
-/// What became of a resource, as `chancery_core::explain::LedgerRow` tells it.
+/// The result for a resource, as `chancery_core::explain::LedgerRow` writes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LedgerRow {
-    /// Whose controller it is about, where several stand side by side.
+    /// The dialect of the controller, if there are several.
     #[serde(default)]
     pub dialect: Option<String>,
-    /// Its name.
     pub resource: ResourceRef,
     /// `emitted`, `merged`, `shadowed`, `ignored` or `invalid`.
     pub state: String,
-    /// What was made of it.
+    /// The parts of the configuration that it produced.
     pub into: Vec<String>,
-    /// Who took its place.
+    /// The resource that replaced it.
     pub by: Option<ResourceRef>,
     /// Why it was ignored, as one word.
     pub why: Option<String>,
-    /// The same in words.
+    /// Why it was ignored, in words.
     pub detail: Option<String>,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
@@ -569,110 +496,97 @@ pub struct LedgerRow {
 /// Which part of the graph is drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GraphFocus {
-    /// Only what these nodes lead to and what leads to them, by id.
+    /// Only these nodes and their connected nodes, by id. Empty means all nodes.
     pub from: Vec<String>,
-    /// At most this many steps away.
+    /// The largest distance from these nodes.
     pub depth: Option<u32>,
-    /// These kinds are left out.
+    /// Kinds to leave out.
     pub without: Vec<String>,
-    /// Only what is wrong, and its neighbours.
+    /// Only nodes with problems and their neighbours.
     pub only_errors: bool,
-    /// Each part of Envoy's configuration rather than the story of what was written.
+    /// Whether to draw each part of Envoy's configuration, or the overview of the resources.
     #[serde(default)]
-    pub machine: bool,
-    /// One lane from top to bottom, for a narrow page.
+    pub envoy_parts: bool,
+    /// Whether to use one lane from top to bottom, for a narrow page.
     #[serde(default)]
     pub narrow: bool,
-    /// The width that it should fit into.
+    /// The available width.
     #[serde(default)]
     pub room: Option<i32>,
-    /// Without what the controller adds by itself.
+    /// Whether to leave out everything that the controller adds itself.
     pub written_only: bool,
-    /// Whether what is alike is joined; where nothing is said, where there is much.
+    /// Whether to join similar nodes. If missing, only large graphs join them.
     pub fold: Option<bool>,
-    /// Groups that stay open, by the ids of their boxes.
     pub open: Vec<String>,
 }
 
-/// The graph as it is drawn.
+/// The laid out graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drawing {
-    /// Width of the whole.
     pub width: i32,
-    /// Height of the whole.
     pub height: i32,
-    /// Where the band of what supports begins.
+    /// The top of the band with supporting resources.
     pub supporting: Option<i32>,
-    /// Whether boxes have one line only.
+    /// Whether boxes have only one line.
     pub compact: bool,
-    /// Boxes.
     pub frames: Vec<Frame>,
-    /// Lines.
     pub lines: Vec<Line>,
-    /// How many nodes are in boxes that stand for many.
+    /// How many nodes are inside boxes that represent several nodes.
     pub folded: usize,
-    /// All kinds that the whole graph has, each with how many nodes.
+    /// All kinds of the whole graph, each with its number of nodes.
     pub kinds: Vec<(String, usize)>,
 }
 
-/// A box of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Frame {
-    /// Its id.
     pub id: String,
-    /// Its kind, as the legend has it.
+    /// Its kind, as in the legend.
     pub kind: String,
     /// The small line.
     pub caption: String,
     /// The large line.
     pub title: String,
-    /// Why it is not there.
+    /// Why the resource is missing.
     pub reason: String,
-    /// What else there is to say: the conditions of a rule.
+    /// The conditions of a rule.
     pub note: String,
-    /// All that is written on it, however long.
+    /// The full text of the box.
     pub tip: String,
-    /// Left end.
     pub x: i32,
-    /// Top.
     pub y: i32,
-    /// Width.
     pub width: i32,
-    /// Height.
     pub height: i32,
-    /// Whether it is not there.
+    /// Whether the input lacks the resource.
     pub missing: bool,
-    /// Whether it stands for many that are alike.
+    /// Whether it represents several similar nodes.
     pub folded: bool,
-    /// Whether that is fine, or it has no effect.
+    /// Whether the resource may be missing, or has no effect.
     pub faint: bool,
-    /// Errors found in it.
     pub errors: u32,
-    /// Warnings found in it.
     pub warnings: u32,
-    /// Where it stands, or what made it does.
+    /// The place of the resource, or of the resource that produced it.
     pub span: Option<Span>,
 }
 
 /// A line of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The box where it starts, by its index.
+    /// The index of the box where it starts.
     pub from: usize,
-    /// The box where it ends.
+    /// The index of the box where it ends.
     pub to: usize,
-    /// What it says.
+    /// The meaning of the line.
     pub relation: String,
-    /// Its field, or what it is for.
+    /// The field or the purpose.
     pub label: String,
-    /// The share of the requests that go this way, in percent; nothing for all of them.
+    /// The share of requests in percent. Missing if all requests follow the line.
     pub share: Option<u32>,
-    /// How wide it is.
+    /// The stroke width.
     pub width: f64,
-    /// Where its share is written: the end of the text, on its base line.
+    /// The position of the share: the end of the text, on its baseline.
     pub share_at: (i32, i32),
-    /// Whether it is part of a circle.
+    /// Whether it is part of a cycle.
     pub cycle: bool,
-    /// Its course, in the words of SVG's `d`.
+    /// The path data of SVG's `d`.
     pub course: String,
 }

@@ -1,12 +1,12 @@
-//! `cargo xtask bench`: measures, and prints the table of the README. `cargo xtask bench live` does so of `serve` under many streams, for the capacity
-//! page of the book. `--write` puts them there.
+//! `cargo xtask bench`: prints the tables of `docs/performance.md`. `cargo xtask bench live` prints the tables of `docs/capacity.md`, for `serve` under many
+//! streams. `--write` writes them into these pages.
 //!
-//! What must not be here: measuring; `tests/bench` and `live/examples` do that.
+//! Does not measure; see `tests/bench` and `live/examples`.
 
 use crate::shell::{cargo, root, run as call, target};
 use std::process::ExitCode;
 
-/// What frames the table in the README.
+/// The marks around the tables in the page.
 const MARKS: [&str; 2] = ["<!-- bench -->\n", "<!-- /bench -->"];
 
 /// Runs it.
@@ -30,7 +30,7 @@ fn measured(args: &[String]) -> Result<(), String> {
     bench.arg(target().join("release/chancery")).arg(target().join("wasm32-unknown-unknown/release/chancery_parity.wasm")).arg(&table);
     call(&mut bench)?;
     if args.iter().any(|arg| arg == "--write") {
-        put("README.md", MARKS, &table)?;
+        put("docs/performance.md", MARKS, &table)?;
     }
     Ok(())
 }

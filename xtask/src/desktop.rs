@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 /// Runs it; the arguments are the window's.
 pub fn run(args: &[String]) -> ExitCode {
     let ended = (|| {
-        let (built, time) = timed(|| build(page::For::Look, &["--profile", "fast"]));
+        let (built, time) = timed(|| build(page::Purpose::Try, &["--profile", "fast"]));
         let program = built?;
         println!("Built in {}.", show(time));
         if args.first().is_some_and(|arg| arg == "--build-only") {
@@ -30,19 +30,12 @@ pub fn run(args: &[String]) -> ExitCode {
 }
 
 /// Builds the window with the page in it; gives the program.
-pub fn build(whom: page::For, profile: &[&str]) -> Result<PathBuf, String> {
-    setup::toolchain()?;
+pub fn build(purpose: page::Purpose, profile: &[&str]) -> Result<PathBuf, String> {
     setup::window()?;
-    setup::page()?;
-    page::build(whom)?;
+    page::build(purpose)?;
     let folder = profile.last().copied().unwrap_or("debug");
     let mut command = cargo();
-    command.args(["rustc", "--quiet", "--package", "chancery-desktop", "--bin", "chancery-desktop", "--features", "window"]).args(profile);
-    if folder == "window" {
-        // Relocations are packed, which takes glibc 2.36; there are no tables for unwinding.
-        let script = root().join("desktop/small.ld");
-        command.args(["--", "-C", "link-arg=-Wl,-z,pack-relative-relocs", "-C"]).arg(format!("link-arg=-Wl,-T,{}", script.display()));
-    }
+    command.args(["build", "--package", "chancery-desktop", "--bin", "chancery-desktop", "--features", "window"]).args(profile);
     call(&mut command)?;
     Ok(target().join(folder).join("chancery-desktop"))
 }
@@ -85,7 +78,7 @@ pub fn smoke(window: &Path) -> Result<(), String> {
 pub fn installed() -> Result<(), String> {
     setup::window()?;
     setup::web_driver()?;
-    let package = package::window(page::For::People, "window")?;
+    let package = package::window(page::Purpose::Publish, "release")?;
     let is_root = works("test", &["-w", "/var/lib/dpkg"]);
     let tree = target().join("debian/installed");
     let window = if is_root {

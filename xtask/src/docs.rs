@@ -1,8 +1,7 @@
-//! `cargo xtask docs`: the book for users, in `target/docs/book`.
+//! `cargo xtask docs`: builds the book for users in `target/docs/book`.
 //!
-//! The pages of codes and the options of commands come from the program itself. The playground stands beside them, for the elements in the pages.
-//!
-//! What must not be here: what the book says (`docs/`), and checking it (`cli/tests/docs`).
+//! Pages of codes and options of commands come from the program. The book contains the playground, which the elements in its pages load. Does not write
+//! pages, see `docs/`; does not check them, see `cli/tests/docs`.
 
 use crate::shell::{cargo, output, program, root, run as call, target};
 use crate::{page, setup};
@@ -30,17 +29,15 @@ fn folder() -> PathBuf {
 }
 
 fn built() -> Result<(), String> {
-    setup::toolchain()?;
-    setup::page()?;
     setup::book()?;
-    page::build(page::For::People)?;
+    page::build(page::Purpose::Publish)?;
     page::element()?;
     call(cargo().args(["build", "--quiet", "--package", "chancery"]))?;
     source().map_err(|error| format!("{}: {error}", folder().display()))?;
     call(program(setup::cargo_bin("mdbook")).arg("build").arg(folder()))
 }
 
-/// All that the book is made of, in a folder of its own.
+/// Collects the sources of the book in one folder.
 fn source() -> io::Result<()> {
     let (docs, src) = (root().join("docs"), folder().join("src"));
     drop(fs::remove_dir_all(folder()));
@@ -74,15 +71,20 @@ fn output_of(args: &[&str]) -> io::Result<String> {
     output(program(&binary).args(args)).ok_or_else(|| io::Error::other(format!("{} {} fails", binary.display(), args.join(" "))))
 }
 
-/// A page for each code, a page that lists them, and their lines in the summary.
+/// The folders with pages of codes: shared codes, and codes of single dialects.
+const CODE_PAGES: [&str; 3] = ["core/base/src/diagnostic/pages", "core/consul/src/pages", "core/agic/src/pages"];
+
+/// Writes a page for each code and a page that lists them, and returns their lines for the summary.
 fn codes(src: &Path) -> io::Result<String> {
-    let from = root().join("core/base/src/diagnostic/pages");
-    copy(&from, &src.join("codes"))?;
+    for from in CODE_PAGES {
+        copy(&root().join(from), &src.join("codes"))?;
+    }
     let mut names: Vec<String> =
-        fs::read_dir(&from)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<io::Result<_>>()?;
+        fs::read_dir(src.join("codes"))?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect::<io::Result<_>>()?;
     names.sort();
-    let mut list =
-        String::from("# Findings\n\nEvery finding has a code. `chancery codes CODE` shows its page.\n\n| code | | what |\n|---|---|---|\n");
+    let mut list = String::from(
+        "# Findings\n\nEvery finding has a code. `chancery codes CODE` shows its page.\n\n| code | severity | meaning |\n|---|---|---|\n",
+    );
     for line in output_of(&["codes", "--color", "never"])?.lines() {
         let mut words = line.splitn(2, "  ").map(str::trim);
         let (code, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -98,7 +100,7 @@ fn codes(src: &Path) -> io::Result<String> {
     }))
 }
 
-/// Adds what the program says of a command to its page.
+/// Appends the output of `--help` to the page of a command.
 fn options(path: &Path) -> io::Result<()> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let command: &[&str] = if name == "dump" { &["dump", "read", "--help"] } else { &[&name, "--help"] };

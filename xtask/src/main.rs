@@ -14,6 +14,7 @@ mod play;
 mod serve;
 mod setup;
 mod shell;
+mod steps;
 mod test;
 mod tidy;
 
@@ -30,7 +31,7 @@ usage: cargo xtask <command>
   docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
-  bench     measures, and prints the table of the README; `bench live`: serve under many streams
+  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
   tidy      checks the rules of the house that the compiler does not know
   codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
 ";

@@ -1,9 +1,7 @@
-//! `cargo xtask package`: packages for Debian, one of the command line and one of the window, into `target/debian`.
+//! Runs `cargo xtask package`: writes two Debian packages into `target/debian`, one of the command line and one of the window.
 //!
-//! It is made by `dpkg-deb` alone, which needs no network: the bundlers of Tauri fetch theirs. AppImage, dmg and msi are configured in
-//! `desktop/tauri.conf.json` for machines that may fetch them.
-//!
-//! What must not be here: building the programs.
+//! Uses only `dpkg-deb`, which needs no network; Tauri's bundlers download their tools. `desktop/tauri.conf.json` configures AppImage, dmg and
+//! msi for machines with a network. Does not build the programs; see `desktop` and `play`.
 
 use crate::shell::{output, program, root, run as call, show, target, timed};
 use crate::{desktop, page, play};
@@ -12,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How the system shows the window, and what it opens by it.
+/// The desktop entry: how the system shows the window, and which files and links the window opens.
 const ENTRY: &str = "\
 [Desktop Entry]
 Type=Application
@@ -26,34 +24,35 @@ MimeType=application/yaml;x-scheme-handler/chancery;
 StartupWMClass=chancery-desktop
 ";
 
-/// A package: its name, what it needs, and what it is.
+/// The control data of a package.
 struct Package {
     name: &'static str,
     depends: &'static str,
     described: &'static str,
-    /// The most that it may take where it is installed, in kilobytes.
-    most: Option<u64>,
+    /// The largest allowed `.deb` file, in bytes.
+    limit: Option<u64>,
 }
 
 const WINDOW: Package = Package {
     name: "chancery-desktop",
     depends: "Depends: libc6 (>= 2.36), libwebkit2gtk-4.1-0, libgtk-3-0\nRecommends: chancery\n",
     described: "Shows what your gateway's configuration does, live\n A window that follows a folder or a cluster, and real Envoys.\n",
-    most: Some(25_000),
+    limit: Some(40_000_000),
 };
 
 const COMMANDS: Package = Package {
     name: "chancery",
     depends: "Suggests: chancery-desktop\n",
     described: "Compiles and explains the configuration of Envoy-based gateways\n The command line, with the playground in it.\n",
-    most: None,
+    limit: None,
 };
 
-/// Runs it; `--quick` packs what is built soon.
+/// Runs `cargo xtask package`. `--quick` builds with less optimisation.
 pub fn run(args: &[String]) -> ExitCode {
     let quick = args.iter().any(|arg| arg == "--quick");
-    let whom = if quick { page::For::Look } else { page::For::People };
-    let both = || Ok::<_, String>([window(whom, if quick { "fast" } else { "window" })?, commands(whom, if quick { "fast" } else { "release" })?]);
+    let purpose = if quick { page::Purpose::Try } else { page::Purpose::Publish };
+    let profile = if quick { "fast" } else { "release" };
+    let both = || Ok::<_, String>([window(purpose, profile)?, commands(purpose, profile)?]);
     let (packed, time) = timed(both);
     match packed {
         Ok(packages) => {
@@ -68,9 +67,9 @@ pub fn run(args: &[String]) -> ExitCode {
     }
 }
 
-/// The package of the window, built with this profile.
-pub fn window(whom: page::For, profile: &str) -> Result<PathBuf, String> {
-    let built = desktop::build(whom, &["--profile", profile])?;
+/// Builds the window's package with a cargo profile.
+pub fn window(purpose: page::Purpose, profile: &str) -> Result<PathBuf, String> {
+    let built = desktop::build(purpose, &["--profile", profile])?;
     let tree = fresh(&WINDOW)?;
     let put = || -> io::Result<()> {
         copy(&tree, &built, "usr/bin/chancery-desktop")?;
@@ -85,9 +84,9 @@ pub fn window(whom: page::For, profile: &str) -> Result<PathBuf, String> {
     packed(&WINDOW, &tree)
 }
 
-/// The package of the command line, built with this profile.
-fn commands(whom: page::For, profile: &str) -> Result<PathBuf, String> {
-    page::build(whom)?;
+/// Builds the command line's package with a cargo profile.
+fn commands(purpose: page::Purpose, profile: &str) -> Result<PathBuf, String> {
+    page::build(purpose)?;
     play::embedded(&["--profile", profile])?;
     let (tree, program_) = (fresh(&COMMANDS)?, target().join(profile).join("chancery"));
     copy(&tree, &program_, "usr/bin/chancery").map_err(|error| format!("{}: {error}", tree.display()))?;
@@ -95,7 +94,7 @@ fn commands(whom: page::For, profile: &str) -> Result<PathBuf, String> {
     packed(&COMMANDS, &tree)
 }
 
-/// An empty tree, with the licence in it.
+/// Creates the package's file tree with only the licence inside.
 fn fresh(package: &Package) -> Result<PathBuf, String> {
     let tree = target().join("debian").join(package.name);
     let put = || -> io::Result<()> {
@@ -119,10 +118,10 @@ fn write(tree: &Path, to: &str, text: &str) -> io::Result<()> {
     fs::write(to, text)
 }
 
-/// The package of a tree.
+/// Packs a file tree and checks the size.
 fn packed(package: &Package, tree: &Path) -> Result<PathBuf, String> {
     let size = output(program("du").args(["-sk", "--apparent-size"]).arg(tree)).and_then(|said| said.split_whitespace().next()?.parse::<u64>().ok());
-    let size = size.ok_or_else(|| format!("the size of {} is not known", tree.display()))?;
+    let size = size.ok_or_else(|| format!("the size of {} cannot be measured", tree.display()))?;
     println!("{}: {size} kB installed", package.name);
     let text = format!(
         "Package: {}\nVersion: {}\nArchitecture: {}\nMaintainer: The Chancery authors <chancery@users.noreply.github.com>\nInstalled-Size: {size}\n\
@@ -137,8 +136,10 @@ fn packed(package: &Package, tree: &Path) -> Result<PathBuf, String> {
     write(tree, "DEBIAN/control", &text).map_err(|error| format!("{}: {error}", tree.display()))?;
     let file = target().join(format!("debian/{}_{}_{}.deb", package.name, env!("CARGO_PKG_VERSION"), architecture()));
     call(program("dpkg-deb").args(["--root-owner-group", "--build"]).arg(tree).arg(&file))?;
-    match package.most.filter(|most| size > *most) {
-        Some(most) => Err(format!("{} takes {size} kB where it is installed; {most} is the limit", package.name)),
+    let packed = fs::metadata(&file).map_err(|error| format!("{}: {error}", file.display()))?.len();
+    println!("{}: {packed} bytes packed", package.name);
+    match package.limit.filter(|limit| packed > *limit) {
+        Some(limit) => Err(format!("{} has {packed} bytes; the limit is {limit}", file.display())),
         None => Ok(file),
     }
 }

@@ -1,338 +1,245 @@
-//! Builds the page into `dist/`, as the links of `index.html` that are marked for trunk say.
-//!
-//! Trunk builds the same from them, and again with every change (`trunk serve`), for those who have it; building trunk itself takes longer than all
-//! the rest, so a first visit goes without.
-//!
-//! What must not be here: installing what that needs (`setup`), and serving (`serve`).
+//! Builds the page into `dist/`. Installs what the build needs; does not serve the page, see `play`.
 
 use crate::lint::with_clippy;
+use crate::setup;
 use crate::shell::{cargo, program, root, run as call, target};
+use crate::steps::Steps;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io, thread};
 
-/// Where the page lies.
+/// The folder of the built page.
 pub fn dist() -> PathBuf {
     root().join("dist")
 }
 
-/// The target of browsers.
+/// The programs of `web/`: the page, and the worker that compiles.
+const PROGRAMS: [&str; 2] = ["chancery-page", "chancery-worker"];
+
+/// Files that the page contains unchanged, except that scripts and styles are minified.
+const FILES: [&str; 11] = [
+    "index.html",
+    "assets/style.css",
+    "assets/icon.svg",
+    "assets/boot.js",
+    "assets/start.js",
+    "assets/bytes.js",
+    "assets/host.js",
+    "assets/worker.js",
+    "assets/service-worker.js",
+    "assets/editor/dist/editor.js",
+    "assets/editor/dist/format.js",
+];
+
+/// The Rust target of browsers.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What rustc's WebAssembly uses, and what wasm-opt must be given as features.
-const FEATURES: [&str; 6] = ["bulk-memory", "sign-ext", "nontrapping-float-to-int", "mutable-globals", "reference-types", "multivalue"];
-
-/// How wasm-opt makes a program small, in this order.
-const SMALL: [&str; 6] = [
-    // Constants stay in one segment. Many segments need an address each, and brotli packs the zeros between constants to less.
+/// The arguments of wasm-opt: the WebAssembly features that rustc uses, and optimisations for the compressed size.
+const WASM_OPT: [&str; 15] = [
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+    // Brotli compresses zeros between constants better than a list of segments.
     "--skip-pass=memory-packing",
-    // Nothing lies in the first kilobyte, where the stack would end.
+    // Rust puts nothing into the first kilobyte of memory.
     "--low-memory-unused",
     "--generate-global-effects",
     "-Oz",
-    // Functions that are called once stay apart, unless they are tiny: in one that has hundreds of variables, each takes more to name.
+    // A large function with many variables needs longer indexes for them.
     "--one-caller-inline-max-function-size=20",
-    // What is alike has names that are alike, and packs better where it stands together.
+    // Similar functions compress better next to each other.
     "--reorder-functions-by-name",
+    // Engines ignore alignment hints.
+    "--dealign",
+    "--strip-debug",
+    "--strip-producers",
 ];
 
-/// What is done besides to a program that stays whole: engines do not look at how a place in memory is said to be aligned, and what is alike packs better.
-const WHOLE: [&str; 3] = ["--dealign", "--strip-debug", "--strip-producers"];
-
-/// The program that stays whole: the window has it at hand, and others load it seldom.
-const ALL: &str = "chancery-worker-all";
-
-/// A program of WebAssembly with nothing in it, which stands for a part of one that is not split.
-const EMPTY: &[u8] = b"\0asm\x01\0\0\0";
-
-/// Something that the page is made of.
-enum Part {
-    /// A style sheet.
-    Style(PathBuf),
-    /// A file that is taken as it is.
-    File(PathBuf),
-    /// A program of `web/`, and the feature that it is built with.
-    Program(String, Option<String>),
-}
-
-/// For whom it is built.
+/// What a build of the page is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum For {
-    /// For people: as small as can be.
-    People,
-    /// For a look at it, between two changes.
-    Look,
-    /// For tests of what it does: as soon as can be, under Clippy.
-    Tests,
+pub enum Purpose {
+    /// To publish: optimised for size.
+    Publish,
+    /// To try on this machine: builds in minutes and compiles configurations fast enough.
+    Try,
+    /// To test its behaviour: builds fastest, with Clippy.
+    Test,
 }
 
-/// Builds it, once in a run.
-pub fn build(whom: For) -> Result<(), String> {
-    static BUILT: Mutex<Option<For>> = Mutex::new(None);
+impl Purpose {
+    fn profile(self) -> &'static str {
+        match self {
+            Purpose::Publish => "web",
+            Purpose::Try => "web-fast",
+            Purpose::Test => "web-test",
+        }
+    }
+}
+
+/// Builds the page, at most once per run.
+///
+/// # Errors
+///
+/// A step of the build failed.
+pub fn build(purpose: Purpose) -> Result<(), String> {
+    static BUILT: Mutex<Option<Purpose>> = Mutex::new(None);
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if *built != Some(whom) {
-        build_now(whom)?;
-        *built = Some(whom);
+    if *built != Some(purpose) {
+        build_now(purpose)?;
+        *built = Some(purpose);
     }
     Ok(())
 }
 
-fn build_now(whom: For) -> Result<(), String> {
-    call(program("npm").args(["run", "--silent", "build"]).current_dir(root().join("assets/editor")))?;
-    let index = fs::read_to_string(root().join("index.html")).map_err(|error| format!("index.html: {error}"))?;
-    let (index, parts) = recipe(&index);
-    let mut made: Vec<PathBuf> = parts.iter().filter_map(Part::file).cloned().collect();
-    // While one is built, the one before is made small: that keeps one core busy, and so does most of a build.
+const EDITOR: &str = "editor";
+const BINDGEN: &str = "wasm-bindgen";
+const RUST: &str = "page and worker";
+const OPTIMISE: &str = "wasm-opt";
+const FINISH: &str = "dist";
+
+fn build_now(purpose: Purpose) -> Result<(), String> {
+    let mut names = vec![EDITOR, BINDGEN, RUST, FINISH];
+    if purpose == Purpose::Publish {
+        names.insert(3, OPTIMISE);
+    }
+    let steps = Steps::new(&names);
+    setup::wasm_target()?;
     thread::scope(|scope| {
-        let mut finishing = Vec::new();
-        for part in &parts {
-            if let Part::Program(name, feature) = part {
-                compile(name, feature.as_deref(), whom)?;
-                finishing.push(scope.spawn(move || finished(name, whom)));
-            }
-        }
-        for one in finishing {
-            made.extend(one.join().map_err(|_| "making a program small panicked".to_string())??);
-        }
-        Ok::<(), String>(())
+        let editor = scope.spawn(|| steps.run(EDITOR, build_editor));
+        let bindgen = scope.spawn(|| steps.run(BINDGEN, build_bindgen));
+        let programs = steps.run(RUST, || compile(purpose));
+        let failed = |_| Err("the step panicked".to_string());
+        editor.join().unwrap_or_else(failed).and(bindgen.join().unwrap_or_else(failed)).and(programs)
     })?;
-    let put = || -> io::Result<()> {
+    let folder = target().join("page").join(purpose.profile());
+    PROGRAMS.iter().try_for_each(|name| bind(name, purpose, &folder))?;
+    if purpose == Purpose::Publish {
+        steps.run(OPTIMISE, || optimise(&folder))?;
+    }
+    steps.run(FINISH, || finish(purpose, &folder))
+}
+
+/// Bundles CodeMirror.
+fn build_editor() -> Result<(), String> {
+    setup::editor()?;
+    call(program("npm").args(["run", "--silent", "build"]).current_dir(root().join("assets/editor")))
+}
+
+/// Builds the program that writes the JavaScript of a WebAssembly program.
+fn build_bindgen() -> Result<(), String> {
+    call(cargo().args(["build", "--quiet", "--package", "xtask-bindgen", "--profile", "fast"]))
+}
+
+/// Compiles the programs of `web/`.
+fn compile(purpose: Purpose) -> Result<(), String> {
+    match purpose {
+        // Separately: together, the worker would contain the features of libraries that only the page needs.
+        Purpose::Publish => PROGRAMS.iter().try_for_each(|name| {
+            let features: &[&str] = if *name == "chancery-page" { &["--features", "page"] } else { &[] };
+            call(build_command(purpose).args(["--bin", name]).args(features))
+        }),
+        // Together, so that cargo builds shared libraries once.
+        Purpose::Try => call(build_command(purpose).args(["--bins", "--features", "page"])),
+        Purpose::Test => call(with_clippy(&mut programs_of_tests())),
+    }
+}
+
+fn build_command(purpose: Purpose) -> Command {
+    let mut build = cargo();
+    build.args(["build", "--package", "chancery-web", "--target", TARGET, "--profile", purpose.profile()]);
+    build
+}
+
+/// The command that compiles the programs of `web/` for tests.
+pub fn programs_of_tests() -> Command {
+    let mut build = build_command(Purpose::Test);
+    build.args(["--quiet", "--bins", "--features", "page"]);
+    build
+}
+
+/// Writes a program with its JavaScript into a folder.
+fn bind(name: &str, purpose: Purpose, folder: &Path) -> Result<(), String> {
+    let compiled = target().join(TARGET).join(purpose.profile()).join(format!("{name}.wasm"));
+    call(program(target().join("fast/xtask-bindgen")).arg(compiled).arg(name).arg(folder))
+}
+
+fn wasm(name: &str) -> String {
+    format!("{name}_bg.wasm")
+}
+
+/// Optimises the programs in a folder, both at the same time. Reuses earlier results for the same programs.
+fn optimise(folder: &Path) -> Result<(), String> {
+    thread::scope(|scope| {
+        let running = PROGRAMS.map(|name| scope.spawn(move || optimise_program(&folder.join(wasm(name)))));
+        running.into_iter().try_for_each(|one| one.join().unwrap_or_else(|_| Err("wasm-opt panicked".into())))
+    })
+}
+
+fn optimise_program(wasm: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("{}: {error}", wasm.display());
+    let mut hasher = DefaultHasher::new();
+    (fs::read(wasm).map_err(failed)?, WASM_OPT).hash(&mut hasher);
+    let optimised = wasm.with_extension(format!("{:016x}.optimised", hasher.finish()));
+    if !optimised.is_file() {
+        // The binaryen package of npm: the one of Debian 12 breaks tables of references.
+        let wasm_opt = root().join("assets/editor/node_modules/binaryen/bin/wasm-opt");
+        call(program("node").arg(wasm_opt).args(WASM_OPT).arg("-o").arg(&optimised).arg(wasm))?;
+    }
+    fs::copy(&optimised, wasm).map(drop).map_err(failed)
+}
+
+/// Puts everything into `dist`.
+fn finish(purpose: Purpose, folder: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("dist: {error}");
+    let files = FILES.iter().map(|file| root().join(file));
+    let programs = PROGRAMS.iter().flat_map(|name| [format!("{name}.js"), wasm(name)]).map(|file| folder.join(file));
+    let copy = || -> io::Result<()> {
         drop(fs::remove_dir_all(dist()));
         fs::create_dir_all(dist())?;
-        fs::write(dist().join("index.html"), &index)?;
-        fs::write(dist().join("codes.txt"), codes()?)?;
-        made.iter().try_for_each(|from| fs::copy(from, dist().join(from.file_name().unwrap_or_default())).map(drop))
+        files.chain(programs).try_for_each(|from| fs::copy(&from, dist().join(from.file_name().unwrap_or_default())).map(drop))
     };
-    put().map_err(|error| format!("dist: {error}"))?;
+    copy().map_err(failed)?;
     call(program("node").arg(root().join("assets/first.mjs")).arg(dist()))?;
-    stamp().map_err(|error| format!("dist: {error}"))?;
-    smaller()?;
-    match whom {
-        For::People => pack(),
-        For::Look | For::Tests => Ok(()),
-    }
+    stamp().map_err(failed)?;
+    minify()?;
+    if purpose == Purpose::Publish { compress() } else { Ok(()) }
 }
 
-/// The pages of all codes as one file: each begins with a form feed and a line with its name.
-fn codes() -> io::Result<String> {
-    let crates = fs::read_dir(root().join("core"))?.map(|entry| Ok(entry?.path().join("src"))).collect::<io::Result<Vec<_>>>()?;
-    let folders = crates.iter().flat_map(|sources| [sources.join("pages"), sources.join("diagnostic/pages")]).filter(|folder| folder.is_dir());
-    let mut files = Vec::new();
-    for folder in folders {
-        files.extend(fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?);
-    }
+/// The files of `dist`, sorted.
+fn built_files() -> Result<Vec<PathBuf>, String> {
+    let files = || fs::read_dir(dist())?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>();
+    let mut files = files().map_err(|error| format!("dist: {error}"))?;
     files.sort();
-    let page = |file: &PathBuf| Ok(format!("\u{c}{}\n{}", file.file_stem().unwrap_or_default().to_string_lossy(), fs::read_to_string(file)?));
-    files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "md")).map(page).collect()
+    Ok(files)
 }
 
-/// Packs each file with brotli, beside itself, for servers that hand it on so.
-fn pack() -> Result<(), String> {
+/// Compresses each file with brotli, next to the file, for servers that send it so.
+fn compress() -> Result<(), String> {
     let script = "const fs = require('fs'), zlib = require('zlib');\
         for (const file of process.argv.slice(1)) fs.writeFileSync(file + '.br', zlib.brotliCompressSync(fs.readFileSync(file)));";
-    let listed = fs::read_dir(dist()).map_err(|error| format!("dist: {error}"))?;
-    let mut files: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    call(program("node").args(["-e", script]).args(files))
+    call(program("node").args(["-e", script]).args(built_files()?))
 }
 
-/// Whether a file is another one, packed.
-fn is_packed(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(crate::serve::PACKED)
-}
-
-/// Builds the element around the page as it is in `dist`: all that its package holds.
-pub fn element() -> Result<(), String> {
-    let package = root().join("web/npm");
-    call(program("npm").args(["run", "--silent", "build"]).current_dir(&package))?;
-    let put = || -> io::Result<()> {
-        let page = package.join("page");
-        drop(fs::remove_dir_all(&page));
-        fs::create_dir_all(&page)?;
-        let files = fs::read_dir(dist())?.collect::<io::Result<Vec<_>>>()?;
-        let mut plain = files.iter().filter(|entry| !is_packed(&entry.path()));
-        plain.try_for_each(|entry| fs::copy(entry.path(), page.join(entry.file_name())).map(drop))
-    };
-    put().map_err(|error| format!("{}: {error}", package.display()))
-}
-
-/// What the page is made of, and the page without the marks.
-fn recipe(index: &str) -> (String, Vec<Part>) {
-    let (mut page, mut parts) = (String::new(), Vec::new());
-    for line in index.lines() {
-        if !line.trim_start().starts_with("<link data-trunk ") {
-            page.push_str(line.trim_start());
-            page.push('\n');
-            continue;
-        }
-        let path = root().join(attribute(line, "href"));
-        match attribute(line, "rel") {
-            "rust" => {
-                let feature = Some(attribute(line, "data-cargo-features").to_string()).filter(|feature| !feature.is_empty());
-                parts.push(Part::Program(attribute(line, "data-bin").into(), feature));
-            }
-            "css" => {
-                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                page.push_str(&format!("<link rel=\"stylesheet\" href=\"./{name}\" />\n"));
-                parts.push(Part::Style(path));
-            }
-            _ => parts.push(Part::File(path)),
-        }
-    }
-    (page, parts)
-}
-
-fn attribute<'a>(line: &'a str, name: &str) -> &'a str {
-    line.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default()
-}
-
-impl Part {
-    fn file(&self) -> Option<&PathBuf> {
-        match self {
-            Part::Style(path) | Part::File(path) => Some(path),
-            Part::Program(..) => None,
-        }
-    }
-}
-
-/// Builds a program of `web/`.
-fn compile(name: &str, feature: Option<&str>, whom: For) -> Result<(), String> {
-    match whom {
-        // One by one: together, each would have what the libraries of the other switch on in those that they share.
-        For::People => call(programs("web").args(["--bin", name]).args(feature.iter().flat_map(|feature| ["--features", feature]))),
-        // Together, so that what they share is built once.
-        For::Look => call(programs("web-fast").args(["--bins", "--all-features"])),
-        For::Tests => call(with_clippy(&mut programs_of_tests())),
-    }
-}
-
-fn programs(profile: &str) -> Command {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--package", "chancery-web", "--target", TARGET, "--profile", profile]);
-    build
-}
-
-/// The build of all programs of `web/` as tests have them.
-pub fn programs_of_tests() -> Command {
-    let mut build = programs("web-test");
-    build.args(["--bins", "--all-features"]);
-    build
-}
-
-/// What cargo makes of a program.
-fn built(profile: &str, name: &str) -> PathBuf {
-    target().join(TARGET).join(profile).join(format!("{name}.wasm"))
-}
-
-/// A program as the page has it, and its JavaScript.
-fn finished(name: &str, whom: For) -> Result<Vec<PathBuf>, String> {
-    let whole = |profile: &str, folder: &str| {
-        let folder = target().join(folder);
-        bound(name, &built(profile, name), &folder)?;
-        with_no_parts(name, &folder)?;
-        Ok(files(name, &folder))
-    };
-    match whom {
-        For::People => optimised(name),
-        For::Look => whole("web-fast", "page/quick"),
-        For::Tests => whole("web-test", "page/test"),
-    }
-}
-
-/// The parts of a program that are loaded when they are needed (`assets/split.mjs`).
-fn parts(name: &str) -> &'static [&'static str] {
-    match name {
-        "chancery-page" => &["host"],
-        _ => &["more", "seldom", "rest"],
-    }
-}
-
-/// The files of a program.
-fn files(name: &str, folder: &Path) -> Vec<PathBuf> {
-    let parts = parts(name).iter().map(|part| format!("{name}_{part}.wasm"));
-    [format!("{name}.js"), format!("{name}_bg.wasm")].into_iter().chain(parts).map(|file| folder.join(file)).collect()
-}
-
-/// Puts the JavaScript beside a program.
-fn bound(name: &str, built: &Path, folder: &Path) -> Result<(), String> {
-    let bindgen = crate::setup::cargo_bin("wasm-bindgen");
-    call(program(bindgen).args(["--target", "web", "--no-typescript", "--out-name", name, "--out-dir"]).arg(folder).arg(built))
-}
-
-/// Puts empty parts beside a program that is whole, so that there are the same files however it was built.
-fn with_no_parts(name: &str, folder: &Path) -> Result<(), String> {
-    let put = |part: &&str| fs::write(folder.join(format!("{name}_{part}.wasm")), EMPTY);
-    parts(name).iter().try_for_each(put).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-/// A program with its JavaScript, made small: minutes of work that are done once for the same program.
-fn optimised(name: &str) -> Result<Vec<PathBuf>, String> {
-    let folder = target().join("page").join(format!("{name}-{:016x}", made_from(name).map_err(|error| format!("{name}: {error}"))?));
-    let made = files(name, &folder);
-    if made.iter().all(|file| file.is_file()) {
-        return Ok(made);
-    }
-    let rough = target().join("page/rough").join(name);
-    bound(name, &built("web", name), &rough)?;
-    let [wasm, small] = ["bg", "small"].map(|which| rough.join(format!("{name}_{which}.wasm")));
-    let features = FEATURES.map(|feature| format!("--enable-{feature}"));
-    // Debian's of 2022 breaks tables of references.
-    let optimiser = root().join("assets/editor/node_modules/binaryen/bin/wasm-opt");
-    // What is split needs its names.
-    let last: &[&str] = if name == ALL { &WHOLE } else { &["-g"] };
-    call(program("node").arg(optimiser).args(features).args(SMALL).args(last).arg("-o").arg(&small).arg(&wasm))?;
-    fs::rename(&small, &wasm).map_err(|error| format!("{}: {error}", wasm.display()))?;
-    if name == ALL {
-        with_no_parts(name, &rough)?;
-    } else {
-        call(program("node").arg(root().join("assets/split.mjs")).arg(name).arg(&rough))?;
-    }
-    let keep = || -> io::Result<()> {
-        fs::create_dir_all(&folder)?;
-        files(name, &rough).iter().zip(&made).try_for_each(|(from, to)| fs::copy(from, to).map(drop))
-    };
-    keep().map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(made)
-}
-
-/// A hash of all that a small program is made from.
-fn made_from(name: &str) -> io::Result<u64> {
-    let mut hasher = DefaultHasher::new();
-    (fs::read(built("web", name))?, FEATURES, SMALL, WHOLE).hash(&mut hasher);
-    let scripts = ["split.mjs", "usual.mjs"].map(|script| root().join("assets").join(script));
-    let dialect = name.trim_start_matches("chancery-worker-");
-    let mut usual = scripts.to_vec();
-    for folder in [root().join("assets/examples").join(dialect), root().join("tests/fixtures").join(dialect)].iter().filter(|folder| folder.is_dir())
-    {
-        usual.extend(fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?);
-    }
-    usual.retain(|path| path.is_file());
-    usual.sort();
-    for file in usual {
-        fs::read(file)?.hash(&mut hasher);
-    }
-    Ok(hasher.finish())
-}
-
-/// Takes the blanks and comments out of scripts and styles.
-fn smaller() -> Result<(), String> {
+/// Removes blanks and comments from scripts and styles.
+fn minify() -> Result<(), String> {
     let mut esbuild = program(root().join("assets/editor/node_modules/.bin/esbuild"));
-    esbuild.args(["--minify", "--legal-comments=none", "--log-level=warning", "--allow-overwrite"]).arg(format!("--outdir={}", dist().display()));
-    let listed = fs::read_dir(dist()).map_err(|error| format!("dist: {error}"))?;
-    let mut scripts: Vec<PathBuf> = listed.flatten().map(|entry| entry.path()).collect();
+    esbuild.args(["--minify", "--legal-comments=none", "--log-level=warning", "--allow-overwrite"]);
+    // wasm-bindgen lists a module once per imported function.
+    esbuild.arg("--log-override:duplicate-object-key=silent").arg(format!("--outdir={}", dist().display()));
+    let mut scripts = built_files()?;
     scripts.retain(|path| path.extension().is_some_and(|ending| ending == "js" || ending == "css"));
-    scripts.sort();
     call(esbuild.args(scripts))
 }
 
-/// Writes the version, a hash of everything, into the page and its service worker, so that browsers notice a new one.
+/// Writes the version, a hash of all files, into the page and its service worker, so that browsers notice a new version.
 fn stamp() -> io::Result<()> {
-    let mut files: Vec<PathBuf> = fs::read_dir(dist())?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    files.sort();
     let mut hasher = DefaultHasher::new();
-    for file in &files {
+    for file in built_files().map_err(io::Error::other)? {
         fs::read(file)?.hash(&mut hasher);
     }
     let version = format!("{:016x}", hasher.finish());
@@ -343,7 +250,27 @@ fn stamp() -> io::Result<()> {
 fn replace(file: &Path, from: &str, to: &str) -> io::Result<()> {
     let text = fs::read_to_string(file)?;
     if !text.contains(from) {
-        return Err(io::Error::other(format!("{} does not say {from}", file.display())));
+        return Err(io::Error::other(format!("{} does not contain {from}", file.display())));
     }
     fs::write(file, text.replacen(from, to, 1))
+}
+
+/// Builds the npm package of the element that shows the page in `dist`.
+///
+/// # Errors
+///
+/// npm failed, or files cannot be copied.
+pub fn element() -> Result<(), String> {
+    setup::element()?;
+    let package = root().join("web/npm");
+    call(program("npm").args(["run", "--silent", "build"]).current_dir(&package))?;
+    let files = built_files()?;
+    let copy = || -> io::Result<()> {
+        let page = package.join("page");
+        drop(fs::remove_dir_all(&page));
+        fs::create_dir_all(&page)?;
+        let plain = files.iter().filter(|file| !file.to_string_lossy().ends_with(crate::serve::PACKED));
+        plain.into_iter().try_for_each(|file| fs::copy(file, page.join(file.file_name().unwrap_or_default())).map(drop))
+    };
+    copy().map_err(|error| format!("{}: {error}", package.display()))
 }

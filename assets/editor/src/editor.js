@@ -1,6 +1,6 @@
-// The editor: CodeMirror with YAML, told what to show by the page.
+// The editor: CodeMirror with YAML. The page decides what it shows.
 //
-// Places are lines from 1 and columns in UTF-16 units from 0, as in the protocol. What must not be here: anything about gateways.
+// Lines count from 1 and columns in UTF-16 units from 0, as in the protocol. Does not interpret the text.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, startCompletion } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -12,7 +12,7 @@ import { Decoration, EditorView, crosshairCursor, drawSelection, highlightActive
 import { tags } from "@lezer/highlight";
 import { yaml } from "./yaml.js";
 
-// Alt with the arrow keys walks the selections of the page.
+// Alt with the arrow keys moves through the page's selections.
 const ownKeys = defaultKeymap.filter(({ key }) => key !== "Alt-ArrowLeft" && key !== "Alt-ArrowRight");
 
 const style = HighlightStyle.define([
@@ -23,16 +23,16 @@ const style = HighlightStyle.define([
   { tag: tags.punctuation, class: "tok-mark" },
 ]);
 
-// The selection's thread: whole lines in the accent, the rest receding by CSS.
-const setThread = StateEffect.define();
-const thread = StateField.define({
+// The highlighted lines of the selection. CSS fades the other lines.
+const highlight = StateEffect.define();
+const highlighted = StateField.define({
   create: () => Decoration.none,
   update(value, transaction) {
     value = value.map(transaction.changes);
-    for (const effect of transaction.effects) if (effect.is(setThread)) value = effect.value;
+    for (const effect of transaction.effects) if (effect.is(highlight)) value = effect.value;
     return value;
   },
-  provide: (field) => [EditorView.decorations.from(field), EditorView.editorAttributes.from(field, (value) => (value.size ? { class: "has-thread" } : {}))],
+  provide: (field) => [EditorView.decorations.from(field), EditorView.editorAttributes.from(field, (value) => (value.size ? { class: "has-selected-lines" } : {}))],
 });
 
 const place = (doc, line, column) => {
@@ -40,7 +40,7 @@ const place = (doc, line, column) => {
   return Math.min(at.from + column, at.to);
 };
 
-// Of several documents in a file, the one that a line is in: its first line, and its text.
+// The YAML document that contains a line: its first line and its text.
 const documentAround = (doc, line) => {
   const begins = (at) => doc.line(at).text.startsWith("---");
   let [first, last] = [line, line];
@@ -96,13 +96,13 @@ export class Editor {
         highlightSelectionMatches(),
         search({ top: true }),
         yaml,
-        thread,
+        highlighted,
         linter(null),
         autocompletion({ override: [(context) => this.#complete(context)], icons: false, activateOnTyping: true }),
         hoverTooltip((view, position) => this.#hover(view, position), { hoverTime: 250 }),
         keymap.of([...closeBracketsKeymap, ...ownKeys, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap, indentWithTab]),
         this.readOnly.of(EditorState.readOnly.of(this.isReadOnly)),
-        // CodeMirror writes its rules into the page; the content policy lets no other do so.
+        // CodeMirror adds style rules to the page. The content policy allows only these.
         EditorView.cspNonce.of("editor"),
         EditorView.contentAttributes.of({ "aria-label": "Configuration as YAML", tabindex: "0" }),
         EditorView.domEventHandlers({
@@ -126,11 +126,11 @@ export class Editor {
     });
   }
 
-  // Shows a file; one that was shown before keeps its history.
+  // Shows a file. A file that was shown before keeps its undo history.
   show(name, content) {
     if (this.current !== null && this.states.has(this.current)) this.states.set(this.current, { state: this.view.state, scroll: this.view.scrollSnapshot() });
     let kept = this.states.get(name);
-    // Another text begins at its top, wherever the one before was scrolled to.
+    // A different text starts at its top.
     if (!kept || kept.state.doc.toString() !== content) kept = { state: this.#state(content), scroll: EditorView.scrollIntoView(0, { y: "start" }) };
     this.states.set(name, kept);
     this.current = name;
@@ -147,7 +147,7 @@ export class Editor {
     if (this.current === name) this.current = null;
   }
 
-  // Findings of all files, as the protocol has them.
+  // Findings of all files, in the protocol's form.
   setFindings(findings) {
     this.findings = JSON.parse(findings);
     this.#lint();
@@ -183,7 +183,7 @@ export class Editor {
     return card;
   }
 
-  // Applies the fix of a finding in the file that is shown.
+  // Applies the fix of a finding in the shown file.
   fix(fix) {
     const first = JSON.parse(fix);
     const doc = this.view.state.doc;
@@ -196,8 +196,8 @@ export class Editor {
     this.view.focus();
   }
 
-  // The lines of a thread: [{file, line, end_line}].
-  setThread(spans, scroll) {
+  // Highlights lines: [{file, line, end_line}].
+  highlight(spans, scroll) {
     this.spans = JSON.parse(spans);
     this.#light(scroll);
   }
@@ -210,13 +210,13 @@ export class Editor {
       for (let line = span.line; line <= Math.min(span.end_line, doc.lines); line++) if (line >= 1) lines.add(line);
     }
     const sorted = [...lines].sort((a, b) => a - b);
-    const marks = sorted.map((line) => Decoration.line({ class: "thread-line" }).range(doc.line(line).from));
-    const effects = [setThread.of(Decoration.set(marks))];
+    const marks = sorted.map((line) => Decoration.line({ class: "selected-line" }).range(doc.line(line).from));
+    const effects = [highlight.of(Decoration.set(marks))];
     if (scroll && sorted.length) effects.push(EditorView.scrollIntoView(doc.line(sorted[0]).from, { y: "center" }));
     this.view.dispatch({ effects });
   }
 
-  // Puts the cursor somewhere; `focus` where the person goes on writing there.
+  // Moves the cursor; `focus` also focuses the editor.
   go(line, column, focus) {
     const at = place(this.view.state.doc, line, column);
     this.view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
@@ -231,12 +231,12 @@ export class Editor {
     openSearchPanel(this.view);
   }
 
-  // Replaces the whole text as one step that can be undone.
+  // Replaces the whole text as one undo step.
   replace(content) {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: content } });
   }
 
-  // Takes over a text that somebody else wrote: only what differs is replaced, so that cursor and scroll stay, and nothing is reported.
+  // Applies a text that another program wrote. Replaces only the changed part, so that cursor and scroll position stay. Reports no change.
   follow(content) {
     const now = this.view.state.doc.toString();
     const most = Math.min(now.length, content.length);
@@ -300,8 +300,8 @@ export class Editor {
   }
 }
 
-// Reads files: answers with their names and `unread`, the names of the others with the reasons, as JSON, and then with the bytes of each. YAML and
-// JSON alone, in archives as well; `listed` holds pairs of a file and its path.
+// Reads YAML and JSON files, also from archives. Returns JSON with `names` and `unread` (names with reasons), then the bytes of each file. `listed`
+// contains pairs of a file and its path.
 async function readAll(listed, most) {
   const [names, all, unread] = [[], [], []];
   const take = (name, bytes) => {
@@ -328,7 +328,7 @@ async function readAll(listed, most) {
   return [JSON.stringify({ names, unread }), ...all];
 }
 
-// Files that were dropped, in folders as well.
+// Reads dropped files and folders.
 export async function readDropped(data, most) {
   const listed = [];
   const walk = async (entry, path) => {
@@ -347,7 +347,7 @@ export async function readDropped(data, most) {
   return readAll(listed, most);
 }
 
-// Files that the person chooses, or all of a folder.
+// Lets the user choose files, or a folder.
 export function choose(folder, most) {
   const input = document.createElement("input");
   input.type = "file";
@@ -363,13 +363,13 @@ export function choose(folder, most) {
   });
 }
 
-// The text formatted, or nothing where it cannot be read.
+// Formats a text. Returns nothing if the text cannot be parsed.
 export async function formatted(content) {
   const { format } = await import("./format.js");
   return format(content);
 }
 
-// Hands a file to the person.
+// Saves a file.
 const hand = (name, blob) => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

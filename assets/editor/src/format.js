@@ -1,11 +1,9 @@
-// Formatting without losing comments, and reading of archives: loaded when first needed.
-//
-// What must not be here: the editor.
+// Formats YAML without losing comments, and reads archives. Loaded when first needed.
 
 import { unzip } from "fflate";
 import { parseAllDocuments } from "yaml";
 
-// The text with two spaces a level, documents as they stand. What cannot be read stays as it is.
+// Formats a text with two spaces per level. Invalid documents stay unchanged.
 export function format(content) {
   const documents = parseAllDocuments(content);
   if (!Array.isArray(documents) || documents.some((document) => document.errors.length)) return null;
@@ -14,7 +12,7 @@ export function format(content) {
   return written.map((one, at) => (at > 0 && !one.startsWith("---") ? `---\n${one}` : one)).join("");
 }
 
-// Files of an archive that are YAML or JSON, at most `most` bytes of them: pairs of a name and its bytes.
+// Reads the YAML and JSON files of an archive, up to `most` bytes. Returns pairs of a name and its bytes.
 export function archive(bytes, most) {
   return new Promise((resolve, reject) => {
     let total = 0;

@@ -1,16 +1,15 @@
-// YAML for the editor, line by line: colours, folds and indents. Reading all of a large text anew at each keystroke would keep a person waiting.
-//
-// What must not be here: whether the text is right.
+// YAML for the editor, line by line: colours, folding and indentation. Parsing a whole large text at each keystroke would be too slow. Does not
+// validate YAML.
 
 import { StreamLanguage, foldService, indentService } from "@codemirror/language";
 
 const indentOf = (text) => text.search(/\S|$/);
-// Where what follows the dashes of lists begins.
+// The column after the dashes of list items.
 const contentOf = (text) => indentOf(text.replace(/^(\s*)((?:-\s+)+)/, (_, blank, dashes) => blank + " ".repeat(dashes.length)));
 const isBlank = (text) => /^\s*(#|$)/.test(text);
 
-// State: `literal` is the indent that lines of a block scalar exceed, or -1; `flow` counts open brackets; `quote` is the quote that is open;
-// `value` is whether a value stands here.
+// State: `literal` is the indentation that the lines of a block scalar exceed, or -1; `flow` counts open brackets; `quote` is the open quote; `value`
+// is whether a value follows.
 const language = StreamLanguage.define({
   name: "yaml",
   startState: () => ({ literal: -1, flow: 0, quote: "", value: false }),
@@ -59,7 +58,7 @@ const language = StreamLanguage.define({
     if (stream.match(/^[&*!][^\s,[\]{}]*/)) return "atom";
     if (state.flow === 0 && stream.match(/^[|>][-+0-9]*(?=\s*(#|$))/)) {
       const content = contentOf(stream.string);
-      // What a list holds stands deeper than its dash, what a key holds deeper than the key.
+      // The contents of a list item are indented deeper than its dash, the contents of a key deeper than the key.
       state.literal = stream.start === content ? stream.string.lastIndexOf("-", content) : content;
       return "punctuation";
     }
@@ -69,7 +68,7 @@ const language = StreamLanguage.define({
       stream.skipToEnd();
       return "string";
     }
-    // What is plain ends before a colon or a comment, and between brackets before a comma.
+    // A plain scalar ends before a colon or a comment. Inside brackets it also ends before a comma.
     if (!quoted && !stream.match(state.flow > 0 ? /^(?:[^\s,[\]{}:]|:(?![\s,\]}]|$)|\s+(?![\s#]|$)(?!:[\s,\]}]|:$))+/ : /^(?:[^\s:]|:(?!\s|$)|\s+(?![\s#]|$)(?!:\s|:$))+/)) stream.next();
     if (!state.value && stream.match(/^\s*:(?=[\s,\]}]|$)/, false)) return "propertyName";
     return /^(true|false|null|~|[-+.]?\d[\d_.eE+-]*|0x[\da-fA-F]+)$/.test(stream.current()) ? "atom" : "string";
@@ -77,7 +76,7 @@ const language = StreamLanguage.define({
   languageData: { commentTokens: { line: "#" }, closeBrackets: { brackets: ["[", "{", "'", '"'] } },
 });
 
-// A line folds what stands deeper below it; a list may stand where the key stands that holds it.
+// A line folds the deeper lines below it. A list may have the same indentation as its key.
 const folds = foldService.of((state, from) => {
   const { doc } = state;
   const line = doc.lineAt(from);
@@ -94,10 +93,10 @@ const folds = foldService.of((state, from) => {
   return end > line.to ? { from: line.to, to: end } : null;
 });
 
-// A new line begins below the one before, and deeper where that holds something.
+// A new line gets the indentation of the previous line, or more if that line starts a block.
 const indents = indentService.of((context, position) => {
   let line = context.state.doc.lineAt(position);
-  // The line that is split counts up to where it is.
+  // If a line is split, only its first part counts.
   let text = context.simulatedBreak === position ? line.text.slice(0, position - line.from) : "";
   while (isBlank(text) && line.number > 1) {
     line = context.state.doc.line(line.number - 1);

@@ -53,7 +53,7 @@ pub fn with_file(command: Command, typed: &[OsString]) -> Result<Command, String
     let mut values = Vec::new();
     for (flag, value) in table {
         let known = command.find_subcommand(name).into_iter().flat_map(layered).find(|arg| arg.get_long() == Some(&*flag));
-        let known = known.filter(|_| flag != FILE).ok_or_else(|| format!("{shown}: `{flag}` is no option of `chancery {name}`"))?;
+        let known = known.filter(|_| flag != FILE).ok_or_else(|| format!("{shown}: `{flag}` is not an option of `chancery {name}`"))?;
         let wrong = || format!("{shown}: `{flag}` must be a text, a number, true or false");
         let value = words(&value).ok_or_else(wrong)?;
         if matches!(known.get_action(), ArgAction::SetTrue) && !matches!(&*value, "true" | "false") {

@@ -189,6 +189,12 @@ pub struct ServeArgs {
     /// The authority that signs the certificates of Envoys. Without it they need none.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
+    /// How long a folder that becomes empty keeps its last content. `--allow-empty` accepts empty folders at once.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, help_heading = "Sources")]
+    pub empty_grace: Duration,
+    /// The folder that keeps the last good version of each file for a restart, readable by its owner only; `off` for none [default: $XDG_STATE_HOME/chancery, then ~/.local/state/chancery]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Sources")]
+    pub state_dir: Option<PathBuf>,
     /// How long Envoys keep what they got when they hear nothing more from the server; for ever when not given.
     #[arg(long, value_name = "TIME", value_parser = ttl, help_heading = "Servers")]
     pub xds_ttl: Option<Duration>,
@@ -201,7 +207,7 @@ pub struct ServeArgs {
     /// Write the statuses of objects into the cluster. Without it nothing is written.
     #[arg(long, requires = "kube", help_heading = "Writing")]
     pub write_status: bool,
-    /// Create, change and delete what each Gateway needs, as Contour's provisioner does (`compile --output provisioned`).
+    /// Create, change and delete the objects that each Gateway needs, as Contour's provisioner does (`compile --output provisioned`). Implies --write-status.
     #[arg(long, requires = "kube", help_heading = "Writing")]
     pub write_objects: bool,
     /// Write statuses even where another controller writes them, and change a gateway that is tagged for another cluster.

@@ -10,7 +10,7 @@ use crate::input::LoadedInput;
 use crate::style::{Style, plain};
 use chancery_core::compare::ChangeKind;
 use chancery_core::compilation::Compilation;
-use chancery_core::explain::WithoutField;
+use chancery_core::explain::InputWithoutField;
 use chancery_core::resource::SourceId;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -32,7 +32,7 @@ enum Found {
 }
 
 /// Compiles an input with and without a field. `None` where the text without it says something else of other things too.
-pub fn without(given: &LoadedInput, source: SourceId, left: WithoutField) -> Option<Without> {
+pub fn without(given: &LoadedInput, source: SourceId, left: InputWithoutField) -> Option<Without> {
     let mut changed = given.clone();
     changed.inputs.inputs.get_mut(source.0 as usize)?.text = left.text.into();
     let before = Loaded::compiled(given.clone(), false).ok()?;

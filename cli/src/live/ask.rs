@@ -31,16 +31,18 @@ pub fn envoys(args: &AskArgs, style: &Style) -> Outcome {
                 let agent = envoy["agent"].as_str().unwrap_or_default();
                 let _ = writeln!(out, "{} {} {}", style.bold(plain(envoy["id"].as_str().unwrap_or_default())), plain(gateway), plain(agent));
                 for (kind, of) in envoy["types"].as_object().into_iter().flatten() {
-                    let kind = kind.rsplit('.').next().unwrap_or(kind);
-                    let accepted = of["accepted"].as_str();
-                    let state = match (&of["rejected"], accepted) {
-                        (Value::Object(rejected), _) => {
-                            style.red(plain(&format!("rejected: {}", rejected.get("message").and_then(Value::as_str).unwrap_or_default())))
-                        }
-                        (_, Some(version)) if Some(version) == of["sent"].as_str() => style.green(format!("accepted {version}")),
-                        _ => style.yellow(format!("sent {}", of["sent"].as_str().unwrap_or_default())),
+                    let (state, detail) = sync_state(of);
+                    let state = match state {
+                        "SYNCED" => style.green(format!("{state:<8}")),
+                        "REJECTED" => style.red(format!("{state:<8}")),
+                        _ => style.yellow(format!("{state:<8}")),
                     };
-                    let _ = writeln!(out, "    {kind:<24} {state}");
+                    let age = of["age_s"].as_u64().map(age).unwrap_or_default();
+                    let _ = writeln!(out, "    {:<24} {state} {age:>4}  {}", short(kind), plain(detail));
+                }
+                let has = |kind: &str| envoy["types"].as_object().is_some_and(|types| types.keys().any(|known| short(known) == kind));
+                for kind in USUAL.into_iter().filter(|kind| !has(kind)) {
+                    let _ = writeln!(out, "    {kind:<24} {}", style.dim("NOT SENT"));
                 }
             }
             let _ = writeln!(out, "{}", count(all.len(), "Envoy"));
@@ -67,6 +69,35 @@ pub fn events(args: &AskArgs, style: &Style) -> Outcome {
         }
     }
     Ok(0)
+}
+
+/// The types that Envoys usually ask for.
+const USUAL: [&str; 4] = ["Cluster", "ClusterLoadAssignment", "Listener", "RouteConfiguration"];
+
+/// The last word of a type's URL.
+fn short(type_url: &str) -> &str {
+    type_url.rsplit('.').next().unwrap_or(type_url)
+}
+
+/// Whether an Envoy has the last version of a type, as `istioctl proxy-status` says it, and the version or the message of the rejection.
+fn sync_state(of: &Value) -> (&'static str, &str) {
+    let sent = of["sent"].as_str().unwrap_or_default();
+    match (&of["rejected"], of["accepted"].as_str()) {
+        (Value::Object(rejected), _) => ("REJECTED", rejected.get("message").and_then(Value::as_str).unwrap_or_default()),
+        (_, Some(accepted)) if accepted == sent => ("SYNCED", sent),
+        _ if sent.is_empty() => ("NOT SENT", ""),
+        _ => ("STALE", sent),
+    }
+}
+
+/// A number of seconds in its largest unit.
+fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86400),
+    }
 }
 
 fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {

@@ -18,13 +18,13 @@ pub fn event(dated: &Dated, style: &Style) -> String {
         Event::Source { kind, state, detail, .. } => {
             let state = match state {
                 SourceState::Synced => style.green(state.name()),
-                SourceState::Missing | SourceState::Forbidden => style.yellow(state.name()),
+                SourceState::Missing | SourceState::Empty | SourceState::Forbidden => style.yellow(state.name()),
                 SourceState::Error => style.red(state.name()),
             };
             let detail = detail.as_ref().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
             let _ = write!(out, "{} {state}{detail}", plain(kind));
         }
-        Event::Build { version, took_ms, inputs, changed, errors, found, mended, resources, requests, edited, .. } => {
+        Event::Build { version, took_ms, inputs, changed, errors, found, mended, found_count, mended_count, resources, requests, edited, .. } => {
             let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, singular(list))).collect();
             let changes = if changes.is_empty() { "nothing changes".into() } else { format!("{} changed", changes.join(", ")) };
             let errors = if *errors == 0 { "no errors".into() } else { style.red(count(*errors, "error")) };
@@ -37,8 +37,8 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             if edited.len() > MOST {
                 let _ = write!(out, "\n    and {}", count(edited.len() - MOST, "more input"));
             }
-            findings(&mut out, found, style, |line, style| style.red(line));
-            findings(&mut out, mended, style, |line, style| style.green(format!("no longer: {line}")));
+            findings(&mut out, found, *found_count, style, |line, style| style.red(line));
+            findings(&mut out, mended, *mended_count, style, |line, style| style.green(format!("no longer: {line}")));
             requests.iter().for_each(|line| _ = write!(out, "\n    {}", plain(line)));
         }
         Event::Envoy { id, state, gateway } => {
@@ -93,13 +93,15 @@ pub fn event(dated: &Dated, style: &Style) -> String {
     out
 }
 
-fn findings(out: &mut String, all: &[FindingLine], style: &Style, paint: impl Fn(String, &Style) -> String) {
+fn findings(out: &mut String, all: &[FindingLine], total: usize, style: &Style, paint: impl Fn(String, &Style) -> String) {
     for finding in all.iter().take(MOST) {
         let place = if finding.file.is_empty() { String::new() } else { format!("{}:{}: ", finding.file, finding.line) };
         let _ = write!(out, "\n    {}", paint(plain(&format!("{place}{}: {} ({})", finding.severity, finding.message, finding.code)).into(), style));
     }
-    if all.len() > MOST {
-        let _ = write!(out, "\n    and {}", count(all.len() - MOST, "more finding"));
+    // A server of an older version does not count them.
+    let total = total.max(all.len());
+    if total > MOST {
+        let _ = write!(out, "\n    and {}", count(total - MOST, "more finding"));
     }
 }
 

@@ -26,13 +26,14 @@ use chancery_live::log;
 use chancery_live::serve::{Applying, Leasing, Servers, Writing};
 use chancery_live::sources::Source;
 use chancery_live::sources::consul::{Consul, Settings as Agent};
-use chancery_live::sources::folder::{Folder, Reading};
+use chancery_live::sources::folder::{EmptyFolder, Folder, Reading};
 use chancery_live::sources::kube::{Kube, Settings as Cluster};
 use chancery_live::sources::recording::Recorder;
 use chancery_live::sources::replay::Replay;
 use chancery_live::sources::stream::Stream;
 use chancery_live::xds::tls::Files;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// As the command line tells it.
@@ -42,7 +43,7 @@ fn unusable(failure: Failure) -> Unusable {
 
 /// Runs `watch`.
 pub fn watch(args: &WatchArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (settings, sources, _) = prepare(&args.live, deployment)?;
+    let (settings, sources, _) = prepare(&args.live, deployment, Reading::default())?;
     host::watch(settings, sources, !args.no_requests, show(args.format.is_json(), style)).map_err(unusable)?;
     Ok(0)
 }
@@ -77,12 +78,15 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         ttl: args.xds_ttl,
         page: crate::play::page(),
     };
-    let (settings, sources, gateway) = prepare(&args.live, deployment)?;
+    let empty = if deployment.allow_empty { EmptyFolder::Intended } else { EmptyFolder::Accident(args.empty_grace) };
+    let reading = Reading { empty, state: state_folder(args.state_dir.as_deref()), ..Reading::default() };
+    let (settings, sources, gateway) = prepare(&args.live, deployment, reading)?;
     let allowed = Allowed { removals: args.confirm_removals, take_over: args.take_over };
     let replica = chancery_live::serve::identity();
     let lease = args.lease.clone().map(|name| Leasing { cluster: cluster(&args.live), name, replica: replica.clone() });
     let applying = gateway.filter(|_| args.apply).map(|reader| Applying { reader, allowed, lease });
-    let writes = Writes { statuses: args.write_status, objects: args.write_objects };
+    // Contour's provisioner writes the status of each Gateway that it creates objects for.
+    let writes = Writes { statuses: args.write_status || args.write_objects, objects: args.write_objects };
     let writing = (writes.statuses || writes.objects).then(|| Writing {
         cluster: cluster(&args.live),
         take_over: args.take_over,
@@ -138,11 +142,24 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
 /// How it runs, whence inputs come, and the Application Gateway that they are compared with.
 type Prepared = (Settings, Vec<Box<dyn Source>>, Option<Arc<Reader>>);
 
-fn prepare(args: &LiveArgs, deployment: &Deployment) -> Result<Prepared, Unusable> {
+/// The folder of the last good files: `named` or the user's folder for state, unless it is `off`.
+fn state_folder(named: Option<&Path>) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match named {
+        Some(named) => Some(named.to_owned()).filter(|named| named.as_os_str() != "off"),
+        None => {
+            let base = variable("XDG_STATE_HOME").filter(|base| base.is_absolute());
+            let base = base.or_else(|| variable("HOME").filter(|home| home.is_absolute()).map(|home| home.join(".local/state")));
+            base.map(|base| base.join("chancery"))
+        }
+    }
+}
+
+fn prepare(args: &LiveArgs, deployment: &Deployment, reading: Reading) -> Result<Prepared, Unusable> {
     let mut sources: Vec<Box<dyn Source>> = Vec::new();
     let mut options = deployment.whole_cluster_options()?;
     let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, dialect::ALL));
-    let reading = Reading { excludes: deployment.excludes()?, asked, with_broken: false };
+    let reading = Reading { excludes: deployment.excludes()?, asked, ..reading };
     for path in &args.paths {
         if path.as_os_str() == "-" {
             sources.push(Box::new(Stream::new(std::io::stdin())));

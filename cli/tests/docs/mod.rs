@@ -1,18 +1,17 @@
-//! The book: its links lead somewhere, it has a page for each command, and its consoles show what the program prints.
+//! Tests the book and the README: links have targets, each command has a page, and consoles show the program's output.
 //!
-//! Each page has a folder of its own, with the examples in it. A `yaml` block that begins with `# NAME.yaml` is a file there. A `console` block holds
-//! commands (`$ chancery ...`), each followed by what it prints; `...` stands for any lines. `UPDATE_DOCS=1` writes down what is printed.
-//!
-//! What must not be here: what a command does.
+//! Each page gets its own folder, which contains the examples and the demo repository. A `yaml` block that starts with `# NAME.yaml` becomes a file in this
+//! folder. A `console` block contains commands (`$ chancery ...`), each followed by its output; `...` matches any lines. `UPDATE_DOCS=1` writes the output
+//! into the page.
 
 use crate::Folder;
-use chancery_core::compilation::OptionKind;
+use chancery_core::compilation::{OptionKind, Options, for_people};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A block of a page: its language, and its lines by numbers.
+/// A code block of a page: its language and its line numbers.
 struct Block {
     language: String,
     first: usize,
@@ -23,7 +22,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// All pages, by their path in the book.
+/// Returns all pages with their path in the book.
 fn pages() -> Vec<(String, String)> {
     fn walk(folder: &Path, below: &str, out: &mut Vec<(String, String)>) {
         for entry in fs::read_dir(folder).expect("the folder of docs").flatten() {
@@ -53,7 +52,7 @@ fn blocks(lines: &[&str]) -> Vec<Block> {
     out
 }
 
-/// The targets of links, and what elements of the playground load, outside of code.
+/// Returns the targets of links and of `src` attributes, except in code.
 fn targets(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let code = blocks(&lines);
@@ -67,7 +66,7 @@ fn targets(text: &str) -> Vec<String> {
     out
 }
 
-/// A path, with `..` taken out.
+/// Resolves a link of a page to a path in the book.
 fn joined(page: &str, target: &str) -> String {
     let mut steps: Vec<&str> = page.split('/').collect();
     steps.pop();
@@ -83,7 +82,8 @@ fn joined(page: &str, target: &str) -> String {
 
 #[test]
 fn every_link_of_the_book_has_a_target() {
-    let codes = fs::read_dir(root().join("core/base/src/diagnostic/pages")).expect("pages of codes").flatten();
+    let codes = ["core/base/src/diagnostic/pages", "core/consul/src/pages", "core/agic/src/pages"];
+    let codes = codes.iter().flat_map(|folder| fs::read_dir(root().join(folder)).expect("pages of codes").flatten());
     let mut known: BTreeSet<String> = codes.map(|entry| format!("codes/{}", entry.file_name().to_string_lossy())).collect();
     known.insert("codes/index.md".into());
     known.extend(pages().into_iter().map(|(name, _)| name));
@@ -121,19 +121,15 @@ fn every_page_is_in_the_summary_and_every_command_has_a_page() {
 fn consoles_of_the_book_show_what_the_program_prints() {
     let update = std::env::var_os("UPDATE_DOCS").is_some();
     let mut wrong = Vec::new();
-    for (name, text) in pages() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    for (name, text) in pages().into_iter().chain([("../README.md".to_string(), readme)]) {
         let lines: Vec<&str> = text.lines().collect();
         let blocks = blocks(&lines);
         if !blocks.iter().any(|block| block.language == "console") {
             continue;
         }
         let folder = Folder::new();
-        for dialect in fs::read_dir(root().join("assets/examples")).expect("dialects").flatten() {
-            for entry in fs::read_dir(dialect.path()).into_iter().flatten().flatten() {
-                let path = Path::new("assets/examples").join(dialect.file_name()).join(entry.file_name());
-                folder.write(&path.to_string_lossy(), &fs::read(entry.path()).expect("an example"));
-            }
-        }
+        copy_samples(&folder);
         let mut written: Vec<String> = Vec::new();
         let mut at = 0;
         for block in &blocks {
@@ -173,7 +169,20 @@ fn consoles_of_the_book_show_what_the_program_prints() {
     assert!(update || wrong.is_empty(), "UPDATE_DOCS=1 writes this down:\n{}", wrong.join("\n\n"));
 }
 
-/// Words as a shell takes them, with `'...'` as one.
+/// Copies the examples and the demo repository into a folder.
+fn copy_samples(folder: &Folder) {
+    fn walk(from: &Path, below: &str, folder: &Folder) {
+        for entry in fs::read_dir(from).expect("a folder").flatten() {
+            let name = format!("{below}/{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() { walk(&entry.path(), &name, folder) } else { folder.write(&name, &fs::read(entry.path()).expect("a file")) }
+        }
+    }
+    for from in ["tests/demo", "assets/examples"] {
+        walk(&root().join(from), from, folder);
+    }
+}
+
+/// Splits a command into words; `'...'` is one word.
 fn words_of(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (at, part) in command.split('\'').enumerate() {
@@ -187,7 +196,7 @@ fn words_of(command: &str) -> Vec<String> {
     words
 }
 
-/// Whether lines are as expected; `...` takes any.
+/// Reports whether the printed lines match; `...` matches any lines.
 fn fits(expected: &[&str], printed: &[&str]) -> bool {
     match expected.iter().position(|line| *line == "...") {
         None => expected == printed,
@@ -198,26 +207,26 @@ fn fits(expected: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// What the book says of the options of a dialect, from the table that the dialect has.
+/// Writes the page of options from the tables of the dialects.
 fn options() -> String {
     let mut out = String::from(
-        "# Options\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the tables of the dialects. -->\n\nWhat changes the answer and is not in the YAML: how the controller runs. All commands take these options. In [`chancery.toml`](settings.md) they stand under\n`[options]`, without the dashes.\n",
+        "# Options\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the tables of the dialects. -->\n\nThese options describe how the controller runs, which is not in the YAML. All commands accept them. [`chancery.toml`](settings.md) contains them under\n`[options]`, without the dashes.\n",
     );
     for dialect in chancery_core::dialect::ALL {
-        let _ = write!(
-            out,
-            "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | what it says |\n|---|---|\n",
-            dialect.name, dialect.controller, dialect.name
-        );
+        let _ =
+            write!(out, "\n## {}\n\nFor {}, `--dialect {}`.\n\n| option | meaning |\n|---|---|\n", dialect.name, dialect.controller, dialect.name);
         for spec in dialect.options {
             let (value, more) = match spec.kind {
                 OptionKind::Flag => (String::new(), String::new()),
                 OptionKind::Text { placeholder, default } => {
-                    (format!(" {placeholder}"), if default.is_empty() { String::new() } else { format!("; `{default}` when not given") })
+                    (format!(" {placeholder}"), if default.is_empty() { String::new() } else { format!(" [default: `{default}`]") })
                 }
                 OptionKind::Choice(words) => {
                     let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
-                    (" WHAT".into(), format!(". {}. The first when not given", all.join("; ")))
+                    let words = || words.iter().map(|(word, _)| *word);
+                    let default =
+                        for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
+                    (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
                 OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),
                 OptionKind::Map => (" KEY=VALUE".into(), "; may be given several times".into()),
@@ -240,7 +249,7 @@ fn the_page_of_options_is_what_the_dialects_list() {
     assert_eq!(fs::read_to_string(&path).expect("the page of options"), options(), "UPDATE_DOCS=1 writes it");
 }
 
-/// The commands of a page that a shell would run, without what they are piped into.
+/// Returns the `chancery` commands of shell blocks, without pipes and redirections.
 fn shell_commands(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let of_shell = blocks(&lines).into_iter().filter(|block| matches!(block.language.as_str(), "sh" | "console"));
@@ -281,20 +290,11 @@ fn the_readme_says_how_to_use_it_as_it_works() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
     let section = readme.split("## Use it").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
     let folder = Folder::new();
-    let copy = |from: &str| {
-        fn walk(from: &Path, below: &str, folder: &Folder) {
-            for entry in fs::read_dir(from).expect("a folder").flatten() {
-                let name = format!("{below}/{}", entry.file_name().to_string_lossy());
-                if entry.path().is_dir() { walk(&entry.path(), &name, folder) } else { folder.write(&name, &fs::read(entry.path()).expect("a file")) }
-            }
-        }
-        walk(&root().join(from), from, &folder);
-    };
-    ["tests/demo", "assets/examples"].into_iter().for_each(copy);
+    copy_samples(&folder);
     let commands = shell_commands(section);
     assert!(commands.len() > 6, "{commands:?}");
-    // A revision wants a repository; `demo` has one.
-    for command in commands.into_iter().filter(|command| !command.starts_with("diff ")) {
+    // `diff` with a revision needs a repository (see `demo`), and `serve` does not exit.
+    for command in commands.into_iter().filter(|command| !command.starts_with("diff ") && !command.starts_with("serve ")) {
         let words = words_of(&command);
         let run = folder.run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(run.code < 2, "{command}: {}", run.err);

@@ -1,46 +1,48 @@
-//! The codes of findings that only this dialect has. Pages stand in `pages/`; the first `yaml` block of each is run, and must produce its code.
+//! Registers the codes that only AGIC has. A test runs the first `yaml` block of each page in `pages/`, which must produce the code.
 
 chancery_base::codes! {
     CONTROLLER_CRASHES = "controller-crashes", Error, "AGIC crashes on the input, or on the gateway's document";
     CONTROLLER_NOT_STARTED = "controller-not-started", Error, "AGIC does not start with these variables";
-    UNREADABLE_GATEWAY = "unreadable-gateway", Error, "the gateway's current document is not that of an Application Gateway";
-    OTHER_GATEWAY = "other-gateway", Warning, "the controller's variables name no gateway, or another than the document";
+    UNREADABLE_GATEWAY = "unreadable-gateway", Error, "The gateway's current document is not the document of an Application Gateway";
+    OTHER_GATEWAY = "other-gateway", Warning, "The controller's variables name no gateway, or another gateway than the document";
     AZURE_REFUSES = "azure-refuses", Error, "Azure answers with an error";
-    GATEWAY_NOT_RUNNING = "gateway-not-running", Warning, "the gateway is not running, so it is not changed";
-    MISSING_GATEWAY_ADDRESS = "missing-gateway-address", Error, "the gateway has no address of the kind that an Ingress asks for";
-    MISSING_GATEWAY_PART = "missing-gateway-part", Error, "an annotation names a part that the gateway does not have";
-    REDIRECT_WITHOUT_TLS = "redirect-without-tls", Error, "a redirect to TLS without TLS";
-    INVALID_PATH_MAP = "invalid-path-map", Error, "a path of a path map has no target, or two";
-    BACKEND_WITHOUT_SERVICE = "backend-without-service", Error, "a backend's Service does not exist";
-    UNCLEAR_BACKEND_PORT = "unclear-backend-port", Error, "a backend's port is not a port of the Service, or its pods have several";
-    BACKEND_WITHOUT_ENDPOINTS = "backend-without-endpoints", Warning, "a backend's Service has no Endpoints";
-    PORT_OUTSIDE_OF_ENDPOINTS = "port-outside-of-endpoints", Warning, "no endpoint has the port of a backend";
-    UNUSABLE_TLS_SECRET = "unusable-tls-secret", Error, "the gateway cannot use the Secret as a certificate";
-    ANNOTATION_VALUE = "annotation-value", Warning, "an annotation's value has the wrong form, and is ignored";
-    AZURE_REJECTS_VALUE = "azure-rejects-value", Warning, "a value that AGIC passes on and Azure does not accept";
-    TLS_WITHOUT_SECRET = "tls-without-secret", Warning, "an item of `tls` names no Secret, and is skipped";
-    UNUSED_TLS_HOST = "unused-tls-host", Warning, "a host of `tls` is not the host of any rule";
-    LISTENER_OVERWRITTEN = "listener-overwritten", Warning, "HTTP and HTTPS of one rule are at one port, and only HTTP is left";
-    CONTESTED_LISTENER = "contested-listener", Warning, "two Ingresses want different settings of one listener";
-    TOO_MANY_HOSTS = "too-many-hosts", Warning, "a rule has more than five hosts; only the first five are used";
-    CONTESTED_PROBE = "contested-probe", Warning, "two paths want different probes of the same name";
-    WIDE_PREFIX = "wide-prefix", Notice, "a prefix matches more than Kubernetes says";
-    EXACT_ROOT = "exact-root", Warning, "an exact `/` matches every path";
-    PATH_TAKEN = "path-taken", Warning, "duplicate path for one host; the first one is used";
-    UNREACHABLE_PATH = "unreachable-path", Warning, "an earlier path takes all requests of a later one";
-    DEFAULT_TAKEN = "default-taken", Warning, "two paths match everything of one host; the last one is used";
-    PRIORITY_TAKEN = "priority-taken", Error, "two rules have the same priority, which Azure rejects";
-    PARTIAL_PRIORITIES = "partial-priorities", Warning, "some Ingresses have a priority and others do not";
-    UNKNOWN_INGRESS_CLASS = "unknown-ingress-class", Warning, "an Ingress names a class that does not exist";
-    CLASS_TWICE = "class-twice", Warning, "the annotation and the field name different classes";
-    MISSING_REWRITE = "missing-rewrite", Error, "an Ingress names a rewrite set that does not exist, which Azure rejects";
-    REWRITE_TWICE = "rewrite-twice", Warning, "both rewrite annotations are set, so neither is used";
-    DELETED_HEADER_SET = "deleted-header-set", Warning, "a header is both deleted and set";
-    ODD_TARGET_PATH = "odd-target-path", Warning, "a path of a prohibited target does not end with `/*`";
-    SHARED_WITHOUT_TARGETS = "shared-without-targets", Warning, "a gateway is shared, but nothing of it is prohibited";
-    TARGETS_NOT_READ = "targets-not-read", Warning, "prohibited targets are not read, as the gateway is not shared";
-    RULE_WITHOUT_PATHS = "rule-without-paths", Warning, "a rule without `http` is skipped";
-    PROBE_LIMITED = "probe-limited", Notice, "a pod's probe asks for more failures than the gateway can count";
+    GATEWAY_NOT_RUNNING = "gateway-not-running", Warning, "The gateway is not running, so AGIC does not change it";
+    MISSING_GATEWAY_ADDRESS = "missing-gateway-address", Error, "The gateway has no address of the kind that an Ingress requires";
+    MISSING_GATEWAY_PART = "missing-gateway-part", Error, "An annotation names a part that the gateway does not have";
+    REDIRECT_WITHOUT_TLS = "redirect-without-tls", Error, "An Ingress redirects to TLS and has no certificate";
+    INVALID_PATH_MAP = "invalid-path-map", Error, "A path of a path map has no target, or two";
+    BACKEND_WITHOUT_SERVICE = "backend-without-service", Error, "A backend's Service does not exist";
+    UNCLEAR_BACKEND_PORT = "unclear-backend-port", Error, "A backend's port is not a port of the Service, or its pods have several";
+    BACKEND_WITHOUT_ENDPOINTS = "backend-without-endpoints", Warning, "A backend's Service has no Endpoints";
+    PORT_OUTSIDE_OF_ENDPOINTS = "port-outside-of-endpoints", Warning, "No endpoint has the port of a backend";
+    UNUSABLE_TLS_SECRET = "unusable-tls-secret", Error, "The gateway cannot use the Secret as a certificate";
+    ANNOTATION_VALUE = "annotation-value", Warning, "An annotation's value has the wrong form, and AGIC ignores it";
+    AZURE_REJECTS_VALUE = "azure-rejects-value", Warning, "AGIC passes on a value that Azure does not accept";
+    TLS_WITHOUT_SECRET = "tls-without-secret", Warning, "An item of `tls` names no Secret, and AGIC skips it";
+    UNUSED_TLS_HOST = "unused-tls-host", Warning, "A host of `tls` is not the host of any rule";
+    LISTENER_OVERWRITTEN = "listener-overwritten", Warning, "HTTP and HTTPS of one rule use one port, and only HTTP remains";
+    CONTESTED_LISTENER = "contested-listener", Warning, "Two Ingresses require different settings of one listener";
+    TOO_MANY_HOSTS = "too-many-hosts", Warning, "A rule has more than five hosts, and AGIC uses only the first five";
+    CONTESTED_PROBE = "contested-probe", Warning, "Two paths require different probes of the same name";
+    WIDE_PREFIX = "wide-prefix", Notice, "A prefix matches more than Kubernetes specifies";
+    EXACT_ROOT = "exact-root", Warning, "An exact `/` matches every path";
+    WILDCARD_HOST_FIRST = "wildcard-host-first", Warning, "A wildcard host of another listener is matched before the host";
+    PROHIBITED_PATH_LOST = "prohibited-path-lost", Warning, "AGIC removes a path rule that a prohibited target names";
+    PATH_TAKEN = "path-taken", Warning, "A host has the same path twice, and AGIC uses the first one";
+    UNREACHABLE_PATH = "unreachable-path", Warning, "An earlier path matches all requests of a later one";
+    DEFAULT_TAKEN = "default-taken", Warning, "Two paths match everything of one host, and AGIC uses the last one";
+    PRIORITY_TAKEN = "priority-taken", Error, "Two rules have the same priority, so Azure refuses the gateway";
+    PARTIAL_PRIORITIES = "partial-priorities", Warning, "Some Ingresses have a priority and others do not";
+    UNKNOWN_INGRESS_CLASS = "unknown-ingress-class", Warning, "An Ingress names a class that does not exist";
+    CLASS_TWICE = "class-twice", Warning, "The annotation and the field name different classes";
+    MISSING_REWRITE = "missing-rewrite", Error, "An Ingress names a rewrite set that does not exist, so Azure refuses the gateway";
+    REWRITE_TWICE = "rewrite-twice", Warning, "Both rewrite annotations are set, so AGIC uses neither";
+    DELETED_HEADER_SET = "deleted-header-set", Warning, "A header is both deleted and set";
+    ODD_TARGET_PATH = "odd-target-path", Warning, "A path of a prohibited target does not end with `/*`";
+    SHARED_WITHOUT_TARGETS = "shared-without-targets", Warning, "A gateway is shared, but no target prohibits any part";
+    TARGETS_NOT_READ = "targets-not-read", Warning, "AGIC does not read prohibited targets, because the gateway is not shared";
+    RULE_WITHOUT_PATHS = "rule-without-paths", Warning, "A rule without `http` is skipped";
+    PROBE_LIMITED = "probe-limited", Notice, "A pod's probe allows more failures than the gateway can count";
 }
 
 #[cfg(test)]

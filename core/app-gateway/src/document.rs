@@ -1,4 +1,4 @@
-//! The ARM document of a gateway as text, with a memory of its parts, and where in it each origin went.
+//! Writes the ARM document of a gateway, with a cache of its parts, and records where in it each origin went.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -19,22 +19,22 @@ pub fn text(gateway: &Gateway, which: Document, pretty: bool) -> String {
     emit(gateway, which, pretty, &Sequential, &mut Emitted::default()).text()
 }
 
-/// The texts of parts as they were written last, list by list, in their order.
+/// The last written texts of parts, list by list, in their order.
 #[derive(Default)]
 pub struct Emitted {
     pretty: bool,
     lists: BTreeMap<&'static str, Vec<WrittenPart>>,
 }
 
-/// A part, which is known by its address as long as it is here, and its text.
+/// A part, identified by its address while it is held here, and its text.
 type WrittenPart = (Arc<dyn AnyPart>, Arc<str>);
-/// A part, and its text if that is known.
+/// A part, and its text if it is cached.
 type FoundPart = (Arc<dyn AnyPart>, Option<Arc<str>>);
 
-/// How deep a part stands in the document.
+/// The depth of a part in the document.
 const DEPTH: usize = 3;
 
-/// The document as JSON, whose parts are not written again where they are what they were.
+/// Writes the document as JSON. Unchanged parts are taken from the cache.
 #[must_use]
 pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Executor, emitted: &mut Emitted) -> Rope {
     if emitted.pretty != pretty {
@@ -43,7 +43,7 @@ pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Exe
     let Split { frame, lists } = split(gateway, which);
     let mut before = core::mem::take(&mut emitted.lists);
     for (name, parts) in lists {
-        let written = texts(parts, before.remove(name).unwrap_or_default(), pretty, executor);
+        let written = written_parts(parts, before.remove(name).unwrap_or_default(), pretty, executor);
         emitted.lists.insert(name, written);
     }
     let mut out = Out { rope: Rope::new(), pretty };
@@ -58,9 +58,8 @@ pub fn emit(gateway: &Gateway, which: Document, pretty: bool, executor: &dyn Exe
     out.rope
 }
 
-/// Parts in the order of their names, with their texts. Most stand where they stood before; others are found again by their addresses, and what is
-/// new is written.
-fn texts(mut parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
+/// Returns parts sorted by name, with their texts. Most parts keep their position; others are found by address, and new ones are written.
+fn written_parts(mut parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: bool, executor: &dyn Executor) -> Vec<WrittenPart> {
     put_in_order(&mut parts, &before);
     let mut before: Vec<FoundPart> = before.into_iter().map(|(part, text)| (part, Some(text))).collect();
     let mut out: Vec<FoundPart> = Vec::with_capacity(parts.len());
@@ -80,7 +79,7 @@ fn texts(mut parts: Vec<Arc<dyn AnyPart>>, before: Vec<WrittenPart>, pretty: boo
     out.into_iter().filter_map(|(part, text)| Some((part, text.or_else(|| written.next())?))).collect()
 }
 
-/// Puts parts in the order of their names. Where two stand side by side as before, their names are not looked at.
+/// Sorts parts by name. Neighbours that were neighbours before are not compared by name.
 fn put_in_order(parts: &mut [Arc<dyn AnyPart>], before: &[WrittenPart]) {
     let stood = |at: usize, part: &Arc<dyn AnyPart>| before.get(at).is_some_and(|(known, _)| address(known) == address(part));
     let mut one_stood = parts.first().is_some_and(|part| stood(0, part));
@@ -115,7 +114,7 @@ impl Out {
         }
     }
 
-    /// An object at a depth, whose values `write` writes.
+    /// Writes an object at a depth; `write` writes its values.
     fn object(&mut self, depth: usize, fields: Vec<(Str, Tree)>, mut write: impl FnMut(&mut Self, &str, Tree)) {
         if fields.is_empty() {
             return self.rope.push_str("{}");
@@ -134,7 +133,7 @@ impl Out {
         self.rope.push_str("}");
     }
 
-    /// A list of parts.
+    /// Writes a list of parts.
     fn list(&mut self, parts: impl Iterator<Item = Arc<str>>) {
         self.rope.push_str("[");
         for (at, part) in parts.enumerate() {
@@ -154,7 +153,7 @@ impl Out {
     }
 }
 
-/// Where in the document each origin went.
+/// Returns the place of each origin in the document.
 #[must_use]
 pub fn output_map(gateway: &Gateway, which: Document) -> OutputMap {
     let mut trace = Trace::on();
@@ -168,19 +167,19 @@ fn walk(tree: &Tree, trace: &mut Trace) {
     match &tree.value {
         Branch::List(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |trace| walk(item, trace))),
         Branch::Fields(fields) => fields.iter().for_each(|(key, value)| trace.at(key, |trace| walk(value, trace))),
-        Branch::Kept(kept, object) => walk_kept(kept, *object, trace),
+        Branch::Kept(kept, object) => walk_verbatim(kept, *object, trace),
         Branch::Flag(_) | Branch::Number(_) | Branch::Text(_) => {}
     }
 }
 
-/// What was kept as it was read: each value comes from where it was written. It is as deep as the reader lets documents be.
-fn walk_kept(kept: &Node, object: ObjectId, trace: &mut Trace) {
+/// Records the origins of values that were kept verbatim: each comes from its place in the input. Readers limit the depth of documents.
+fn walk_verbatim(kept: &Node, object: ObjectId, trace: &mut Trace) {
     if kept.id.is_some() && object != ObjectId::BUILT_IN {
         trace.here(Origin::field(object, kept.id));
     }
     match &kept.value {
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |trace| walk_kept(item, object, trace))),
-        Value::Object(fields) => fields.iter().for_each(|entry| trace.at(&entry.key, |trace| walk_kept(&entry.value, object, trace))),
+        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| trace.item(at, |trace| walk_verbatim(item, object, trace))),
+        Value::Object(fields) => fields.iter().for_each(|entry| trace.at(&entry.key, |trace| walk_verbatim(&entry.value, object, trace))),
         _ => {}
     }
 }

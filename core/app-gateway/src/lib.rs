@@ -1,8 +1,7 @@
-//! Azure's Application Gateway: from its parts ([`chancery_base::ir::appgw`]) to its ARM document, with an output map.
+//! The Application Gateway back end: writes the ARM document of a gateway's parts ([`chancery_base::ir::appgw`]) with an output map, and simulates
+//! requests.
 //!
-//! The typed model of the gateway stands in the IR and not here, as a dialect makes it and no dialect knows a back end.
-//!
-//! What must not be here: which parts there are, and what they are called.
+//! The typed model is part of the IR, since dialects create it and dialects do not know back ends. Does not choose or name parts; see the dialect.
 #![no_std]
 
 extern crate alloc;

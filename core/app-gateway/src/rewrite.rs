@@ -1,9 +1,10 @@
-//! What rewrites make of a request, by Azure's documentation ("Rewrite HTTP headers and URL with Application Gateway"): it was not measured.
+//! Simulates rewrites according to Azure's documentation ("Rewrite HTTP headers and URL with Application Gateway"). It was not compared with a real
+//! gateway.
 //!
-//! Rewrites are done in the order of their sequence, each if all of its conditions are met by the request as it came. What a condition says of the answer,
-//! or of the connection, is not known before there is one.
+//! Rewrites are applied by their sequence, each if the original request meets all its conditions. Conditions on the response or the connection are
+//! unknown.
 //!
-//! What must not be here: which rewrites a request goes through; rendering.
+//! Does not choose the rewrite set of a request; see `route`.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -14,56 +15,53 @@ use chancery_base::re2::engine::Finder;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// A request as it came.
+/// A request as it arrived.
 pub struct Incoming<'a> {
-    /// The method.
     pub method: &'a str,
     /// `http` or `https`.
     pub scheme: &'a str,
     /// The host, without a port.
     pub host: &'a str,
-    /// The port that it came to.
     pub port: i64,
     /// The path, without a query.
     pub path: &'a str,
     /// The query, without `?`.
     pub query: Option<&'a str>,
-    /// The value of a header; nothing where the request has none.
+    /// Returns the value of a header; `None` if the request does not have it.
     pub header: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// What rewrites make of a request.
+/// The result of rewrites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Rewritten {
-    /// The rewrites, in the order in which they are done.
+    /// The rewrites, in the order in which they are applied.
     pub rewrites: Vec<RewriteResult>,
-    /// The path from then on, where it is another.
+    /// The new path, if it changed.
     pub path: Option<String>,
-    /// The query from then on, where it is another.
+    /// The new query, if it changed.
     pub query: Option<String>,
-    /// Whether the path map is asked again, with the new path.
+    /// Whether the path map is evaluated again with the new path.
     pub reroute: bool,
 }
 
-/// What becomes of one rewrite.
+/// The result of one rewrite.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RewriteResult {
-    /// Its name.
     pub name: Str,
-    /// Whether it is done; `None` where that is not known before there is an answer.
+    /// Whether it is applied; `None` if that depends on the response.
     pub done: Option<bool>,
-    /// The variable that decided against it, or that is not known.
+    /// The variable whose condition failed or is unknown.
     pub because_of: Option<Str>,
-    /// Headers of the request that it sets; to nothing where it takes them away.
+    /// Request headers that it sets; an empty value removes the header.
     pub request_headers: Vec<(Str, String)>,
-    /// The same of the answer.
+    /// Response headers that it sets.
     pub response_headers: Vec<(Str, String)>,
 }
 
-/// What expressions found in variables: the whole of what matched first, then their groups.
+/// Matches of expressions in variables: the whole match first, then its groups.
 type Groups = BTreeMap<String, Vec<String>>;
 
-/// Takes a request through a set of rewrites.
+/// Applies a set of rewrites to a request.
 #[must_use]
 pub fn rewrite(set: &RewriteSet, request: &Incoming<'_>) -> Rewritten {
     let mut all: Vec<&Rewrite> = set.rules.iter().flatten().collect();
@@ -91,7 +89,7 @@ fn one(rewrite: &Rewrite, request: &Incoming<'_>, out: &mut Rewritten) -> Rewrit
         }
     }
     let headers = |list: &Option<Vec<HeaderChange>>| -> Vec<(Str, String)> {
-        let header = |change: &HeaderChange| Some((change.name.as_ref()?.value.clone(), filled(text(&change.value), request, &groups)));
+        let header = |change: &HeaderChange| Some((change.name.as_ref()?.value.clone(), fill_variables(text(&change.value), request, &groups)));
         list.iter().flatten().filter_map(header).collect()
     };
     let actions = rewrite.actions.clone().unwrap_or_default();
@@ -100,7 +98,7 @@ fn one(rewrite: &Rewrite, request: &Incoming<'_>, out: &mut Rewritten) -> Rewrit
         return RewriteResult { name, done, because_of, request_headers: Vec::new(), response_headers: Vec::new() };
     }
     if let Some(url) = actions.url.as_ref().filter(|_| done == Some(true)) {
-        let new = |value: &Option<Sourced<Str>>| Some(filled(text(value), request, &groups)).filter(|text| !text.is_empty());
+        let new = |value: &Option<Sourced<Str>>| Some(fill_variables(text(value), request, &groups)).filter(|text| !text.is_empty());
         out.path = new(&url.path).or(out.path.take());
         out.query = new(&url.query).or(out.query.take());
         out.reroute |= url.reroute.is_some_and(|reroute| reroute.value);
@@ -112,20 +110,20 @@ fn text(value: &Option<Sourced<Str>>) -> &str {
     value.as_ref().map_or("", |value| value.value.as_str())
 }
 
-/// Whether a condition is met; `None` where that is not known.
+/// Whether a condition is met; `None` if unknown.
 fn is_met(condition: &Condition, request: &Incoming<'_>, groups: &mut Groups) -> Option<bool> {
     let variable = text(&condition.variable);
     let value = variable_of(variable, request)?;
     let ignores_case = condition.ignore_case.is_some_and(|ignores| ignores.value);
     let flag = if ignores_case { "(?i)" } else { "" };
-    // What RE2 does not read (the gateway reads Perl's expressions) is not known.
+    // The gateway accepts Perl expressions; those that RE2 cannot parse are unknown.
     let found = Finder::new(&format!("{flag}{}", text(&condition.pattern))).ok()?.groups(&value);
     let is_found = found.is_some();
     groups.extend(found.map(|found| (variable.to_string(), found)));
     Some(is_found != condition.negate.is_some_and(|negate| negate.value))
 }
 
-/// What a variable says of a request; `None` where that is not known.
+/// Returns the value of a variable for a request; `None` if unknown.
 fn variable_of(name: &str, request: &Incoming<'_>) -> Option<String> {
     if let Some(header) = name.strip_prefix("http_req_") {
         return Some((request.header)(header).unwrap_or_default());
@@ -144,8 +142,8 @@ fn variable_of(name: &str, request: &Incoming<'_>) -> Option<String> {
     })
 }
 
-/// A text with its variables filled in; those that are not known stay as they are.
-fn filled(text: &str, request: &Incoming<'_>, groups: &Groups) -> String {
+/// Replaces the variables in a text; unknown ones are kept.
+fn fill_variables(text: &str, request: &Incoming<'_>, groups: &Groups) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn rewrites_are_done_in_their_order_with_what_conditions_found() {
+    fn rewrites_apply_in_sequence_with_matched_groups() {
         let url = UrlChange {
             path: word("/{var_uri_path_1}"),
             query: word("id={var_query_string}"),

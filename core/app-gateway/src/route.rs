@@ -1,13 +1,11 @@
-//! What an Application Gateway does with a request, by Azure's documentation: it was not measured, as there is no gateway to ask.
+//! Simulates requests to an Application Gateway according to Azure's documentation. It was not compared with a real gateway.
 //!
-//! Followed are "Application Gateway listener configuration", "multiple-site-hosting", "URL path-based routing", "request routing rules" and
-//! "HTTP settings". Rules are asked in the order of their priorities; the first whose listener is at the address and port and takes the host
-//! is used. Hosts may have `*` for any characters and `?` for one. Paths of a path map are asked in their order, without case.
+//! The sources are "Application Gateway listener configuration", "multiple-site-hosting", "URL path-based routing", "request routing rules" and
+//! "HTTP settings". Rules are tried by priority; the first rule whose listener has the address and port and accepts the host is used. Hosts may
+//! contain `*` for any characters and `?` for one character. Paths of a path map are tried in order, ignoring case.
 //!
-//! Not followed: whether addresses are healthy (how that is found out stands beside the outcome), firewall policies (they are named), and sessions. What
-//! rewrites change is found by [`super::rewrite`].
-//!
-//! What must not be here: rendering.
+//! Does not simulate the health of addresses (the report shows the probe), firewall policies (the report names them), or sessions. Rewrites are
+//! simulated in [`super::rewrite`].
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -18,12 +16,11 @@ use chancery_base::ir::appgw::{
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// The address that it comes to.
+    /// The address that it is sent to.
     pub frontend: FrontendType,
-    /// The port that it comes to.
+    /// The port that it is sent to.
     pub port: i64,
     /// The host, without a port.
     pub host: &'a str,
@@ -33,43 +30,40 @@ pub struct Request<'a> {
     pub query: Option<&'a str>,
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Journey {
-    /// Rules that were asked before, with why they were not used.
+    /// Rules that were tried before, with the reason why they do not match.
     pub passed: Vec<(Str, Passed)>,
-    /// The listener and the rule that are used; `None` where no rule takes the request.
+    /// The listener and the rule; `None` if no rule matches the request.
     pub taken: Option<MatchedRule>,
-    /// How it ends.
     pub ending: Ending,
 }
 
-/// The rule that is used.
+/// The matching rule.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MatchedRule {
-    /// The listener.
     pub listener: Str,
-    /// The rule.
     pub rule: Str,
-    /// The path rule, and its pattern that matches; `None` for a basic rule or the default of a path map.
+    /// The path rule, and its matching pattern; `None` for a basic rule or the default of a path map.
     pub path_rule: Option<(Str, Str)>,
-    /// How its addresses are spoken to.
+    /// The backend settings: how addresses are connected to.
     pub settings: Option<Str>,
-    /// The rewrites that it goes through.
+    /// The rewrite set.
     pub rewrites: Option<Str>,
-    /// The firewall's policy, by id.
+    /// The firewall policy, by id.
     pub policy: Option<Str>,
 }
 
-/// Why a rule is not used.
+/// Why a rule does not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
     /// Its listener is at another address or port.
     Place,
-    /// Its listener takes other hosts.
+    /// Its listener accepts other hosts.
     Host,
-    /// Its listener is not there.
+    /// Its listener does not exist.
     NoListener,
 }
 
@@ -79,80 +73,68 @@ pub enum Passed {
 pub enum Ending {
     /// It is sent to one of these addresses.
     Forwarded {
-        /// The pool.
         pool: Str,
-        /// Its addresses.
         addresses: Vec<Str>,
-        /// Whether TLS is spoken to them.
+        /// Whether the gateway uses TLS.
         is_https: bool,
-        /// The port.
         port: i64,
-        /// The host that it is sent with; that of the address where it is `None`.
+        /// The host header; `None` for the host of the address.
         host: Option<Str>,
         /// The path that it is sent with.
         path: Str,
     },
-    /// The client is sent elsewhere.
-    Redirected {
-        /// With this code.
-        code: u16,
-        /// To this URL.
-        location: String,
-    },
-    /// The gateway answers itself, as it can do nothing with it.
+    /// The client is redirected.
+    Redirected { code: u16, location: String },
+    /// The gateway answers itself because it cannot route the request.
     Refused {
-        /// With this code; nothing answers at all where there is none.
+        /// The status; `None` if nothing answers.
         code: Option<u16>,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Routes one request through a gateway. For many requests, make one [`Router`].
+/// Routes one request through a gateway. For many requests, create one [`Router`].
 #[must_use]
 pub fn try_request(gateway: &Gateway, asked: &Request<'_>) -> Journey {
     Router::new(gateway).take(asked)
 }
 
-/// A gateway that is ready to take many requests: its rules in their order, each with its listener.
+/// A gateway prepared for many requests: its rules in order, each with its listener.
 pub struct Router<'p> {
     properties: Option<&'p Properties>,
     rules: Vec<Entry<'p>>,
     path_maps: ById<'p, PathMap>,
     pools: ById<'p, Pool>,
     settings: ById<'p, Settings>,
-    /// Rules whose listener takes this very host, by the host in lower case.
+    /// Rules whose listener names exactly this host, by the host in lower case.
     of_host: HashMap<String, Vec<usize>>,
-    /// Rules whose listener takes every host, or hosts by patterns.
+    /// Rules whose listener accepts every host, or hosts by pattern.
     of_pattern: Vec<usize>,
 }
 
-/// A rule with what its listener says.
+/// A rule with its listener's conditions.
 struct Entry<'p> {
     rule: &'p Part<Rule>,
     listener: Option<&'p Part<Listener>>,
     port: Option<i64>,
     is_public: bool,
     is_private: bool,
-    /// In lower case; none where every host is taken.
+    /// In lower case; empty for every host.
     hosts: Vec<String>,
 }
 
-/// A listener that a rule serves: where it listens, and the hosts that it takes; none where it takes all.
+/// A listener that a rule uses: its address and port, and its hosts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Door {
-    /// The address.
+pub struct ServedListener {
     pub frontend: FrontendType,
-    /// The port.
     pub port: i64,
-    /// Whether TLS is spoken there.
     pub is_https: bool,
-    /// Patterns of hosts.
+    /// Patterns of hosts; empty for every host.
     pub hosts: Vec<String>,
 }
 
 impl<'p> Router<'p> {
-    /// Of a gateway.
     #[must_use]
     pub fn new(gateway: &'p Gateway) -> Self {
         let mut router = Self {
@@ -180,17 +162,17 @@ impl<'p> Router<'p> {
         router
     }
 
-    /// Where it listens, one for each rule and address.
-    pub fn doors(&self) -> impl Iterator<Item = Door> + '_ {
+    /// Returns the served listeners, one for each rule and address.
+    pub fn served_listeners(&self) -> impl Iterator<Item = ServedListener> + '_ {
         self.rules.iter().flat_map(|entry| {
             let frontends = [(FrontendType::Public, entry.is_public), (FrontendType::Private, entry.is_private)];
             let is_https = entry.listener.is_some_and(Part::is_https);
             let at = entry.port.into_iter().flat_map(move |port| frontends.into_iter().filter(|(_, is_there)| *is_there).map(move |of| (port, of.0)));
-            at.map(move |(port, frontend)| Door { frontend, port, is_https, hosts: entry.hosts.clone() })
+            at.map(move |(port, frontend)| ServedListener { frontend, port, is_https, hosts: entry.hosts.clone() })
         })
     }
 
-    /// Takes a request through.
+    /// Routes a request.
     #[must_use]
     pub fn take(&self, asked: &Request<'_>) -> Journey {
         let chosen = self.choose(asked);
@@ -209,7 +191,7 @@ impl<'p> Router<'p> {
         Journey { passed, taken: None, ending }
     }
 
-    /// The patterns of the paths that the rule for a request tells apart, in their order.
+    /// Returns the path patterns of the rule for a request, in their order.
     #[must_use]
     pub fn paths(&self, asked: &Request<'_>) -> Vec<Str> {
         let map = self.choose(asked).and_then(|at| found(&self.path_maps, &self.rules[at].rule.properties.path_map));
@@ -217,7 +199,7 @@ impl<'p> Router<'p> {
         rules.flat_map(|rule| rule.properties.paths.iter().flatten()).map(|path| path.value.clone()).collect()
     }
 
-    /// The number of the rule that takes a request.
+    /// Returns the index of the rule that matches a request.
     fn choose(&self, asked: &Request<'_>) -> Option<usize> {
         let host = asked.host.to_lowercase();
         let takes = |at: &&usize| self.rules[**at].passed(asked, &host).is_none();
@@ -243,7 +225,7 @@ impl<'p> Entry<'p> {
         }
     }
 
-    /// Why it does not take a request to a host, which is in lower case.
+    /// Returns why the rule does not match a request for a host, which is in lower case.
     fn passed(&self, asked: &Request<'_>, host: &str) -> Option<Passed> {
         let is_there = match asked.frontend {
             FrontendType::Private => self.is_private,
@@ -259,7 +241,7 @@ impl<'p> Entry<'p> {
 }
 
 impl Passed {
-    /// Why, in words that follow the rule's name.
+    /// The reason, as a phrase that follows the rule's name.
     pub fn words(self) -> &'static str {
         match self {
             Passed::Place => "its listener is at another address or port",
@@ -293,7 +275,7 @@ fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Op
     parts.iter().flatten().map(|part| &**part).find(|part| part.id.eq_ignore_ascii_case(id))
 }
 
-/// Whether a host matches, with `*` for any characters and `?` for one. In time that grows with the product of both.
+/// Whether a host matches, with `*` for any characters and `?` for one. The time is bounded by the product of the lengths.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut from) = (0, 0);
@@ -320,12 +302,12 @@ pub fn glob(pattern: &str, text: &str) -> bool {
     pattern.get(at..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
-/// What a rule, a path rule or the default of a path map leads to.
+/// The target of a rule, a path rule or the default of a path map.
 struct Target<'p> {
     pool: &'p Option<Reference>,
     settings: &'p Option<Reference>,
     redirect: &'p Option<Reference>,
-    /// The part of the path that was matched.
+    /// The matched part of the path.
     matched: &'p str,
 }
 
@@ -441,7 +423,7 @@ impl Router<'_> {
     }
 }
 
-/// Whether a path matches, without case; a star at the end stands for anything.
+/// Whether a path matches, ignoring case; a star at the end matches anything.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
     match pattern.strip_suffix('*') {
@@ -450,7 +432,7 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// The path that settings make of a path: what was matched is replaced, all of it where nothing was.
+/// Applies the path override of settings: the matched part is replaced, or the whole path if nothing was matched.
 fn overridden(settings: &Settings, matched: &str, path: &str) -> Str {
     let Some(prefix) = settings.path.as_ref().filter(|prefix| !prefix.is_empty()) else { return Str::new(path) };
     let rest = path.get(matched.len()..).unwrap_or_default();

@@ -10,6 +10,7 @@ use super::go::quote;
 use super::graph;
 use super::instance::{Instance, VIRTUAL};
 use super::material;
+use super::protocol_conflict;
 use super::reading::{self, Document};
 use super::state::State;
 use super::validate::Verdict;
@@ -159,7 +160,9 @@ impl State {
         match &verdict {
             Ok(()) => self.insert(entry),
             Err(why) if !reading::is_resource(object) => {
-                self.diagnostics.report(reading::refused(object, NodeId::default(), why.clone()));
+                let finding = reading::refused(object, NodeId::default(), why.clone());
+                let finding = protocol_conflict::explain(self, entry, &String::from(why.clone()), finding);
+                self.diagnostics.report(finding);
             }
             Err(_) => {}
         }
@@ -177,7 +180,9 @@ impl State {
         }
         for (object, entry) in waiting {
             if let Err(why) = self.store(&entry) {
-                self.diagnostics.report(reading::refused(object, NodeId::default(), why));
+                let finding = reading::refused(object, NodeId::default(), why.clone());
+                let finding = protocol_conflict::explain(self, &entry, &String::from(why), finding);
+                self.diagnostics.report(finding);
             }
         }
     }

@@ -30,6 +30,7 @@ mod material;
 mod names;
 mod not_in_api;
 mod options;
+mod protocol_conflict;
 pub mod proxycfg;
 mod reading;
 mod registration;

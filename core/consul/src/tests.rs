@@ -353,13 +353,13 @@ fn a_request_is_followed_to_the_intention_that_refuses_it() {
         let compilation = run(&[HTTP, text, WEB, api]);
         let request = chancery_envoy::simulate::Request::new("GET", "http://localhost:9191/").expect("a request");
         let positions = compilation.positions();
-        let [entrance] = chancery_explain::entrances(&compilation, &request)[..] else { panic!("one proxy has the port") };
-        assert_eq!(entrance.id.as_str(), "web-sidecar-proxy");
-        let report = chancery_explain::follow(entrance, &positions, &request, &mut Default::default());
+        let [entry] = chancery_explain::entry_gateways(&compilation, &request)[..] else { panic!("one proxy has the port") };
+        assert_eq!(entry.id.as_str(), "web-sidecar-proxy");
+        let report = chancery_explain::route_through_gateways(entry, &positions, &request, &mut Default::default());
         assert_eq!(report.simulation.outcome, Outcome::Forward);
         let [hop] = &report.then[..] else { panic!("one hop: {:?}", report.then) };
         assert_eq!((hop.gateway.as_str(), hop.report.simulation.outcome), ("api-sidecar-proxy", outcome));
-        let alone = chancery_explain::alone(entrance, &positions, &request, &mut Default::default());
+        let alone = chancery_explain::route_in_one_gateway(entry, &positions, &request, &mut Default::default());
         assert!(alone.then.is_empty() && alone.simulation.notes.iter().any(|note| note.starts_with("api-sidecar-proxy gets the request next")));
     }
 }

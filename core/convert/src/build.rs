@@ -1,36 +1,29 @@
-//! Small builders of trees.
-//!
-//! What must not be here: any kind's fields.
+//! Builds trees of Kubernetes objects. Knows no kind's fields.
 
 use alloc::vec::Vec;
 use chancery_text::{Node, Object, Str, Value};
 
-/// A string.
 pub fn text(value: &str) -> Node {
     Node::synthesised(Value::String(Str::new(value)))
 }
 
-/// A whole number.
 pub fn number(value: i64) -> Node {
     Node::synthesised(Value::Int(value))
 }
 
-/// A truth value.
 pub fn truth(value: bool) -> Node {
     Node::synthesised(Value::Bool(value))
 }
 
-/// A list.
 pub fn list(items: Vec<Node>) -> Node {
     Node::synthesised(Value::Array(items))
 }
 
-/// An object in the making; empty parts are left out.
+/// An object under construction; empty parts are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Fields(Object);
 
 impl Fields {
-    /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -48,7 +41,7 @@ impl Fields {
         self
     }
 
-    /// Adds a field where there is a value.
+    /// Adds a field if it has a value.
     pub fn set_some(&mut self, name: &str, value: Option<Node>) -> &mut Self {
         if let Some(value) = value {
             self.set(name, value);
@@ -56,13 +49,12 @@ impl Fields {
         self
     }
 
-    /// The object.
     pub fn node(&self) -> Node {
         Node::synthesised(Value::Object(self.0.clone()))
     }
 }
 
-/// An object of Kubernetes.
+/// Builds a Kubernetes object.
 pub fn manifest(api_version: &str, kind: &str, namespace: &str, name: &str, spec: &Fields) -> Node {
     let mut metadata = Fields::new();
     metadata.set("name", text(name));
@@ -84,7 +76,7 @@ pub fn named_values<'a>(entries: impl IntoIterator<Item = (&'a str, &'a str)>) -
     list(entries.into_iter().map(entry).collect())
 }
 
-/// Milliseconds in Go's notation; 0 is for ever.
+/// Milliseconds in Go's notation; 0 means no timeout.
 pub fn timeout(milliseconds: i64) -> Node {
     match milliseconds {
         0 => text("infinity"),
@@ -93,7 +85,7 @@ pub fn timeout(milliseconds: i64) -> Node {
     }
 }
 
-/// A name that Kubernetes takes, made of a text.
+/// Derives a valid Kubernetes name from a string.
 pub fn name_of(written: &str) -> Str {
     let mut name: alloc::string::String = written.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     while name.contains("--") {

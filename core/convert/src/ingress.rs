@@ -1,9 +1,9 @@
-//! From Ingresses of an Application Gateway to Gateway API.
+//! Converts Ingresses of an Application Gateway to Gateway API.
 //!
-//! One Gateway stands for the Application Gateway's listeners. Each rule of an Ingress becomes an HTTPRoute of its host, since an HTTPRoute has one list of
-//! hosts for all of its rules. Annotations that have a counterpart become filters and timeouts; the others are reported.
+//! One Gateway represents the listeners of the Application Gateway. Each rule of an Ingress becomes an HTTPRoute, since an HTTPRoute has one list
+//! of hosts for all its rules. Annotations with a counterpart become filters and timeouts; the others are reported.
 //!
-//! What must not be here: what a controller makes of it.
+//! Does not check the result; see `ingress_proof`.
 
 use super::Conversion;
 use super::across::{AcrossRow, Answer, Ways, assumed, is_ingress, requests, rows};
@@ -22,11 +22,11 @@ use chancery_text::Node;
 
 /// The Gateway's namespace.
 const NAMESPACE: &str = "projectcontour";
-/// The Gateway's name, and its class's.
+/// The name of the Gateway and of its class.
 const GATEWAY: &str = "contour";
 const V1: &str = "gateway.networking.k8s.io/v1";
 
-/// Annotations that have a counterpart.
+/// Annotations with a counterpart.
 const CARRIED: &[&annotations::Annotation] = &[
     &annotations::BACKEND_HOSTNAME,
     &annotations::BACKEND_PATH_PREFIX,
@@ -37,20 +37,20 @@ const CARRIED: &[&annotations::Annotation] = &[
     &annotations::INGRESS_CLASS,
 ];
 
-/// What a conversion changes for requests.
+/// The effect of a conversion on requests.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct IngressProof {
     /// Requests that would be treated differently: the first answer is Application Gateway's, the second Contour's.
     pub differences: Vec<AcrossRow>,
-    /// How many requests both were asked for.
+    /// How many requests were tried on both.
     pub compared: usize,
-    /// Services that were taken to exist, as `NAMESPACE/NAME`.
+    /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
     /// What was not decided, in sentences.
     pub limits: Vec<String>,
 }
 
-/// A port that the Gateway listens at.
+/// A listener of the Gateway.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Listener {
     name: String,
@@ -79,7 +79,7 @@ pub fn ingress_to_gateway(objects: &Objects) -> Conversion {
     out
 }
 
-/// Compares the requests of the Ingresses with those of what they were converted to, which Contour serves.
+/// Compares the requests of the Ingresses with the requests of the converted objects, which Contour serves.
 pub fn ingress_proof(original: &Compilation, conversion: &Conversion, options: &Options) -> IngressProof {
     let ingresses: Vec<&Object> = original.objects.iter().filter(|object| is_ingress(object)).collect();
     let asked = requests(&ingresses);
@@ -116,7 +116,7 @@ struct ConvertedObjects {
     names: BTreeMap<(String, String), usize>,
 }
 
-/// One Ingress, with what its annotations say.
+/// One Ingress with its annotations.
 struct Source<'o> {
     object: &'o Object,
     spec: Cursor<'o>,
@@ -129,7 +129,7 @@ impl Source<'_> {
         self.annotations.field(of.name).some_str().filter(|value| !value.is_empty())
     }
 
-    /// The Secret with the certificate of a host.
+    /// Returns the Secret with the certificate of a host.
     fn secret(&self, host: &str) -> Option<(String, String)> {
         let tls = self.spec.field("tls").items().filter(|tls| !tls.field("secretName").str().is_empty());
         let takes = |tls: &Cursor<'_>| !tls.field("hosts").has_items() || tls.field("hosts").items().any(|of| of.str().eq_ignore_ascii_case(host));
@@ -163,7 +163,7 @@ impl ConvertedObjects {
         }
     }
 
-    /// The routes of one host.
+    /// Converts the rules of one host.
     fn host(&mut self, source: &Source<'_>, host: &str, rules: Vec<Node>, out: &mut Conversion) {
         let more = source.annotation(&annotations::HOSTNAME_EXTENSION).unwrap_or_default();
         let hosts: Vec<String> =
@@ -196,7 +196,7 @@ impl ConvertedObjects {
             }]),
         };
         if secret.is_some() && redirects {
-            // Contour takes the hosts of other listeners from one that has none of its own, whatever their ports are.
+            // In Contour a listener without a host does not receive hosts of other listeners, on any port.
             let plain = |host: Option<String>| Listener { name: named("http", host.as_deref(), 80, 80), port: 80, host, secret: None };
             let plain: Vec<Listener> = section.iter().map(|of| plain(of.host.clone())).collect();
             self.listeners.extend(plain.iter().cloned());
@@ -246,7 +246,7 @@ fn is_catch_all(rule: &Node) -> bool {
     path.and_then(Node::as_str) == Some("/")
 }
 
-/// A path of a rule. Application Gateway takes `*` at the end of a path for anything, and a path of type Prefix as if it ended so.
+/// Converts a path of a rule. Application Gateway treats `*` at the end of a path as a wildcard, and a path of type Prefix as if it ended with `*`.
 fn rule(source: &Source<'_>, path: Cursor<'_>, out: &mut Conversion) -> Option<Node> {
     let written = path.field("path").str();
     let is_any = matches!(written, "" | "/" | "/*");
@@ -290,7 +290,7 @@ fn rule_to(source: &Source<'_>, backend: Cursor<'_>, path: &str, kind: &str, out
     Some(rule.node())
 }
 
-/// What changes the path and host on the way to a backend.
+/// Returns the filter that rewrites path and host for a backend.
 fn rewrite(source: &Source<'_>, kind: &str) -> Option<Node> {
     let host = source.annotation(&annotations::BACKEND_HOSTNAME);
     let prefix = source.annotation(&annotations::BACKEND_PATH_PREFIX);

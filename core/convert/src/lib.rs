@@ -1,8 +1,7 @@
-//! From one configuration language to another: objects that do the same, and what could not be carried over, with its line.
+//! Converts objects from one configuration language to another, and reports everything that could not be converted, with its line.
 //!
-//! Also what several controllers do with the same objects ([`across`]).
-//!
-//! The only place that knows two dialects. What must not be here: what the objects do, which compiling both sides tells.
+//! Also compares how several controllers treat the same objects ([`across`]). This is the only crate that knows two dialects. The effect of objects
+//! is determined by compiling both sides; see `proof`.
 #![no_std]
 
 extern crate alloc;
@@ -26,21 +25,21 @@ use alloc::vec::Vec;
 use chancery_base::resource::{Origin, ResourceKey};
 use chancery_text::{Node, to_yaml};
 
-/// What a conversion gives.
+/// The result of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Conversion {
     /// The new objects.
     pub objects: Vec<Node>,
-    /// What could not be carried over, or is not quite the same.
+    /// Parts that were not converted, or not exactly.
     pub notes: Vec<Note>,
 }
 
-/// Something that could not be carried over.
+/// A part that was not converted, or not exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// The object that it is about.
+    /// The object that it concerns.
     pub resource: ResourceKey,
-    /// Where it is written.
+    /// Its place in the input.
     pub origin: Option<Origin>,
     /// One sentence, without a full stop.
     pub message: String,

@@ -1,10 +1,10 @@
-//! From Ambassador's Hosts and Mappings to Contour's HTTPProxies.
+//! Converts Ambassador's Hosts and Mappings to Contour's HTTPProxies.
 //!
-//! A host becomes a root in the namespace of its Host, or of its first Mapping; Mappings whose services stand in other namespaces go into
-//! HTTPProxies there, which the root includes, as Contour takes Services of the HTTPProxy's own namespace only. Mappings that take the same
-//! requests become one route with weights.
+//! A host becomes a root in the namespace of its Host, or of its first Mapping. Mappings with services in other namespaces go into HTTPProxies
+//! there, which the root includes, since Contour accepts only Services of an HTTPProxy's own namespace. Mappings for the same requests become one
+//! route with weights.
 //!
-//! What must not be here: what Contour makes of it.
+//! Does not check the result; see `proof`.
 
 use super::Conversion;
 use super::build::{Fields, list, manifest, name_of, named_values, number, text, timeout, truth};
@@ -16,10 +16,10 @@ use alloc::vec::Vec;
 use chancery_ambassador::config::{Config, Resource};
 use chancery_text::{Node, Str};
 
-/// Fields that can go without any effect.
+/// Fields that can be left out without any effect.
 const HARMLESS: &[&str] = &["ambassador_id", "docs", "stats_name", "cluster_tag", "dns_type", "hostname", "host", "service", "prefix", "modules"];
 
-/// What is carried over, in whole or in part.
+/// Fields that are converted, completely or partly.
 const CARRIED: &[&str] = &[
     "prefix_exact",
     "prefix_regex",
@@ -70,13 +70,13 @@ fn why_not(field: &str) -> &'static str {
     }
 }
 
-/// One Mapping on its way.
+/// A Mapping with its target.
 struct Entry<'c> {
     resource: &'c Resource,
     target: Target,
 }
 
-/// Converts everything that a configuration of Ambassador holds.
+/// Converts a whole Ambassador configuration.
 pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
     let mut out = Conversion::default();
     let mut hosts: BTreeMap<Str, Vec<Entry<'_>>> = BTreeMap::new();
@@ -90,7 +90,7 @@ pub fn mapping_to_http_proxy(config: &Config) -> Conversion {
             let message = "its service is outside the cluster: create a Service of type ExternalName, and set `enableExternalNameService`";
             out.note(&resource.key, service.and_then(|node| resource.origin(node)), message);
         }
-        tell_what_is_lost(resource, &mut out);
+        report_lost_fields(resource, &mut out);
         let host = ["hostname", "host"].into_iter().find_map(|name| field(resource, name)?.as_str()).unwrap_or("*");
         let served = served_hosts(config, host);
         if served.is_empty() {
@@ -125,7 +125,7 @@ fn field<'r>(resource: &'r Resource, name: &str) -> Option<&'r Node> {
     resource.spec.get(name).filter(|node| !node.is_null())
 }
 
-/// The hosts for which a Mapping's host stands: itself, or those of Hosts that a wildcard takes.
+/// Returns the hosts of a Mapping: its host, or the hosts of Hosts that match its wildcard.
 fn served_hosts(config: &Config, host: &str) -> Vec<Str> {
     if !host.contains('*') {
         return Vec::from([Str::new(host)]);
@@ -143,7 +143,7 @@ fn served_hosts(config: &Config, host: &str) -> Vec<Str> {
     found
 }
 
-fn tell_what_is_lost(resource: &Resource, out: &mut Conversion) {
+fn report_lost_fields(resource: &Resource, out: &mut Conversion) {
     for entry in resource.spec.as_object().into_iter().flatten() {
         let name = entry.key.as_str();
         if HARMLESS.contains(&name) || CARRIED.contains(&name) || entry.value.is_null() || entry.value.as_bool() == Some(false) {
@@ -178,7 +178,7 @@ fn root(config: &Config, host: &Str, entries: &[Entry<'_>], out: &mut Conversion
     if insecure == "Reject"
         && let Some(resource) = resource
     {
-        out.note(&resource.key, None, "`insecure.action: Reject` is not converted: Contour redirects requests without TLS, or takes them");
+        out.note(&resource.key, None, "`insecure.action: Reject` is not converted: Contour redirects requests without TLS, or serves them");
     }
     set_cors(&mut virtual_host, entries, out);
     let mut spec = Fields::new();
@@ -206,7 +206,7 @@ fn root(config: &Config, host: &Str, entries: &[Entry<'_>], out: &mut Conversion
     out.objects.extend(children);
 }
 
-/// CORS counts for a whole host in Contour: it is carried over where all Mappings of the host agree.
+/// In Contour, CORS applies to a whole host: it is converted if all Mappings of the host agree.
 fn set_cors(virtual_host: &mut Fields, entries: &[Entry<'_>], out: &mut Conversion) {
     let policies: Vec<Option<&Node>> = entries.iter().map(|entry| field(entry.resource, "cors")).collect();
     let Some(Some(first)) = policies.first() else {
@@ -236,10 +236,10 @@ fn set_cors(virtual_host: &mut Fields, entries: &[Entry<'_>], out: &mut Conversi
 
 fn cors_is_lost(resource: &Resource, out: &mut Conversion) {
     let origin = field(resource, "cors").and_then(|node| resource.origin(node));
-    out.note(&resource.key, origin, "`cors` is not converted: in Contour it counts for a whole host, and the host's Mappings differ in it");
+    out.note(&resource.key, origin, "`cors` is not converted: in Contour it applies to a whole host, and the host's Mappings differ in it");
 }
 
-/// Routes for Mappings, those for the same requests as one.
+/// Returns routes for Mappings; Mappings for the same requests become one route.
 fn routes(entries: &[&Entry<'_>], permit_insecure: bool, out: &mut Conversion) -> Node {
     let mut groups: Vec<(Node, Vec<&Entry<'_>>)> = Vec::new();
     for entry in entries {
@@ -394,7 +394,7 @@ fn retry(at: &Node) -> Node {
     policy.node()
 }
 
-/// Emissary replaces the prefix by `/` unless told otherwise.
+/// By default Emissary replaces the prefix by `/`.
 fn set_rewrite(route: &mut Fields, resource: &Resource) {
     let rewrite = field(resource, "rewrite").and_then(Node::as_str).unwrap_or("/");
     let prefix = field(resource, "prefix").and_then(Node::as_str).unwrap_or("/");

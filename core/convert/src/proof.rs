@@ -1,10 +1,10 @@
-//! The proof of a conversion: both sides compiled, and their requests compared.
+//! Proves a conversion: compiles both sides, and compares their requests.
 //!
-//! Both sides get the same surroundings: the objects that are not converted, and a Service for every name that they speak of and that is
-//! not in the input. What differs between controllers by itself (the names of clusters, how endpoints are found, the settings of
-//! listeners and connections) is not compared; where requests go, as what, and for how long, is.
+//! Both sides get the same surroundings: the unconverted objects, and an assumed Service for every name that is not in the input. Differences that
+//! every pair of controllers has (names of clusters, endpoint discovery, settings of listeners and connections) are left out; targets, rewrites and
+//! timeouts are compared.
 //!
-//! What must not be here: how requests are compared.
+//! Does not compare requests itself; see `explain::compare`.
 
 use super::Conversion;
 use super::service::Target;
@@ -22,19 +22,19 @@ use chancery_explain::Positions;
 use chancery_explain::compare::{ListenerPairing, RequestOptions, Requests, Side, SideSource, requests};
 use chancery_text::{Node, Str};
 
-/// What a conversion changes for requests.
+/// The effect of a conversion on requests.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Proof {
-    /// The requests that would be treated differently, and what was not decided.
+    /// Requests that would be treated differently, and what was not decided.
     pub requests: Requests,
-    /// Services that were taken to exist, as `NAMESPACE/NAME`.
+    /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
 }
 
-/// The name of the text with the new objects.
+/// The name of the file with the new objects.
 const CONVERTED: &str = "converted.yaml";
 
-/// Compares the requests of the original, which `options` say how to compile, with those of what it was converted to.
+/// Compares the requests of the original, compiled with `options`, with the requests of the converted objects.
 pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options) -> Proof {
     let from = original.sides.first().map_or(&chancery_contour::DIALECT, |side| side.dialect);
     let from_contour = *from == chancery_contour::DIALECT;
@@ -79,11 +79,11 @@ pub fn proof(original: &Compilation, conversion: &Conversion, options: &Options)
     Proof { requests, assumed: assumed.into_keys().map(|(namespace, name)| format!("{namespace}/{name}")).collect() }
 }
 
-/// Listeners of the controllers themselves.
+/// The controllers' own listeners.
 const AMBASSADORS: &[&str] = &["ambassador-listener-ready"];
 const CONTOURS: &[&str] = &["stats", "health", "envoy-admin"];
 
-/// What makes Contour serve the Gateway.
+/// Objects that make Contour serve the Gateway.
 pub(super) const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
 metadata: {name: contour}
@@ -115,13 +115,13 @@ impl<'c> Compiled<'c> {
     }
 }
 
-/// The inputs, with nothing in the place of what was converted.
+/// Returns the inputs with the converted objects blanked out.
 fn without_converted(original: &Compilation, from_contour: bool) -> Vec<Input> {
-    // Another controller passes over what is not its own.
+    // Another controller ignores foreign objects.
     without(original, |object| from_contour && object.key.kind == "HTTPProxy")
 }
 
-/// The inputs, with nothing in the place of some objects.
+/// Returns the inputs with some objects blanked out.
 pub(super) fn without(original: &Compilation, is_left_out: impl Fn(&Object) -> bool) -> Vec<Input> {
     let mut texts: Vec<(Str, String)> = original.inputs.inputs.iter().map(|input| (input.name.clone(), input.text.to_string())).collect();
     for object in original.objects.iter().filter(|object| object.parent.is_none() && is_left_out(object)) {
@@ -141,7 +141,7 @@ pub(super) fn without(original: &Compilation, is_left_out: impl Fn(&Object) -> b
 /// Services by namespace and name, with their ports.
 type Services = BTreeMap<(String, String), BTreeSet<i64>>;
 
-/// The Services that the new objects speak of and that are not in the input.
+/// Returns the Services that the new objects refer to and the input lacks.
 fn missing(original: &Compilation, conversion: &Conversion) -> Services {
     let mut out = Services::new();
     for object in &conversion.objects {
@@ -172,7 +172,7 @@ fn service(((namespace, name), ports): (&(String, String), &BTreeSet<i64>)) -> S
     format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}, namespace: {namespace}}}\nspec: {{ports: [{}]}}\n", ports.join(", "))
 }
 
-/// `NAMESPACE/NAME:PORT` of the one address that a cluster has.
+/// Returns `NAMESPACE/NAME:PORT` from the only address of a cluster.
 pub(super) fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str) -> Option<String> {
     let hosts = cluster.load_assignment.as_ref()?.endpoints.iter().flat_map(|locality| &locality.lb_endpoints);
     let all: Vec<String> = hosts.filter_map(chancery_envoy::simulate::endpoint_address).collect();
@@ -181,7 +181,7 @@ pub(super) fn service_of_address(cluster: &pb::cluster::Cluster, namespace: &str
     Some(format!("{}/{}:{}", target.namespace, target.name, target.port))
 }
 
-/// `NAMESPACE/NAME:PORT` of the name that Contour gives a cluster.
+/// Returns `NAMESPACE/NAME:PORT` from the name that Contour gives a cluster.
 pub(super) fn service_of_name(cluster: &pb::cluster::Cluster) -> Option<String> {
     let mut parts = cluster.name.split('/');
     let (namespace, name, port) = (parts.next()?, parts.next()?, parts.next()?);

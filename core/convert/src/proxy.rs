@@ -1,9 +1,9 @@
-//! From Contour's HTTPProxies to Gateway API.
+//! Converts Contour's HTTPProxies to Gateway API.
 //!
-//! One Gateway stands for Contour's two listeners. Each HTTPProxy on the way from a root becomes an HTTPRoute in its own namespace, with the
-//! conditions of all includes above it, since HTTPRoutes do not include one another.
+//! One Gateway represents Contour's two listeners. Each HTTPProxy below a root becomes an HTTPRoute in its own namespace, with the conditions of
+//! all includes above it, since HTTPRoutes do not include one another.
 //!
-//! What must not be here: what a controller makes of it.
+//! Does not check the result; see `proof`.
 
 use super::Conversion;
 use super::build::{Fields, list, manifest, name_of, named_values, number, text};
@@ -19,16 +19,16 @@ use chancery_text::{Node, Str};
 
 /// The Gateway's namespace.
 const NAMESPACE: &str = "projectcontour";
-/// The Gateway's name, and its class's.
+/// The name of the Gateway and of its class.
 const GATEWAY: &str = "contour";
 const V1: &str = "gateway.networking.k8s.io/v1";
 
-/// How long a chain of includes is followed.
+/// Chains of includes are followed to this depth.
 const DEEPEST: usize = 64;
-/// How many HTTPRoutes are made at most.
+/// At most this many HTTPRoutes are created.
 const MOST: usize = 20_000;
 
-/// What of a route has a counterpart.
+/// Fields of a route with a counterpart.
 const CARRIED: &[&str] = &[
     "conditions",
     "services",
@@ -43,19 +43,19 @@ const CARRIED: &[&str] = &[
 
 type Proxies<'o> = BTreeMap<(Str, Str), &'o Object>;
 
-/// A root on its way.
+/// A root that is being converted.
 struct Root {
     host: Str,
     tls: bool,
 }
 
-/// Where one is below a root.
+/// The position below a root.
 struct Way<'o> {
     conditions: Vec<Cursor<'o>>,
     visited: Vec<ObjectId>,
 }
 
-/// Converts all HTTPProxies of a side that Contour takes.
+/// Converts all HTTPProxies of a side that Contour accepts.
 pub fn http_proxy_to_gateway(side: SideRef<'_>) -> Conversion {
     let mut out = Conversion::default();
     let is_proxy = |object: &&Object| !object.broken && object.key.kind == "HTTPProxy" && object.key.group == "projectcontour.io";
@@ -141,7 +141,7 @@ pub(super) fn listener(name: &str, port: i64, protocol: &str, host: Option<&str>
     listener.node()
 }
 
-/// The Gateway may use a Secret of another namespace.
+/// Allows the Gateway to use a Secret of another namespace.
 pub(super) fn grant(namespace: &str, name: &str) -> Node {
     let (mut from, mut to, mut spec) = (Fields::new(), Fields::new(), Fields::new());
     from.set("group", text("gateway.networking.k8s.io")).set("kind", text("Gateway")).set("namespace", text(NAMESPACE));
@@ -156,7 +156,7 @@ fn parent(section: &str) -> Node {
     list(Vec::from([parent.node()]))
 }
 
-/// Contour redirects to https where a host has TLS.
+/// Contour redirects to https if a host has TLS.
 fn upgrade(namespace: &str, name: &str, host: &str) -> Node {
     let (mut redirect, mut filter, mut rule, mut spec) = (Fields::new(), Fields::new(), Fields::new(), Fields::new());
     redirect.set("scheme", text("https")).set("statusCode", number(301));
@@ -373,7 +373,7 @@ fn header_filter(object: &Object, at: Cursor<'_>, kind: &str, field: &str, filte
         .filter(|(name, _)| !name.eq_ignore_ascii_case("host"))
         .collect();
     if entries.iter().any(|(_, value)| value.contains('%')) {
-        out.note(&object.key, Some(at.origin()), "variables like `%REQ(...)%` in header values are not converted: Gateway API takes them as text");
+        out.note(&object.key, Some(at.origin()), "variables like `%REQ(...)%` in header values are not converted: Gateway API treats them as text");
     }
     let (mut policy, mut filter) = (Fields::new(), Fields::new());
     policy.set("set", named_values(entries));

@@ -1,6 +1,4 @@
-//! What stands in a Mapping's `service`, in the parts that other languages have fields for.
-//!
-//! What must not be here: whether there is such a Service.
+//! Parses a Mapping's `service` into the parts that other languages have fields for. Does not look up the Service.
 
 use chancery_ambassador::model::service::Authority;
 use chancery_text::Str;
@@ -8,20 +6,17 @@ use chancery_text::Str;
 /// A service as other languages name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// Its port.
     pub port: u16,
-    /// It speaks TLS.
+    /// Whether it uses TLS.
     pub tls: bool,
-    /// The name is no Service's: an address, or a name outside of the cluster.
+    /// Whether the name is not a Service: an address, or a name outside of the cluster.
     pub outside: bool,
 }
 
 impl Target {
-    /// Reads `[scheme://]name[.namespace][:port]`.
+    /// Parses `[scheme://]name[.namespace][:port]`.
     pub fn parse(service: &str, namespace: &str) -> Option<Self> {
         let (scheme, rest) = service.split_once("://").unwrap_or(("", service));
         let tls = scheme.eq_ignore_ascii_case("https");

@@ -1,4 +1,4 @@
-//! What comes out compiles as the other dialect, and does the same.
+//! Converted objects compile in the other dialect and behave the same.
 
 use super::{across, http_proxy_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof};
 use alloc::format;
@@ -79,7 +79,7 @@ fn side(of: &Compilation) -> SideRef<'_> {
 }
 
 #[test]
-fn what_contour_refuses_is_not_converted() {
+fn invalid_http_proxy_is_not_converted() {
     let refused = |conditions: &str| {
         let proxies = PROXIES.replace("[{prefix: /beta}]", conditions);
         assert_ne!(proxies, PROXIES);
@@ -106,7 +106,7 @@ fn includes_become_routes_with_all_conditions() {
 #[test]
 fn the_proof_reports_requests_that_are_treated_differently() {
     let options = |dialect: &Dialect| Options::of(dialect);
-    let told = |proof: &super::Proof| {
+    let described = |proof: &super::Proof| {
         let words = |change: &chancery_explain::compare::RequestChange| {
             let differences = change.differences.iter().map(|of| of.what.clone()).collect::<Vec<_>>().join(", ");
             format!("{}: {differences}", change.requests)
@@ -118,11 +118,11 @@ fn the_proof_reports_requests_that_are_treated_differently() {
     let proved = proof(&mappings, &mapping_to_http_proxy(config(&mappings)), &options(AMBASSADOR));
     assert_eq!(proved.assumed, ["shop/beta", "shop/web"]);
     assert!(proved.requests.complete && proved.requests.compared > 0, "{proved:#?}");
-    // Shares are the same; what Contour takes besides is reported.
-    assert_eq!(told(&proved), ["shop.example.com/web*, other than /web/*: outcome"], "{proved:#?}");
+    // Shares are equal; the additional requests of Contour are reported.
+    assert_eq!(described(&proved), ["shop.example.com/web*, other than /web/*: outcome"], "{proved:#?}");
     let proxies = run(CONTOUR, PROXIES, &[]);
     let proved = proof(&proxies, &http_proxy_to_gateway(side(&proxies)), &options(CONTOUR));
-    assert!(told(&proved).iter().any(|told| told.starts_with("shop.example.com/beta*")), "{proved:#?}");
+    assert!(described(&proved).iter().any(|described| described.starts_with("shop.example.com/beta*")), "{proved:#?}");
 }
 
 const INGRESS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/examples/ingress/tls-redirect.yaml"));
@@ -132,7 +132,7 @@ fn azure(text: &str) -> Compilation {
 }
 
 #[test]
-fn controllers_differ_where_a_path_ends_inside_of_a_word() {
+fn controllers_differ_in_prefixes_within_a_word() {
     let text = "
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -176,12 +176,12 @@ spec:
         let of = |row: &&super::AcrossRow| row.requests.iter().any(|url| url == "http://shop.example.com/api");
         found.differences.iter().find(of).is_some_and(|row| row.answers[2].contains("301"))
     };
-    assert!(!redirected(""), "there is no Host, and no fallback certificate: nobody makes one");
-    assert!(!redirected("tls: [{hosts: [shop.example.com], secretName: shop-tls}]"), "the Host that is made of the Ingress lets cleartext pass");
+    assert!(!redirected(""), "there is no Host, and no fallback certificate that would create one");
+    assert!(!redirected("tls: [{hosts: [shop.example.com], secretName: shop-tls}]"), "the Host generated from the Ingress allows cleartext");
 }
 
 #[test]
-fn an_ingress_that_no_controller_serves_as_it_is_written_is_said() {
+fn ingress_of_unknown_class_is_noted() {
     let said = |class: &str, rest: &str| -> Vec<String> {
         let text = alloc::format!(
             "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, namespace: shop}}\n\
@@ -198,13 +198,13 @@ fn an_ingress_that_no_controller_serves_as_it_is_written_is_said() {
 }
 
 #[test]
-fn an_input_without_ingresses_differs_in_nothing() {
+fn input_without_ingresses_has_no_differences() {
     let found = across(&azure(SERVICES), &Options::default());
     assert_eq!((found.ingresses, found.differences.len()), (0, 0));
 }
 
 #[test]
-fn ingresses_become_a_gateway_that_serves_and_redirects_the_same() {
+fn converted_ingresses_behave_the_same() {
     let original = azure(INGRESS);
     let conversion = ingress_to_gateway(&original.objects);
     let text = conversion.yaml();

@@ -1,8 +1,6 @@
-//! The Envoy back end.
+//! The Envoy back end: emits Envoy's configuration, reads it, and simulates requests.
 //!
-//! Here: what is the same for every version of Envoy's API, that is what may be asked for. Each version is a folder that emits
-//! the IR in its own messages; `v3` is the one that Envoy speaks. Not here: messages, and anything that decides what a gateway
-//! does.
+//! This file has the options that are the same for every version of Envoy's API. Makes no decisions about a gateway; see the dialects.
 #![no_std]
 
 extern crate alloc;
@@ -16,17 +14,15 @@ use chancery_base::executor::{Executor, Sequential};
 use chancery_base::ir::SecretReference;
 use core::fmt;
 
-/// What a caller wants.
+/// What to emit.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// Which document.
     pub document: Document,
-    /// How it looks.
     pub layout: Layout,
-    /// Key material, where the host has it and it may appear. A bootstrap then has certificates inline and endpoints fixed, so
-    /// that it runs without a management server.
+    /// Key material, if the host has it and it may appear. A bootstrap then has certificates and endpoints inline, so that it runs without a
+    /// management server.
     pub secrets: Option<Lookup<'a>>,
-    /// What makes pieces of the document, perhaps at the same time. It changes no byte.
+    /// Runs the work, possibly in parallel. The bytes do not depend on it.
     pub executor: &'a dyn Executor,
 }
 
@@ -46,27 +42,26 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// Gives the data that a reference names, if the host knows it.
+/// Returns the data that a reference names, if the host knows it.
 pub type Lookup<'a> = &'a (dyn Fn(&SecretReference) -> Option<Vec<u8>> + Sync);
 
-/// Which document.
+/// The kind of document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Document {
     /// One bootstrap: listeners with their routes inline, clusters, everything.
     #[default]
     Bootstrap,
-    /// Plain lists of what a management server serves, by kind: `listeners`, `routes`, `clusters`, `endpoints`, `secrets`,
-    /// `runtimes`.
+    /// The resources of a management server as plain lists by kind: `listeners`, `routes`, `clusters`, `endpoints`, `secrets`, `runtimes`.
     Resources,
 }
 
-/// How JSON looks.
+/// The layout of JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// No blanks at all.
+    /// Without spaces.
     #[default]
     Compact,
-    /// Two blanks a level.
+    /// Two spaces per level.
     Pretty,
 }
 

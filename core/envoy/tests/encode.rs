@@ -59,7 +59,7 @@ fn bytes_are_those_of_the_messages() {
 }
 
 #[test]
-fn what_did_not_change_is_the_same_value() {
+fn unchanged_resource_is_same_value() {
     let mut compiler = Compiler::new(ALL);
     let (_, before) = encoded(&mut compiler, INPUT);
     let edited = INPUT.replace("4000", "5000");
@@ -69,5 +69,5 @@ fn what_did_not_change_is_the_same_value() {
     assert!(!changed.is_empty() && changed.iter().all(|of| *of == Service::Routes), "{changed:?}");
     let (_, fresh) = encoded(&mut Compiler::new(ALL), &edited);
     let versions = |of: &Encoding| of.served.iter().map(|of| (of.resource.version, of.resource.value.clone())).collect::<Vec<_>>();
-    assert_eq!(versions(&after), versions(&fresh), "from scratch comes the same");
+    assert_eq!(versions(&after), versions(&fresh), "a fresh encoding is equal");
 }

@@ -1,10 +1,8 @@
-//! What an Application Gateway does with a request, in terms of the user's lines.
-//!
-//! What must not be here: how requests are routed, and rendering.
+//! Reports what an Application Gateway does with a request, in terms of the user's lines. Does not route requests; see `chancery_app_gateway`.
 
 mod routes;
 
-pub use routes::{asking_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes};
+pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
 use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
 use alloc::format;
@@ -17,41 +15,40 @@ use chancery_base::ir::appgw::{FrontendType, Gateway, HTTPS};
 use chancery_envoy::simulate::{self, ClusterShare, Outcome, Request};
 use chancery_text::{Node, Str};
 
-/// What an Application Gateway does with a request, and which lines say so.
+/// What an Application Gateway does with a request, and the lines that cause it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct AppGatewayReport {
-    /// What becomes of the request.
     #[serde(flatten)]
     pub journey: Journey,
-    /// What rewrites make of it, where it goes through any that are known.
+    /// The request after rewrites, if any known rewrite applies.
     pub rewritten: Option<Rewritten>,
-    /// How it is found out whether the addresses are healthy.
+    /// How the gateway checks the health of the addresses.
     pub probe: Option<ProbeView>,
-    /// Where the parts that it names come from.
+    /// The origins of the parts that `journey` names.
     pub origins: Vec<OriginOf>,
 }
 
-/// How it is found out whether the addresses of a pool are healthy: whether they are is not known.
+/// How the gateway checks the health of a pool's addresses. The result of the check is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ProbeView {
-    /// The probe; `None` where the gateway asks as it does without one.
+    /// The probe; `None` if the gateway uses its default probe.
     pub name: Option<Str>,
-    /// The URL that the gateway requests of the first address.
+    /// The URL that the gateway requests from the first address.
     pub url: String,
-    /// With which host.
+    /// The `Host` header of the probe.
     pub host: String,
-    /// Which answers are good: codes, and ranges of codes.
+    /// Status codes, and ranges of them, that mean healthy.
     pub good: Vec<Str>,
-    /// Seconds between two questions.
+    /// Seconds between two probes.
     pub interval: i64,
-    /// How many bad answers in a row make an address unhealthy.
+    /// How many failed probes in a row make an address unhealthy.
     pub failures: i64,
 }
 
-/// The lists that parts of a journey are in, with the word for such a part.
+/// The lists that parts of a journey belong to, each with the word for such a part.
 const LISTS: [(&str, &str); 3] = [("listener", "httpListeners"), ("rule", "requestRoutingRules"), ("pool", "backendAddressPools")];
 
-/// What becomes of a request that comes to the public address.
+/// Routes a request that arrives at the public address.
 pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, request: &Request) -> AppGatewayReport {
     let (path, query) = request.path.split_once('?').map_or((request.path.as_str(), None), |(path, query)| (path, Some(query)));
     let host = request.authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -83,7 +80,7 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     AppGatewayReport { journey, rewritten, probe, origins }
 }
 
-/// What rewrites make of a request.
+/// Applies the gateway's rewrites to a request.
 fn rewritten(gateway: &Gateway, journey: &Journey, asked: &Asked<'_>, request: &Request) -> Option<Rewritten> {
     let name = journey.taken.as_ref()?.rewrites.as_ref()?;
     let set = gateway.properties.as_ref()?.rewrites.iter().flatten().find(|set| set.name == *name)?;
@@ -100,7 +97,7 @@ fn rewritten(gateway: &Gateway, journey: &Journey, asked: &Asked<'_>, request: &
     Some(rewrite(&set.properties, &incoming))
 }
 
-/// Takes a journey on with a new path: to the same backend, or to the one that the path map has for the new path.
+/// Continues a journey with a rewritten path: to the same backend, or to the backend that the path map has for the new path.
 fn follow(gateway: &Gateway, journey: &mut Journey, rewritten: &Rewritten, asked: Asked<'_>) {
     let Some(new) = &rewritten.path else { return };
     if rewritten.reroute {
@@ -116,7 +113,7 @@ fn follow(gateway: &Gateway, journey: &mut Journey, rewritten: &Rewritten, asked
     }
 }
 
-/// How it is found out whether the addresses are healthy that a journey leads to.
+/// Returns the probe of the addresses at the end of a journey.
 fn probe(gateway: &Gateway, journey: &Journey) -> Option<ProbeView> {
     let Ending::Forwarded { addresses, is_https, port, .. } = &journey.ending else { return None };
     let properties = gateway.properties.as_ref()?;
@@ -144,9 +141,9 @@ fn probe(gateway: &Gateway, journey: &Journey) -> Option<ProbeView> {
     })
 }
 
-/// The nodes of a story that a request passes, by their ids.
+/// Returns the ids of the story nodes that a request passes.
 #[must_use]
-pub fn way_of_app_gateway(report: &AppGatewayReport, story: &Graph) -> Vec<String> {
+pub fn app_gateway_story_path(report: &AppGatewayReport, story: &Graph) -> Vec<String> {
     let Some(taken) = &report.journey.taken else { return Vec::new() };
     let path = taken.path_rule.as_ref().map_or("/*", |(_, pattern)| pattern.as_str());
     let rule = format!("route:{path} {}", taken.listener);
@@ -182,7 +179,7 @@ fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {
     Some(format!("/properties/{list}/{at}"))
 }
 
-/// How a request to an Application Gateway ends, in the terms of every gateway.
+/// Converts the end of a journey to the endings that all gateways share.
 #[must_use]
 pub(crate) fn ending_of(journey: &Journey) -> simulate::Ending {
     match &journey.ending {
@@ -207,12 +204,12 @@ pub(crate) fn ending_of(journey: &Journey) -> simulate::Ending {
     }
 }
 
-/// How a request ends, as the end of a sentence: `goes to pool-a as /shop/`.
+/// Describes the end of a journey as the end of a sentence: `goes to pool-a as /shop/`.
 #[must_use]
 pub(crate) fn describe_ending(journey: &Journey) -> String {
     match &journey.ending {
         Ending::Refused { code: Some(code), why } => format!("is answered {code}: {why}"),
         Ending::Refused { code: None, why } => format!("is not answered: {why}"),
-        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).told(),
+        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).summary(),
     }
 }

@@ -1,8 +1,6 @@
-//! Help while writing: what a field is for, and what may stand at a place.
+//! Offers help while the user types: what a field is for, and which values fit.
 //!
-//! Completion reads lines and indents and not the tree: while one is writing, there often is none.
-//!
-//! What must not be here: how a card or a list looks.
+//! Completion reads lines and indents, not the tree: an unfinished document often has no tree. Does not draw anything.
 
 use super::{Positions, ResourceRef, Span};
 use alloc::format;
@@ -13,51 +11,46 @@ use chancery_base::resource::{Object, SourceId};
 use chancery_base::schema::{Field, KnownKind, Literal, Others, Schema, Shape, allowed_values, describe};
 use chancery_text::{NodeId, Segment};
 
-/// What there is to say of a place in an input.
+/// Help for a place in an input.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Hover {
-    /// What it is about.
     #[serde(flatten)]
     pub span: Span,
     /// The field, as `spec.timeout_ms`, or the kind.
     pub title: String,
-    /// What sort of value belongs there.
+    /// The type of value that belongs there.
     pub takes: String,
-    /// What it is for.
+    /// The field's documentation.
     pub doc: String,
-    /// What may stand there, where only some values may.
+    /// The valid values, if the field is an enumeration.
     pub values: Vec<String>,
-    /// What counts where nothing stands there.
+    /// The default, used when the field is not set.
     pub default: Option<String>,
-    /// The resource.
     pub resource: ResourceRef,
 }
 
-/// What may be written at a place.
+/// What the user may type at a place.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Completions {
-    /// Byte offset where what is written begins.
+    /// Byte offset where the typed word begins.
     pub from: u32,
-    /// What would fit.
     pub items: Vec<Completion>,
 }
 
-/// One thing that may be written.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Completion {
-    /// What to show.
+    /// The string that the list shows.
     pub label: String,
-    /// What to write.
+    /// The string to insert.
     pub insert: String,
     /// `kind`, `field` or `value`.
     pub sort: &'static str,
-    /// What sort of value it takes.
+    /// The type of value that it accepts.
     pub detail: String,
-    /// What it is for.
     pub doc: String,
 }
 
-/// What there is to say of the value or key at a byte offset.
+/// Returns help for the key or value at a byte offset.
 pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: SourceId, offset: u32) -> Option<Hover> {
     let (object, node) = innermost(compilation, source, offset)?;
     let span = positions.span(source, object.key_range(node).filter(|key| !key.is_empty()).or_else(|| object.value_range(node))?)?;
@@ -77,7 +70,7 @@ pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: Sourc
         let values = known.values.iter().map(ToString::to_string).collect();
         return Some(Hover { span, title, takes, doc, values, default: Some(known.default.to_string()), resource });
     }
-    // Annotations hold objects whose fields stand at their top.
+    // Objects in annotations have their fields at the top level.
     let below = if object.parent.is_some() { &keys[..] } else { keys.strip_prefix(&["spec"])? };
     let field = describe(kind.spec, below)?;
     Some(Hover {
@@ -91,7 +84,7 @@ pub fn hover(compilation: &Compilation, positions: &Positions<'_>, source: Sourc
     })
 }
 
-/// The annotations of a kind of which there is something to say.
+/// Returns the annotations of a kind that have documentation.
 fn annotations_of<'k>(dialects: impl Iterator<Item = &'static Dialect> + 'k, kind: &'k str) -> impl Iterator<Item = &'static AnnotationDoc> + 'k {
     dialects.flat_map(|dialect| dialect.annotations).filter(move |(of, _)| *of == kind).flat_map(|(_, known)| known.docs)
 }
@@ -108,12 +101,12 @@ fn literal(of: Literal) -> String {
     }
 }
 
-/// The object whose text holds an offset, and the innermost node there.
+/// Returns the object that contains an offset, and its innermost node there.
 fn innermost(compilation: &Compilation, source: SourceId, offset: u32) -> Option<(&Object, NodeId)> {
     let here = |object: &&Object| {
         object.source.source == source && object.value_range(object.root.id).is_some_and(|range| range.start <= offset && offset <= range.end)
     };
-    // What stands in an annotation comes after what holds it, and is nearer.
+    // An object in an annotation comes after its holder, and is the inner one.
     compilation.objects.iter().filter(here).filter_map(|object| at(object, offset).map(|node| (object, node))).last()
 }
 
@@ -124,7 +117,7 @@ fn at(object: &Object, offset: u32) -> Option<NodeId> {
     (0..spans.len() as u32).map(NodeId).rfind(|id| holds(id) && within(*id))
 }
 
-/// What sort of value a schema takes, in a few words.
+/// Describes the type of value that a schema accepts, in a few words.
 fn takes(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "any value".into(),
@@ -145,7 +138,7 @@ fn takes(schema: &Schema) -> String {
     }
 }
 
-/// What may be written at a byte offset of a text, in any of these dialects.
+/// Returns what the user may type at a byte offset, in any of the given dialects.
 pub fn completions(dialects: &[&'static Dialect], text: &str, offset: u32) -> Completions {
     let Some(before) = text.get(..offset as usize) else { return Completions::default() };
     let start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -181,7 +174,7 @@ pub fn completions(dialects: &[&'static Dialect], text: &str, offset: u32) -> Co
     Completions { from, items: fields }
 }
 
-/// Whether a line stands among the annotations of an object.
+/// Whether a line belongs to the annotations of an object.
 fn is_annotation(before: &str, start: usize, indent: usize) -> bool {
     path_above(before, start, indent) == ["metadata", "annotations"]
 }
@@ -226,7 +219,7 @@ fn line_value<'t>(document: &'t str, name: &str) -> Option<&'t str> {
     Some(value.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']))
 }
 
-/// The kind that a document says it is; where it does not say a version, the newest.
+/// Returns the kind that a document declares. A document without a version has the newest one.
 fn kind_of(document: &str, kinds: &[KnownKind]) -> Option<KnownKind> {
     let (name, version) = (line_value(document, "kind")?, line_value(document, "apiVersion"));
     let named = || kinds.iter().filter(|kind| kind.name == name);
@@ -260,7 +253,7 @@ fn top_values(name: &str, document: &str, kinds: &[KnownKind]) -> Vec<Completion
     out
 }
 
-/// The keys that lead to a line of this indent, from the document's top.
+/// Returns the keys that enclose a line of this indent, from the document's top.
 fn path_above(before: &str, start: usize, indent: usize) -> Vec<String> {
     let mut path = Vec::new();
     let mut indent = indent;
@@ -272,13 +265,13 @@ fn path_above(before: &str, start: usize, indent: usize) -> Vec<String> {
         if content.is_empty() || content.starts_with('#') {
             continue;
         }
-        // `- key:` stands where the key stands.
+        // In `- key:` the key's own column is its indent.
         let key = content.trim_start_matches(['-', ' ']);
         let its = line.len() - key.len();
         let dash = line.len() - content.len();
         let Some((name, rest)) = key.split_once(':') else { continue };
         let opens = rest.trim().is_empty() || rest.trim().starts_with('#');
-        // A list may stand at the indent of the key that holds it.
+        // A list may have the same indent as the key that holds it.
         if opens && (its < indent) {
             path.push(name.trim_matches(['"', '\'']).to_string());
             indent = its;
@@ -293,7 +286,7 @@ fn path_above(before: &str, start: usize, indent: usize) -> Vec<String> {
     path
 }
 
-/// The schema at a path, lists and maps followed.
+/// Returns the schema at a path, through lists and maps.
 fn schema_at(schema: &'static Schema, path: &[String]) -> Option<&'static Schema> {
     if path.is_empty() {
         return Some(schema);

@@ -1,6 +1,4 @@
-//! Certificates in words.
-//!
-//! What must not be here: whether anything is wrong with them.
+//! Describes certificates in a short phrase. Does not check them; see `check::certificate`.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,12 +7,13 @@ use chancery_base::diagnostic::time;
 use chancery_kubernetes::{der, pem};
 use sha1::{Digest as _, Sha1};
 
-/// So many bytes of a fingerprint tell two certificates apart.
+/// This many bytes of a fingerprint are enough to distinguish two certificates.
 const FINGERPRINT: usize = 4;
 
-/// For whom and until when the first certificate of a PEM is, with the begin of its fingerprint, and how many follow; `None` where there is none.
+/// Describes the first certificate of a PEM: its names, its expiry, the start of its fingerprint, and how many certificates follow. Returns `None`
+/// if the PEM contains no certificate.
 #[must_use]
-pub fn certificate_words(text: &[u8]) -> Option<String> {
+pub fn describe_certificate(text: &[u8]) -> Option<String> {
     let mut rest = text;
     let mut all = Vec::new();
     while let Ok(Some(block)) = pem::next(&mut rest) {

@@ -1,11 +1,11 @@
-//! The IR as a tree for people, and where in it each origin went.
+//! Dumps the IR as a readable tree, and records where in it each origin went.
 //!
-//! What is not said (`None`, empty lists) is left out, durations are texts, names of variants are in snake case. A value with an origin is
-//! written as the value; with origins, as `{"value": ..., "origin": {...}}`.
+//! Unset values (`None`, empty lists) are left out, durations are strings, and variant names are in snake case. A value with an origin is written
+//! as the value alone; with origins, as `{"value": ..., "origin": {...}}`.
 //!
-//! What must not be here: knowledge of any type of the IR beyond `Sourced`, `Origin` and fields named `origins`.
+//! Knows no type of the IR except `Sourced`, `Origin` and fields named `origins`.
 
-use super::things::Things;
+use super::named_parts::NamedParts;
 use super::{OriginView, Positions};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,26 +19,26 @@ use chancery_text::{Node, Object, Str, Value};
 use core::fmt;
 use serde::ser::{self, Serialize};
 
-/// The IR as a tree, and where in it each origin went.
+/// Returns the IR as a tree, and the place of each origin in it.
 pub fn dump(ir: &Ir) -> (Node, OutputMap) {
     let mut dumper = Dumper { trace: Trace::on(), ..Dumper::quiet() };
     let node = ir.serialize(&mut dumper).unwrap_or_else(|_| null());
     (node, OutputMap::new(dumper.trace.finish(), Vec::new()))
 }
 
-/// The IR as a tree.
+/// Returns the IR as a tree.
 pub fn dump_tree(ir: &Ir) -> Node {
     ir.serialize(&mut Dumper::quiet()).unwrap_or_else(|_| null())
 }
 
-/// What in the IR people know by name, and whose it is.
-pub(super) fn things(ir: &Ir) -> Things {
-    let mut dumper = Dumper { things: Some(Things::default()), ..Dumper::quiet() };
+/// Collects the named parts of the IR and their owners.
+pub(super) fn collect_named_parts(ir: &Ir) -> NamedParts {
+    let mut dumper = Dumper { named_parts: Some(NamedParts::default()), ..Dumper::quiet() };
     drop(ir.serialize(&mut dumper));
-    dumper.things.unwrap_or_default()
+    dumper.named_parts.unwrap_or_default()
 }
 
-/// What a controller has loaded as a tree, and where in it each field went. Key material is in neither.
+/// Returns a controller's loaded objects as a tree, and the place of each field in it. Key material is left out of both.
 pub fn dump_config(side: SideRef<'_>) -> (Node, OutputMap) {
     let (mut trace, mut keys) = (Trace::on(), Object::new());
     for (key, all) in side.side.stages.loaded(side.objects()) {
@@ -54,7 +54,7 @@ pub fn dump_config(side: SideRef<'_>) -> (Node, OutputMap) {
     (Node::synthesised(Value::Object(keys)), OutputMap::new(trace.finish(), Vec::new()))
 }
 
-/// What stands in a text comes from there. Trees are as deep as readers let them be.
+/// Records the origin of every value in a text. Readers limit the depth of trees.
 fn written(node: &Node, of: (ObjectId, Rule), t: &mut Trace) {
     if node.id.is_some() {
         t.here(Origin::new(of.0, node.id, of.1));
@@ -66,7 +66,7 @@ fn written(node: &Node, of: (ObjectId, Rule), t: &mut Trace) {
     }
 }
 
-/// The IR as a tree, each value with its origin.
+/// Returns the IR as a tree in which each value has its origin.
 pub fn dump_with_origins(gateway: GatewayRef<'_>, positions: &Positions<'_>) -> Node {
     let show = |origin: Origin| {
         let view = OriginView::of(origin, gateway.of(), positions);
@@ -91,50 +91,50 @@ pub fn dump_with_origins(gateway: GatewayRef<'_>, positions: &Positions<'_>) -> 
 
 struct Dumper<'a> {
     trace: Trace,
-    /// How origins are shown, if they are.
+    /// How to write origins; `None` if they are left out.
     shown: Option<&'a dyn Fn(Origin) -> Node>,
-    /// Who listens instead of the trace, if anybody does. Of the tree only what things are named by is written then.
-    things: Option<Things>,
-    /// Whether what is written names a thing.
+    /// Receives names and origins instead of the trace, if set. The dump then writes only the parts of the tree that names are made from.
+    named_parts: Option<NamedParts>,
+    /// Whether the value being written is a part of a name.
     is_name: bool,
-    /// The origins that are written, where nothing else is.
+    /// Collects the origins that are written, if set; nothing else is then kept.
     origins: Option<Vec<Origin>>,
 }
 
-/// Keys of what things are named by.
+/// Keys of the values that names are made from.
 const NAMES: [&str; 4] = ["name", "cluster_name", "path", "match"];
-/// Keys of what holds such, and of what tells by being there what a thing is.
+/// Keys of objects that contain such values, or whose presence decides what a part is called.
 const HOLDERS: [&str; 3] = ["matcher", "virtual_hosts", "http"];
 
 impl Dumper<'_> {
     fn quiet() -> Self {
-        Self { trace: Trace::off(), shown: None, things: None, is_name: false, origins: None }
+        Self { trace: Trace::off(), shown: None, named_parts: None, is_name: false, origins: None }
     }
 
     fn enter(&mut self, name: &str) -> usize {
-        match &mut self.things {
-            Some(things) => things.enter(name),
+        match &mut self.named_parts {
+            Some(named_parts) => named_parts.enter(name),
             None => self.trace.enter(name),
         }
     }
 
     fn enter_item(&mut self, index: usize) -> usize {
-        match &mut self.things {
-            Some(things) => things.enter_item(),
+        match &mut self.named_parts {
+            Some(named_parts) => named_parts.enter_item(),
             None => self.trace.enter_item(index),
         }
     }
 
     fn leave(&mut self, mark: usize) {
-        match &mut self.things {
-            Some(things) => things.leave(mark),
+        match &mut self.named_parts {
+            Some(named_parts) => named_parts.leave(mark),
             None => self.trace.leave(mark),
         }
     }
 
-    /// Whether it is enough to say that there is something.
+    /// Whether the value's presence is enough, without its content.
     fn is_terse(&self) -> bool {
-        self.origins.is_some() || self.things.is_some() && !self.is_name
+        self.origins.is_some() || self.named_parts.is_some() && !self.is_name
     }
 
     fn text(&self, of: &str) -> Done {
@@ -142,8 +142,8 @@ impl Dumper<'_> {
     }
 
     fn here(&mut self, origins: &[Origin]) {
-        match &mut self.things {
-            Some(things) => things.here(origins),
+        match &mut self.named_parts {
+            Some(named_parts) => named_parts.here(origins),
             None => self.trace.here(origins),
         }
     }
@@ -169,7 +169,7 @@ impl ser::Error for Never {
 
 type Done = Result<Node, Never>;
 
-/// Writes a value of whatever type, so that only this is compiled for each.
+/// Writes a value of any type. Only the closure is compiled per type.
 type Write<'w> = &'w mut dyn FnMut(&mut Dumper<'_>) -> Done;
 
 fn null() -> Node {
@@ -184,7 +184,7 @@ fn done(value: Value) -> Done {
     Ok(Node::synthesised(value))
 }
 
-fn says_nothing(node: &Node) -> bool {
+fn is_unset(node: &Node) -> bool {
     match &node.value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -243,7 +243,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
     }
     fn serialize_u64(self, v: u64) -> Done {
         if let Some(origins) = &mut self.origins {
-            // As `Origin::to_bits` wrote it.
+            // In the form that `Origin::to_bits` wrote.
             origins.extend(Origin::from_bits(v));
         }
         done(Value::Int(v as i64))
@@ -271,7 +271,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
         value.serialize(self)
     }
     fn serialize_unit(self) -> Done {
-        // What is there and has no content, e.g. HTTP/2 without options.
+        // An object that is present but has no content, e.g. HTTP/2 without options.
         done(Value::Bool(true))
     }
     fn serialize_unit_struct(self, name: &'static str) -> Done {
@@ -317,7 +317,7 @@ impl<'d, 'a> ser::Serializer for &'d mut Dumper<'a> {
 struct Items<'d, 'a> {
     dumper: &'d mut Dumper<'a>,
     items: Vec<Node>,
-    /// How many there are, whether they are kept or not.
+    /// How many items there are, kept or not.
     count: usize,
     variant: Option<&'static str>,
 }
@@ -326,8 +326,8 @@ impl Items<'_, '_> {
     fn push(&mut self, write: Write<'_>) -> Result<(), Never> {
         let mark = self.dumper.enter_item(self.count);
         let node = write(self.dumper)?;
-        match &mut self.dumper.things {
-            Some(things) => things.item(&node),
+        match &mut self.dumper.named_parts {
+            Some(named_parts) => named_parts.item(&node),
             None if self.dumper.origins.is_none() => self.items.push(node),
             None => {}
         }
@@ -337,7 +337,7 @@ impl Items<'_, '_> {
     }
 
     fn close(self) -> Done {
-        // That there are items is all that is asked later where they are not kept.
+        // When items are not kept, later code only asks whether any exist.
         let is_kept = self.items.len() == self.count;
         let list = Node::synthesised(if is_kept { Value::Array(self.items) } else { Value::Bool(true) });
         match self.variant {
@@ -351,10 +351,10 @@ struct Fields<'d, 'a> {
     dumper: &'d mut Dumper<'a>,
     name: &'static str,
     object: Object,
-    /// Whether there is something that the object does not keep.
+    /// Whether the object has fields that it does not keep.
     has_more: bool,
     variant: Option<&'static str>,
-    /// Where to go back to, of a struct variant.
+    /// The trace's mark to return to, for a struct variant.
     mark: Option<usize>,
     key: Str,
     value: Option<Node>,
@@ -379,7 +379,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     fn put(&mut self, key: &str, write: Write<'_>) -> Result<(), Never> {
-        let heard = self.dumper.things.as_ref().map(Things::mark);
+        let heard = self.dumper.named_parts.as_ref().map(NamedParts::mark);
         let mark = self.dumper.enter(key);
         let was_name = self.dumper.is_name;
         self.dumper.is_name = was_name || NAMES.contains(&key);
@@ -387,10 +387,10 @@ impl<'d, 'a> Fields<'d, 'a> {
         let is_kept = !self.dumper.is_terse() || HOLDERS.contains(&key);
         self.dumper.is_name = was_name;
         self.dumper.leave(mark);
-        match (says_nothing(&node), &mut self.dumper.things, heard) {
+        match (is_unset(&node), &mut self.dumper.named_parts, heard) {
             (false, ..) if is_kept => drop(self.object.insert(key, node)),
             (false, ..) => self.has_more = true,
-            (true, Some(things), Some(heard)) => things.forget(heard),
+            (true, Some(named_parts), Some(heard)) => named_parts.forget(heard),
             (true, ..) => {}
         }
         Ok(())
@@ -414,7 +414,7 @@ impl<'d, 'a> Fields<'d, 'a> {
         Ok(())
     }
 
-    /// The object, or that there is one.
+    /// Returns the object, or only that it exists.
     fn whole(self) -> Node {
         Node::synthesised(if self.has_more && self.object.is_empty() { Value::Bool(true) } else { Value::Object(self.object) })
     }

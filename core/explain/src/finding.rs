@@ -1,6 +1,4 @@
-//! Findings as plain data: what a diagnostic says, with names and places instead of numbers.
-//!
-//! What must not be here: how a finding looks.
+//! Converts diagnostics to plain data, with names and places instead of numbers. Does not format them.
 
 use super::{Positions, Span};
 use alloc::string::{String, ToString};
@@ -12,14 +10,11 @@ use chancery_base::resource::{Object, ResourceKey};
 use chancery_text::{NodeId, Str};
 use hashbrown::HashMap;
 
-/// A resource by its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct ResourceRef {
-    /// Kind.
     pub kind: Str,
-    /// Name.
     pub name: Str,
-    /// Namespace, where it has one.
+    /// `None` for resources without a namespace.
     pub namespace: Option<Str>,
 }
 
@@ -40,38 +35,34 @@ impl core::fmt::Display for ResourceRef {
     }
 }
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Finding {
-    /// Its code.
     pub code: &'static str,
     /// `error`, `warning` or `notice`.
     pub severity: &'static str,
-    /// The dialect whose controller finds it, where several stand side by side and it is not the same for all.
+    /// The dialect whose controller reports it, if several dialects are compiled together and they differ in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<&'static str>,
-    /// One sentence.
     pub message: String,
-    /// Where it stands; `None` where it is about the whole.
+    /// Where the problem is; `None` if it concerns the whole input.
     #[serde(flatten)]
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource on which the controller itself reports it: often the object where it stands, sometimes what the
-    /// controller made of it; `None` where it reports it about the whole.
+    /// The resource on which the controller itself reports the problem. Often this is `object`; sometimes it is a resource that the controller
+    /// generated. `None` if the controller reports it for the whole input.
     pub resource: Option<ResourceRef>,
-    /// The object where it stands.
+    /// The object that contains `span`.
     pub object: Option<ResourceRef>,
-    /// Other places that explain it.
+    /// Other places that explain the problem.
     pub related: Vec<RelatedView>,
-    /// What would help.
+    /// What to do about it.
     pub help: Option<String>,
-    /// A change that certainly mends it.
+    /// A change that certainly fixes it.
     pub fix: Option<FixView>,
 }
 
 impl Finding {
-    /// How bad it is.
     pub fn level(&self) -> Severity {
         match self.severity {
             "error" => Severity::Error,
@@ -81,12 +72,9 @@ impl Finding {
     }
 }
 
-/// Another place that explains a finding.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RelatedView {
-    /// What is there.
     pub message: String,
-    /// Where.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
@@ -94,23 +82,22 @@ pub struct RelatedView {
 /// A change of the text.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FixView {
-    /// What it does.
+    /// What the change does.
     pub message: String,
-    /// The first edit.
     #[serde(flatten)]
     pub first: EditView,
-    /// Those behind it in the same file, in its order.
+    /// Further edits in the same file, in the file's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<EditView>,
 }
 
 impl FixView {
-    /// All edits, in the order of the text.
+    /// All edits, in the order of the file.
     pub fn edits(&self) -> impl DoubleEndedIterator<Item = &EditView> {
         core::iter::once(&self.first).chain(&self.more)
     }
 
-    /// The text with this change; `None` where it is another text.
+    /// Applies the change to a text; `None` if the text does not fit it.
     pub fn apply(&self, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
@@ -127,14 +114,14 @@ impl FixView {
 /// One replacement of text.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct EditView {
-    /// What takes the place of the text there.
+    /// The new text.
     pub replacement: String,
-    /// What is replaced.
+    /// The range to replace.
     #[serde(flatten)]
     pub span: Span,
 }
 
-/// What makes two findings the same.
+/// The values that identify a finding: two findings with the same values are one.
 #[derive(PartialEq, Eq, Hash)]
 struct Identity {
     code: &'static str,
@@ -143,7 +130,8 @@ struct Identity {
     place: Option<(u32, u32)>,
 }
 
-/// All findings of all sides, by file and place; those about the whole come last. What several controllers find alike is there once.
+/// Returns all findings of all sides, by file and place; findings about the whole input come last. Findings that several controllers share appear
+/// once.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -193,21 +181,21 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
         Place::Node { object, node, .. } => compilation.objects.get(object).map(|object| (object, node)),
         _ => None,
     };
-    // Where nothing is kept back, nothing is looked for.
+    // Without secrets in the object there is nothing to hide.
     let is_plain = object.is_some_and(|(object, _)| !holds_back(object));
     let path_of = |(object, node): (&Object, NodeId)| if is_plain { object.path(node).to_string() } else { positions.path(object, node) };
     let path = object.map(path_of).filter(|path| !path.is_empty());
     let span = positions.place(&of.place);
-    // What a message quotes may be secret where it is written.
-    let said_at = |span: &Option<Span>, message: &String| {
+    // A message may quote a value that is secret at its place.
+    let redact_at = |span: &Option<Span>, message: &String| {
         let span = span.as_ref().filter(|_| !is_plain);
         span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
     };
-    let said = |message: &String| said_at(&span, message);
-    // Another place may be of another object.
+    let said = |message: &String| redact_at(&span, message);
+    // The related place may belong to another object.
     let related = of.related.iter().map(|related| {
         let span = positions.place(&related.place);
-        RelatedView { message: said(&said_at(&span, &related.message)), span }
+        RelatedView { message: said(&redact_at(&span, &related.message)), span }
     });
     let related = related.collect();
     Finding {
@@ -228,14 +216,14 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
 fn fix(of: &Fix, compilation: &Compilation, positions: &Positions<'_>) -> Option<FixView> {
     let mut edits = of.edits.iter().map(|edit| {
         let span = exact(&edit.place, compilation, positions)?;
-        // It would say again what stands there.
+        // The fix would repeat the hidden value.
         let is_hidden = !edit.replacement.trim().is_empty() && positions.hides(span.source, span.range());
         (!is_hidden).then(|| EditView { replacement: edit.replacement.clone(), span })
     });
     Some(FixView { message: of.message.clone(), first: edits.next()??, more: edits.collect::<Option<_>>()? })
 }
 
-/// Codes whose sentences are the controller's own.
+/// Codes whose messages quote the controller verbatim.
 const QUOTED: &[&str] = &[
     "backend-without-endpoints",
     "backend-without-service",
@@ -271,25 +259,25 @@ const QUOTED: &[&str] = &[
     "unsupported-protocol-version",
 ];
 
-/// Longer texts are not repeated.
+/// Longer values are not repeated in the message.
 const MOST_BYTES: u32 = 60;
 
-/// A finding in plain words, where its sentence is the controller's own: what is wrong, and the text that is.
+/// Returns a plain message for a finding that quotes its controller: what is wrong, and the invalid value. Returns `None` for other findings.
 #[must_use]
-pub fn in_plain_words(of: &Finding, compilation: &Compilation, positions: &Positions<'_>) -> Option<String> {
+pub fn plain_message(of: &Finding, compilation: &Compilation, positions: &Positions<'_>) -> Option<String> {
     if !QUOTED.contains(&of.code) {
         return None;
     }
     let reported = compilation.diagnostics.iter().chain(compilation.sides.iter().flat_map(|side| &side.diagnostics));
     let summary = reported.map(|diagnostic| diagnostic.code).find(|code| code.name == of.code)?.summary;
     let text = of.span.as_ref().filter(|span| span.range().len() <= MOST_BYTES).map(|span| positions.masked(span.source, span.range()));
-    // A key names no value, and a text with stars says nothing.
+    // A key is not a value, and a masked value adds nothing.
     let text = text
         .filter(|text| !text.is_empty() && !text.contains(['\n', '`', '*']) && !of.path.as_ref().is_some_and(|path| path.ends_with(text.as_str())));
     Some(text.map_or_else(|| summary.to_string(), |text| alloc::format!("{summary}: `{}`", text.trim_matches(['"', '\'']))))
 }
 
-/// Exactly the place, for changes.
+/// Returns the exact place, for changes.
 fn exact(place: &Place, compilation: &Compilation, positions: &Positions<'_>) -> Option<Span> {
     match place {
         Place::Whole => None,
@@ -305,7 +293,7 @@ fn exact(place: &Place, compilation: &Compilation, positions: &Positions<'_>) ->
     }
 }
 
-/// Bytes of an input that are not UTF-8: their place in the text, and in the bytes.
+/// Reports the bytes of an input that are not UTF-8. Each pair is a place in the text, and in the bytes.
 pub fn not_utf8(source: chancery_base::resource::SourceId, wrong: &[(u32, usize)]) -> Option<Diagnostic> {
     let (first, offset) = wrong.first()?;
     let others = match wrong.len() {

@@ -1,6 +1,5 @@
-//! What becomes of a request in one line, in the user's words: `90 % cart:8080, 10 % cart-next:8080, as /1`.
-//!
-//! What must not be here: the steps on the way.
+//! Describes what happens to a request in one line, in the user's terms: `90 % cart:8080, 10 % cart-next:8080, as /1`. Does not list the steps; see
+//! `route`.
 
 use super::graph::{TRANSPORT, id_of};
 use super::{Graph, GraphNode, NodeKind, RouteReport};
@@ -14,13 +13,13 @@ use chancery_envoy::simulate::{Ending, Outcome, Request, Simulation, percent};
 use hashbrown::HashMap;
 use pb::matcher::string_matcher::MatchPattern;
 
-/// Places in the columns of a story.
+/// Numbers of the columns of a story.
 const HOST: u8 = 1;
 const RULE: u8 = 2;
 const SERVICE: u8 = 3;
 
-/// Where the requests that are like this one go: clusters by name, each with its share in percent, the largest first. Routes that take a fraction of
-/// the requests come before the one that takes the rest. `parts` are those of what Envoy gets.
+/// Returns where requests like this one go: clusters by name, each with its share in percent, the largest first. Routes that match a fraction of
+/// the requests come before the route that matches the rest. `parts` indexes Envoy's configuration.
 #[must_use]
 pub fn shares(simulation: &Simulation, parts: &ByPointer<'_>) -> Vec<(String, f64)> {
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
@@ -46,7 +45,7 @@ pub fn shares(simulation: &Simulation, parts: &ByPointer<'_>) -> Vec<(String, f6
     out
 }
 
-/// The cluster that a route sends to, where it is one alone.
+/// Returns the cluster that a route sends to, if there is only one.
 fn cluster_of(route: &pb::route::Route) -> Option<&str> {
     use pb::route::{route::Action, route_action::ClusterSpecifier};
     match route.action.as_ref()? {
@@ -58,7 +57,7 @@ fn cluster_of(route: &pb::route::Route) -> Option<&str> {
     }
 }
 
-/// The fraction of requests that a route takes, from 0 to 1.
+/// Returns the fraction of requests that a route matches, from 0 to 1.
 fn fraction(route: &pb::route::Route) -> Option<f64> {
     use pb::kind::fractional_percent::DenominatorType;
     let of = route.r#match.as_ref()?.runtime_fraction.as_ref()?.default_value.as_ref()?;
@@ -70,7 +69,7 @@ fn fraction(route: &pb::route::Route) -> Option<f64> {
     Some((f64::from(of.numerator) / denominator).clamp(0.0, 1.0))
 }
 
-/// The line. `story` names clusters as the user does.
+/// Returns the line. `story` provides the user's names of clusters.
 #[must_use]
 pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, story: &Graph) -> String {
     let simulation = &report.simulation;
@@ -78,7 +77,7 @@ pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, 
         return no_tls(simulation);
     }
     if simulation.outcome != Outcome::Forward {
-        return Ending::of(simulation).told();
+        return Ending::of(simulation).summary();
     }
     let all = shares(simulation, parts);
     let one = |(cluster, share): &(String, f64)| {
@@ -90,7 +89,7 @@ pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, 
     path.map_or_else(|| to.clone(), |path| format!("{to}, as {path}"))
 }
 
-/// Why a TLS connection ends here, and what to do about it.
+/// Explains why a TLS connection ends here, and what to do about it.
 fn no_tls(simulation: &Simulation) -> String {
     let port = simulation.connection.as_ref().and_then(|connection| connection.address.rsplit_once(':')).map_or("this port", |(_, port)| port);
     match simulation.outcome {
@@ -101,19 +100,19 @@ fn no_tls(simulation: &Simulation) -> String {
     }
 }
 
-/// What the user calls a cluster: the Service with its port, or the address; otherwise the name of the cluster.
+/// Returns the user's name of a cluster: the Service with its port, or the address. Falls back to the name of the cluster.
 #[must_use]
 pub fn service_name(story: &Graph, cluster: &str) -> String {
     let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && clusters_of(node).any(|name| name == cluster));
     of.map_or_else(|| cluster.to_string(), called)
 }
 
-/// The user's names of all clusters in a story: an index, for callers that need many of them.
+/// An index of the user's names of all clusters in a story, for callers that need many names.
 #[derive(Debug)]
 pub struct ServiceNames<'s>(HashMap<&'s str, &'s GraphNode>);
 
 impl<'s> ServiceNames<'s> {
-    /// Makes the index of a story.
+    /// Builds the index of a story.
     #[must_use]
     pub fn of(story: &'s Graph) -> Self {
         let mut names = HashMap::new();
@@ -125,14 +124,14 @@ impl<'s> ServiceNames<'s> {
         Self(names)
     }
 
-    /// The name of one cluster, the same as [`service_name`] gives.
+    /// Returns the name of one cluster, as [`service_name`] does.
     #[must_use]
     pub fn name(&self, cluster: &str) -> String {
         self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))
     }
 }
 
-/// What a node of a Service is called.
+/// Returns the readable name of a Service's node.
 fn called(node: &GraphNode) -> String {
     match &node.resource {
         Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
@@ -140,14 +139,14 @@ fn called(node: &GraphNode) -> String {
     }
 }
 
-/// The clusters that a node stands for.
+/// Returns the names of the clusters that a node represents.
 fn clusters_of(node: &GraphNode) -> impl Iterator<Item = &str> {
     node.stands_for.iter().filter_map(|id| Some(id.rsplit_once("cluster:")?.1))
 }
 
-/// The nodes of a story that the request passes, by their ids.
+/// Returns the ids of the story nodes that a request passes.
 #[must_use]
-pub fn way(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<String> {
+pub fn story_path(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<String> {
     let simulation = &report.simulation;
     let made = |of: &str| {
         let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
@@ -160,12 +159,12 @@ pub fn way(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<St
     let is = |node: &GraphNode, of: &BTreeSet<String>| {
         node.resource.as_ref().is_some_and(|resource| of.contains(&id_of(resource))) || node.stands_for.iter().any(|id| of.contains(id.as_str()))
     };
-    // Rules of one resource may have the same path, and differ in what else they ask for.
+    // Rules of one resource may have the same path and differ in other conditions.
     let of_path = |node: &GraphNode| {
         node.kind == NodeKind::Route && is(node, &rule) && node.label.lines().next().is_some_and(|of| of.trim_end_matches('*').ends_with(&path))
     };
-    let asked = asked_by(simulation, parts);
-    let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| is_same(&rule.conditions, &asked));
+    let asked = matched_conditions(simulation, parts);
+    let asks_it = |node: &GraphNode| node.rule.as_ref().is_some_and(|rule| has_conditions(&rule.conditions, &asked));
     let is_told_apart = story.nodes.iter().any(|node| node.lane == Some(RULE) && of_path(node) && asks_it(node));
     let passes = |node: &&GraphNode| match node.lane {
         Some(SERVICE) => clusters.iter().any(|(cluster, _)| clusters_of(node).any(|name| name == cluster)),
@@ -177,8 +176,8 @@ pub fn way(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) -> Vec<St
     story.nodes.iter().filter(passes).map(|node| node.id.to_string()).collect()
 }
 
-/// What the route that a request takes asks for besides host, path and transport: names, each with the value that it must be.
-fn asked_by<'c>(simulation: &Simulation, parts: &ByPointer<'c>) -> Vec<(String, Option<&'c str>)> {
+/// Returns the conditions of the matched route except host, path and transport: names, each with its required value.
+fn matched_conditions<'c>(simulation: &Simulation, parts: &ByPointer<'c>) -> Vec<(String, Option<&'c str>)> {
     use pb::route::{header_matcher::HeaderMatchSpecifier, query_parameter_matcher::QueryParameterMatchSpecifier};
     let host = simulation.places.iter().find(|place| place.of == "virtual_host");
     let route = host.zip(simulation.route.as_ref()).map(|(host, route)| format!("{}/routes/{}", host.pointer, route.index));
@@ -204,8 +203,8 @@ fn asked_by<'c>(simulation: &Simulation, parts: &ByPointer<'c>) -> Vec<(String, 
     headers.chain(queries).chain(asks.grpc.as_ref().map(|_| ("gRPC".to_string(), None))).collect()
 }
 
-/// Whether the conditions of a rule, in words, are these.
-fn is_same(conditions: &[String], asked: &[(String, Option<&str>)]) -> bool {
+/// Whether the phrases of a rule's conditions are these conditions.
+fn has_conditions(conditions: &[String], asked: &[(String, Option<&str>)]) -> bool {
     let fits = |(words, (name, value)): (&String, &(String, Option<&str>))| {
         let rest = words.trim_start_matches("not ").strip_prefix(name.as_str());
         rest.is_some_and(|rest| value.is_none_or(|value| rest.strip_prefix(' ') == Some(value)))

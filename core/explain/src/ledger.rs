@@ -1,13 +1,13 @@
-//! The ledger for people: what became of every input object, and into what.
+//! Reports what happened to every input object: its state, and the parts made from it.
 //!
-//! The stages write down what they decide ([`chancery_base::compilation::Ledger`]); what became of what was loaded is read off the IR here.
+//! The stages record their decisions ([`chancery_base::compilation::Ledger`]); for loaded objects, this module derives the result from the IR.
 //!
-//! What must not be here: decisions. An object that no stage decided on is reported as ignored, with the reason.
+//! Makes no decisions. An object that no stage decided on is reported as ignored, with the reason.
 
 #[cfg(test)]
 mod tests;
 
-use super::dump::things;
+use super::dump::collect_named_parts;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -26,44 +26,40 @@ use chancery_text::Str;
 use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
 
-/// What became of one object.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LedgerRow {
-    /// The object.
     #[serde(skip)]
     pub object: ObjectId,
-    /// The dialect whose controller it is about, where several stand side by side.
+    /// The dialect whose controller the row is about, if several dialects are compiled together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<&'static str>,
-    /// Its name.
     pub resource: ResourceRef,
     /// `emitted`, `merged`, `read`, `shadowed`, `ignored` or `invalid`.
     pub state: &'static str,
-    /// What was made of it.
+    /// The parts made from it.
     pub into: Vec<Str>,
-    /// With whom it was merged, or who reads it besides the first: at most [`LedgerRow::MOST_NAMED`], the first by name.
+    /// The objects that it was merged with, or the readers after the first: at most [`LedgerRow::MOST_NAMED`], the first by name.
     pub with: Vec<ResourceRef>,
-    /// How many more those are than `with` names.
+    /// How many more objects there are than `with` names.
     #[serde(skip_serializing_if = "is_none")]
     pub with_more: usize,
-    /// Who took its place, or who reads it.
+    /// The object that replaces it, or that reads it.
     pub by: Option<ResourceRef>,
     /// Why it was ignored, as one word.
     pub why: Option<&'static str>,
-    /// Why it was ignored or what is wrong with it, in words.
+    /// Why it was ignored or what is wrong with it, as a phrase.
     pub detail: Option<Str>,
     /// The object whose annotation holds it.
     pub holder: Option<ResourceRef>,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
 
 impl LedgerRow {
-    /// How many others a row names: rows of all members of a large group that name all the others would be too much to read, and to hold.
+    /// How many other objects a row names. Rows of a large group that name all members would need too much memory and be unreadable.
     pub const MOST_NAMED: usize = 16;
 
-    /// Names the first of this many others, and counts the rest.
+    /// Names the first of the other objects, and counts the rest.
     fn name(&mut self, others: impl Iterator<Item = ResourceRef>, count: usize) {
         self.with = others.take(Self::MOST_NAMED).collect();
         self.with_more = count.saturating_sub(self.with.len());
@@ -75,8 +71,8 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// What became of every object for each side, one side after another, each in the order of the text. What a controller does not read is
-/// in the ledger of the one that does; what none reads is in the first.
+/// Returns the ledger of every side, one side after another, each in the order of the text. An object that a controller does not read is in the
+/// ledger of the controller that reads it; an object that none reads is in the first ledger.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -113,32 +109,32 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
     all
 }
 
-/// What became of every object for one side, in the order of the text.
+/// Returns the ledger of one side, in the order of the text.
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
-    let mut again = Again::new(side);
-    side.objects().iter().map(|object| row(object, side, positions, &facts, || again.is_needed(object.id, &facts))).collect()
+    let mut again = RebuiltGateways::new(side);
+    side.objects().iter().map(|object| row(object, side, positions, &facts, || again.is_object_needed(object.id, &facts))).collect()
 }
 
-/// At most this many gateways are made again, to see what they would lack.
+/// At most this many gateways are rebuilt to see what they would lack.
 const MOST_MADE_AGAIN: usize = 400;
 
-/// The gateways of a side, made again without an object.
-struct Again<'a> {
+/// Rebuilds the gateways of a side without an object.
+struct RebuiltGateways<'a> {
     side: SideRef<'a>,
-    /// How many of them may be made.
+    /// How many more gateways may be rebuilt.
     budget: usize,
-    /// What each gateway's Envoys get with the object, once it was asked for; `None` for what is no Envoy.
+    /// What each gateway's Envoys get with the object, computed on first use; `None` for gateways that are not Envoys.
     served: Option<Vec<Option<String>>>,
 }
 
-impl<'a> Again<'a> {
+impl<'a> RebuiltGateways<'a> {
     fn new(side: SideRef<'a>) -> Self {
         Self { side, budget: MOST_MADE_AGAIN, served: None }
     }
 
-    /// Whether gateways do something else without an object. `None` where that is not found out.
-    fn is_needed(&mut self, object: ObjectId, facts: &Facts) -> Option<bool> {
+    /// Whether gateways behave differently without an object. `None` if that was not determined.
+    fn is_object_needed(&mut self, object: ObjectId, facts: &Facts) -> Option<bool> {
         if let Some(known) = self.side.side.stages.is_needed(self.side, object, &facts.readers_of(object), &mut self.budget) {
             return Some(known);
         }
@@ -146,7 +142,7 @@ impl<'a> Again<'a> {
         self.budget = self.budget.checked_sub(gateways.len())?;
         let after = self.side.gateways_without(object)?;
         let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
-        // A host may have asked for one of several gateways.
+        // A host may have requested only one of several gateways.
         let has_same = |(before, served): (&Gateway, &Option<String>)| {
             after.iter().any(|after| before.id == after.id && is_same(before, served.as_deref(), after))
         };
@@ -154,14 +150,15 @@ impl<'a> Again<'a> {
     }
 }
 
-/// All that an Envoy gets in one document: with endpoints, and without what it would not ask for. `None` for what is no Envoy.
+/// Returns everything that an Envoy gets, in one document: with endpoints, and without resources that it would not request. `None` for gateways
+/// that are not Envoys.
 fn served(gateway: &Gateway) -> Option<String> {
     let Outcome::Runs(ir) = &gateway.outcome else { return None };
     let options = chancery_envoy::Options { document: Document::Bootstrap, secrets: Some(&|_| None), ..chancery_envoy::Options::default() };
     Some(emit::emit(ir, &options, &mut Emitted::default()).text())
 }
 
-/// Whether two gateways do the same, wherever it comes from. `before_served` is what the Envoys of the first get.
+/// Whether two gateways behave the same, regardless of origins. `before_served` is what the Envoys of the first get.
 fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bool {
     match (&before.outcome, &after.outcome) {
         (Outcome::Runs(_), Outcome::Runs(_)) => before_served == served(after).as_deref(),
@@ -172,23 +169,22 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
     }
 }
 
-/// The rows of objects without effect (ignored, shadowed or invalid), in the order of the text, as [`ledger_of`] has them. It costs less, as the whole of
-/// the IR is read only where something is left of which a look at parts does not say that it is in use. Small inputs are looked at in full: there it is
-/// found out what gateways would do without a resource.
+/// Returns the rows of objects without effect (ignored, shadowed or invalid), in the order of the text and with the content of [`ledger_of`]. It is
+/// cheaper than the whole ledger: it reads the whole IR only for objects that parts of the IR do not show to be in use. For small inputs it checks
+/// all objects by rebuilding the gateways without them.
 ///
-/// `looks_closer` chooses the objects for which the gateways may be made again without them; of others, one that is only looked up may be in the rows
+/// `looks_closer` selects the objects to check by rebuilding the gateways. Of other objects, an object that is only looked up may be in the rows
 /// although gateways need it.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
     if side.may_be_made_again() {
-        let (facts, mut again) = (Facts::collect(side), Again::new(side));
-        let rows = side
-            .objects()
-            .iter()
-            .map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_needed(object.id, &facts) } else { None }));
+        let (facts, mut again) = (Facts::collect(side), RebuiltGateways::new(side));
+        let rows = side.objects().iter().map(|object| {
+            row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None })
+        });
         return rows.filter(|row| [State::IGNORED, State::SHADOWED, State::INVALID].contains(&row.state)).collect();
     }
     let served = side.served();
-    let mut facts = Facts::of_findings(side).with_made(Made::default(), side);
+    let mut facts = Facts::of_findings(side).with_made(MadeParts::default(), side);
     let is_open = |object: &Object, facts: &Facts| {
         let is_undecided = matches!(side.side.ledger.get(object.id), State::Undecided | State::Loaded);
         is_undecided && !served.contains(&object.id) && facts.is_idle(object, side)
@@ -204,13 +200,13 @@ pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_c
     }
     let is_decided = |object: &Object| matches!(side.side.ledger.get(object.id), State::Ignored(..) | State::Shadowed(_) | State::Invalid(_));
     let idle = side.objects().iter().filter(|object| is_decided(object) || facts.shadowed.contains_key(&object.id) || is_open(object, &facts));
-    let mut again = Again::new(side);
-    let rows =
-        idle.map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_needed(object.id, &facts) } else { None }));
+    let mut again = RebuiltGateways::new(side);
+    let rows = idle
+        .map(|object| row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None }));
     rows.filter(|row| row.state != State::EMITTED).collect()
 }
 
-/// The first routes of each virtual host and the first clusters, with everything around them: enough to see most of what is in use.
+/// Returns the first routes of each virtual host and the first clusters, with everything around them: enough to see most of the objects in use.
 fn reduced(ir: &Ir) -> Ir {
     const ROUTES: usize = 16;
     const CLUSTERS: usize = 64;
@@ -219,13 +215,13 @@ fn reduced(ir: &Ir) -> Ir {
     ir
 }
 
-/// Each route where it stands first: what it says of objects it says in all places alike.
+/// Keeps the first occurrence of each route: all occurrences have the same origins.
 fn with_routes_once(ir: &Ir) -> Ir {
     let mut seen = HashSet::new();
     with_routes(ir, |routes| routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).cloned().collect())
 }
 
-/// The same with some of the routes of each virtual host.
+/// Returns the IR with some of the routes of each virtual host.
 fn with_routes(ir: &Ir, mut some: impl FnMut(&[Arc<Route>]) -> Vec<Arc<Route>>) -> Ir {
     let mut ir = ir.clone();
     let managers = ir.listeners.iter_mut().flat_map(|listener| &mut Arc::make_mut(listener).chains).flat_map(|chain| &mut chain.filters);
@@ -239,48 +235,48 @@ fn with_routes(ir: &Ir, mut some: impl FnMut(&[Arc<Route>]) -> Vec<Arc<Route>>) 
     ir
 }
 
-/// What the IR and the findings say of objects.
+/// What the IR and the findings show about objects.
 struct Facts {
     made: HashMap<ObjectId, MadeByObject>,
-    /// Of objects in routes with others: all that are, themselves too, in the order of their names. One list for all of which it is the same.
+    /// For each object that shares routes with others, all these objects including itself, by name. Objects with equal lists share one list.
     joined: HashMap<ObjectId, Arc<Vec<ObjectId>>>,
-    /// By the object whose place was taken.
+    /// By the object that was replaced.
     shadowed: HashMap<ObjectId, ObjectId>,
     errors: HashMap<ObjectId, String>,
-    /// Who looks an object up, each with whether it would do the same without.
+    /// The objects that look an object up, each with whether it would behave the same without it.
     used_by: HashMap<ObjectId, BTreeMap<ObjectId, bool>>,
-    /// Objects that are in use, or that what is in use looks up; known once the IR is.
+    /// Objects that are in use, or that objects in use look up; known once the IR is read.
     in_effect: HashSet<ObjectId>,
-    /// Objects that make something, and what they could not do without.
+    /// Objects that make a part, and the objects that these need.
     needed: HashSet<ObjectId>,
-    /// Whether only a part of the IR was read, so that others may make the same clusters.
+    /// Whether only a part of the IR was read, so that other objects may make the same clusters.
     is_partial: bool,
-    /// How many objects make a thing of this name.
+    /// How many objects make the part of this name.
     makers: HashMap<Str, usize>,
     holds: HashMap<ObjectId, usize>,
 }
 
-/// What the IR says of an object.
+/// What the IR shows about one object.
 #[derive(Default)]
 struct MadeByObject {
-    /// Things that it made.
-    things: Vec<Str>,
-    /// Things that take a value from it.
+    /// Parts that it made.
+    parts: Vec<Str>,
+    /// Parts that have a value from it.
     settings: Vec<Str>,
-    /// The groups of objects in one route that it belongs to, by their place.
+    /// Indexes of the route groups that it belongs to.
     groups: BTreeSet<usize>,
 }
 
-/// What IRs say of all objects.
+/// What the IRs show about all objects.
 #[derive(Default)]
-struct Made {
+struct MadeParts {
     objects: HashMap<ObjectId, MadeByObject>,
     /// The groups of objects in one route, each once.
     groups: Vec<Arc<Vec<ObjectId>>>,
 }
 
-impl Made {
-    /// Those with which each object is in routes. Objects of the same groups share their list.
+impl MadeParts {
+    /// Returns the objects with which each object shares routes. Objects of the same groups share their list.
     fn joined(&self, side: SideRef<'_>) -> HashMap<ObjectId, Arc<Vec<ObjectId>>> {
         let mut lists: HashMap<&BTreeSet<usize>, Arc<Vec<ObjectId>>> = HashMap::new();
         let mut joined = HashMap::new();
@@ -305,12 +301,12 @@ impl Facts {
         Self::of_findings(side).with_made(made_by_side(side), side)
     }
 
-    /// The same with what an IR says.
-    fn with_made(mut self, made: Made, side: SideRef<'_>) -> Self {
+    /// Adds what an IR shows.
+    fn with_made(mut self, made: MadeParts, side: SideRef<'_>) -> Self {
         self.joined = made.joined(side);
         self.made = made.objects;
         self.makers = HashMap::new();
-        for thing in self.made.values().flat_map(|made| &made.things) {
+        for thing in self.made.values().flat_map(|made| &made.parts) {
             *self.makers.entry(thing.clone()).or_default() += 1;
         }
         self.in_effect = self.reach(side, false);
@@ -318,7 +314,7 @@ impl Facts {
         self
     }
 
-    /// Objects that are in use by themselves, and on to all that they look up; with `needed`, to what they could not do without.
+    /// Returns the objects that have an effect themselves and everything that they look up; with `needed`, only the objects that they need.
     fn reach(&self, side: SideRef<'_>, needed: bool) -> HashSet<ObjectId> {
         let served = side.served();
         let is_gone = |object: &ObjectId| {
@@ -345,7 +341,7 @@ impl Facts {
         reached
     }
 
-    /// The objects that refer to an object, directly or by others.
+    /// Returns the objects that refer to an object, directly or through others.
     fn readers_of(&self, object: ObjectId) -> BTreeSet<ObjectId> {
         let (mut found, mut open) = (BTreeSet::new(), Vec::from([object]));
         while let Some(object) = open.pop() {
@@ -354,13 +350,13 @@ impl Facts {
         found
     }
 
-    /// Whether an object makes something that would not be there without it.
+    /// Whether an object makes a part that would not exist without it.
     fn is_made(&self, made: &MadeByObject) -> bool {
         let is_shared = |thing: &Str| thing.starts_with("cluster ") && (self.is_partial || self.makers.get(thing).is_some_and(|makers| *makers > 1));
-        !made.settings.is_empty() || made.things.iter().any(|thing| !is_shared(thing))
+        !made.settings.is_empty() || made.parts.iter().any(|thing| !is_shared(thing))
     }
 
-    /// What in effect refers to an object, or has the listener at which it counts; in the order of the text.
+    /// Returns the objects in effect that refer to an object or have its listener, in the order of the text.
     fn readers_in_effect(&self, object: &Object, side: SideRef<'_>) -> Vec<ObjectId> {
         let in_effect = |of: &dyn Fn(ObjectId) -> bool| -> Vec<ObjectId> {
             let others = side.objects().iter().map(|other| other.id).filter(|id| *id != object.id && self.in_effect.contains(id));
@@ -368,24 +364,24 @@ impl Facts {
         };
         let users = self.used_by.get(&object.id);
         let readers = in_effect(&|id| users.is_some_and(|users| users.contains_key(&id)));
-        let listens = |id: ObjectId| self.made.get(&id).is_some_and(|made| made.things.iter().any(|thing| thing.starts_with("listener ")));
+        let listens = |id: ObjectId| self.made.get(&id).is_some_and(|made| made.parts.iter().any(|thing| thing.starts_with("listener ")));
         if readers.is_empty() { in_effect(&listens) } else { readers }
     }
 
-    /// Another object that makes one of the things that an object makes: the first in the text that has routes.
+    /// Returns another object that makes one of the same parts: the first in the text that has routes.
     fn made_with(&self, object: &Object, made: &MadeByObject, side: SideRef<'_>) -> Option<ObjectId> {
-        let has_routes = |of: &MadeByObject| of.things.iter().any(|thing| thing.contains("route "));
+        let has_routes = |of: &MadeByObject| of.parts.iter().any(|thing| thing.contains("route "));
         let makes_same =
-            |id: ObjectId| self.made.get(&id).is_some_and(|of| has_routes(of) && of.things.iter().any(|thing| made.things.contains(thing)));
+            |id: ObjectId| self.made.get(&id).is_some_and(|of| has_routes(of) && of.parts.iter().any(|thing| made.parts.contains(thing)));
         side.objects().iter().map(|other| other.id).find(|id| *id != object.id && makes_same(*id))
     }
 
-    /// Whether nothing but the IR could say that an object has an effect.
+    /// Whether only the IR can show that an object has an effect.
     fn is_idle(&self, object: &Object, side: SideRef<'_>) -> bool {
         matches!(decide(object, side, self, || None), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
     }
 
-    /// All but what the IR says.
+    /// Collects all facts except those from the IR.
     fn of_findings(side: SideRef<'_>) -> Self {
         let mut facts = Self {
             made: HashMap::new(),
@@ -438,23 +434,23 @@ impl Facts {
     }
 }
 
-/// What every object made, by the origins in the IRs of a side.
-fn made_by_side(side: SideRef<'_>) -> Made {
+/// Collects the parts of every object, by the origins in the IRs of a side.
+fn made_by_side(side: SideRef<'_>) -> MadeParts {
     let several = side.side.gateways.len() > 1;
     read_irs(side.gateways().map(|gateway| (&**gateway.ir, several.then_some(gateway.id))))
 }
 
-/// What every object made, by the origins in IRs, each with the name of its gateway if that is to be said.
-fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> Made {
-    let mut made = Made::default();
+/// Collects the parts of every object, by the origins in IRs, each with the name of its gateway if the output needs it.
+fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId>)>) -> MadeParts {
+    let mut made = MadeParts::default();
     let mut known = HashMap::new();
     for (ir, gateway) in irs {
-        let things = things(&with_routes_once(ir.borrow()));
+        let parts = collect_named_parts(&with_routes_once(ir.borrow()));
         let mut seen = HashSet::new();
-        for (object, name, whole) in things.iter() {
+        for (object, name, whole) in parts.iter() {
             if seen.insert((object, name, whole)) {
                 let entry = made.objects.entry(object).or_default();
-                let list = if whole { &mut entry.things } else { &mut entry.settings };
+                let list = if whole { &mut entry.parts } else { &mut entry.settings };
                 list.push(gateway.map_or_else(|| name.clone(), |id| format!("{name} of {id}").into()));
             }
         }
@@ -463,8 +459,8 @@ fn read_irs<'i>(irs: impl Iterator<Item = (impl Borrow<Ir>, Option<&'i GatewayId
     made
 }
 
-/// Routes for the same requests, of which each takes its share, belong together. `known` has the places of the groups that were met.
-fn merge(ir: &Ir, made: &mut Made, known: &mut HashMap<Arc<Vec<ObjectId>>, usize>) {
+/// Joins the makers of routes that share the same requests. `known` has the indexes of the groups seen so far.
+fn merge(ir: &Ir, made: &mut MadeParts, known: &mut HashMap<Arc<Vec<ObjectId>>, usize>) {
     let managers = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let hosts = managers.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes.virtual_hosts),
@@ -490,9 +486,9 @@ fn merge(ir: &Ir, made: &mut Made, known: &mut HashMap<Arc<Vec<ObjectId>>, usize
     }
 }
 
-/// Whether two routes take the same requests, but for the share.
+/// Whether two routes match the same requests, apart from their share.
 fn same_requests(a: &RouteMatch, b: &RouteMatch) -> bool {
-    // Routes that Emissary makes for secure and insecure requests differ in this one header, and stand by turns.
+    // Emissary's routes for secure and insecure requests differ in this one header and alternate.
     fn headers(of: &RouteMatch) -> impl Iterator<Item = &Sourced<HeaderMatch>> {
         of.headers.iter().filter(|header| &*header.value.name != "x-forwarded-proto")
     }
@@ -525,7 +521,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         let settings = facts.made.get(&object.id).map(|made| &made.settings[..]).unwrap_or_default();
         if into.iter().chain(settings).any(is_route) { None } else { (side.dialect().hints.why_unreached)(side, object) }
     };
-    // What a sentence quotes may be secret where it is written.
+    // A phrase may quote a value that is secret at its place.
     let said = |detail: Str| {
         let place = object.value_range(object.root.id).filter(|_| holds_back(object));
         let said = place.map_or_else(|| detail.clone(), |place| positions.said(object.source.source, place, &detail).into());
@@ -533,14 +529,14 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     };
     match state {
         State::Emitted(into) => {
-            // An error says it better.
+            // An error is more precise.
             row.detail =
                 unreached(&into).and_then(|hint| said(facts.errors.get(&object.id).map_or(Str::new_static(hint), |error| error.as_str().into())));
             row.into = Arc::unwrap_or_clone(into);
         }
         State::Merged(with) => {
             row.name(with.iter().filter(|other| **other != object.id).filter_map(|other| name(*other)), with.len().saturating_sub(1));
-            row.into = facts.made.get(&object.id).map(|made| made.things.clone()).unwrap_or_default();
+            row.into = facts.made.get(&object.id).map(|made| made.parts.clone()).unwrap_or_default();
         }
         State::Read(by) => {
             let others = by.len().saturating_sub(1);
@@ -562,11 +558,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row
 }
 
-/// What became of an object that others look up, as far as it is known whether gateways need it.
+/// Decides the state of an object that others look up, as far as it is known whether gateways need it.
 fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideRef<'_>, facts: &Facts) -> State {
     let in_text = |ids: &mut dyn Iterator<Item = ObjectId>| {
         let mut objects: Vec<&Object> = ids.filter_map(|id| side.objects().get(id)).collect();
-        // In the order of the text: numbers of objects differ with what a memory has seen.
+        // In the order of the text: object numbers depend on what a cache has seen.
         objects.sort_by_key(|user| (user.source.source, user.source.offset));
         objects
     };
@@ -580,7 +576,7 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
         None => Some(&needing).filter(|users| !users.is_empty()),
     };
     if let Some(users) = emitted {
-        // Several may have one name.
+        // Several objects may share a name.
         let mut seen = HashSet::new();
         let names = users.iter().map(|user| ResourceRef::from(&user.key).to_string()).filter(|name| seen.insert(name.clone()));
         return State::Emitted(Arc::new(names.map(|name| format!("looked up by {name}").into()).collect()));
@@ -597,26 +593,26 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
     State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
 
-/// Said of what changes nothing though it is taken.
+/// The detail of an object that is accepted but changes nothing.
 const SAME_WITHOUT: &str = "Envoy gets the same without it";
 
-/// Whether a thing is there to hold others.
-fn is_frame(thing: &Str) -> bool {
+/// Whether a part exists only to contain others.
+fn is_container(thing: &Str) -> bool {
     ["virtual host ", "filter chain ", "listener "].iter().any(|frame| thing.starts_with(frame))
 }
 
-/// What became of an object that was loaded. `needed` finds out whether gateways would do something else without it.
+/// Decides the state of a loaded object. `needed` determines whether gateways would behave differently without it.
 fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce() -> Option<bool>) -> State {
     if let Some(by) = facts.shadowed.get(&object.id) {
         return State::Shadowed(*by);
     }
     let made = facts.made.get(&object.id);
     if let Some(made) = made.filter(|made| facts.is_made(made)) {
-        if let Some(joined) = facts.joined.get(&object.id).filter(|_| !made.things.is_empty()) {
+        if let Some(joined) = facts.joined.get(&object.id).filter(|_| !made.parts.is_empty()) {
             return State::Merged(joined.clone());
         }
-        // Others may make the same hosts and chains, and so may the controller by itself.
-        if made.things.iter().all(is_frame) && needed() == Some(false) {
+        // Other objects, or the controller itself, may make the same hosts and chains.
+        if made.parts.iter().all(is_container) && needed() == Some(false) {
             let readers = facts.readers_in_effect(object, side);
             return match facts.made_with(object, made, side) {
                 Some(other) => State::Shadowed(other),
@@ -624,8 +620,8 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
                 None => State::Read(readers),
             };
         }
-        let settings = made.settings.iter().filter(|_| made.things.is_empty());
-        return State::Emitted(Arc::new(made.things.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect()));
+        let settings = made.settings.iter().filter(|_| made.parts.is_empty());
+        return State::Emitted(Arc::new(made.parts.iter().cloned().chain(settings.map(|thing| format!("settings of {thing}").into())).collect()));
     }
     if let Some(error) = facts.errors.get(&object.id) {
         return State::Invalid(error.as_str().into());
@@ -640,7 +636,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
             (needed, _) => looked_up(users, needed, side, facts),
         };
     }
-    if made.is_some_and(|made| !made.things.is_empty()) {
+    if made.is_some_and(|made| !made.parts.is_empty()) {
         let reason = (side.dialect().hints.why_unreached)(side, object).unwrap_or("nothing leads there");
         return State::Ignored(Why::NeverReferenced, format!("{reason}; Envoy gets the same without it").into());
     }

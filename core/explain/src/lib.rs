@@ -1,74 +1,74 @@
-//! Views of a [`Compilation`](chancery_base::compilation::Compilation) that explain it: where things stand, what is wrong, where a value comes from,
-//! what a line makes, what refers to what, and what became of every object.
+//! Views that explain a [`Compilation`](chancery_base::compilation::Compilation): places in the input, findings, the origin of a value, the result
+//! of a line, references between objects, and what happened to every object.
 //!
-//! Everything here looks and nothing is computed again; it is made on demand and costs nothing when it is not asked for. All results are plain data
-//! that serialises, so that the command line, the playground and the desktop show the same. Key material is in none of them.
+//! Views are made on demand and compute nothing again. All results are plain data that can be serialised, so that the command line, the playground
+//! and the desktop show the same. No result contains key material.
 //!
-//! What must not be here: rendering for a terminal, files, and decisions about what a gateway does.
+//! Does not render for a terminal or read files; see the CLI. Does not decide what a gateway does; see `chancery_envoy::simulate`.
 #![no_std]
 
 extern crate alloc;
 
 mod app_gateway;
-mod asking;
 mod assist;
 mod certificate;
 pub mod check;
 pub mod compare;
 mod dump;
 mod finding;
+mod gateway_chain;
 mod graph;
 mod headline;
 pub mod layout;
 mod ledger;
+mod line_removal;
+mod lineage;
+mod named_parts;
 mod nginx;
-mod onward;
 mod origin;
 pub mod picture;
 mod pointer;
-mod refused;
+mod rejected;
 pub(crate) mod relation;
 mod request_test;
 mod route;
 mod routes;
+mod rule_text;
+mod sample_request;
 pub mod share;
 mod snapshot;
-mod things;
-mod thread;
 mod trace;
-mod unserved;
+mod unmatched;
 mod view;
 mod why_not;
-mod without;
-mod words;
 
 pub use app_gateway::{
-    AppGatewayReport, ProbeView, asking_app_gateway, route_app_gateway, routes_of_app_gateway, row_of_app_gateway_takes, way_of_app_gateway,
+    AppGatewayReport, ProbeView, app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request, app_gateway_story_path, route_app_gateway,
 };
-pub use asking::asking;
 pub use assist::{Completion, Completions, Hover, completions, hover};
-pub use certificate::certificate_words;
+pub use certificate::describe_certificate;
 pub use chancery_base::positions::{Excerpt, Positions, Span};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, in_plain_words, not_utf8};
+pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message};
+pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
-pub use headline::{ServiceNames, headline, service_name, shares, way};
+pub use headline::{ServiceNames, headline, service_name, shares, story_path};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
-pub use nginx::{NginxReport, SeenView, WayStep, asking_nginx, route_nginx, routes_of_nginx};
-pub use onward::{alone, entrances, follow};
+pub use line_removal::{InputWithoutField, input_without_line};
+pub use lineage::Lineage;
+pub use nginx::{NginxReport, SeenView, WayStep, nginx_sample_request, route_nginx, nginx_routes};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
-pub use refused::refused_by_envoy;
+pub use rejected::rejected_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
 pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
 pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
+pub use sample_request::sample_request;
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
-pub use thread::Thread;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
-pub use unserved::{HostThere, UnservedResource};
+pub use unmatched::{ServedHost, UnservedResource};
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};
-pub use without::{WithoutField, without_line};
 
 #[cfg(test)]
 mod tests;

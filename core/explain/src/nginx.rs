@@ -4,7 +4,7 @@
 
 mod routes;
 
-pub use routes::{asking_nginx, routes_of_nginx};
+pub use routes::{nginx_sample_request, nginx_routes};
 
 use crate::{OriginOf, OriginView, Positions};
 use alloc::string::{String, ToString as _};

@@ -1,8 +1,7 @@
-//! An origin as plain data: which field of which resource, where it stands, and by which rule it counts.
-//!
-//! What must not be here: places in outputs.
+//! Converts an origin to plain data: the field, its resource, its place, and the rule by which it applies. Does not know places in outputs; see
+//! `trace`.
 
-use super::{Positions, ResourceRef, Span, words};
+use super::{Positions, ResourceRef, Span, rule_text};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -13,24 +12,23 @@ use chancery_text::{Node, to_json};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OriginView {
-    /// The rule by which it does.
+    /// The rule by which the value follows from the field.
     pub rule: Rule,
-    /// The same in plain words.
+    /// The rule as a phrase.
     pub why: String,
-    /// The resource; `None` for what the controller has built in.
+    /// The resource; `None` for values that the controller has built in.
     pub resource: Option<ResourceRef>,
     /// Its field, as `spec.timeout_ms`; `None` for the whole resource.
     pub path: Option<String>,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
 
-/// At most this many fields that a value was computed from are named.
+/// At most this many fields are named for a computed value.
 const MOST_LEAVES: usize = 64;
 
 impl OriginView {
-    /// An origin, as a side sees it.
+    /// Describes an origin, as a side sees it.
     pub fn of(origin: Origin, side: SideRef<'_>, positions: &Positions<'_>) -> Self {
         let object = side.objects().get(origin.object());
         let path = object.map(|object| object.path(origin.node()).to_string()).filter(|path| !path.is_empty());
@@ -39,15 +37,15 @@ impl OriginView {
             Some(path) => format!("`{path}` of {resource}"),
             None => resource.to_string(),
         });
-        let why = words::rule(origin.rule(), what.as_deref(), side.dialect());
+        let why = rule_text::rule(origin.rule(), what.as_deref(), side.dialect());
         Self { rule: origin.rule(), why, resource, path, span: positions.origin(origin) }
     }
 
-    /// The origins of a place, with what is known of the defaults there.
+    /// Describes the origins of a place, with known defaults.
     pub(super) fn at(pointer: &str, value: Option<&Node>, origins: &[Origin], side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Self> {
         let known = || {
             let small = value.filter(|value| value.as_array().is_none() && value.as_object().is_none_or(|object| object.len() == 1))?;
-            words::known_default(pointer, &to_json(small, false), side.dialect())
+            rule_text::known_default(pointer, &to_json(small, false), side.dialect())
         };
         let view = |origin: &Origin| {
             let mut view = Self::of(*origin, side, positions);

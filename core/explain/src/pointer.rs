@@ -1,6 +1,5 @@
-//! Places in a document: JSON pointers, the forgiving forms in which people write them, and what to call them.
-//!
-//! What must not be here: origins.
+//! Resolves places in a document: JSON pointers, the tolerant forms in which users write them, and readable names for them. Does not know origins;
+//! see `trace`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -9,7 +8,6 @@ use alloc::vec::Vec;
 use chancery_base::output_map::{push_index, push_name};
 use chancery_text::{Node, Value};
 
-/// The value at a JSON pointer.
 pub fn get<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
     steps(pointer).try_fold(root, |node, step| child(node, &step))
 }
@@ -54,7 +52,7 @@ pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
     let mut found = Vec::new();
     let last = parts.last().map_or("", String::as_str);
     walk(root, &mut String::new(), &mut |pointer, node| {
-        // Most places are ruled out by their last step.
+        // The last step rules out most places.
         let step = pointer.rsplit('/').next().unwrap_or_default();
         if step != last && !step.contains('~') && item_name(node) != Some(last) {
             return;
@@ -65,9 +63,9 @@ pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
         }
     });
     if found.is_empty() && asked.starts_with('/') {
-        // Something left unsaid: the place it would have.
+        // For an unset field: the place that it would have.
         let known = (1..parts.len()).rev().find_map(|len| along(root, &parts[..len]).map(|known| (known, len)));
-        // A list has no more than its elements.
+        // A list has no unset elements.
         let known = known.filter(|(known, _)| get(root, known).is_some_and(|node| node.as_object().is_some()));
         if let Some((mut known, len)) = known {
             parts[len..].iter().for_each(|part| push_name(&mut known, part));
@@ -77,7 +75,7 @@ pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
     found
 }
 
-/// Steps of a pointer, or of a path with dots and brackets.
+/// Splits a pointer, or a path with dots and brackets, into steps.
 fn parts_of(asked: &str) -> Vec<String> {
     if asked.contains('/') {
         let asked = if asked.starts_with('/') { asked.to_owned() } else { format!("/{asked}") };
@@ -87,7 +85,7 @@ fn parts_of(asked: &str) -> Vec<String> {
     spread.split('.').filter(|part| !part.is_empty()).map(|part| part.trim_matches('"').to_owned()).collect()
 }
 
-/// Follows steps from the root, elements of lists by number or name.
+/// Follows steps from the root, through elements of lists by number or name.
 fn along(root: &Node, parts: &[String]) -> Option<String> {
     let (mut node, mut pointer) = (root, String::new());
     for part in parts {
@@ -114,7 +112,7 @@ fn ends_with(steps: &[String], parts: &[String], root: &Node) -> bool {
     if steps[from..].iter().zip(parts).all(same) {
         return true;
     }
-    // Names of elements in place of numbers.
+    // Users may write names of elements in place of numbers.
     let mut node = root;
     for (at, step) in steps.iter().enumerate() {
         let Some(next) = child(node, step) else { return false };
@@ -130,7 +128,7 @@ fn ends_with(steps: &[String], parts: &[String], root: &Node) -> bool {
     true
 }
 
-/// In which lists things of a kind stand.
+/// Returns the key of the lists that contain parts of a kind.
 fn list_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "cluster" => "clusters",
@@ -148,7 +146,7 @@ fn list_of(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// Elements of a kind by their name, and what follows it after a blank or a slash.
+/// Returns elements of a kind by their name, and by what follows it after a space or a slash.
 fn by_name(root: &Node, kind: &str, rest: &str) -> Vec<String> {
     let list = list_of(kind).unwrap_or_default();
     let mut found = Vec::new();
@@ -200,17 +198,17 @@ fn walk(node: &Node, pointer: &mut String, visit: &mut impl FnMut(&str, &Node)) 
     }
 }
 
-/// What to call an element of a list: its name, or the path that it matches.
+/// Returns the readable name of a list element: its name, or the path that it matches.
 pub fn name_of(node: &Node) -> Option<&str> {
     item_name(node).or_else(|| path_of(node))
 }
 
-/// The name of an element of a list.
+/// Returns the name of a list element.
 pub(super) fn item_name(node: &Node) -> Option<&str> {
     ["name", "cluster_name"].iter().find_map(|key| node.get(key)?.as_str()).filter(|name| !name.is_empty())
 }
 
-/// The path that a route matches, in Envoy's form or the IR's.
+/// Returns the path that a route matches, in Envoy's form or the IR's.
 pub(super) fn path_of(node: &Node) -> Option<&str> {
     if let Some(path) = node.at(&["matcher", "path"]).and_then(Node::as_object) {
         let value = &path.entries().first()?.value;
@@ -221,7 +219,7 @@ pub(super) fn path_of(node: &Node) -> Option<&str> {
     simple.or_else(|| of.at(&["safe_regex", "regex"])?.as_str())
 }
 
-/// What to call a place: "listener `ambassador-listener-8080` › virtual host `*` › route 3 (/quote/) › timeout".
+/// Describes a place: "listener `ambassador-listener-8080` › virtual host `*` › route 3 (/quote/) › timeout".
 pub fn describe(root: &Node, pointer: &str) -> Vec<String> {
     let mut crumbs = Vec::new();
     let mut fields: Vec<String> = Vec::new();
@@ -242,7 +240,7 @@ pub fn describe(root: &Node, pointer: &str) -> Vec<String> {
                     None => fields.push(format!("[{name}]")),
                 }
             }
-            // Wrappers that say nothing to a person.
+            // Wrappers that mean nothing to a user.
             None if matches!(&*step, "typed_config" | "static_resources" | "route_config" | "properties")
                 && next.is_some_and(|next| next.as_object().is_some()) =>
             {

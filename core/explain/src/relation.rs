@@ -1,6 +1,5 @@
-//! What refers to what, by field: the fields that a dialect knows, resolved against the input.
-//!
-//! What must not be here: what follows from matching, which the IR knows (`graph`).
+//! Resolves references by field: the fields that a dialect lists, resolved against the input. Does not derive relations by matching; those come
+//! from the IR (see `graph`).
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -15,26 +14,25 @@ pub(crate) struct Reference {
     pub from: ObjectId,
     pub at: Option<Origin>,
     pub relation: &'static str,
-    /// What it is called.
+    /// The name that it refers to.
     pub key: ResourceKey,
-    /// Nothing changes where it is not there.
+    /// Whether the object works the same without the reference.
     pub optional: bool,
-    /// Whom it means, or why it is not there.
+    /// The object, or why it is missing.
     pub to: Result<ObjectId, Absence>,
 }
 
-/// Why something is not there.
 pub(crate) struct Absence {
     pub reason: Cow<'static, str>,
-    /// Nothing is wrong with that: it is taken to be elsewhere.
+    /// Whether the object is assumed to exist, so that nothing is wrong.
     pub assumed: bool,
 }
 
-/// All references by field.
+/// Returns all references by field.
 pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
     let relations = side.relations();
     let kinds: HashSet<Str> = relations.iter().map(|relation| relation.to.kind.clone()).collect();
-    // By kind and name, then namespace: some references do not care for the namespace.
+    // By kind and name, then namespace: some references ignore the namespace.
     let mut by_name: HashMap<(&str, &str), Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
         let kind = if object.key.kind.ends_with("Resolver") { "Resolver" } else { &object.key.kind };

@@ -1,9 +1,9 @@
-//! Tests of requests: what is sent, and what is expected of it in the fields of a [`RouteReport`](super::RouteReport).
+//! Reads tests of requests: each request, and its expected result as fields of a [`RouteReport`](super::RouteReport).
 //!
-//! A file of tests is YAML that holds a list `tests`. An expectation names only the fields that matter: of an object those that are named, of a list
-//! each element in its order, of anything else the same value.
+//! A test file is YAML with a list `tests`. An expectation names only the fields that matter: for an object the named fields, for a list each
+//! element in its order, for anything else the same value.
 //!
-//! What must not be here: files, and what becomes of a request.
+//! Does not open files or route requests; see `route`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,49 +13,47 @@ use chancery_base::resource::nearest;
 use chancery_envoy::simulate::{SavedRequest, WrittenRequest};
 use chancery_text::{Limits, LineIndex, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
 
-/// A file of tests.
+/// A test file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestTests {
-    /// What is tested, as paths from the file, where it says so.
+    /// The tested inputs, as paths relative to the file, if it names them.
     pub inputs: Vec<String>,
     /// The tests, in their order.
     pub tests: Vec<RequestTest>,
 }
 
-/// One test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestTest {
-    /// Its name; the request where it has no name.
+    /// Its name; by default the request.
     pub name: String,
-    /// The line of the file on which it begins, from 1.
+    /// The line of the file where it begins, from 1.
     pub line: u32,
-    /// The gateway that it is for, where there are several.
+    /// The gateway to test, if there are several.
     pub gateway: Option<String>,
-    /// The request.
     pub request: WrittenRequest,
-    /// What is expected, as an object of fields.
+    /// The expected fields.
     pub expect: Node,
 }
 
-/// One field that is not as expected.
+/// One field that differs from its expectation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Mismatch {
     /// The field, as `clusters[0].name`.
     pub field: String,
-    /// What was expected, as JSON.
+    /// As JSON.
     pub expected: String,
-    /// What is there, as JSON; nothing where the field is not there.
+    /// As JSON; `None` if the field is missing.
     pub actual: Option<String>,
-    /// Where the report has no field of this name: the one that is probably meant, if any is near.
+    /// If the report has no field of this name: the name that is probably meant, if a similar one exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meant: Option<String>,
 }
 
-/// Fields that a report leaves out where they are empty.
+/// Fields that a report leaves out when they are empty.
 const LEFT_OUT_WHERE_EMPTY: [&str; 9] = ["around", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "wanting"];
 
 impl RequestTests {
-    /// Whether a text is a file of tests: an object with a list `tests`, and no resource.
+    /// Whether a text is a test file: an object with a list `tests` that is not a resource.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         if !text.contains("tests") || text.contains("\napiVersion:") || text.starts_with("apiVersion:") {
@@ -65,7 +63,7 @@ impl RequestTests {
         root.is_some_and(|root| root.get("tests").is_some_and(|tests| tests.as_array().is_some()))
     }
 
-    /// The key of a list of requests that is almost called `tests`.
+    /// Returns the key of a list of requests that is almost called `tests`.
     #[must_use]
     pub fn misspelt_key(text: &str) -> Option<String> {
         let root = parse(text, &Limits::default()).root?;
@@ -74,7 +72,7 @@ impl RequestTests {
         (key.as_str() != "tests").then(|| key.to_string())
     }
 
-    /// Reads a file of tests.
+    /// Reads a test file.
     ///
     /// # Errors
     ///
@@ -96,35 +94,35 @@ impl RequestTests {
         Ok(Self { inputs, tests })
     }
 
-    /// Requests that were kept, as such a file.
+    /// Writes saved requests as a test file.
     #[must_use]
     pub fn write(saved: &[SavedRequest]) -> String {
         let tests = saved.iter().map(|saved| {
             let (request, expected) = (saved.request.without_credentials(), &saved.expected);
             let clusters = expected.clusters.iter().map(|share| {
                 let percent = (expected.clusters.len() > 1).then(|| ("percent", Node::synthesised(Value::Float(share.percent))));
-                object([("name", given(&share.name))].into_iter().chain(percent))
+                object([("name", value_node(&share.name))].into_iter().chain(percent))
             });
             let clusters: Vec<Node> = clusters.collect();
             let upstream: Vec<(&str, Node)> = [("authority", &expected.authority), ("path", &expected.path)]
                 .into_iter()
-                .filter_map(|(name, value)| Some((name, given(value.as_ref()?))))
+                .filter_map(|(name, value)| Some((name, value_node(value.as_ref()?))))
                 .collect();
-            let mut expect = vec![("outcome", given(expected.outcome.name()))];
+            let mut expect = vec![("outcome", value_node(expected.outcome.name()))];
             expect.extend(expected.status.map(|status| ("status", Node::synthesised(Value::Int(status.into())))));
-            expect.extend(expected.location.as_ref().map(|location| ("location", given(location))));
+            expect.extend(expected.location.as_ref().map(|location| ("location", value_node(location))));
             expect.extend((!clusters.is_empty()).then(|| ("clusters", Node::synthesised(Value::Array(clusters)))));
             expect.extend((!upstream.is_empty()).then(|| ("upstream", object(upstream))));
             let method = if request.method.is_empty() { "GET" } else { &request.method };
-            let name = format!("{method} {} {}", request.url, expected.told());
+            let name = format!("{method} {} {}", request.url, expected.summary());
             let request = serde_json::to_string(&request).ok().and_then(|text| parse(&text, &Limits::default()).root);
-            object([("name", given(&name)), ("request", request.unwrap_or_else(|| object([]))), ("expect", object(expect))])
+            object([("name", value_node(&name)), ("request", request.unwrap_or_else(|| object([]))), ("expect", object(expect))])
         });
         to_yaml(&object([("tests", Node::synthesised(Value::Array(tests.collect())))]))
     }
 }
 
-fn given(text: &str) -> Node {
+fn value_node(text: &str) -> Node {
     Node::given(text)
 }
 
@@ -214,7 +212,7 @@ impl Reader<'_> {
         })
     }
 
-    /// An object by name, or a list of pairs, in which a name may come several times.
+    /// Reads an object by name, or a list of pairs, in which a name may occur several times.
     fn headers(&self, node: &Node) -> Result<Vec<(String, String)>, String> {
         if let Some(object) = node.as_object() {
             return object.iter().map(|entry| Ok((entry.key.to_string(), self.text(&entry.value, &entry.key)?))).collect();
@@ -228,7 +226,7 @@ impl Reader<'_> {
 }
 
 impl RequestTest {
-    /// The fields that are not as expected.
+    /// Returns the fields that differ from their expectation.
     #[must_use]
     pub fn mismatches(&self, actual: &serde_json::Value) -> Vec<Mismatch> {
         let mut out = Vec::new();
@@ -244,7 +242,7 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
             for entry in fields.iter() {
                 let (name, field) = (entry.key.as_str(), format!("{field}{dot}{}", entry.key));
                 match actual.get(name) {
-                    // A misspelt field is nothing in every report: `null` would always pass.
+                    // A misspelt field is missing from every report: `null` would always pass.
                     None if !LEFT_OUT_WHERE_EMPTY.contains(&name) => {
                         let meant = nearest(name, actual.keys().map(String::as_str).chain(LEFT_OUT_WHERE_EMPTY)).map(String::from);
                         out.push(Mismatch { field, expected: to_json(&entry.value, false), actual: None, meant });
@@ -256,7 +254,7 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
         (Value::Array(all), Some(serde_json::Value::Array(actual))) if all.len() == actual.len() => {
             all.iter().zip(actual).enumerate().for_each(|(at, (one, actual))| compare(out, &format!("{field}[{at}]"), one, Some(actual)));
         }
-        // What is not there and what is null are the same in what programs get.
+        // JSON readers treat a missing field and null the same.
         (Value::Null, None | Some(serde_json::Value::Null)) => {}
         (_, actual) => {
             if !actual.is_some_and(|actual| is_same(expected, actual)) {
@@ -266,7 +264,7 @@ fn compare(out: &mut Vec<Mismatch>, field: &str, expected: &Node, actual: Option
     }
 }
 
-/// Whether two values are the same; a number is, however it is written.
+/// Whether two values are equal; numbers are equal in any notation.
 fn is_same(expected: &Node, actual: &serde_json::Value) -> bool {
     match (&expected.value, actual) {
         (Value::Int(_) | Value::Float(_), serde_json::Value::Number(number)) => {
@@ -324,7 +322,7 @@ tests:
     }
 
     #[test]
-    fn only_fields_that_are_named_count() {
+    fn only_named_fields_are_compared() {
         let read = RequestTests::read(FILE).expect("tests");
         let actual =
             serde_json::json!({ "outcome": "forward", "clusters": [{ "name": "cart", "percent": 100.0 }], "status": null, "location": null });
@@ -336,7 +334,7 @@ tests:
     }
 
     #[test]
-    fn a_field_that_no_report_has_is_a_mismatch_whatever_is_expected() {
+    fn unknown_field_is_always_a_mismatch() {
         let actual = serde_json::json!({ "outcome": "forward", "upstream": { "path": "/" } });
         let mismatches = |expect: &str| {
             let text = format!("tests:\n- {{request: 'http://a/', expect: {expect}}}\n");
@@ -348,7 +346,7 @@ tests:
     }
 
     #[test]
-    fn kept_requests_come_back_as_tests() {
+    fn saved_requests_are_read_as_tests() {
         let expected = Ending {
             outcome: Outcome::Forward,
             clusters: vec![ClusterShare { name: "cart".into(), weight: 100, percent: 100.0 }],

@@ -1,10 +1,9 @@
-//! What becomes of a request, in terms of the user's lines.
+//! Routes a request and reports the result in terms of the user's lines.
 //!
-//! The simulation speaks of Envoy's configuration; here every place of it gets its origins.
-//!
-//! What must not be here: how requests are routed, and rendering.
+//! The simulation refers to places in Envoy's configuration; this module adds the origins of each place. Does not simulate; see
+//! `chancery_envoy::simulate`.
 
-use super::unserved::{self, HostThere, UnservedResource};
+use super::unmatched::{self, ServedHost, UnservedResource};
 use super::{Finding, OriginView, Positions};
 use alloc::format;
 use alloc::string::String;
@@ -16,24 +15,23 @@ use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::Emitted;
 use chancery_envoy::simulate::{Gateway, Place, Request, Simulation};
 
-/// What becomes of a request, and from where.
+/// What happens to a request, and the origins of each step.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RouteReport {
-    /// What becomes of it.
     #[serde(flatten)]
     pub simulation: Simulation,
-    /// Where what the report says comes from. Empty for configurations that nothing is known of.
+    /// The origins of the report's parts. Empty for configurations with unknown origins.
     pub origins: Vec<OriginOf>,
-    /// Where no route takes it: the hosts that there are, nearest first.
+    /// If no route matches: the available hosts, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<HostThere>,
-    /// Where no route takes it: resources that want its host and are not served.
+    pub hosts: Vec<ServedHost>,
+    /// If no route matches: resources for its host that are not served.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanting: Vec<UnservedResource>,
-    /// Where the route makes Envoy answer with an error: what was found in the resources that made the route.
+    /// If the route makes Envoy answer with an error: findings in the resources that made the route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// The gateways that the request goes on to, where others of the same input listen where it goes.
+    /// The gateways that the request passes next, if other gateways of the same input listen at its target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Hop>,
 }
@@ -41,60 +39,56 @@ pub struct RouteReport {
 /// A gateway on a request's way, after the first.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Hop {
-    /// The gateway.
     pub gateway: String,
-    /// What becomes of the request there.
+    /// What happens to the request there.
     #[serde(flatten)]
     pub report: RouteReport,
 }
 
-/// Where something that the report says comes from.
+/// Where a part of the report comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OriginOf {
-    /// What: `listener`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`...
+    /// The part: `listener`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`...
     pub of: String,
-    /// Where it stands in Envoy's configuration.
+    /// Its place in Envoy's configuration.
     pub pointer: String,
-    /// It is written nowhere: what it lies in comes from there.
+    /// Whether the origin is that of an enclosing place, because the part itself has none.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub around: bool,
-    /// Where it comes from.
     #[serde(flatten)]
     pub origin: OriginView,
 }
 
-/// Origins are given of at most this many of the routes that were tried, the last ones.
+/// Origins are given for at most this many of the tried routes, the last ones.
 const TRIED: usize = 100;
 
-/// A gateway with what is known of it, to ask about several requests.
+/// A gateway with its origins, to route several requests.
 #[derive(Clone, Copy)]
 pub struct TracedGateway<'a> {
-    /// The side that the gateway belongs to.
     pub side: SideRef<'a>,
-    /// Where objects stand in the texts.
     pub positions: &'a Positions<'a>,
     /// What Envoy gets.
     pub config: &'a EnvoyConfig,
-    /// Which objects made it.
+    /// The objects that made it.
     pub map: &'a OutputMap,
 }
 
 impl TracedGateway<'_> {
-    /// What becomes of a request.
+    /// Routes a request.
     #[must_use]
     pub fn route(&self, request: &Request) -> RouteReport {
         let simulation = Gateway::new(self.config).simulate_tracing(request);
         let mut report = report(simulation, |pointer| origins(self.map, pointer, self.side, self.positions));
-        if unserved::is_unserved(&report.simulation) {
-            report.hosts = unserved::hosts(self.config, request);
-            report.wanting = unserved::wanting(self.side, self.positions, request);
+        if unmatched::is_unserved(&report.simulation) {
+            report.hosts = unmatched::served_hosts(self.config, request);
+            report.wanting = unmatched::unserved_resources(self.side, self.positions, request);
         }
-        report.findings = unserved::reasons(&report, self.side, self.positions);
+        report.findings = unmatched::reasons(&report, self.side, self.positions);
         report
     }
 }
 
-/// What becomes of a request in a gateway.
+/// Routes a request in a gateway.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -124,16 +118,16 @@ pub fn route(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Reque
     TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request)
 }
 
-/// What becomes of a request in a configuration whose lines are not known.
+/// Routes a request in a configuration with unknown origins.
 pub fn route_unknown(config: &EnvoyConfig, request: &Request) -> RouteReport {
     let mut report = report(Gateway::new(config).simulate_tracing(request), |_| (true, Vec::new()));
-    if unserved::is_unserved(&report.simulation) {
-        report.hosts = unserved::hosts(config, request);
+    if unmatched::is_unserved(&report.simulation) {
+        report.hosts = unmatched::served_hosts(config, request);
     }
     report
 }
 
-/// A simulation with the origins that `of` knows by pointer, and whether they are those of what lies around the place.
+/// Adds origins to a simulation. `of` returns the origins of a pointer, and whether they are those of an enclosing place.
 pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView>)) -> RouteReport {
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.clone());
     let first = simulation.tried.len().saturating_sub(TRIED);
@@ -149,12 +143,12 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
     RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), findings: Vec::new(), then: Vec::new() }
 }
 
-/// Whether a place is a filter: what people wrote of it are the rules in it.
+/// Whether a place is a filter: users write its rules, not the filter itself.
 fn is_filter(pointer: &str) -> bool {
     pointer.rsplit('/').nth(1).is_some_and(|list| list.ends_with("filters"))
 }
 
-/// The origins within a place, the first of each object.
+/// Returns the origins within a place, the first of each object.
 fn within(map: &OutputMap, pointer: &str) -> Vec<Origin> {
     let mut found: Vec<Origin> = Vec::new();
     for origin in map.descendants(pointer).iter().flat_map(|made| made.origins) {
@@ -165,7 +159,7 @@ fn within(map: &OutputMap, pointer: &str) -> Vec<Origin> {
     found
 }
 
-/// What made a place, or the nearest that it lies in.
+/// Returns the origins of a place, or of the nearest enclosing place that has any.
 fn origins(map: &OutputMap, pointer: &str, side: SideRef<'_>, positions: &Positions<'_>) -> (bool, Vec<OriginView>) {
     let Some(made) = map.lookup(pointer) else { return (true, Vec::new()) };
     if made.pointer != pointer && is_filter(pointer) {

@@ -1,8 +1,8 @@
-//! The routes as a table that reads the way Envoy decides: listener, chain, virtual host, routes in order.
+//! Lists the routes as a table in the order of Envoy's decision: listener, chain, virtual host, routes in order.
 //!
-//! What must not be here: which route a given request takes, and how a table looks.
+//! Does not route requests (see `route`) or draw the table.
 
-mod passed_on;
+mod verbatim;
 
 use crate::ResourceRef;
 use alloc::boxed::Box;
@@ -22,43 +22,43 @@ use core::fmt::Write;
 use core::time::Duration;
 use hashbrown::HashMap;
 
-/// One route in its place.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RouteRow {
     /// JSON pointer of the route in the bootstrap.
     pub pointer: String,
     /// Name of the listener.
     pub listener: Str,
-    /// Where it listens, `0.0.0.0:8080`.
+    /// The listener's address, `0.0.0.0:8080`.
     pub address: String,
-    /// Which connections its filter chain takes, in words.
+    /// The connections that its filter chain matches, as a phrase.
     pub chain: String,
     /// Domains of the virtual host.
     pub domains: Vec<Str>,
-    /// Its place among the routes of the virtual host, from 1.
+    /// Its number among the routes of the virtual host, from 1.
     pub order: u32,
     /// How the path is matched, `prefix /api/`.
     pub path: String,
-    /// What else must match.
+    /// Further conditions.
     pub conditions: Vec<String>,
     /// `forward`, `redirect`, `respond` or `tcp`.
     pub action: &'static str,
-    /// What happens, in words.
-    pub told: String,
+    /// The action, as a phrase.
+    #[serde(rename = "told")]
+    pub summary: String,
     /// Clusters that it forwards to.
     pub upstreams: Vec<Str>,
-    /// What else happens on the way: timeouts, retries, rewrites...
+    /// Further effects: timeouts, retries, rewrites...
     pub policies: Vec<String>,
     /// The resources that made it; the first is the main one.
     pub made_by: Vec<ResourceRef>,
-    /// The order of a route before it that takes all its requests.
+    /// The number of an earlier route that matches all its requests.
     pub shadowed_by: Option<u32>,
 }
 
-/// Routes one after the other. Who goes through them is there once, whatever they are made of.
+/// An iterator over routes, in one type for all sources.
 pub type RouteRows<'a> = Box<dyn Iterator<Item = RouteRow> + 'a>;
 
-/// All routes, as Envoy goes through them. Each is made when it is asked for.
+/// Returns all routes in the order in which Envoy tries them. Each row is made on demand.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -93,7 +93,7 @@ pub fn routes(gateway: GatewayRef<'_>) -> RouteRows<'_> {
         let filters = chain.filters.iter().enumerate();
         filters.flat_map(move |(at, filter)| rows_of_filter(gateway, (listener, chain), filter, format!("{place}/{at}")))
     });
-    Box::new(own.chain(passed_on::routes(gateway)))
+    Box::new(own.chain(verbatim::routes(gateway)))
 }
 
 /// The routes of a filter at a pointer, made one by one: there may be tens of thousands.
@@ -111,14 +111,14 @@ fn rows_of_filter<'a>(
             row.action = "tcp";
             row.path = "any connection".into();
             row.upstreams = proxy.clusters.iter().map(|cluster| cluster.name.value.clone()).collect();
-            row.told = "forwards bytes".into();
+            row.summary = "forwards bytes".into();
             row.made_by = makers(&chain.origins, gateway);
             return Box::new(core::iter::once(row));
         }
     };
     Box::new(manager.routes.virtual_hosts.iter().enumerate().flat_map(move |(host_at, host)| {
         let pointer = format!("{pointer}/typed_config/route_config/virtual_hosts/{host_at}/routes");
-        let mut before = Before::default();
+        let mut before = EarlierRoutes::default();
         host.routes.iter().enumerate().map(move |(at, route)| {
             let domains = host.domains.iter().map(|domain| domain.value.clone()).collect();
             let mut row = row(format!("{pointer}/{at}"), listener, chain, domains);
@@ -131,7 +131,6 @@ fn rows_of_filter<'a>(
     }))
 }
 
-/// How many routes there are.
 pub fn count_routes(gateway: GatewayRef<'_>) -> usize {
     let filters = gateway.ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let of_filter = |filter: &NetworkFilter| match filter {
@@ -142,12 +141,11 @@ pub fn count_routes(gateway: GatewayRef<'_>) -> usize {
     filters.map(of_filter).sum::<usize>() + own.listeners.iter().chain(&own.routes).map(|of| routes_in(of)).sum::<usize>()
 }
 
-/// How many clusters there are.
 pub fn count_clusters(gateway: GatewayRef<'_>) -> usize {
     gateway.ir.clusters.len() + gateway.ir.delivery.verbatim.clusters.len()
 }
 
-/// The routes of all virtual hosts of a message that is passed on as it is.
+/// Counts the routes of all virtual hosts of a message that is passed on verbatim.
 fn routes_in(tree: &Tree) -> usize {
     match &tree.value {
         Plain::List(items) => items.iter().map(routes_in).sum(),
@@ -169,7 +167,7 @@ fn routes_of_host(host: &Tree) -> usize {
 }
 
 impl RouteRow {
-    /// A row of which only the place is known so far: its listener, with the address, and its filter chain in words.
+    /// Creates a row with only its place: its listener with the address, and its filter chain as a phrase.
     fn at(pointer: String, listener: Str, address: String, chain: String) -> Self {
         Self {
             pointer,
@@ -181,7 +179,7 @@ impl RouteRow {
             path: String::new(),
             conditions: Vec::new(),
             action: "forward",
-            told: String::new(),
+            summary: String::new(),
             upstreams: Vec::new(),
             policies: Vec::new(),
             made_by: Vec::new(),
@@ -195,7 +193,7 @@ fn row(pointer: String, listener: &Listener, chain: &FilterChain, domains: Vec<S
     RouteRow { domains, ..RouteRow::at(pointer, listener.name.value.clone(), address, chain_words(chain)) }
 }
 
-/// Where requests go by weight: `90 % to cart, 10 % to cart-next`.
+/// Describes a weighted split: `90 % to cart, 10 % to cart-next`.
 fn by_weight<'a>(all: impl Iterator<Item = (&'a str, i64)> + Clone) -> String {
     let total = all.clone().map(|(_, weight)| weight).sum::<i64>();
     let share = |weight: i64| percent(if total == 0 { 0.0 } else { weight as f64 * 100.0 / total as f64 });
@@ -224,20 +222,20 @@ fn makers(origins: &[Origin], gateway: GatewayRef<'_>) -> Vec<ResourceRef> {
     out
 }
 
-/// The routes of a virtual host so far, by their path: only prefixes of a path can cover it.
+/// The routes of a virtual host so far, by their path: only a prefix of a path can cover it.
 #[derive(Default)]
-struct Before<'a>(HashMap<&'a str, Vec<usize>>);
+struct EarlierRoutes<'a>(HashMap<&'a str, Vec<usize>>);
 
-impl<'a> Before<'a> {
+impl<'a> EarlierRoutes<'a> {
     fn add(&mut self, at: usize, matcher: &'a RouteMatch) {
         self.0.entry(path_text(matcher)).or_default().push(at);
     }
 
-    /// The first route that takes whatever this one takes, counted from 1.
+    /// Returns the number, from 1, of the first route that matches all requests of this one.
     fn shadows(&self, matcher: &RouteMatch, routes: &[Arc<Route>]) -> Option<u32> {
         let path = path_text(matcher);
         let shorter = path.char_indices().map(|(at, _)| &path[..at]).chain([path, "/"]).filter_map(|prefix| self.0.get(prefix));
-        // Of one path there may be many, told apart by headers.
+        // Many routes may have the same path and differ in headers.
         let some = shorter.flat_map(|all| all.iter().take(MOST_ALIKE)).copied();
         let found = some.filter(|at| routes.get(*at).is_some_and(|route| covers(&route.matcher, matcher))).min()?;
         Some(found as u32 + 1)
@@ -254,7 +252,7 @@ fn path_text(matcher: &RouteMatch) -> &str {
     }
 }
 
-/// Whether whatever the second takes, the first takes.
+/// Whether the first matcher matches all requests that the second matches.
 fn covers(first: &RouteMatch, second: &RouteMatch) -> bool {
     let path = match (&first.path.value, &second.path.value) {
         (PathMatch::Prefix(first), PathMatch::Prefix(second) | PathMatch::Exact(second) | PathMatch::PathSeparatedPrefix(second)) => {
@@ -288,7 +286,7 @@ fn fill(row: &mut RouteRow, route: &Route, gateway: GatewayRef<'_>) {
                 UpstreamClusters::One(name) => Vec::from([name.value.clone()]),
                 UpstreamClusters::Weighted(all) => all.iter().map(|cluster| cluster.name.value.clone()).collect(),
             };
-            row.told = match &forward.clusters {
+            row.summary = match &forward.clusters {
                 UpstreamClusters::One(name) => format!("to {}", name.value),
                 UpstreamClusters::Weighted(all) => {
                     by_weight(all.iter().map(|cluster| (cluster.name.value.as_str(), i64::from(cluster.weight.value))))
@@ -298,11 +296,11 @@ fn fill(row: &mut RouteRow, route: &Route, gateway: GatewayRef<'_>) {
         }
         RouteAction::Redirect(redirect) => {
             row.action = "redirect";
-            row.told = redirect_words(redirect);
+            row.summary = redirect_words(redirect);
         }
         RouteAction::Respond(answer) => {
             row.action = "respond";
-            row.told = format!("answers {}", answer.status.value);
+            row.summary = format!("answers {}", answer.status.value);
         }
     }
     let headers = route.request_headers.add.len() + route.request_headers.remove.len();
@@ -348,7 +346,7 @@ fn conditions(matcher: &RouteMatch) -> Vec<String> {
     for query in &matcher.query {
         out.push(text_match(&format!("?{}", query.value.name), &query.value.value, false));
     }
-    // All of them is no condition.
+    // 100 % is not a condition.
     if let Some(fraction) = matcher.fraction.as_ref().filter(|fraction| fraction.percent.value < 100) {
         out.push(format!("{} % of requests", fraction.percent.value));
     }

@@ -1,8 +1,8 @@
-//! A snapshot as the fragment of a link: small enough to paste, and never sent to a server.
+//! Packs a snapshot into the fragment of a link: small enough to paste, and never sent to a server.
 //!
-//! `1.` and the snapshot, deflated and in base64 as links may hold it. The number is the version of this packing.
+//! The fragment is `1.` and the snapshot, deflated and in URL-safe base64. The number is the version of this packing.
 //!
-//! What must not be here: what is in a snapshot.
+//! Does not define what a snapshot contains; see `snapshot`.
 
 use super::Snapshot;
 use alloc::format;
@@ -15,16 +15,15 @@ use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 /// The packing that is written.
 const PACKING: &str = "1.";
 
-/// The largest snapshot that a link may hold: what unpacks to more is refused, however small it came.
+/// The maximum size of an unpacked snapshot; larger ones are refused, regardless of their packed size.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Some programs cut links off that have more characters than this.
+/// Some programs truncate links that are longer than this.
 pub const LONG_LINK: usize = 8000;
 
 /// The name of the fragment's part.
 pub const NAME: &str = "snapshot";
 
-/// Packs a snapshot.
 #[must_use]
 pub fn encode(snapshot: &Snapshot) -> String {
     const BEST: u8 = 9;
@@ -50,14 +49,14 @@ pub fn decode(text: &str) -> Result<Snapshot, String> {
     Snapshot::read(&json)
 }
 
-/// A link that opens a snapshot on a page.
+/// Returns a link that opens a snapshot on a page.
 #[must_use]
 pub fn link(page: &str, snapshot: &Snapshot) -> String {
     let page = page.split_once('#').map_or(page, |(page, _)| page);
     format!("{page}#{NAME}={}", encode(snapshot))
 }
 
-/// The snapshot of a link, or of its fragment alone; `None` where there is none in it.
+/// Reads the snapshot of a link, or of a fragment alone; `None` if it contains none.
 #[must_use]
 pub fn open(link: &str) -> Option<Result<Snapshot, String>> {
     let fragment = link.split_once('#').map_or(link, |(_, fragment)| fragment);

@@ -1,9 +1,7 @@
-//! A snapshot: inputs, options and versions in one text, which gives the same answer wherever it is opened.
+//! A snapshot: inputs, options and versions in one file, which gives the same result wherever it is opened.
 //!
-//! It is JSON. Its format has a version of its own; what a newer Chancery wrote is refused rather than half understood. Key material is
-//! replaced by stand-ins unless a person wants it in.
-//!
-//! What must not be here: files.
+//! It is JSON. Its format has its own version; a newer format is refused rather than half understood. Key material is replaced by stand-ins unless
+//! the user keeps it. Does not read or write files.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -16,10 +14,10 @@ use chancery_envoy::simulate::SavedRequest;
 use chancery_text::Str;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format that is written; all up to it are read.
+/// The version of the format that is written; this and earlier versions are read.
 pub const VERSION: u32 = 1;
 
-/// What an answer follows from.
+/// Everything that a result depends on.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -42,36 +40,34 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
-    /// The version of the format. The first member, by which a snapshot is known.
+    /// The version of the format. It is the first member and identifies a snapshot.
     chancery_snapshot: u32,
     /// The version of Chancery that made it.
     pub made_by: Str,
     /// Whether key material was replaced by stand-ins.
     pub redacted: bool,
-    /// How to compile.
     pub options: Options,
-    /// The texts.
-    inputs: Vec<Text>,
-    /// Requests that were tried, with how they ended.
+    inputs: Vec<SnapshotInput>,
+    /// Saved requests and their results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requests: Vec<SavedRequest>,
 }
 
-/// One text.
+/// One input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+struct SnapshotInput {
     name: Str,
     text: String,
     /// Bytes that were not UTF-8: their place in the text, and in the bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_utf8: Vec<(u32, usize)>,
-    /// An API server gave it.
+    /// Whether it came from an API server.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     stored: bool,
 }
 
-/// Where a text stops being what it should be. What stands there may be secret.
+/// Describes the place of a JSON error without quoting it, since it may be secret.
 fn place_of(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Eof => "it ends too early",
@@ -81,7 +77,7 @@ fn place_of(error: &serde_json::Error) -> String {
     format!("{what}, at line {} column {}", error.line(), error.column())
 }
 
-/// The inputs without anything secret: stand-ins of the same form are in its place.
+/// Returns the inputs with stand-ins of the same form in place of key material.
 pub fn with_stand_ins(inputs: &Inputs) -> Inputs {
     let one = |input: &Input| Input { name: input.name.clone(), text: Veil::new(&input.text).with_stand_ins(&input.text).into() };
     Inputs { inputs: inputs.inputs.iter().map(one).collect(), stored: inputs.stored.clone() }
@@ -95,14 +91,14 @@ fn only_dialect(compilation: &Compilation) -> Option<Str> {
 }
 
 impl Snapshot {
-    /// Of a compilation and the options that it was made with. `not_utf8` are the places of each input that were not UTF-8, as
-    /// [`Input::from_bytes`] tells them.
+    /// Creates the snapshot of a compilation and its options. `not_utf8` has the places of each input that were not UTF-8, from
+    /// [`Input::from_bytes`].
     #[must_use]
     pub fn new(compilation: &Compilation, options: &Options, not_utf8: &[Vec<(u32, usize)>], with_secrets: bool) -> Self {
         let texts = if with_secrets { compilation.inputs.clone() } else { with_stand_ins(&compilation.inputs) };
         let given = if with_secrets { options.clone() } else { options.with_stand_ins() };
         let stored = texts.stored;
-        let text = |(at, input): (usize, Input)| Text {
+        let text = |(at, input): (usize, Input)| SnapshotInput {
             stored: stored.contains(&input.name),
             name: input.name,
             text: input.text.to_string(),
@@ -112,7 +108,7 @@ impl Snapshot {
             chancery_snapshot: VERSION,
             made_by: Str::new_static(env!("CARGO_PKG_VERSION")),
             redacted: !with_secrets,
-            // Which language it is was found out; a newer version may find another. Of several, all stay.
+            // The dialect was detected; a newer version might detect another. With several dialects, all are kept.
             options: match options.dialect.clone().or_else(|| only_dialect(compilation)) {
                 Some(dialect) => given.in_dialect(dialect),
                 None => given,
@@ -122,7 +118,7 @@ impl Snapshot {
         }
     }
 
-    /// The same with requests; their credentials are left out where key material is.
+    /// Adds requests; their credentials are left out if key material is.
     #[must_use]
     pub fn with_requests(mut self, requests: &[SavedRequest]) -> Self {
         self.requests = requests.to_vec();
@@ -132,13 +128,13 @@ impl Snapshot {
         self
     }
 
-    /// Whether a text is a snapshot, of whatever version.
+    /// Whether a text is a snapshot, of any version.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.trim_start().strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with("\"chancery_snapshot\""))
     }
 
-    /// Reads one.
+    /// Reads a snapshot.
     ///
     /// # Errors
     ///
@@ -161,7 +157,7 @@ impl Snapshot {
         serde_json::from_str(text).map_err(|error| format!("is no snapshot as this version writes them: {}", place_of(&error)))
     }
 
-    /// Writes it, for people who look into it.
+    /// Writes indented JSON, for readers.
     #[must_use]
     pub fn write(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -169,13 +165,12 @@ impl Snapshot {
         text
     }
 
-    /// Writes it without blanks.
+    /// Writes JSON without spaces.
     #[must_use]
     pub(super) fn write_small(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The texts.
     #[must_use]
     pub fn inputs(&self) -> Inputs {
         let stored = self.inputs.iter().filter(|text| text.stored).map(|text| text.name.clone()).collect::<BTreeSet<_>>().into();
@@ -186,7 +181,7 @@ impl Snapshot {
     pub fn not_utf8(&self) -> impl Iterator<Item = &[(u32, usize)]> {
         self.inputs.iter().map(|text| text.not_utf8.as_slice())
     }
-    /// Requests that were tried, with how they ended.
+    /// Saved requests and their results.
     #[must_use]
     pub fn requests(&self) -> &[SavedRequest] {
         &self.requests

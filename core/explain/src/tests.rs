@@ -1,4 +1,4 @@
-//! The views on a small gateway, and on invalid texts.
+//! The views of a small gateway, and of invalid texts.
 
 use super::*;
 use alloc::format;
@@ -50,7 +50,7 @@ fn line(text: &str, what: &str) -> u32 {
 }
 
 #[test]
-fn places_count_in_characters_and_in_utf16() {
+fn positions_count_characters_and_utf16() {
     let (_, compilation) = compile("a: 1\nb: '𝄞é' # x\n");
     let positions = compilation.positions();
     let start = "a: 1\nb: '".len() as u32;
@@ -61,7 +61,7 @@ fn places_count_in_characters_and_in_utf16() {
 }
 
 #[test]
-fn inputs_are_found_by_name_or_by_its_end() {
+fn find_input_by_name_or_suffix() {
     let (_, mut compilation) = compile("");
     compilation.inputs.inputs[0].name = "some/where/in.yaml".into();
     let positions = compilation.positions();
@@ -71,7 +71,7 @@ fn inputs_are_found_by_name_or_by_its_end() {
 }
 
 #[test]
-fn values_lead_to_lines_in_every_view() {
+fn value_has_line_in_every_view() {
     let (mut compiler, compilation) = compile(GATEWAY);
     let positions = compilation.positions();
     for (view, asked) in
@@ -92,7 +92,7 @@ fn values_lead_to_lines_in_every_view() {
 }
 
 #[test]
-fn lines_lead_to_values_and_back() {
+fn line_and_value_explain_each_other() {
     let (mut compiler, compilation) = compile(GATEWAY);
     let positions = compilation.positions();
     for view in View::ALL {
@@ -133,7 +133,7 @@ fn forms_of_pointers() {
 }
 
 #[test]
-fn the_ledger_leaves_nothing_undecided() {
+fn ledger_has_state_for_every_object() {
     let state = |text: &str| -> Vec<String> {
         let (_, compilation) = compile(text);
         let positions = compilation.positions();
@@ -150,7 +150,7 @@ fn the_ledger_leaves_nothing_undecided() {
 }
 
 #[test]
-fn the_graph_has_both_halves_and_the_holes() {
+fn graph_has_resources_envoy_and_missing_nodes() {
     let (_, compilation) = compile(GATEWAY);
     let positions = compilation.positions();
     let graph = graph(&compilation, &positions);
@@ -194,7 +194,7 @@ fn why_prefers_the_shortest_way_along_relations() {
     let way = |from: &str, to: &str| -> Option<Vec<(&str, &str, bool)>> {
         Some(why(&graph, from, to)?.into_iter().map(|step| (step.edge.from.as_str(), step.edge.to.as_str(), step.back)).collect())
     };
-    // Through `e` it is shorter, but that tells less.
+    // The path through `e` is shorter, but explains less.
     assert_eq!(way("a", "d"), Some(Vec::from([("a", "b", false), ("b", "c", false), ("c", "d", false)])));
     assert_eq!(way("d", "a"), Some(Vec::from([("c", "d", true), ("b", "c", true), ("a", "b", true)])));
     assert_eq!(way("a", "e"), Some(Vec::from([("e", "a", true)])));
@@ -205,7 +205,7 @@ fn why_prefers_the_shortest_way_along_relations() {
 }
 
 #[test]
-fn a_focus_leaves_the_rest_out() {
+fn focus_removes_unrelated_nodes() {
     let ids = |focus: &Focus| -> Vec<String> {
         let mut graph = bare(&["a", "b", "c", "d"], &[(0, 1), (1, 2), (3, 1)]);
         graph.nodes[2].errors = 1;
@@ -215,14 +215,14 @@ fn a_focus_leaves_the_rest_out() {
     };
     assert_eq!(ids(&Focus::default()), ["a", "b", "c", "d"]);
     let from = |id: &str, depth| Focus { from: Vec::from([id.to_string()]), depth, ..Focus::default() };
-    assert_eq!(ids(&from("a", None)), ["a", "b", "c"], "not what leads to the same");
+    assert_eq!(ids(&from("a", None)), ["a", "b", "c"], "not the other predecessors of its targets");
     assert_eq!(ids(&from("a", Some(1))), ["a", "b"]);
     assert_eq!(ids(&Focus { only_errors: true, ..Focus::default() }), ["b", "c"]);
     assert!(ids(&Focus { kinds: Vec::from(["cluster".into()]), ..Focus::default() }).is_empty());
 }
 
 #[test]
-fn pictures_hold_every_node_once_and_no_markup_of_others() {
+fn picture_has_each_node_once_and_escapes() {
     let text = GATEWAY.replace("prefix: /quote/", "prefix: '/<script>&\"/'");
     let (_, compilation) = compile(&text);
     let positions = compilation.positions();
@@ -230,7 +230,7 @@ fn pictures_hold_every_node_once_and_no_markup_of_others() {
     let drawn = picture::picture(&graph, &picture::PictureOptions::default());
     assert_eq!(drawn.frames.len(), graph.nodes.len());
     assert!(drawn.threads.iter().all(|thread| thread.points.len() >= 2));
-    // What it makes leads to the cluster already.
+    // The parts that it makes already lead to the cluster.
     let drawn_edges: Vec<&Edge> = drawn.threads.iter().map(|thread| &graph.edges[thread.edge]).collect();
     assert!(!drawn_edges.iter().any(|edge| edge.relation == Relation::Makes && edge.to.starts_with("cluster:")));
     let svg = picture::svg(&drawn);
@@ -258,7 +258,7 @@ fn bytes_that_are_not_utf8_are_reported() {
 }
 
 #[test]
-fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
+fn fold_keeps_rare_and_wrong_nodes() {
     let ids: Vec<String> = (0..50).map(|number| alloc::format!("Mapping/m{number}/default")).collect();
     let mut names: Vec<&str> = ids.iter().map(String::as_str).collect();
     names.push("Host/all/default");
@@ -280,13 +280,13 @@ fn a_graph_that_is_too_large_is_folded_but_for_what_is_rare_or_wrong() {
     let edges: Vec<(&str, &str)> = graph.edges.iter().map(|edge| (edge.from.as_str(), edge.to.as_str())).collect();
     assert_eq!(edges, [("folded:Mapping/default", "Host/all/default"), ("Mapping/m7/default", "Host/all/default")]);
     let mut graph = large();
-    assert_eq!(graph.fold(50, &["Mapping/m9/default".into()]), 48, "what is to stay open does");
+    assert_eq!(graph.fold(50, &["Mapping/m9/default".into()]), 48, "an open node stays apart");
     assert!(graph.nodes.iter().any(|node| node.id == "Mapping/m9/default"));
-    assert_eq!(large().fold(50, &["folded:Mapping/default".into()]), 0, "and so does a group");
+    assert_eq!(large().fold(50, &["folded:Mapping/default".into()]), 0, "an open group stays apart");
 }
 
 #[test]
-fn what_is_created_for_a_gateway_is_one_node_in_a_small_graph_too() {
+fn fold_joins_created_objects_in_small_graphs() {
     let mut graph = bare(&["Gateway/shop", "a", "b", "c", "d", "e"], &[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5)]);
     for node in graph.nodes.iter_mut().skip(1) {
         node.kind = super::NodeKind::Created;
@@ -299,7 +299,7 @@ fn what_is_created_for_a_gateway_is_one_node_in_a_small_graph_too() {
 }
 
 #[test]
-fn rules_and_the_resources_that_they_are_written_in_are_folded_apart() {
+fn fold_separates_rules_and_their_resources() {
     let ids: Vec<String> = (0..60).map(|number| alloc::format!("p{number}")).collect();
     let names: Vec<&str> = ids.iter().map(String::as_str).collect();
     let edges: Vec<(usize, usize)> = (0..30).map(|from| (from, from + 30)).collect();
@@ -317,7 +317,7 @@ fn rules_and_the_resources_that_they_are_written_in_are_folded_apart() {
 }
 
 #[test]
-fn contours_configuration_is_what_the_api_server_stores() {
+fn contour_config_has_stored_defaults() {
     let text = "\
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy
@@ -363,28 +363,28 @@ fn shop() -> String {
 }
 
 #[test]
-fn a_story_has_one_row_a_rule_with_shares_and_no_part_of_envoy() {
+fn story_shows_one_rule_with_shares() {
     let (_, compilation) = compile(&shop());
-    let told = story(&graph(&compilation, &compilation.positions()), false);
+    let story = story(&graph(&compilation, &compilation.positions()), false);
     let title = |node: &GraphNode| node.label.lines().next().unwrap_or_default().to_string();
-    let lane = |lane: u8| told.nodes.iter().filter(|node| node.lane == Some(lane)).map(title).collect::<Vec<_>>();
+    let lane = |lane: u8| story.nodes.iter().filter(|node| node.lane == Some(lane)).map(title).collect::<Vec<_>>();
     assert_eq!(lane(0), ["Listener http.default"]);
     assert_eq!(lane(1), ["Host all.default"]);
     assert_eq!(lane(2), ["/quote/*", "/cart/*"]);
     assert_eq!(lane(3).len(), 3, "{:?}", lane(3));
-    let cart = told.nodes.iter().find(|node| title(node) == "/cart/*").expect("the rule");
-    let shares: Vec<u32> = told.edges.iter().filter(|edge| edge.from == cart.id).filter_map(|edge| edge.share).collect();
+    let cart = story.nodes.iter().find(|node| title(node) == "/cart/*").expect("the rule");
+    let shares: Vec<u32> = story.edges.iter().filter(|edge| edge.from == cart.id).filter_map(|edge| edge.share).collect();
     assert_eq!(shares.iter().sum::<u32>(), 100, "{shares:?}");
     assert!(shares.contains(&10) && shares.contains(&90), "{shares:?}");
     for maker in ["Mapping/cart/default", "Mapping/cart-next/default"] {
         assert!(cart.stands_for.iter().any(|id| id == maker), "{:?}", cart.stands_for);
-        assert!(told.nodes.iter().all(|node| node.id != maker), "{maker} is shown as its rule");
+        assert!(story.nodes.iter().all(|node| node.id != maker), "{maker} is shown as its rule");
     }
-    assert!(told.edges.iter().all(|edge| [&edge.from, &edge.to].iter().all(|id| told.nodes.iter().any(|node| node.id == **id))));
+    assert!(story.edges.iter().all(|edge| [&edge.from, &edge.to].iter().all(|id| story.nodes.iter().any(|node| node.id == **id))));
 }
 
 #[test]
-fn a_request_lights_the_rule_that_takes_it_and_none_that_asks_for_more() {
+fn story_path_ends_at_matching_rule() {
     let text = "\
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy
@@ -397,7 +397,7 @@ spec:
   - {conditions: [{prefix: /}], services: [{name: all, port: 80}]}
 ";
     let (mut compiler, compilation) = compile(text);
-    let told = story(&graph(&compilation, &compilation.positions()), false);
+    let story = story(&graph(&compilation, &compilation.positions()), false);
     let gateway = only(&compilation);
     let config = EnvoyConfig::of(gateway.ir);
     let parts = ByPointer::of(&config);
@@ -405,7 +405,7 @@ spec:
         let mut request = Request::new("GET", "http://shop.example.com/").expect("a URL");
         header.into_iter().for_each(|value| request.add_header("x-canary", value));
         let report = route(gateway, &compilation.positions(), &request, compiler.emitted.of(gateway));
-        let rules = told.nodes.iter().filter(|node| node.lane == Some(2) && way(&report, &parts, &told).iter().any(|id| *id == node.id));
+        let rules = story.nodes.iter().filter(|node| node.lane == Some(2) && story_path(&report, &parts, &story).iter().any(|id| *id == node.id));
         rules.filter_map(|node| Some(node.rule.as_ref()?.conditions.join(", "))).collect::<Vec<_>>()
     };
     assert_eq!(lit(None), [""]);
@@ -414,10 +414,10 @@ spec:
 }
 
 #[test]
-fn a_narrow_picture_is_one_lane_without_overlaps() {
+fn narrow_picture_is_one_lane_without_overlaps() {
     let (_, compilation) = compile(&shop());
-    let told = story(&graph(&compilation, &compilation.positions()), true);
-    let picture = picture::picture(&told, &picture::PictureOptions { narrow: true, ..Default::default() });
+    let story = story(&graph(&compilation, &compilation.positions()), true);
+    let picture = picture::picture(&story, &picture::PictureOptions { narrow: true, ..Default::default() });
     assert!(picture.width <= 390 - 48, "{}", picture.width);
     let mut rows: Vec<(i32, i32)> = picture.frames.iter().map(|frame| (frame.y, frame.y + frame.height)).collect();
     rows.sort_unstable();
@@ -426,28 +426,28 @@ fn a_narrow_picture_is_one_lane_without_overlaps() {
 }
 
 #[test]
-fn a_picture_fits_into_its_room_where_closer_columns_are_enough() {
+fn picture_fits_width_with_closer_columns() {
     let (_, compilation) = compile(&shop());
-    let told = story(&graph(&compilation, &compilation.positions()), true);
-    let drawn = |room| picture::picture(&told, &picture::PictureOptions { room, ..Default::default() });
+    let story = story(&graph(&compilation, &compilation.positions()), true);
+    let drawn = |room| picture::picture(&story, &picture::PictureOptions { room, ..Default::default() });
     let wide = drawn(None);
-    assert_eq!(drawn(Some(wide.width)), wide, "what fits is drawn as it is");
+    assert_eq!(drawn(Some(wide.width)), wide, "a fitting picture does not change");
     let closer = drawn(Some(wide.width - 20));
     assert!(closer.width <= wide.width - 20, "{} of {}", closer.width, wide.width);
     let titles = |of: &picture::Picture| of.frames.iter().map(|frame| frame.title.clone()).collect::<Vec<_>>();
     assert_eq!(titles(&closer), titles(&wide));
-    assert_eq!(titles(&drawn(Some(1))), titles(&wide), "what fits in no way is drawn whole");
+    assert_eq!(titles(&drawn(Some(1))), titles(&wide), "a picture that cannot fit is not cut");
 }
 
 #[test]
-fn a_share_is_written_beside_its_line() {
+fn share_is_written_next_to_line() {
     let at = |from: i32, to: i32| picture::share_at(&[layout::Point { x: 0, y: from }, layout::Point { x: 90, y: to }]).y;
     assert!(at(0, 50) > 50, "the line comes from above");
     assert!(at(90, 50) < 50, "the line comes from below");
 }
 
 #[test]
-fn an_input_without_a_line_lacks_one_field_and_nothing_else() {
+fn input_without_line_lacks_one_field() {
     const TEXT: &str = "\
 apiVersion: getambassador.io/v3alpha1
 kind: Mapping
@@ -470,7 +470,7 @@ spec:
   service: web:80";
     let without = |line: u32| {
         let compilation = compile(TEXT).1;
-        super::without_line(&compilation, SourceId(0), line).map(|found| (found.field, found.text))
+        super::input_without_line(&compilation, SourceId(0), line).map(|found| (found.field, found.text))
     };
     let expected = [
         (3, "metadata", "metadata: {name: a, namespace: default} # a comment\n"),

@@ -1,6 +1,4 @@
-//! From a place in a document to what made it, and from a line to everything that it made.
-//!
-//! What must not be here: rendering.
+//! Traces a place in a document to its makers, and a line to everything that it made.
 
 use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
 use alloc::collections::BTreeSet;
@@ -11,68 +9,62 @@ use chancery_base::output_map::{MappedPlace, and_ancestors};
 use chancery_base::resource::{Object, ObjectId, Origin, SourceId};
 use chancery_text::{Node, NodeId, Str, TextRange, Value};
 
-/// What made a place in a document.
+/// The makers of a place in a document.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// The place.
     pub pointer: String,
-    /// What to call it, from the outside in.
+    /// Its readable name, from the outside in.
     pub place: Vec<String>,
-    /// What stands there; `None` where nothing does.
+    /// Its value; `None` for an unset field.
     pub value: Option<Node>,
-    /// The nearest place that has origins: the place itself, or one that it lies in.
+    /// The nearest place that has origins: the place itself, or an enclosing one.
     pub from: Option<String>,
-    /// Its origins.
     pub origins: Vec<OriginView>,
-    /// Further places that it lies in, nearest first, with theirs.
+    /// Further enclosing places with their origins, nearest first.
     pub within: Vec<MadeView>,
-    /// Places that lie in it, with theirs.
+    /// Places inside it, with their origins.
     pub inside: Vec<MadeView>,
 }
 
-/// A place in a document and what made it.
+/// A place in a document and its makers.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MadeView {
-    /// The place.
     pub pointer: String,
-    /// What to call it.
+    /// Its readable name.
     pub place: Vec<String>,
-    /// The gateway that has it, where there are several.
+    /// Its gateway, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<String>,
-    /// What stands there; left out where it is large.
+    /// Left out if it is large.
     pub value: Option<Node>,
-    /// What made it.
     pub origins: Vec<OriginView>,
 }
 
 /// What a line of the input made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LineReport {
-    /// The input.
     pub file: Str,
-    /// The line, from 1.
+    /// Counted from 1.
     pub line: u32,
-    /// Its text, key material masked.
+    /// Its text, with key material masked.
     pub text: String,
     /// The resource that it belongs to.
     pub resource: Option<ResourceRef>,
-    /// The fields that stand on it.
+    /// The fields on the line.
     pub fields: Vec<String>,
-    /// Whether the answer is about the whole resource, because the line alone made nothing.
+    /// Whether the report covers the whole resource, because the line alone made nothing.
     pub whole: bool,
-    /// What was made.
     pub made: Vec<MadeView>,
-    /// What became of the resource.
+    /// What happened to the resource.
     pub ledger: Option<LedgerRow>,
-    /// What became of it for the controllers of other dialects that read it.
+    /// What happened to it in the controllers of other dialects that read it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger_of_others: Vec<LedgerRow>,
-    /// What was found on the line, or in the resource if the line made nothing.
+    /// The findings on the line, or in the resource if the line made nothing.
     pub findings: Vec<Finding>,
 }
 
-/// What made a place, given as a JSON pointer ([`super::resolve`] finds it from what people write).
+/// Explains a place, given as a JSON pointer ([`super::resolve`] finds it from tolerant forms).
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -114,7 +106,7 @@ pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, vie
     let inside = inside.map(|made| view(made.pointer, made.origins)).collect();
     let views = |of: &MappedPlace<'_>| OriginView::at(&of.pointer, get(&viewed.root, &of.pointer), of.origins, gateway.of, positions);
     let mut origins = nearest.as_ref().map(views).unwrap_or_default();
-    // What names a cluster is made of all that the name is made of.
+    // A reference to a cluster has all origins of the cluster's name.
     let name = value.and_then(|value| named_cluster(&viewed.root, pointer, value)).and_then(|name| viewed.map.lookup(&name));
     for origin in name.iter().flat_map(views) {
         if !origins.contains(&origin) {
@@ -132,7 +124,7 @@ pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, vie
     }
 }
 
-/// The name of the cluster that a place names: where a route, a mirror or a filter leads, and the key by which a share of requests is set.
+/// Returns the name of the cluster that a place refers to: the target of a route, a mirror or a filter, or the key of a traffic share.
 fn named_cluster(root: &Node, pointer: &str, value: &Node) -> Option<String> {
     let step = pointer.rsplit('/').next().unwrap_or_default();
     let is_weighted = || step == "name" && pointer.contains("/weighted_clusters/clusters/");
@@ -157,7 +149,7 @@ fn made(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, p
     }
 }
 
-/// Whether a value may be mentioned in passing.
+/// Whether a value is small enough to be shown in passing.
 fn is_small(value: &Node) -> bool {
     fn count(node: &Node, left: &mut u32) -> bool {
         *left = left.saturating_sub(1);
@@ -171,7 +163,7 @@ fn is_small(value: &Node) -> bool {
     count(value, &mut 256)
 }
 
-/// What a line made in the documents of gateways; `None` where there is no such line. Lines and columns (in characters) count from 1.
+/// Explains what a line made in the documents of gateways; `None` if the line does not exist. Lines and columns (in characters) count from 1.
 pub fn explain_line(
     compilation: &Compilation,
     positions: &Positions<'_>,
@@ -234,7 +226,7 @@ pub fn explain_line(
     Some(report)
 }
 
-/// What a whole object made: only where it stands, not every field of it.
+/// Returns the places that an object made as a whole, without places of its single fields.
 fn made_by_whole(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, object: ObjectId) -> Vec<MadeView> {
     let mut made = made_by(gateway, positions, viewed, object, |_| true);
     let pointers: BTreeSet<String> = made.iter().map(|made| made.pointer.clone()).collect();
@@ -252,14 +244,14 @@ fn made_by(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed
     pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
 }
 
-/// A line without the blanks around it.
+/// A line without the spaces around it.
 fn content_of(line: TextRange, text: &str) -> TextRange {
     let written = line.slice(text).trim_end();
     let indent = written.len() - written.trim_start().len();
     TextRange::new(line.start + indent as u32, line.start + written.len() as u32)
 }
 
-/// The object that a line (from 1) belongs to, and its nodes that begin there.
+/// Returns the object that a line (from 1) belongs to, and its nodes that begin there.
 pub(super) fn choose_line(compilation: &Compilation, source: SourceId, line: u32) -> Option<(ObjectId, Vec<NodeId>)> {
     let positions = compilation.positions();
     let range = positions.lines(source)?.line_range(line.checked_sub(1)?)?;
@@ -272,7 +264,7 @@ struct ChosenObject<'a> {
     nodes: Vec<NodeId>,
 }
 
-/// The object that a line belongs to, and its nodes that begin there; with a point, the innermost one there.
+/// Returns the object that a line belongs to, and its nodes that begin there; with a point, the innermost node there.
 fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, point: Option<u32>) -> Option<ChosenObject<'a>> {
     let mut best: Option<ChosenObject<'a>> = None;
     let here = compilation.objects.iter().filter(|object| object.source.source == source);
@@ -281,7 +273,7 @@ fn choose<'a>(compilation: &'a Compilation, source: SourceId, line: TextRange, p
         if whole.end <= line.start || line.end < whole.start {
             continue;
         }
-        // What stands in an annotation comes after what holds it, and is nearer.
+        // An object in an annotation comes after its holder, and is the inner one.
         let spans = &object.document.spans;
         let mut ids = (0..spans.len() as u32).map(NodeId);
         let range = |id: NodeId| spans.get(id).map(|span| span.whole().shifted(object.source.offset));

@@ -1,6 +1,7 @@
-//! The documents that one may ask about: what Envoy gets, in either form, the IR, the parts of an Application Gateway, and what controllers answer besides.
+//! The documents that a user can query: Envoy's configuration in either form, the IR, the parts of an Application Gateway, and further outputs of
+//! controllers.
 //!
-//! What must not be here: what a place in a document means.
+//! Does not explain places in a document; see `trace`.
 
 use alloc::vec::Vec;
 use chancery_base::OutputMap;
@@ -10,7 +11,6 @@ use chancery_base::output_map::Trace;
 use chancery_envoy::emit::Emitted;
 use chancery_text::{Limits, Node, Value, parse};
 
-/// Which document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// One Envoy bootstrap.
@@ -18,26 +18,22 @@ pub enum View {
     Envoy,
     /// Envoy's resources by kind.
     Xds,
-    /// The IR.
     Ir,
 }
 
 /// A document, and where in it each origin went.
 #[derive(Clone, Debug)]
 pub struct Viewed {
-    /// The word by which the command line names it.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// The document.
     pub root: Node,
-    /// Where each origin went.
     pub map: OutputMap,
 }
 
 impl View {
-    /// All of them.
     pub const ALL: [View; 3] = [View::Envoy, View::Xds, View::Ir];
 
-    /// The word by which the command line names it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             View::Envoy => "envoy",
@@ -54,7 +50,7 @@ impl Viewed {
         Self { name: "appgw", root: appgw::document(parts, which), map: chancery_app_gateway::output_map(parts, which) }
     }
 
-    /// What a controller answers besides, where it is known where its values come from.
+    /// A further output of a controller, if the origins of its values are known.
     pub fn answer(output: &Output, of: SideRef<'_>) -> Option<Self> {
         let tree = (output.traced?)(of)?;
         let mut trace = Trace::on();

@@ -1,13 +1,13 @@
-//! Why requests do not reach a rule: the nearest request that it takes, or the rule that wins, and what would change that.
+//! Explains why requests do not reach a rule: the nearest request that it matches, or the rule that wins, and changes that would help.
 //!
-//! Nothing is guessed: each request is tried. What must not be here: whether a change of the text helps; who applies it compiles again.
+//! Each request is simulated, not guessed. Does not verify the changes; the caller applies one and compiles again.
 
 use super::app_gateway::describe_ending;
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
-    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, asking, asking_app_gateway, asking_nginx, findings, ledger_of, route_app_gateway,
-    route_nginx, routes, routes_of_app_gateway, routes_of_nginx,
+    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of,
+    nginx_routes, nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -20,44 +20,44 @@ use chancery_envoy::emit::Emitted;
 use chancery_envoy::simulate::{Outcome, WrittenRequest};
 use chancery_text::{Str, TextRange};
 
-/// What is known of a resource that requests may not reach.
+/// Why requests may not reach a resource.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct WhyNot {
-    /// The resource.
     pub of: String,
-    /// What became of it, and what is wrong with it, a sentence each.
-    pub told: Vec<String>,
+    /// What happened to the resource, and what is wrong with it, one sentence each.
+    #[serde(rename = "told")]
+    pub summary: Vec<String>,
     /// Its rules, each with a request.
     pub cases: Vec<Case>,
     /// Changes of the text that may help, the most likely first.
     pub fixes: Vec<FixView>,
 }
 
-/// A rule, and a request that asks for it.
+/// A rule, and a request for it.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Case {
     /// How it is matched, as `prefix /cart/ of shop.example.com`.
     pub rule: String,
-    /// Where it stands in the bootstrap.
+    /// Its place in the bootstrap.
     pub pointer: String,
-    /// The gateway that has it.
     pub gateway: String,
-    /// The nearest request that it takes; where there is none, the nearest that it might.
+    /// The nearest request that it matches; if none was found, the nearest that it might match.
     pub request: Option<WrittenRequest>,
-    /// Whether it takes that request.
+    /// Whether it matches that request.
     pub reached: bool,
-    /// What there is to say, a sentence each.
-    pub told: Vec<String>,
-    /// The resource whose rule takes the request instead.
+    /// Explanations, one sentence each.
+    #[serde(rename = "told")]
+    pub summary: Vec<String>,
+    /// The resource whose rule matches the request instead.
     pub winner: Option<ResourceRef>,
-    /// Where that stands.
+    /// The place of the winner.
     pub span: Option<Span>,
 }
 
 /// At most this many rules of one resource are tried.
 const MOST: usize = 12;
 
-/// Why requests do not reach an object.
+/// Explains why requests do not reach an object.
 #[must_use]
 pub fn why_not(compilation: &Compilation, side: SideRef<'_>, positions: &Positions<'_>, id: ObjectId) -> WhyNot {
     let Some(object) = side.objects().get(id) else { return WhyNot::default() };
@@ -78,17 +78,17 @@ pub fn why_not(compilation: &Compilation, side: SideRef<'_>, positions: &Positio
     if let Some(row) = ledger_of(side, positions).into_iter().find(|row| row.object == id) {
         let by = row.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
         if matches!(row.state, "ignored" | "shadowed" | "invalid") {
-            out.told.push(format!("It is {}{by}.", row.state));
+            out.summary.push(format!("It is {}{by}.", row.state));
         }
-        out.told.extend(row.detail.map(|detail| sentence(&detail)));
+        out.summary.extend(row.detail.map(|detail| sentence(&detail)));
     }
     for finding in found.iter().filter(|finding| finding.severity != "notice") {
         let message = sentence(&finding.message);
-        if !out.told.contains(&message) {
-            out.told.push(message);
+        if !out.summary.contains(&message) {
+            out.summary.push(message);
         }
     }
-    out.fixes.extend(ahead(side, positions, object, &mut out.cases));
+    out.fixes.extend(precedence_fix(side, positions, object, &mut out.cases));
     out.fixes.extend(found.into_iter().filter_map(|finding| finding.fix));
     out
 }
@@ -98,7 +98,7 @@ fn is_about(finding: &Finding, of: &ResourceRef) -> bool {
     finding.object.as_ref().or(finding.resource.as_ref()) == Some(of)
 }
 
-/// A message as a sentence.
+/// Turns a message into a sentence.
 fn sentence(of: &str) -> String {
     let of = of.trim();
     let mut letters = of.chars();
@@ -107,7 +107,7 @@ fn sentence(of: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// The rules that a resource makes in a gateway, each with a request.
+/// Returns the rules that a resource makes in a gateway, each with a request.
 fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, out: &mut Vec<Case>) {
     let rows: Vec<RouteRow> = routes(gateway).collect();
     let own: Vec<&RouteRow> = rows.iter().filter(|row| row.action != "tcp" && row.made_by.contains(of)).collect();
@@ -126,7 +126,7 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
         }
         let case = case(&ground, &rows, row, &parts, gateway.id.as_str());
         match known.and_then(|at| out.get_mut(at)) {
-            // The same rule at another port, or of the other scheme: one that is reached is enough.
+            // The same rule at another port or for the other scheme: one reached rule is enough.
             Some(known) if case.reached => *known = case,
             Some(_) => {}
             None => out.push(case),
@@ -134,12 +134,12 @@ fn cases(gateway: GatewayRef<'_>, positions: &Positions<'_>, of: &ResourceRef, o
     }
 }
 
-/// The same of an Application Gateway.
+/// Returns the rules that a resource makes in an Application Gateway, each with a request.
 fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
-    let rows = routes_of_app_gateway(of);
+    let rows = app_gateway_routes(of);
     for row in rows.iter().filter(|row| row.made_by.contains(resource)).take(MOST) {
         let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: of.named.id.to_string(), ..Case::default() };
-        let Some(written) = asking_app_gateway(&rows, Some(&row.pointer)) else { continue };
+        let Some(written) = app_gateway_sample_request(&rows, Some(&row.pointer)) else { continue };
         let Ok(request) = written.read() else { continue };
         let journey = route_app_gateway(of, positions, &request).journey;
         let pattern = |path: &str| path.strip_prefix("path ").map(ToString::to_string);
@@ -148,13 +148,13 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
         case.reached = is_taken(row);
         case.request = Some(written);
         match rows.iter().find(|row| is_taken(row)) {
-            _ if case.reached => case.told.push("It takes this request.".into()),
+            _ if case.reached => case.summary.push("It matches this request.".into()),
             Some(winner) => {
                 let whose = winner.made_by.first().map_or_else(|| "a rule of the controller itself".into(), ToString::to_string);
-                case.told.push(format!("{whose} takes it first: `{}`.", name_of(winner)));
+                case.summary.push(format!("{whose} matches it first: `{}`.", name_of(winner)));
                 case.winner = winner.made_by.first().cloned();
             }
-            None => case.told.push(format!("No rule takes it: the request {}.", describe_ending(&journey))),
+            None => case.summary.push(format!("No rule matches it: the request {}.", describe_ending(&journey))),
         }
         if !out.iter().any(|known| known.rule == case.rule) {
             out.push(case);
@@ -162,20 +162,19 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
     }
 }
 
-/// How a rule is told apart for people: by its path, its host and what else it looks at.
 /// The same of nginx.
 fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
-    let rows = routes_of_nginx(of);
+    let rows = nginx_routes(of);
     for row in rows.iter().filter(|row| row.made_by.contains(resource) && !row.path.starts_with("regex ")).take(MOST) {
         let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: of.named.id.to_string(), ..Case::default() };
-        let Some(written) = asking_nginx(&rows, Some(&row.pointer)) else { continue };
+        let Some(written) = nginx_sample_request(&rows, Some(&row.pointer)) else { continue };
         let Ok(request) = written.read() else { continue };
         let report = route_nginx(of, positions, &request);
         let own = row.made_by.first().map(ToString::to_string).unwrap_or_default();
         let is_own = |ingress: &str| own.ends_with(ingress.rsplit('/').next().unwrap_or_default());
         case.reached = report.ingress.as_deref().is_some_and(is_own);
         case.request = Some(written);
-        case.told.push(match (&report.ingress, case.reached) {
+        case.summary.push(match (&report.ingress, case.reached) {
             (_, true) => "It takes this request.".into(),
             (Some(ingress), false) => format!("The Ingress {ingress} takes it first."),
             (None, false) => format!("No location of an Ingress takes it: nginx answers {}.", report.status),
@@ -186,6 +185,7 @@ fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceR
     }
 }
 
+/// Names a rule by its path, its host and its other conditions.
 fn name_of(row: &RouteRow) -> String {
     let hosts: Vec<&str> = row.domains.iter().map(Str::as_str).filter(|domain| *domain != "*").collect();
     let of = if hosts.is_empty() { String::new() } else { format!(" of {}", hosts.join(", ")) };
@@ -197,28 +197,28 @@ fn name_of(row: &RouteRow) -> String {
 
 fn case(ground: &TracedGateway<'_>, rows: &[RouteRow], row: &RouteRow, parts: &ByPointer<'_>, gateway: &str) -> Case {
     let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: gateway.into(), ..Case::default() };
-    let Some(first) = asking(&|| Box::new(rows.iter().cloned()), Some(&row.pointer), parts) else {
-        case.told.push("It takes no HTTP request.".into());
+    let Some(first) = sample_request(&|| Box::new(rows.iter().cloned()), Some(&row.pointer), parts) else {
+        case.summary.push("It matches no HTTP request.".into());
         return case;
     };
     let mut lost = None;
     for written in nearby(&first) {
         let Ok(request) = written.read() else { continue };
         let report = ground.route(&request);
-        if takes(&report, row) {
-            case.told.push("It takes this request.".into());
+        if route_matches(&report, row) {
+            case.summary.push("It matches this request.".into());
             return Case { request: Some(written), reached: true, ..case };
         }
         lost.get_or_insert((written, report));
     }
     if let Some((written, report)) = lost {
         case.request = Some(written);
-        lose(&mut case, &report, row, rows);
+        explain_loss(&mut case, &report, row, rows);
     }
     case
 }
 
-/// A request, and others that differ from it in the end of the path or in the method.
+/// Returns a request, and others that differ from it in the end of the path or in the method.
 fn nearby(first: &WrittenRequest) -> Vec<WrittenRequest> {
     let slash = if first.url.ends_with('/') { "" } else { "/" };
     let plain = !first.url.contains('?');
@@ -229,8 +229,8 @@ fn nearby(first: &WrittenRequest) -> Vec<WrittenRequest> {
     core::iter::once(first.clone()).chain(longer).chain(methods).collect()
 }
 
-/// Whether a route takes the request, if only a share of such requests.
-fn takes(report: &RouteReport, row: &RouteRow) -> bool {
+/// Whether a route matches the request, possibly only a share of such requests.
+fn route_matches(report: &RouteReport, row: &RouteRow) -> bool {
     let is_it = |pointer: &str| pointer == row.pointer;
     let host = report.simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
     let by_share = report.simulation.tried.iter().any(|tried| {
@@ -240,25 +240,25 @@ fn takes(report: &RouteReport, row: &RouteRow) -> bool {
     by_share || report.simulation.places.iter().any(|place| place.of == "route" && is_it(&place.pointer))
 }
 
-/// What took the request instead, and what ruled this route out.
-fn lose(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[RouteRow]) {
+/// Explains which route matched instead, and why this one did not.
+fn explain_loss(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[RouteRow]) {
     let simulation = &report.simulation;
     let winner = simulation.places.iter().find(|place| place.of == "route").map(|place| place.pointer.clone());
     let host = row.pointer.rsplit_once("/routes/").map_or("", |(host, _)| host);
     let tried = simulation.tried.iter().find(|tried| row.pointer == format!("{host}/routes/{}", tried.index));
     if let Some(failed) = tried.and_then(|tried| tried.failed.as_ref()) {
         let seen = failed.seen.as_ref().map_or_else(|| "there is none".into(), |seen| format!("saw `{seen}`"));
-        case.told.push(match failed.told() {
-            Some(told) => format!("Its route does not take the request: {told}."),
+        case.summary.push(match failed.reason() {
+            Some(reason) => format!("Its route does not match the request: {reason}."),
             None => format!("{} wants `{}`, {seen}.", failed.matcher, failed.expected),
         });
     }
     let Some(winner) = winner else {
-        case.told.push(match simulation.outcome {
-            Outcome::NoListener => "No listener takes the connection.".into(),
-            Outcome::NoFilterChain => "The listener takes no such connection.".into(),
+        case.summary.push(match simulation.outcome {
+            Outcome::NoListener => "No listener accepts the connection.".into(),
+            Outcome::NoFilterChain => "No filter chain of the listener matches the connection.".into(),
             Outcome::Reset => "Envoy closes the connection.".into(),
-            _ => "No rule takes such a request.".into(),
+            _ => "No rule matches such a request.".into(),
         });
         return;
     };
@@ -268,27 +268,27 @@ fn lose(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[RouteRow]
     let rule = taken.map(name_of).unwrap_or_default();
     let whose = origin.and_then(|origin| origin.resource.as_ref()).map_or_else(|| "a rule of the controller itself".into(), ToString::to_string);
     let before = taken.is_some_and(|taken| taken.order < row.order && winner.starts_with(host));
-    case.told.push(match before {
-        true => format!("{whose} takes it first: `{rule}` comes before this rule."),
-        false => format!("{whose} takes it: `{rule}`."),
+    case.summary.push(match before {
+        true => format!("{whose} matches it first: `{rule}` comes before this rule."),
+        false => format!("{whose} matches it: `{rule}`."),
     });
     if row.shadowed_by.is_some() {
-        case.told.push("It takes all requests of this rule.".into());
+        case.summary.push("It matches all requests of this rule.".into());
     }
     case.winner = origin.and_then(|origin| origin.resource.clone());
     case.span = origin.and_then(|origin| origin.span.clone());
 }
 
-/// The change that puts an object before the one that wins, where the dialect knows one; says why the other comes first.
-fn ahead(side: SideRef<'_>, positions: &Positions<'_>, object: &Object, cases: &mut [Case]) -> Option<FixView> {
+/// Returns the change that puts an object before the winner, if the dialect knows one, and adds why the winner comes first.
+fn precedence_fix(side: SideRef<'_>, positions: &Positions<'_>, object: &Object, cases: &mut [Case]) -> Option<FixView> {
     let lost = cases.iter_mut().find(|case| !case.reached && case.winner.is_some())?;
     let winner = side.objects().iter().find(|other| lost.winner.as_ref() == Some(&ResourceRef::from(&other.key)) && other.id != object.id)?;
     let Ahead { why, field, value } = (side.dialect().hints.ahead)(object, winner)?;
-    lost.told.push(why);
+    lost.summary.push(why);
     set(positions, object, field, &value)
 }
 
-/// Gives a field of `spec` a value.
+/// Sets a field of `spec`.
 fn set(positions: &Positions<'_>, object: &Object, field: &str, value: &str) -> Option<FixView> {
     let spec = object.root.get("spec")?;
     let source = object.source.source;
@@ -334,27 +334,27 @@ spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namesp
         why_not(&compilation, side, &compilation.positions(), object)
     }
 
-    fn mended(text: &str, why: &WhyNot) -> String {
+    fn fixed_text(text: &str, why: &WhyNot) -> String {
         let fix = why.fixes.first().expect("a fix");
         fix.apply(text).expect("a change of this text")
     }
 
     #[test]
-    fn a_shadowed_mapping_names_the_winner_and_the_precedence_that_helps() {
+    fn shadowed_mapping_names_winner_and_precedence_fix() {
         let everything = mapping("everything", "  hostname: '*'\n  prefix: /\n  service: all\n  precedence: 10\n");
         let text = format!("{REST}{everything}{}", mapping("quote", "  hostname: '*'\n  prefix: /quote/\n  service: quote\n"));
         let why = ask(&text, "quote");
         let [case] = &why.cases[..] else { panic!("{:?}", why.cases) };
         assert!(!case.reached);
         assert_eq!(case.winner.as_ref().map(|winner| winner.name.as_str()), Some("everything"));
-        assert!(case.told.iter().any(|told| told.contains("`precedence: 10`")), "{:?}", case.told);
-        let mended = mended(&text, &why);
-        assert!(mended.contains("\n  precedence: 11\n  hostname: '*'\n  prefix: /quote/"), "{mended}");
-        assert!(ask(&mended, "quote").cases[0].reached, "the change helps");
+        assert!(case.summary.iter().any(|told| told.contains("`precedence: 10`")), "{:?}", case.summary);
+        let fixed_text = fixed_text(&text, &why);
+        assert!(fixed_text.contains("\n  precedence: 11\n  hostname: '*'\n  prefix: /quote/"), "{fixed_text}");
+        assert!(ask(&fixed_text, "quote").cases[0].reached, "the change helps");
     }
 
     #[test]
-    fn a_mapping_behind_narrower_ones_names_the_nearest_request() {
+    fn mapping_behind_narrower_ones_has_nearest_request() {
         let own = mapping("all", "  hostname: '*'\n  prefix: /cart\n  service: all\n");
         let text =
             format!("{REST}{own}{}", mapping("one", "  hostname: '*'\n  prefix: /cart\n  prefix_exact: true\n  precedence: 1\n  service: one\n"));
@@ -364,9 +364,9 @@ spec: {port: 8080, protocol: HTTP, securityModel: INSECURE, hostBinding: {namesp
     }
 
     #[test]
-    fn what_makes_no_rule_says_what_became_of_it() {
+    fn resource_without_rule_reports_its_state() {
         let text = format!("{REST}{}", mapping("broken", "  hostname: '*'\n  prefix: /a/\n"));
         let why = ask(&text, "broken");
-        assert!(why.cases.is_empty() && !why.told.is_empty(), "{why:?}");
+        assert!(why.cases.is_empty() && !why.summary.is_empty(), "{why:?}");
     }
 }

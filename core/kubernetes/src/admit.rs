@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::{Findings, Part, codes};
 use chancery_base::executor::{self, Executor};
 use chancery_base::resource::{Object, ObjectId};
-use chancery_base::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, go_quoted, tidy};
+use chancery_base::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, advise_move, go_quoted, tidy};
 use chancery_text::{Node, Value};
 
 /// How objects are taken.
@@ -41,9 +41,10 @@ impl Admission<'_> {
         let rules = Tidy { unknown: true, nulls: true, defaults: true };
         let tidied = tidy(&object.root, version.schema, rules, &Path::root(""), &mut |path, change| match change {
             Change::Unknown(entry, members) => {
+                let moved = || advise_move(version.schema, path, &entry.key);
                 let path = path.key(&entry.key);
                 unknown.push(format!("strict decoding error: unknown field {}", go_quoted(&format!("{path}"))));
-                let help = || elsewhere(kind, version, &entry.key).or_else(|| older(kind, &entry.key));
+                let help = || elsewhere(kind, version, &entry.key).or_else(moved).or_else(|| older(kind, &entry.key));
                 report.unknown_field(&path, (&entry.key, &entry.value), members, None, !self.skip_validation, help);
             }
             Change::Null(entry, _) => report.null(&path.key(&entry.key), entry.value.id),
@@ -163,7 +164,8 @@ fn older(kind: &Kind, name: &str) -> Option<String> {
     Some("networking.k8s.io/v1 wants `service: {name: NAME, port: {number: PORT}}`; only v1beta1 had `serviceName` and `servicePort`".into())
 }
 
-fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
+/// Reports that an object is of a version that its kind does not have, and returns the API server's message.
+pub fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> String {
     let written = report.object.api_version.clone();
     let node = report.object.root.get("apiVersion").map_or(report.object.root.id, |node| node.id);
     let message = format!("there is no {} in version `{written}`", kind.name);

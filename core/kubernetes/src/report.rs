@@ -43,7 +43,8 @@ impl<'a> Report<'a> {
         self.sink.report(finding);
     }
 
-    /// A field that the kind does not have. `meant` knows better than spelling what was meant; `help` is asked where neither does.
+    /// A field that the kind does not have. `meant` names the field that was meant, if that is known. `help` knows where
+    /// else the kind has a field with this name. If neither gives advice, the field with the most similar name does.
     pub fn unknown_field(
         &mut self,
         path: &Path<'_>,
@@ -67,12 +68,13 @@ impl<'a> Report<'a> {
             return;
         }
         self.guesses -= 1;
+        let help = if meant.is_none() { help() } else { None };
         let near = meant.or_else(|| nearest(name, members.fields.iter().map(|field| field.name)));
-        if let Some(near) = near {
+        if let Some(help) = help {
+            finding = finding.help(help);
+        } else if let Some(near) = near {
             finding = finding.help(format!("did you mean `{near}`?"));
             finding = finding.fix(format!("rename to `{near}`"), self.place(node.id, Part::Key), near);
-        } else if let Some(help) = help() {
-            finding = finding.help(help);
         }
         self.sink.report(finding);
     }

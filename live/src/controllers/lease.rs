@@ -61,7 +61,8 @@ pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
 async fn lead(holder: &mut Holder) {
     let held = holder.holds();
     match holder.attempt().await {
-        Ok(holds) if holds != held => tracing::info!(holds, "the lease has another holder: one of several servers writes"),
+        Ok(true) if !held => tracing::info!(lease = holder.name, "this server holds the lease, and writes"),
+        Ok(false) if held => tracing::info!(lease = holder.name, "another server holds the lease, and this one stops writing"),
         Ok(_) => {}
         Err(why) => tracing::warn!("the lease cannot be renewed: {why}"),
     }

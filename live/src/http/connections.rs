@@ -1,39 +1,38 @@
-//! How connections of people and programs are taken: so many at a time, and each for as long as it asks for something.
-//!
-//! Whoever connects and says nothing, or something that is no HTTP, holds up a place for a limited time only. What must not be here: what is answered.
+//! Accepts HTTP connections within bounds, and gives each client a limited time to send a request. Does not answer requests; see the modules beside it.
 
 use crate::Failure;
+use crate::connection_table::{ConnectionTable, Limits};
 use crate::ports::Port;
 use axum::Router;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
-/// Connections that a server has at a time; others wait.
-const MOST: usize = 512;
-/// How long a client may take to say what it asks for.
+const LIMITS: Limits = Limits { total: 512, per_address: 384, half_open: 512 };
+/// How long a client may take to send the head of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The pause where the system gives no connection, as too many files are open.
+/// The pause after the system refuses a connection, because too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes of a request's head.
 const LARGEST_HEAD: usize = 64 << 10;
+/// The most headers of a request.
+const MOST_HEADERS: usize = 100;
 
-/// Serves, until `stop`; answers that are on their way are ended first.
+/// Serves until `stop`. Answers that were begun are finished first.
 ///
 /// # Errors
 ///
-/// The number of connections can no longer be counted, as the program ends.
+/// None today; the type is that of every part of a server.
 pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<bool>) -> Result<(), Failure> {
-    let places = Arc::new(Semaphore::new(MOST));
+    let table = ConnectionTable::new(LIMITS);
     let open = GracefulShutdown::new();
     loop {
-        let (place, accepted) = tokio::select! {
-            next = next(&places, &mut port) => next?,
+        let accepted = tokio::select! {
+            accepted = port.accept() => accepted,
             // An error means that the sender is gone: stop as well.
             _ = stop.wait_for(|stop| *stop) => break,
         };
@@ -41,23 +40,26 @@ pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<boo
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        // A socket that cannot be set so works all the same.
+        let Some((place, closed)) = table.open(stream.peer_addr().ok()) else { continue };
+        // A socket works without this option, too.
         let _ = stream.set_nodelay(true);
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LARGEST_HEAD);
-        let connection = open.watch(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone())));
+        http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LARGEST_HEAD).max_headers(MOST_HEADERS);
+        let answers = TowerToHyperService::new(router.clone());
+        let service = hyper::service::service_fn(move |request| {
+            place.keep();
+            answers.call(request)
+        });
+        let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
-            // A client that talks nonsense, or goes in the middle, ends its own connection only.
-            let _ = connection.await;
-            drop(place);
+            tokio::select! {
+                // A client that breaks the protocol, or leaves, ends its own connection only.
+                _ = connection => {}
+                // An error means that the client has sent a request, so its connection is not closed for others.
+                Ok(()) = closed => {}
+            }
         });
     }
     open.shutdown().await;
     Ok(())
-}
-
-/// The next connection, once there is a place for it.
-async fn next(places: &Arc<Semaphore>, port: &mut Port) -> Result<(OwnedSemaphorePermit, std::io::Result<TcpStream>), Failure> {
-    let place = places.clone().acquire_owned().await.map_err(|error| error.to_string())?;
-    Ok((place, port.accept().await))
 }

@@ -8,6 +8,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+/// The most bytes of a request's body: no path needs one.
+const LARGEST_BODY: u64 = 64 << 10;
+
 /// What is checked.
 #[derive(Clone, Debug)]
 pub struct Guard {
@@ -30,6 +33,10 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
 }
 
 fn refused(guard: &Guard, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+    let length = text(headers, header::CONTENT_LENGTH).map(str::parse::<u64>);
+    if length.is_some_and(|length| length.is_ok_and(|length| length > LARGEST_BODY)) || headers.contains_key(header::TRANSFER_ENCODING) {
+        return Some((StatusCode::PAYLOAD_TOO_LARGE, "requests have no body here\n"));
+    }
     let host = text(headers, header::HOST).unwrap_or_default();
     if guard.is_local && !is_loopback(host) {
         return Some((StatusCode::MISDIRECTED_REQUEST, "this is answered to this machine only\n"));
@@ -72,6 +79,8 @@ mod tests {
         assert_eq!(status(&local, &[(header::HOST, "evil.example")]), Some(421), "a name that leads here");
         assert_eq!(status(&local, &[(header::HOST, "localhost:1"), (header::ORIGIN, "http://localhost:1")]), None);
         assert_eq!(status(&local, &[(header::HOST, "localhost:1"), (header::ORIGIN, "http://evil.example")]), Some(403));
+        let body = |length| status(&local, &[(header::HOST, "localhost:1"), (header::CONTENT_LENGTH, length)]);
+        assert_eq!((body("10"), body("100000")), (None, Some(413)));
         let open = Guard { is_local: false, token: Some("abc".into()) };
         assert_eq!(status(&open, &[(header::HOST, "gateway:8877")]), Some(401));
         assert_eq!(status(&open, &[(header::HOST, "gateway:8877"), (header::AUTHORIZATION, "Bearer abd")]), Some(401));

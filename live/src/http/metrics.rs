@@ -3,6 +3,7 @@
 //! What must not be here: counting.
 
 use super::Shared;
+use crate::worker::metrics::Histogram;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -18,6 +19,35 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) {
 /// A value of a label.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn histogram(out: &mut String, name: &str, help: &str, of: &Histogram) {
+    head(out, name, "histogram", help);
+    for (bound, count) in of.buckets() {
+        let _ = writeln!(out, "{name}_bucket{{le=\"{bound}\"}} {count}");
+    }
+    let _ = writeln!(out, "{name}_sum {}\n{name}_count {}", of.sum(), of.count());
+}
+
+/// Memory and file descriptors of this process, on systems with `/proc`. The names are those of Prometheus' client libraries.
+fn process(out: &mut String) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kilobytes = |field: &str| status.lines().find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<u64>().ok());
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let most_files = limits.lines().find_map(|line| line.strip_prefix("Max open files")?.split_whitespace().next()?.parse::<u64>().ok());
+    let files = std::fs::read_dir("/proc/self/fd").ok().map(|all| all.count() as u64);
+    let numbers = [
+        ("process_resident_memory_bytes", "Resident memory.", kilobytes("VmRSS:").map(|number| number * 1024)),
+        ("process_virtual_memory_bytes", "Virtual memory.", kilobytes("VmSize:").map(|number| number * 1024)),
+        ("process_open_fds", "Open file descriptors.", files),
+        ("process_max_fds", "The most file descriptors that the process may open.", most_files),
+    ];
+    for (name, help, value) in numbers {
+        if let Some(value) = value {
+            head(out, name, "gauge", help);
+            let _ = writeln!(out, "{name} {value}");
+        }
+    }
 }
 
 /// All numbers.
@@ -45,6 +75,16 @@ pub async fn metrics(State(shared): State<Shared>) -> Response {
     for (kind, number) in rejects {
         let _ = writeln!(out, "chancery_envoy_rejects{{type=\"{}\"}} {number}", escaped(kind));
     }
+    let (rejections, undecodable, propagation) = shared.clients.counts.all();
+    head(&mut out, "chancery_envoy_rejections", "counter", "Responses that Envoys rejected, by type.");
+    for (kind, number) in rejections {
+        let _ = writeln!(out, "chancery_envoy_rejections_total{{type=\"{}\"}} {number}", escaped(&kind));
+    }
+    head(&mut out, "chancery_xds_undecodable_messages", "counter", "Messages on xDS streams that could not be decoded.");
+    let _ = writeln!(out, "chancery_xds_undecodable_messages_total {undecodable}");
+    histogram(&mut out, "chancery_build_duration_seconds", "How long builds took.", &shared.metrics.build_times());
+    histogram(&mut out, "chancery_propagation_seconds", "Time from a change to the Envoy that accepted it.", &propagation);
+    process(&mut out);
     out.push_str("# EOF\n");
     ([(header::CONTENT_TYPE, TYPE)], out).into_response()
 }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`connections`] | how many may ask at a time, and for how long |
 //! | [`guard`] | who may ask: pages of others and other machines may not |
-//! | [`views`] | what is answered, as JSON |
+//! | [`readiness`] | whether Envoys can be served |
+//! | [`views`] | the answers, as JSON |
 //! | [`installation`] | the installation id |
 //! | [`openapi`] | the same, described |
 //! | [`metrics`] | numbers, for OpenMetrics |
@@ -20,10 +21,11 @@ mod metrics;
 mod openapi;
 mod page;
 pub mod playground;
+mod readiness;
 mod views;
 
 use crate::Failure;
-use crate::event::{Events, Server, SourceState};
+use crate::event::{Events, Server};
 use crate::feed::Feed;
 use crate::ports::Port;
 use crate::proxies::Proxies;
@@ -116,9 +118,9 @@ pub async fn serve(port: Port, door: Door, shared: Shared) -> Result<(), Failure
     let is_local = port.is_local();
     let health = Router::new()
         .route("/healthz", get(async || "ok\n"))
-        .route("/readyz", get(ready))
+        .route("/readyz", get(readiness::ready))
         .route("/ambassador/v0/check_alive", get(async || "ok\n"))
-        .route("/ambassador/v0/check_ready", get(ready));
+        .route("/ambassador/v0/check_ready", get(readiness::ready));
     let guarded = match door {
         Door::Ready => Router::new(),
         Door::Snapshots => Router::new().route("/snapshot", get(views::snapshot)),
@@ -141,29 +143,12 @@ pub async fn serve(port: Port, door: Door, shared: Shared) -> Result<(), Failure
     connections::serve(port, health.merge(guarded).with_state(shared), stop).await
 }
 
-async fn ready(State(shared): State<Shared>) -> Response {
-    match shared.build() {
-        Some(build) if build.stopped.is_empty() => {
-            // What is served is the last that could be read: a reason to look after it, and none to take the server away.
-            let troubled = shared.states.all().into_iter().filter(|status| status.state == SourceState::Error);
-            let why = troubled.map(|status| format!("degraded: {}: {}\n", status.kind, status.detail.unwrap_or_default()));
-            shared.events.scrubbed(&format!("ready\n{}", why.collect::<String>())).into_response()
-        }
-        Some(build) => {
-            let why: Vec<String> = build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}\n")).collect();
-            (StatusCode::SERVICE_UNAVAILABLE, why.concat()).into_response()
-        }
-        None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, "the first build is not done\n").into_response(),
-        None => (StatusCode::SERVICE_UNAVAILABLE, "not all sources are synchronised yet\n").into_response(),
-    }
-}
-
 /// What was asked besides the path.
 type Asked = Vec<(String, String)>;
 
 async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): Query<Asked>) -> Response {
     let Some(view) = openapi::PATHS.iter().find(|path| path.path == uri.path()).and_then(|path| path.view) else {
-        return (StatusCode::NOT_FOUND, "there is nothing here\n").into_response();
+        return (StatusCode::NOT_FOUND, "no such path; /openapi.json lists all paths\n").into_response();
     };
     // Views of large configurations take as long as a compile.
     let build = shared.build();

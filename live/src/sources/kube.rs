@@ -74,6 +74,7 @@ impl Source for Kube {
                 tasks: JoinSet::new(),
                 listed,
                 permissions: Permissions::default(),
+                not_installed: BTreeSet::new(),
                 synced: false,
             };
             watching.run(ready).await
@@ -98,7 +99,18 @@ struct Watching {
     /// Whoever follows a kind in a place says here that its first list is complete.
     listed: mpsc::UnboundedSender<(String, Place)>,
     permissions: Permissions,
+    /// Kinds that the API server does not have.
+    not_installed: BTreeSet<String>,
     synced: bool,
+}
+
+/// Names the kinds that are not installed, in one line.
+fn not_installed(kinds: &BTreeSet<String>) -> Option<String> {
+    const MOST: usize = 5;
+    let named: Vec<&str> = kinds.iter().take(MOST).map(String::as_str).collect();
+    let more = if kinds.len() > MOST { format!(" and {} more", kinds.len() - MOST) } else { String::new() };
+    let (noun, verb) = if kinds.len() == 1 { ("kind", "is") } else { ("kinds", "are") };
+    (!kinds.is_empty()).then(|| format!("{} {noun} {verb} not installed: {}{more}", kinds.len(), named.join(", ")))
 }
 
 impl Watching {
@@ -111,8 +123,8 @@ impl Watching {
                         self.know_cluster().await;
                     }
                     reached = true;
-                    self.outlet.state("kubernetes", SourceState::Synced, None);
                     self.take(found).await;
+                    self.outlet.state("kubernetes", SourceState::Synced, not_installed(&self.not_installed));
                 }
                 Err(why) => self.outlet.state("kubernetes", SourceState::Error, Some(format!("{why} ({})", self.address))),
             }
@@ -163,10 +175,13 @@ impl Watching {
             let Some(found) = found else {
                 // Who follows a kind that is gone says so itself, and goes on when it comes back.
                 if !self.followed.contains_key(&kind) {
-                    self.outlet.state(&kind, SourceState::Missing, Some("the API server does not have this kind: its CRD is not installed".into()));
+                    let detail = "the API server does not have this kind: its CRD is not installed";
+                    self.outlet.states.note_silently(&self.outlet.name, &kind, SourceState::Missing, Some(detail.into()));
+                    self.not_installed.insert(kind);
                 }
                 continue;
             };
+            self.not_installed.remove(&kind);
             if self.followed.get(&kind).is_some_and(|places| places.contains_key(&Place::All)) {
                 continue;
             }
@@ -179,6 +194,11 @@ impl Watching {
                     continue;
                 }
             };
+            if places.is_empty() && self.settings.namespace.is_some() && !found.namespaced {
+                let detail = "it is cluster-scoped, and --namespace reads one namespace only";
+                self.outlet.states.note_silently(&self.outlet.name, &kind, SourceState::Missing, Some(detail.into()));
+                continue;
+            }
             if places.is_empty() {
                 self.outlet.state(&kind, SourceState::Forbidden, Some(found.missing_rule(self.settings.namespace.as_deref())));
                 continue;

@@ -99,21 +99,42 @@ impl States {
 
     /// Notes a state, and tells it where it is another.
     pub fn note(&self, events: &Events, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
-        if self.set(source, kind, state, detail.as_deref()) {
+        if let Some(before) = self.set(source, kind, state, detail.as_deref()) {
+            log_state(events, source, kind, before, state, detail.as_deref());
             events.tell(Event::Source { kind: kind.to_owned(), state, detail, source: source.to_owned() });
         }
     }
 
-    /// Notes a state; tells whether it is another.
-    fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> bool {
+    /// Notes a state without an event: another event sums it up.
+    pub fn note_silently(&self, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
+        self.set(source, kind, state, detail.as_deref());
+    }
+
+    /// Notes a state. Returns the state before, if it changed.
+    fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> Option<Option<SourceState>> {
         let mut all = lock(&self.all);
         let key = (source.to_owned(), kind.to_owned());
         if all.get(&key).is_some_and(|known| known.state == state && known.detail.as_deref() == detail) {
-            return false;
+            return None;
         }
         let (source, kind) = key.clone();
-        all.insert(key, Status { source, kind, state, detail: detail.map(str::to_owned), age_s: 0, since: Some(Instant::now()) });
-        true
+        let status = Status { source, kind, state, detail: detail.map(str::to_owned), age_s: 0, since: Some(Instant::now()) };
+        Some(all.insert(key, status).map(|before| before.state))
+    }
+}
+
+/// Logs trouble with a source, and its end. A missing kind in a cluster is normal: its CRD is not installed.
+fn log_state(events: &Events, source: &str, kind: &str, before: Option<SourceState>, state: SourceState, detail: Option<&str>) {
+    let is_trouble = |state: SourceState| match state {
+        SourceState::Error => true,
+        SourceState::Missing | SourceState::Empty => source == kind,
+        SourceState::Forbidden | SourceState::Synced => false,
+    };
+    let name = if source == kind { source.to_owned() } else { format!("{source}: {kind}") };
+    if is_trouble(state) {
+        tracing::error!("{name}: {}", events.scrubbed(detail.unwrap_or(state.name())));
+    } else if before.is_some_and(is_trouble) {
+        tracing::info!("{name}: {}", state.name());
     }
 }
 

@@ -3,6 +3,7 @@
 //! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
 //! each gateway's resources last from build to build, so that an event costs what it changes.
 
+use super::defaults::Defaults;
 use super::intake::{Drained, Unreadable, is_referred};
 use super::metrics::BuildSize;
 use crate::arm::plan::Plan;
@@ -58,6 +59,8 @@ pub struct Build {
     pub gateways: Vec<Gateway>,
     /// Gateways whose controller does not get as far as configuring them, and why. What their Envoys have stays.
     pub stopped: Vec<(Arc<str>, String)>,
+    /// Dialects whose controller has its defaults, because its own configuration was deleted.
+    pub on_defaults: BTreeSet<&'static str>,
     /// How many inputs there are.
     pub inputs: usize,
     /// What would be sent to Azure, where an Application Gateway is configured.
@@ -155,6 +158,7 @@ impl Build {
 pub struct Builder {
     options: Options,
     compiler: Compiler,
+    defaults: Defaults,
     gateways: BTreeMap<Arc<str>, Memory>,
     /// The Application Gateway that was wanted last.
     app_gateway: Option<Arc<AppGateway>>,
@@ -183,7 +187,7 @@ impl Builder {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
-        Self { options, compiler, gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
+        Self { options, compiler, defaults: Defaults::default(), gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
     }
 
     /// How it compiles.
@@ -198,10 +202,14 @@ impl Builder {
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
         let options = self.options_with(&drained.options);
         let mut compilation = self.compiler.compile(&drained.inputs, &options);
+        let mut on_defaults = BTreeSet::new();
+        if let Some((dialects, with_defaults)) = self.defaults.apply(&compilation, &drained.inputs, &options) {
+            (on_defaults, compilation) = (dialects, with_defaults);
+        }
         let findings = (0..).zip(&drained.not_utf8).filter_map(|(at, wrong)| not_utf8(SourceId(at), wrong));
         compilation.diagnostics.splice(..0, findings.collect::<Vec<_>>());
         let compilation = Arc::new(compilation);
-        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway)).collect();
+        let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
         let stopped: Vec<(Arc<str>, String)> =
             compilation.stopped().map(|(side, id, failure)| (served_name(&compilation, side.dialect.name, id), failure.error.clone())).collect();
         // Of one that is stopped, what it had is kept as it is.
@@ -230,6 +238,7 @@ impl Builder {
             waited,
             compilation,
             stopped,
+            on_defaults,
         }
     }
 
@@ -277,7 +286,7 @@ impl Builder {
         Some(Gateway { id: id.clone(), snapshot, withheld: Vec::new(), changed: BTreeMap::new() })
     }
 
-    fn gateway(&mut self, compilation: &Arc<Compilation>, gateway: GatewayRef<'_>) -> Gateway {
+    fn gateway(&mut self, compilation: &Arc<Compilation>, gateway: GatewayRef<'_>, changed_at: Option<Instant>) -> Gateway {
         let id = name_of(gateway);
         let memory = self.gateways.entry(id.clone()).or_default();
         let lookup = |reference: &SecretReference| gateway.of().key_material(reference);
@@ -311,6 +320,7 @@ impl Builder {
         }
         let provenance = Arc::new(Provenance { compilation: Mutex::new(compilation.clone()), gateway: id.clone(), indexes, map: OnceLock::new() });
         snapshot.blame = Some(provenance.clone());
+        snapshot.changed_at = changed_at;
         memory.provenance = Some(provenance);
         let changed = snapshot.changed_from(&before);
         let snapshot = Arc::new(snapshot);
@@ -385,10 +395,17 @@ impl Provenance {
 
     fn origins<'a>(map: &'a OutputMap, resource: &str, field: Option<&str>) -> Vec<&'a Origin> {
         let real = |origins: &'a [Origin]| origins.iter().filter(|origin| origin.object() != ObjectId::BUILT_IN).collect::<Vec<_>>();
-        let near = field.into_iter().flat_map(|field| map.chain(&format!("{resource}{field}")).map(|made| real(made.origins)).collect::<Vec<_>>());
+        let below = |pointer: &str| map.descendants(pointer).into_iter().flat_map(|made| real(made.origins)).collect::<Vec<_>>();
+        // The field itself, then its parts, then what it is a part of.
+        let of_field = field.map(|field| format!("{resource}{field}"));
+        let near = of_field.iter().flat_map(|field| {
+            let own = map.get(field).map(real).unwrap_or_default();
+            let around = map.chain(field).map(|made| real(made.origins)).collect::<Vec<_>>();
+            [own, below(field)].into_iter().chain(around)
+        });
         let own = map.get(resource).map(real);
         let found = near.chain(own).find(|origins| !origins.is_empty());
-        found.unwrap_or_else(|| map.descendants(resource).into_iter().flat_map(|made| real(made.origins)).collect())
+        found.unwrap_or_else(|| below(resource))
     }
 }
 

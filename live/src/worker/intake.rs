@@ -58,6 +58,7 @@ struct State {
     stored: Arc<BTreeSet<Str>>,
     /// Sources that have not told all yet.
     waiting: BTreeSet<usize>,
+    source_names: Vec<String>,
     /// Names of inputs whose content nothing refers to, as the last build found.
     idle: BTreeSet<String>,
     /// Texts that a person tries in place of those of sources, by name.
@@ -240,6 +241,18 @@ impl Intake {
             drop(state);
             self.shared.1.notify_all();
         }
+    }
+
+    /// Names the sources, in the order of their numbers.
+    pub fn set_source_names(&self, names: Vec<String>) {
+        self.state().source_names = names;
+    }
+
+    /// Returns the names of the sources that have not been read yet.
+    #[must_use]
+    pub fn unsynced_sources(&self) -> Vec<String> {
+        let state = self.state();
+        state.waiting.iter().map(|number| state.source_names.get(*number).cloned().unwrap_or_else(|| format!("source {number}"))).collect()
     }
 
     /// Whether every source has told all that it holds.

@@ -33,8 +33,47 @@ pub struct BuildSize {
     pub waited: Duration,
 }
 
+/// Upper bounds of a histogram's buckets, in seconds.
+const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+
+/// How many times took how long.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram {
+    counts: [u64; BUCKETS.len()],
+    count: u64,
+    sum: f64,
+}
+
+impl Histogram {
+    pub fn observe(&mut self, time: Duration) {
+        let seconds = time.as_secs_f64();
+        for (bound, count) in BUCKETS.iter().zip(&mut self.counts) {
+            *count += u64::from(seconds <= *bound);
+        }
+        self.count += 1;
+        self.sum += seconds;
+    }
+
+    /// Returns each upper bound with the number of times up to it.
+    pub fn buckets(&self) -> impl Iterator<Item = (String, u64)> {
+        let bounds = BUCKETS.iter().map(|bound| format!("{bound:?}")).zip(self.counts);
+        bounds.chain([("+Inf".to_owned(), self.count)])
+    }
+
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
 #[derive(Debug, Default)]
 struct Counts {
+    build_times: Mutex<Histogram>,
     received: AtomicU64,
     unchanged: AtomicU64,
     unreferenced: AtomicU64,
@@ -100,6 +139,7 @@ impl Metrics {
     /// There is a build.
     pub fn built(&self, build: &BuildSize) {
         self.0.builds.fetch_add(1, Relaxed);
+        crate::lock(&self.0.build_times).observe(build.took);
         self.0.drained.fetch_add(build.changes, Relaxed);
         self.0.micros.fetch_add(build.took.as_micros() as u64, Relaxed);
         self.0.waited_micros.fetch_add(build.waited.as_micros() as u64, Relaxed);
@@ -116,6 +156,12 @@ impl Metrics {
     #[must_use]
     pub fn builds(&self) -> u64 {
         self.0.builds.load(Relaxed)
+    }
+
+    /// Returns how long builds took.
+    #[must_use]
+    pub fn build_times(&self) -> Histogram {
+        crate::lock(&self.0.build_times).clone()
     }
 
     /// Shows numbers that a source counts, too.

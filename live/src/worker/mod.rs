@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`intake`] | the inputs as sources tell them; what is noise is dropped here, before it wakes anybody |
 //! | [`build`] | one compile of all inputs, and what it gives each gateway |
+//! | `defaults` | a controller's defaults after its configuration was deleted |
 //! | [`metrics`] | what is counted on the way |
 //!
 //! [`run`] waits until something has changed, and until the last build is long enough ago; then it takes all that came meanwhile into one
 //! build. It has a thread of its own, as compiling waits for nothing. Not here: where changes come from, and who wants builds.
 
 pub mod build;
+mod defaults;
 pub mod intake;
 pub mod metrics;
 

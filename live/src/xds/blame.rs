@@ -52,7 +52,7 @@ fn mentions(message: &str, name: &str) -> bool {
 /// cannot be bound is the address.
 fn field(message: &str) -> Option<String> {
     if message.contains("cannot bind") || message.contains("Address already in use") {
-        return Some("/address".into());
+        return Some("/address/socket_address/port_value".into());
     }
     let (_, path) = message.split_once("ValidationError.")?;
     let path = path.split([':', '(', ')', ' ']).next().unwrap_or_default();
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(said("out of memory").len(), 3);
         assert_eq!(field("x (ClusterValidationError.ConnectTimeout: value must be greater than 0s)"), Some("/connect_timeout".into()));
         assert_eq!(field("RouteConfigurationValidationError.VirtualHosts[3]: embedded message"), Some("/virtual_hosts/3".into()));
-        assert_eq!(field("cannot bind '0.0.0.0:80'"), Some("/address".into()));
+        assert_eq!(field("cannot bind '0.0.0.0:80'"), Some("/address/socket_address/port_value".into()));
         assert_eq!(field("no idea"), None);
     }
 }

@@ -7,10 +7,12 @@ use super::snapshot::Snapshot;
 use super::stream::Verdict;
 use crate::event::{EnvoyState, Event, Events};
 use crate::lock;
+use crate::log_limit::LogLimit;
+use crate::worker::metrics::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The most characters of a message that is kept of an Envoy.
@@ -32,9 +34,28 @@ pub struct Node {
     pub agent: String,
 }
 
+/// Whether an Envoy has the last version of a type that it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncState {
+    /// It accepted the last version.
+    Synced,
+    /// It has not answered yet.
+    Stale,
+    /// It rejected the last version, and keeps the one before.
+    Rejected,
+    /// It was sent nothing: it did not ask for the type.
+    #[default]
+    NotSent,
+}
+
 /// What an Envoy has of one type.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Acceptance {
+    /// Whether it has the last version.
+    pub state: SyncState,
+    /// Seconds since this state began.
+    pub age_s: u64,
     /// The version that it was sent last.
     pub sent: String,
     /// The version that it accepted last.
@@ -43,6 +64,18 @@ pub struct Acceptance {
     /// What it rejected last, until it accepts something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Rejection>,
+    #[serde(skip)]
+    since: Option<Instant>,
+    /// The change that was measured last.
+    #[serde(skip)]
+    measured: Option<Instant>,
+}
+
+impl Acceptance {
+    fn set_state(&mut self, state: SyncState) {
+        self.state = state;
+        self.since = Some(Instant::now());
+    }
 }
 
 /// What an Envoy rejected.
@@ -68,6 +101,33 @@ pub struct Client {
     pub streams: usize,
     /// By the URL of the type.
     pub types: BTreeMap<String, Acceptance>,
+    #[serde(skip)]
+    connected_at: Option<Instant>,
+}
+
+/// Counts what Envoys answer. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct AnswerCounts(Arc<Mutex<Counts>>);
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    rejections: BTreeMap<String, u64>,
+    undecodable: u64,
+    propagation: Histogram,
+}
+
+impl AnswerCounts {
+    /// Counts a message that could not be decoded.
+    pub fn undecodable(&self) {
+        lock(&self.0).undecodable += 1;
+    }
+
+    /// Returns the rejections by type, the undecodable messages, and the time from changes to the Envoys that accepted them.
+    #[must_use]
+    pub fn all(&self) -> (BTreeMap<String, u64>, u64, Histogram) {
+        let counts = lock(&self.0).clone();
+        (counts.rejections, counts.undecodable, counts.propagation)
+    }
 }
 
 /// What Envoys reject now, by the name of the input that made it: a sentence with the Envoy, the resource and its message.
@@ -79,6 +139,9 @@ pub struct Clients {
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
     /// Counts how often something was rejected, or rejected no longer.
     rejections: watch::Sender<u64>,
+    /// What was counted since the start.
+    pub counts: AnswerCounts,
+    log_limit: Arc<LogLimit>,
     events: Events,
 }
 
@@ -120,6 +183,19 @@ impl Clients {
         }
     }
 
+    /// Describes at most so many rejections that Envoys have not revoked.
+    #[must_use]
+    pub fn rejections(&self, most: usize) -> Vec<String> {
+        let clients = lock(&self.clients);
+        let all = clients.values().flat_map(|client| client.types.iter().map(move |(kind, of)| (client, kind, of)));
+        let rejected = all.filter_map(|(client, kind, of)| {
+            let rejection = of.rejected.as_ref()?;
+            let kind = kind.rsplit('.').next().unwrap_or(kind);
+            Some(format!("the Envoy {} rejects {kind} {}", client.node.id, describe(rejection)))
+        });
+        rejected.take(most).collect()
+    }
+
     /// Something was rejected, or is rejected no longer.
     fn rejections_changed(&self) {
         self.rejections.send_modify(|count| *count += 1);
@@ -134,7 +210,11 @@ impl Clients {
     /// All that are connected.
     #[must_use]
     pub fn all(&self) -> Vec<Client> {
-        lock(&self.clients).values().cloned().collect()
+        let mut all: Vec<Client> = lock(&self.clients).values().cloned().collect();
+        for of in all.iter_mut().flat_map(|client| client.types.values_mut()) {
+            of.age_s = of.since.map(|since| since.elapsed().as_secs()).unwrap_or_default();
+        }
+        all
     }
 
     /// A stream was opened. It is closed when what is returned is dropped.
@@ -146,6 +226,7 @@ impl Clients {
             client.node = node.clone();
             client.gateway = gateway.map(str::to_owned);
             client.streams += 1;
+            client.connected_at.get_or_insert_with(Instant::now);
             client.streams == 1
         };
         if is_first {
@@ -157,7 +238,11 @@ impl Clients {
     /// It was sent something.
     pub fn sent(&self, id: &str, type_url: &str, version: &str) {
         if let Some(client) = lock(&self.clients).get_mut(id) {
-            version.clone_into(&mut client.types.entry(type_url.to_owned()).or_default().sent);
+            let acceptance = client.types.entry(type_url.to_owned()).or_default();
+            version.clone_into(&mut acceptance.sent);
+            if acceptance.state != SyncState::Rejected {
+                acceptance.set_state(SyncState::Stale);
+            }
         }
     }
 
@@ -174,8 +259,18 @@ impl Clients {
         let Some(message) = &verdict.rejected else {
             let mut was_rejected = false;
             if let Some(client) = lock(&self.clients).get_mut(id) {
+                let connected_at = client.connected_at;
                 let acceptance = client.types.entry(r#type.clone()).or_default();
                 acceptance.accepted = Some(version.clone());
+                if acceptance.sent == version {
+                    acceptance.set_state(SyncState::Synced);
+                }
+                // A change from before the Envoy connected did not wait for it.
+                let changed = snapshot.changed_at.filter(|at| connected_at.is_some_and(|since| *at > since) && acceptance.measured != Some(*at));
+                if let Some(at) = changed {
+                    acceptance.measured = Some(at);
+                    lock(&self.counts.0).propagation.observe(at.elapsed());
+                }
                 was_rejected = acceptance.rejected.take().is_some();
             }
             if was_rejected {
@@ -188,12 +283,25 @@ impl Clients {
         let resources = blame(verdict, &message, snapshot, MOST_BLAMED);
         if let Some(client) = lock(&self.clients).get_mut(id) {
             let rejected = Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() };
-            client.types.entry(r#type.clone()).or_default().rejected = Some(rejected);
+            let acceptance = client.types.entry(r#type.clone()).or_default();
+            acceptance.rejected = Some(rejected);
+            acceptance.set_state(SyncState::Rejected);
         }
+        *lock(&self.counts.0).rejections.entry(r#type.clone()).or_default() += 1;
+        self.log_rejection(id, &r#type, &Rejection { version: version.clone(), message: message.clone(), resources: resources.clone() });
         self.rejections_changed();
         for Blamed { resource, places } in resources {
             let (r#type, message, gateway, version) = (r#type.clone(), message.clone(), gateway.clone(), version.clone());
             self.events.tell(Event::Rejected { id: id.into(), r#type, resource, message, places, gateway, version });
+        }
+    }
+
+    /// Logs a rejection. A thousand Envoys that reject the same change are not a thousand lines.
+    fn log_rejection(&self, id: &str, type_url: &str, rejection: &Rejection) {
+        if let Some(suppressed) = self.log_limit.allow() {
+            let kind = type_url.rsplit('.').next().unwrap_or(type_url);
+            let message = self.events.scrubbed(&describe(rejection));
+            tracing::error!(node = id, version = %rejection.version, suppressed, "Envoy rejects {kind} {message}");
         }
     }
 
@@ -213,6 +321,16 @@ impl Clients {
         }
         self.events.tell(Event::Envoy { id: id.into(), state: EnvoyState::Gone, gateway });
     }
+}
+
+/// Describes a rejection in one line: the resource, the message, and the place that made it.
+fn describe(rejection: &Rejection) -> String {
+    let blamed = rejection.resources.first();
+    let name = blamed.map(|of| of.resource.as_str()).filter(|name| !name.is_empty()).map(|name| format!("{name}: ")).unwrap_or_default();
+    let place = blamed.and_then(|of| of.places.first());
+    let field = |field: &str| if field.is_empty() { String::new() } else { format!(" {field}") };
+    let place = place.map(|place| format!(" ({}:{}{})", place.file, place.line, field(&place.field))).unwrap_or_default();
+    format!("{name}{}{place}", rejection.message.lines().next().unwrap_or_default())
 }
 
 /// An open stream of an Envoy.

@@ -6,14 +6,15 @@
 use super::identity::names;
 use super::peer::Peer;
 use super::tls::Tls;
-use crate::lock;
+use crate::connection_table::{ConnectionTable, Limits, Place};
+use crate::log_limit::LogLimit;
 use futures_util::{Stream, StreamExt};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -23,10 +24,9 @@ use tokio_rustls::server::TlsStream;
 
 /// How long a client may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Clients that begin at a time; others wait.
-const BEGINNING: usize = 1024;
-/// How often the log says that clients are refused.
-const OFTEN: Duration = Duration::from_secs(5);
+const LIMITS: Limits = Limits { total: 16384, per_address: 4096, half_open: 2000 };
+/// Clients that begin at a time. More than [`LIMITS`] allows, so that a new client is always looked at.
+const BEGINNING: usize = 2048;
 /// With what HTTP/2 begins.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The answer to a browser.
@@ -35,7 +35,7 @@ This port is for Envoys: xDS over gRPC. People and programs ask the diagnostics 
 
 /// What carries a connection.
 #[derive(Debug)]
-enum Carrier {
+enum Transport {
     /// In the clear.
     Plain(TcpStream),
     /// With TLS.
@@ -45,18 +45,19 @@ enum Carrier {
 /// A connection on which HTTP/2 has begun.
 #[derive(Debug)]
 pub struct Connection {
-    carrier: Carrier,
+    transport: Transport,
     /// How much of the preface was handed on: it was read to know who speaks.
     replayed: usize,
+    _place: Place,
 }
 
 impl Connection {
     /// Who is at the other end.
     #[must_use]
     pub fn peer(&self) -> Peer {
-        match &self.carrier {
-            Carrier::Plain(stream) => Peer { address: stream.peer_addr().ok(), ..Peer::default() },
-            Carrier::Tls(stream) => {
+        match &self.transport {
+            Transport::Plain(stream) => Peer { address: stream.peer_addr().ok(), ..Peer::default() },
+            Transport::Tls(stream) => {
                 let (stream, session) = stream.get_ref();
                 let own = session.peer_certificates().and_then(<[CertificateDer<'_>]>::first);
                 Peer { address: stream.peer_addr().ok(), is_known: own.is_some(), names: own.map(|own| names(own)).unwrap_or_default() }
@@ -65,20 +66,11 @@ impl Connection {
     }
 }
 
-/// Says that clients are refused: not more often than people can read.
-#[derive(Debug, Default)]
-struct Refusals(Mutex<(Option<Instant>, u64)>);
-
-impl Refusals {
-    fn note(&self, address: Option<SocketAddr>, why: &str) {
-        let mut state = lock(&self.0);
-        if state.0.is_some_and(|last| last.elapsed() < OFTEN) {
-            state.1 += 1;
-            return;
-        }
-        let (before, client) = (state.1, address.map(|address| address.to_string()).unwrap_or_default());
-        *state = (Some(Instant::now()), 0);
-        tracing::warn!(client, before, "the xDS server refuses a client: {why}");
+/// Logs that a client is refused.
+fn log_refusal(limit: &LogLimit, address: Option<SocketAddr>, why: &str) {
+    if let Some(suppressed) = limit.allow() {
+        let client = address.map(|address| address.to_string());
+        tracing::warn!(client, suppressed, "the xDS server refuses a client: {why}");
     }
 }
 
@@ -93,16 +85,25 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
             }
         }
     });
-    let refusals = Arc::new(Refusals::default());
+    let refusals = Arc::new(LogLimit::new());
+    let table = ConnectionTable::new(LIMITS);
     let begin = move |stream: TcpStream| {
         let (tls, refusals, address) = (tls.clone(), refusals.clone(), stream.peer_addr().ok());
+        let place = table.open(address);
         async move {
+            let (place, closed) = place?;
             // A socket that cannot be set so works all the same.
             let _ = stream.set_nodelay(true);
-            let begun = tokio::time::timeout(PATIENCE, begin(stream, tls)).await;
-            match begun.unwrap_or_else(|_| Err(Some("it connects and says nothing, or not enough".into()))) {
-                Ok(connection) => return Some(Ok(connection)),
-                Err(Some(why)) => refusals.note(address, &why),
+            let begun = tokio::select! {
+                begun = tokio::time::timeout(PATIENCE, begin(stream, tls)) => begun,
+                _ = closed => Ok(Err(Some("it sends nothing, and other clients need its place".into()))),
+            };
+            match begun.unwrap_or_else(|_| Err(Some("it connects and sends nothing, or not enough".into()))) {
+                Ok(transport) => {
+                    place.keep();
+                    return Some(Ok(Connection { transport, replayed: 0, _place: place }));
+                }
+                Err(Some(why)) => log_refusal(&refusals, address, &why),
                 Err(None) => {}
             }
             None
@@ -112,40 +113,40 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
 }
 
 /// Begins. The error is why not; none where the client has gone, as one does that only asks whether the port is open.
-async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Connection, Option<String>> {
-    let mut carrier = match tls {
-        None => Carrier::Plain(stream),
-        Some(tls) => Carrier::Tls(Box::new(TlsAcceptor::from(tls.current()).accept(stream).await.map_err(|error| refused(&error))?)),
+async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Transport, Option<String>> {
+    let mut transport = match tls {
+        None => Transport::Plain(stream),
+        Some(tls) => Transport::Tls(Box::new(TlsAcceptor::from(tls.current()).accept(stream).await.map_err(|error| refused(&error))?)),
     };
     let mut first = [0; PREFACE.len()];
     let mut length = 0;
     while length < first.len() {
-        let read = carrier.read(first.get_mut(length..).unwrap_or_default()).await.map_err(|_| None)?;
+        let read = transport.read(first.get_mut(length..).unwrap_or_default()).await.map_err(|_| None)?;
         length += read;
         let said = first.get(..length).unwrap_or_default();
         if read == 0 && length == 0 {
             return Err(None);
         }
         if read == 0 || !PREFACE.starts_with(said) {
-            return Err(Some(what_it_is(&mut carrier, said).await));
+            return Err(Some(what_it_is(&mut transport, said).await));
         }
     }
-    Ok(Connection { carrier, replayed: 0 })
+    Ok(transport)
 }
 
 /// What a client says that does not begin HTTP/2.
-async fn what_it_is(carrier: &mut Carrier, said: &[u8]) -> String {
+async fn what_it_is(transport: &mut Transport, said: &[u8]) -> String {
     let methods = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "DELETE ", "CONNECT "];
-    if matches!(carrier, Carrier::Plain(_)) && said.starts_with(&[22, 3]) {
+    if matches!(transport, Transport::Plain(_)) && said.starts_with(&[22, 3]) {
         return "it speaks TLS, and this server has no certificate: give --xds-cert and --xds-key".into();
     }
     if methods.iter().any(|method| said.starts_with(method.as_bytes())) {
         // It may be gone already.
-        let _ = carrier.write_all(WRONG_PORT).await;
-        let _ = carrier.shutdown().await;
-        return "it speaks HTTP/1.1, and this port is for Envoys: people and programs ask the diagnostics server".into();
+        let _ = transport.write_all(WRONG_PORT).await;
+        let _ = transport.shutdown().await;
+        return "it speaks HTTP/1.1, and this port is for Envoys: the diagnostics server is for people and programs".into();
     }
-    "what it says is no HTTP/2".into()
+    "it does not speak HTTP/2".into()
 }
 
 /// Why TLS does not begin.
@@ -157,10 +158,14 @@ fn refused(error: &io::Error) -> Option<String> {
         Some(Error::InvalidCertificate(CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. })) => {
             "its certificate is not valid yet".into()
         }
-        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => "no authority of --xds-client-ca signed its certificate".into(),
-        Some(other) => format!("TLS does not begin: {other}"),
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer)) => "no CA of --xds-client-ca signed its certificate".into(),
+        Some(Error::AlertReceived(alert)) => format!("it ends the TLS handshake: {alert:?}; it may not trust the certificate of --xds-cert"),
+        Some(Error::PeerIncompatible(why)) => format!("it supports no TLS version or cipher of this server: {why:?}"),
+        // `Other` prints the name of its type.
+        Some(Error::Other(other)) => format!("its certificate cannot be checked: {}", other.0),
+        Some(other) => format!("the TLS handshake fails: {other}"),
         None if error.kind() == io::ErrorKind::UnexpectedEof || error.kind() == io::ErrorKind::ConnectionReset => return None,
-        None => format!("TLS does not begin: {error}"),
+        None => format!("the TLS handshake fails: {error}"),
     })
 }
 
@@ -169,7 +174,7 @@ impl AsyncRead for Connection {
         let this = self.get_mut();
         let begin = PREFACE.get(this.replayed..).unwrap_or_default();
         if begin.is_empty() {
-            return Pin::new(&mut this.carrier).poll_read(cx, buf);
+            return Pin::new(&mut this.transport).poll_read(cx, buf);
         }
         let part = begin.get(..begin.len().min(buf.remaining())).unwrap_or_default();
         buf.put_slice(part);
@@ -180,46 +185,46 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().carrier).poll_write(cx, buf)
+        Pin::new(&mut self.get_mut().transport).poll_write(cx, buf)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().carrier).poll_flush(cx)
+        Pin::new(&mut self.get_mut().transport).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().carrier).poll_shutdown(cx)
+        Pin::new(&mut self.get_mut().transport).poll_shutdown(cx)
     }
 }
 
-impl AsyncRead for Carrier {
+impl AsyncRead for Transport {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Carrier::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
-            Carrier::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
+            Transport::Plain(stream) => Pin::new(stream).poll_read(cx, buf),
+            Transport::Tls(stream) => Pin::new(stream).poll_read(cx, buf),
         }
     }
 }
 
-impl AsyncWrite for Carrier {
+impl AsyncWrite for Transport {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
-            Carrier::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
-            Carrier::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
+            Transport::Plain(stream) => Pin::new(stream).poll_write(cx, buf),
+            Transport::Tls(stream) => Pin::new(stream).poll_write(cx, buf),
         }
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Carrier::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Carrier::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Transport::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Transport::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
-            Carrier::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Carrier::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Transport::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Transport::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

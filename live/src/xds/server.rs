@@ -14,6 +14,7 @@ use super::tls::Tls;
 use super::token::{self, Tokens, Verdict};
 use super::wire::{self, Delta, Outgoing, Sotw, Wire};
 use crate::event::Event;
+use crate::log_limit::LogLimit;
 use crate::proxies::{Assigned, Joined, Proxies, Snapshots};
 use chancery_core::backend::envoy::v3::Service;
 use envoy_types::pb::envoy::config::core::v3 as base;
@@ -36,8 +37,10 @@ use tonic_prost::ProstCodec;
 const SLOWEST: Duration = Duration::from_secs(60);
 /// Responses that wait in front of a client; what is newer waits as a snapshot, the latest only.
 const WAITING: usize = 2;
-/// The largest request that is read: an Envoy that comes back lists all that it has.
-const LARGEST_REQUEST: usize = 64 << 20;
+/// The largest request that is read. An Envoy that reconnects lists everything it has: 16 MiB are enough for some 100,000 resources.
+const LARGEST_REQUEST: usize = 16 << 20;
+/// Limits the lines about messages that cannot be decoded.
+static UNDECODABLE: LogLimit = LogLimit::new();
 /// Streams that one connection may have.
 const MOST_STREAMS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -167,8 +170,8 @@ impl<W: Wire> Task<W> {
             let step = tokio::select! {
                 request = requests.message() => match request {
                     Ok(Some(request)) => self.request(W::read(request)),
-                    // The client has gone, by itself or by an accident of the network.
-                    Ok(None) | Err(_) => Err(End(None)),
+                    Ok(None) => Err(End(None)),
+                    Err(status) => Err(self.end_of(status)),
                 },
                 changed = snapshots.changed() => changed.map_err(|_| End(None)),
                 () = tokio::time::sleep_until(wake.into()) => Ok(()),
@@ -187,6 +190,23 @@ impl<W: Wire> Task<W> {
             // Nobody need be there to read it.
             let _ = self.out.try_send(Err(status));
         }
+    }
+
+    /// How a stream ends that cannot be read any more.
+    fn end_of(&self, status: Status) -> End {
+        use tonic::Code::{Internal, InvalidArgument, OutOfRange, ResourceExhausted, Unimplemented};
+        // Other codes mean that the client went away, or that the network was cut.
+        if !matches!(status.code(), Internal | InvalidArgument | OutOfRange | ResourceExhausted | Unimplemented)
+            || std::error::Error::source(&status).is_some()
+        {
+            return End(None);
+        }
+        self.shared.clients.counts.undecodable();
+        if let Some(suppressed) = UNDECODABLE.allow() {
+            let client = self.peer.address.map(|address| address.to_string());
+            tracing::warn!(node = %self.node.id, client, suppressed, "a message on an xDS stream cannot be decoded: {}", status.message());
+        }
+        End(Some(Status::new(status.code(), status.message())))
     }
 
     fn request(&mut self, (node, mut request): (Option<base::Node>, Request)) -> Result<(), End> {

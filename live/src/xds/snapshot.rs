@@ -2,10 +2,12 @@
 //!
 //! Snapshots share resources: two that differ in one route share all bytes but those of its table. Not here: who has which of them.
 
+use super::wire::{EncodedList, ListForm};
 use crate::lock;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint, Service};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Instant;
 
 /// The resources of one type.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,20 @@ pub struct Resources {
     pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
     /// How it differs from sets before it, for all streams that had them.
     differences: Differences,
+    /// All of it as one list, for streams that get all of it.
+    list: OnceLock<Arc<[Arc<Encoded>]>>,
+    encodings: Encodings,
+}
+
+/// The whole list as bytes, in each form in which streams are sending it now.
+#[derive(Debug, Default)]
+struct Encodings(Mutex<Vec<(ListForm, Weak<EncodedList>)>>);
+
+impl Clone for Encodings {
+    /// The copy may get other resources.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// Names that differ from other sets, by set; the newest last.
@@ -40,7 +56,7 @@ impl Resources {
     #[must_use]
     pub fn new(resources: impl IntoIterator<Item = Arc<Encoded>>) -> Self {
         let by_name: BTreeMap<Arc<str>, Arc<Encoded>> = resources.into_iter().map(|of| (Arc::from(of.name.as_str()), of)).collect();
-        Self { version: version_of(&by_name), by_name, differences: Differences::default() }
+        Self { version: version_of(&by_name), by_name, ..Self::default() }
     }
 
     /// The names of what the other set does not have, or has otherwise, or has and this one has not. It is found once, for whoever asks.
@@ -57,6 +73,27 @@ impl Resources {
         }
         known.push((Arc::downgrade(before), names.clone()));
         names
+    }
+
+    /// Returns the list of all resources, if `resources` is equal to it.
+    #[must_use]
+    pub fn whole_list(&self, resources: &[Arc<Encoded>]) -> Option<Arc<[Arc<Encoded>]>> {
+        let is_whole =
+            resources.len() == self.by_name.len() && resources.iter().zip(self.by_name.values()).all(|(one, other)| Arc::ptr_eq(one, other));
+        is_whole.then(|| self.list.get_or_init(|| resources.into()).clone())
+    }
+
+    /// Encodes the list of all resources once for all streams that send it at the same time.
+    pub(super) fn encoded(&self, form: ListForm, encode: impl FnOnce() -> EncodedList) -> Arc<EncodedList> {
+        // Others wait for the one that encodes, instead of encoding the same.
+        let mut all = lock(&self.encodings.0);
+        all.retain(|(_, of)| of.strong_count() > 0);
+        if let Some(known) = all.iter().find(|(known, _)| *known == form).and_then(|(_, of)| of.upgrade()) {
+            return known;
+        }
+        let made = Arc::new(encode());
+        all.push((form, Arc::downgrade(&made)));
+        made
     }
 
     /// The version of a resource.
@@ -95,6 +132,8 @@ pub struct Snapshot {
     types: BTreeMap<Arc<str>, Arc<Resources>>,
     /// Who knows where resources come from.
     pub blame: Option<Arc<dyn Blame>>,
+    /// When the change came that made it.
+    pub changed_at: Option<Instant>,
 }
 
 impl std::fmt::Debug for Snapshot {
@@ -108,7 +147,7 @@ impl Snapshot {
     /// One without resources.
     #[must_use]
     pub fn new(gateway: impl Into<Arc<str>>) -> Self {
-        Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None }
+        Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None, changed_at: None }
     }
 
     /// Sets the resources of a type.

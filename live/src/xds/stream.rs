@@ -66,6 +66,8 @@ pub struct Response {
     pub is_delta: bool,
     /// The client has the resources: they are named without content, so that it keeps them.
     pub heartbeat: bool,
+    /// The set whose resources these are, if these are all of them.
+    pub whole: Option<Arc<Resources>>,
 }
 
 /// What a client says of a response.
@@ -228,7 +230,7 @@ impl Stream {
         let nonce = format!("{:x}", self.nonces);
         kind.last.clone_from(&nonce);
         let (type_url, version, is_delta) = (url.clone(), known.version.clone(), self.protocol == Protocol::Delta);
-        out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), is_delta, heartbeat: true });
+        out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), is_delta, heartbeat: true, whole: None });
     }
 
     /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
@@ -284,7 +286,7 @@ impl Stream {
             difference.gone.retain(|name| !kind.had(name));
         }
         let response = if whole { kind.whole(&resources, aggregated && !first) } else { kind.partial(&resources, difference, protocol) };
-        out.push(kind.send(response, &key.1, nonce, now));
+        out.push(kind.send(response, &resources, &key.1, nonce, now));
         self.nonces = nonce;
         true
     }
@@ -306,7 +308,7 @@ impl Stream {
             Protocol::Sotw => return kind.subscription.note(&resources, &[], &difference.gone),
             Protocol::Delta => kind.partial(&resources, difference, protocol),
         };
-        out.push(kind.send(response, &key.1, nonce, now));
+        out.push(kind.send(response, &resources, &key.1, nonce, now));
         self.nonces = nonce;
     }
 }
@@ -404,13 +406,16 @@ impl Kind {
         (resources.version.clone(), changed, gone)
     }
 
-    fn send(&mut self, (version, resources, removed): Content, type_url: &Arc<str>, nonce: u64, now: Instant) -> Response {
+    fn send(&mut self, content: Content, set: &Arc<Resources>, type_url: &Arc<str>, nonce: u64, now: Instant) -> Response {
+        let (version, resources, removed) = content;
         let nonce = format!("{nonce:x}");
-        let resources: Arc<[Arc<Encoded>]> = resources.into();
+        let list = set.whole_list(&resources);
+        let whole = list.is_some().then(|| set.clone());
+        let resources: Arc<[Arc<Encoded>]> = list.unwrap_or_else(|| resources.into());
         self.last.clone_from(&nonce);
         self.open = Some((nonce.clone(), Sent { at: now, version: version.clone(), resources: resources.clone(), removed: removed.clone() }));
         self.heard = Some(now);
-        Response { type_url: type_url.clone(), nonce, version, resources, removed, ttl: None, is_delta: false, heartbeat: false }
+        Response { type_url: type_url.clone(), nonce, version, resources, removed, ttl: None, is_delta: false, heartbeat: false, whole }
     }
 }
 

@@ -156,6 +156,11 @@ impl Subscription {
     #[must_use]
     pub fn difference(&self, resources: &Arc<Resources>) -> Difference {
         let mut out = Difference::default();
+        // A new client gets everything, which is not looked up one by one.
+        if self.wildcard && self.seen.is_none() && self.told.is_empty() && self.names.is_empty() && self.again.is_empty() && self.open.is_empty() {
+            out.changed.extend(resources.by_name.values().cloned());
+            return out;
+        }
         for name in self.candidates(resources) {
             let (told, is_again) = (self.told(&name), self.again.contains(&name));
             match resources.by_name.get(&name) {

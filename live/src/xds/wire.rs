@@ -16,6 +16,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len};
 use prost::{Message, Name};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
@@ -99,52 +100,88 @@ impl Wire for Delta {
     }
 }
 
-/// A response as it is sent: what stands before its resources, and the resources.
+/// The variant of the protocol and the time to live, by which the same resources have other bytes.
+pub(super) type ListForm = (bool, Option<Duration>);
+
+/// The resources of a response as bytes, in pieces.
+#[derive(Debug)]
+pub(super) struct EncodedList {
+    pieces: Vec<Bytes>,
+    length: usize,
+}
+
+impl EncodedList {
+    fn new(of: &Response, wrapped: bool) -> Self {
+        let pieces: Vec<Bytes> = pieces(of.clone(), wrapped, Vec::new()).collect();
+        Self { length: pieces.iter().map(Bytes::len).sum(), pieces }
+    }
+}
+
+/// A response as it is sent: what comes before its resources, and the resources.
 pub(super) struct Outgoing {
-    /// The prefix of gRPC, and all fields but the resources.
+    /// The prefix of gRPC, and all fields except the resources.
     head: Vec<u8>,
     of: Response,
     wrapped: bool,
+    /// The resources, if many streams send the same.
+    shared: Option<Arc<EncodedList>>,
 }
 
 impl Outgoing {
-    /// Of a response, where it fits into one message.
+    /// Returns an error if the response does not fit into one message.
     pub(super) fn new<W: Wire>(of: Response) -> Result<Self, Status> {
         let (wrapped, frame) = (W::is_wrapped(&of), W::frame(&of));
-        let resources: usize = of.resources.iter().map(|resource| before(&of, resource, wrapped).len() + content_len(&of, resource)).sum();
+        let whole = of.whole.as_ref().filter(|_| !of.heartbeat);
+        let shared = whole.map(|whole| whole.encoded((of.is_delta, of.ttl), || EncodedList::new(&of, wrapped)));
+        let resources = match &shared {
+            Some(shared) => shared.length,
+            None => of.resources.iter().map(|resource| before(&of, resource, wrapped).len() + content_len(&of, resource)).sum(),
+        };
         let mut head = vec![0];
         head.extend(length(&of.type_url, frame.len() + resources)?.to_be_bytes());
         head.extend(frame);
-        Ok(Self { head, of, wrapped })
+        Ok(Self { head, of, wrapped, shared })
     }
 
-    /// Its bytes, piece by piece, each made when it is asked for.
-    fn pieces(mut self) -> impl Iterator<Item = Bytes> {
-        let mut small = std::mem::take(&mut self.head);
-        let mut at = 0;
-        let mut shared: Option<Bytes> = None;
-        std::iter::from_fn(move || {
-            if let Some(content) = shared.take() {
-                return Some(content);
+    /// Its bytes, piece by piece, each made when it is needed, unless they are shared.
+    fn pieces(self) -> Box<dyn Iterator<Item = Bytes> + Send> {
+        match self.shared {
+            Some(shared) => {
+                let count = shared.pieces.len();
+                let rest = (0..count).filter_map(move |at| shared.pieces.get(at).cloned());
+                Box::new(std::iter::once(Bytes::from(self.head)).chain(rest))
             }
-            while let Some(resource) = self.of.resources.get(at) {
-                at += 1;
-                small.extend(before(&self.of, resource, self.wrapped));
-                if self.of.heartbeat {
-                    continue;
-                }
-                if resource.value.len() >= SHARED {
-                    shared = Some(Bytes::from_owner(Content(resource.clone())));
-                    break;
-                }
-                small.extend(&resource.value);
-                if small.len() >= PIECE {
-                    break;
-                }
-            }
-            (!small.is_empty()).then(|| Bytes::from(std::mem::take(&mut small)))
-        })
+            None => Box::new(pieces(self.of, self.wrapped, self.head)),
+        }
     }
+}
+
+/// The pieces of the resources of a response, after `head`.
+fn pieces(of: Response, wrapped: bool, head: Vec<u8>) -> impl Iterator<Item = Bytes> + Send {
+    let mut small = head;
+    let mut at = 0;
+    let mut shared: Option<Bytes> = None;
+    std::iter::from_fn(move || {
+        if let Some(content) = shared.take() {
+            return Some(content);
+        }
+        while let Some(resource) = of.resources.get(at) {
+            at += 1;
+            small.extend(before(&of, resource, wrapped));
+            if of.heartbeat {
+                continue;
+            }
+            if resource.value.len() >= SHARED {
+                shared = Some(Bytes::from_owner(Content(resource.clone())));
+                break;
+            }
+            small.extend(&resource.value);
+            if small.len() >= PIECE {
+                break;
+            }
+        }
+        (!small.is_empty()).then(|| Bytes::from(std::mem::take(&mut small)))
+    })
 }
 
 /// The length of a message, as gRPC writes it. One that is longer cannot be sent.
@@ -255,8 +292,8 @@ fn trailers(status: &Status) -> Frame<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::xds::snapshot::Resources;
     use chancery_core::backend::envoy::v3::Fingerprint;
-    use std::time::Duration;
 
     fn response(is_delta: bool, ttl: Option<Duration>, heartbeat: bool) -> Response {
         let resource = |name: &str, size: usize| {
@@ -267,7 +304,7 @@ mod tests {
         let sizes = [0, 1, 127, 128, 300, SHARED - 1, SHARED, 5 * PIECE, 3];
         let resources = (0..).zip(sizes).map(|(at, size)| resource(&format!("resource-{at}"), size)).collect();
         let (type_url, nonce, version) = ("type.googleapis.com/x".into(), "n".into(), "v".into());
-        Response { type_url, nonce, version, resources, removed: vec!["gone".into()], ttl, heartbeat, is_delta }
+        Response { type_url, nonce, version, resources, removed: vec!["gone".into()], ttl, heartbeat, is_delta, whole: None }
     }
 
     fn message(of: Response, is_delta: bool) -> Vec<u8> {
@@ -325,5 +362,19 @@ mod tests {
         let pieces: Vec<Bytes> = Outgoing::new::<Delta>(of).expect("a message").pieces().collect();
         assert!(pieces.iter().any(|piece| piece.as_ptr() == address && piece.len() == large.value.len()), "it is the same memory");
         assert!(pieces.iter().filter(|piece| piece.as_ptr() != address).all(|piece| piece.len() <= PIECE + SHARED + 512));
+    }
+
+    #[test]
+    fn streams_share_bytes_of_whole_list() {
+        let of = response(true, None, false);
+        let set = Arc::new(Resources::new(of.resources.iter().cloned()));
+        let resources = set.whole_list(&of.resources).expect("it is the whole list");
+        let whole = Response { resources, whole: Some(set.clone()), ..of.clone() };
+        let [one, other] = [whole.clone(), whole].map(|of| Outgoing::new::<Delta>(of).expect("a message"));
+        let [one, other] = [one, other].map(|of| of.pieces().collect::<Vec<Bytes>>());
+        assert!(one.iter().zip(&other).skip(1).all(|(one, other)| one.as_ptr() == other.as_ptr()), "only the head is made twice");
+        let alone: Vec<Bytes> = Outgoing::new::<Delta>(of.clone()).expect("a message").pieces().collect();
+        assert_eq!(one.concat(), alone.concat());
+        assert!(set.whole_list(&of.resources[1..]).is_none());
     }
 }

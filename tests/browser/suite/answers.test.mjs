@@ -1,5 +1,5 @@
-// What the page answers besides the views: why a rule gets no request, plain words over the controllers' own, a request's way through a mesh, requests as a
-// file of tests, and the first answer before the engine is there.
+// Tests of answers outside the views: unreachable rules, plain words for controller messages, requests in a mesh, exported requests, and the first
+// answer.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -20,15 +20,15 @@ const mapping = (name, spec) => `---\n${api}kind: Mapping\nmetadata: {name: ${na
 const shadowed = listener + mapping("everything", "  prefix: /\n  precedence: 10\n  service: all\n") + mapping("quote", "  prefix: /quote/\n  service: quote\n");
 
 describe("why not", () => {
-  test("names the rule that wins, and mends what certainly can be", async () => {
+  test("shows the winning rule and a tested fix", async () => {
     const { page, errors, close } = await site.visit();
     await load(page, { "shop.yaml": shadowed });
     await page.locator(".status", { hasText: "3 resources" }).waitFor();
     await clickLine(page, "prefix: /quote/");
     await page.locator(".told").getByRole("button", { name: "Why not?" }).click();
     const sheet = page.locator(".sheet");
-    await sheet.getByText("No request that was tried reaches").waitFor();
-    assert.match(await sheet.textContent(), /Mapping everything.*takes it first.*precedence: 10/s);
+    await sheet.getByText("No simulated request reaches").waitFor();
+    assert.match(await sheet.textContent(), /Mapping everything.*matches it first.*precedence: 10/s);
     await sheet.getByRole("button", { name: "set precedence: 11" }).click();
     await page.locator(".cm-line", { hasText: "precedence: 11" }).waitFor();
     await clickLine(page, "prefix: /quote/");
@@ -40,33 +40,33 @@ describe("why not", () => {
     await close();
   });
 
-  test("is asked of a shadowed route, and of an input without effect", async () => {
+  test("works for shadowed routes and unused inputs", async () => {
     const { page, close } = await site.visit();
     await load(page, { "shop.yaml": shadowed + `---\n${api}kind: Mapping\nmetadata: {name: other, namespace: shop}\nspec: {ambassador_id: [else], hostname: "*", prefix: /o/, service: o}\n` });
     await page.locator(".status", { hasText: "4 resources" }).waitFor();
     await show(page, "routes");
     await page.locator("tr.shadowed").getByRole("button", { name: "Why not?" }).click();
-    await page.locator(".sheet").getByText("takes it first").waitFor();
+    await page.locator(".sheet").getByText("matches it first").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("#tab-findings .idle-count", { hasText: "1 idle" }).waitFor();
     await show(page, "findings");
     await page.locator(".idle-row", { hasText: "other" }).getByRole("button", { name: "Why not?" }).click();
-    await page.locator(".sheet").getByText("It makes no rule").waitFor();
+    await page.locator(".sheet").getByText("It produces no rule").waitFor();
     await close();
   });
 });
 
-test("a sentence of the controller is said in plain words, with its own a click away", async () => {
+test("controller message has plain words and the original", async () => {
   const { page, close } = await site.visit({ path: "?example=contour/errors" });
   await show(page, "findings");
   const card = page.locator(".finding", { hasText: "an include names an HTTPProxy that cannot be included" });
   assert.equal(await card.getByText("include default/blog not found").isVisible(), false);
-  await card.getByText("In the controller's words").click();
+  await card.getByText("The controller's message").click();
   await card.getByText("include default/blog not found").waitFor();
   await close();
 });
 
-test("matches are marked in Envoy's configuration, and stepped through", async () => {
+test("search in Envoy's configuration marks matches", async () => {
   const { page, close } = await site.visit();
   await show(page, "envoy");
   await page.fill('.tree-bar input[type="search"]', "cart");
@@ -80,7 +80,7 @@ test("matches are marked in Envoy's configuration, and stepped through", async (
   await close();
 });
 
-test("text that turns around what follows it is named outside the editor", async () => {
+test("bidirectional control characters are shown by name", async () => {
   const { page, close } = await site.visit();
   await load(page, { "shop.yaml": listener + mapping("quote", '  prefix: "/q\\u202Eq/"\n  service: q\n') });
   await page.locator(".status", { hasText: "2 resources" }).waitFor();
@@ -93,7 +93,7 @@ test("text that turns around what follows it is named outside the editor", async
 });
 
 describe("a mesh", () => {
-  test("has routes, a first request, and a way through its sidecars", async () => {
+  test("mesh shows routes, request and sidecar hops", async () => {
     const { page, close } = await site.visit({ path: "?example=consul/canary" });
     await page.locator(".asked-answer.good").waitFor();
     assert.notEqual(await page.inputValue(".asked-url"), "");
@@ -106,7 +106,7 @@ describe("a mesh", () => {
   });
 });
 
-test("kept requests are a file that the command line runs", { skip: process.env.CHANCERY_BINARY ? false : "CHANCERY_BINARY names no program" }, async () => {
+test("exported requests run in `chancery test`", { skip: process.env.CHANCERY_BINARY ? false : "CHANCERY_BINARY names no program" }, async () => {
   const { page, close } = await site.visit();
   await show(page, "try");
   await page.locator(".verdict.good").waitFor();
@@ -130,12 +130,12 @@ test("kept requests are a file that the command line runs", { skip: process.env.
 });
 
 describe("the first answer", () => {
-  test("shows the example and its picture before the engine is there, and the engine says the same", async () => {
+  test("prepared answer equals the worker's answer", async () => {
     let go;
     const gate = new Promise((done) => (go = done));
     const context = await site.browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: "block" });
     const page = await context.newPage();
-    await page.route(/chancery-worker-\w+_bg\.wasm/, async (route) => {
+    await page.route(/chancery-worker_bg\.wasm/, async (route) => {
       await gate;
       await route.continue();
     });

@@ -1,4 +1,4 @@
-// The first thing that a person does: paste, drop or open what is their own.
+// Tests of opening work: paste, drop, files and links.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -28,7 +28,7 @@ metadata: {name: ${name}, namespace: shop}
 spec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}
 `;
 
-// Pastes into the editor, over everything or where the cursor is.
+// Pastes into the editor, over the whole text or at the cursor.
 const paste = async (page, text, all = true) => {
   await page.locator(".cm-content").click();
   if (all) await page.keyboard.press("Control+a");
@@ -41,8 +41,8 @@ const paste = async (page, text, all = true) => {
 
 const arrived = (page, text) => page.locator(".arrived", { hasText: text }).waitFor();
 
-describe("what a person brings", () => {
-  test("takes the place of an untouched example, in its own dialect, with nothing selected", async () => {
+describe("opening work", () => {
+  test("paste replaces an unchanged example", async () => {
     const { page, errors, close } = await visit();
     await line(page, "prefix: /api/").click();
     await page.locator(".told.held").waitFor();
@@ -51,7 +51,7 @@ describe("what a person brings", () => {
     await page.locator(".told-hint").waitFor();
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "contour");
     assert.match(await page.locator(".status").textContent(), /2 resources.*0 errors/);
-    assert.equal(await page.locator(".graph.threaded").count(), 0, "nothing recedes");
+    assert.equal(await page.locator(".graph.has-selection").count(), 0, "nothing recedes");
     await page.locator(".box", { hasText: "/blog" }).first().waitFor();
     await page.click(".arrived >> text=Undo");
     await page.locator(".status", { hasText: "6 resources" }).waitFor();
@@ -60,30 +60,30 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("is read as another dialect where the person says so, and the choice stays", async () => {
+  test("chosen dialect stays", async () => {
     const { page, close } = await visit();
     await paste(page, proxy);
     await arrived(page, "Read as Contour");
     await page.selectOption('[aria-label="Read as"]', "ambassador");
     await arrived(page, "Read as Emissary");
     await paste(page, proxy.replaceAll("blog", "news"));
-    await page.locator(".status select[aria-label='Dialect'] option", { hasText: "detect it" }).waitFor({ state: "attached" });
+    await page.locator(".status select[aria-label='Dialect'] option", { hasText: "detect" }).waitFor({ state: "attached" });
     assert.equal(await page.locator(".status select[aria-label='Dialect']").inputValue(), "ambassador");
     await close();
   });
 
-  test("is detected anew after everything was cleared", async () => {
+  test("clear detects the dialect again", async () => {
     const { page, close } = await visit();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
-    await arrived(page, "Everything is cleared.");
+    await arrived(page, "Everything was cleared.");
     await paste(page, proxy);
     await arrived(page, "Read as Contour: 2 resources.");
     await close();
   });
 
-  test("that is dropped takes the place of the example; the next file stands beside it", async () => {
+  test("dropped file replaces the example, next file joins", async () => {
     const { page, close } = await visit();
     await load(page, { "site.yaml": proxy });
     await arrived(page, "Read as Contour: 2 resources.");
@@ -94,7 +94,7 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("begins at its first line, and a file that is shown again where it was", async () => {
+  test("scroll position is kept per file", async () => {
     const { page, close } = await visit();
     const top = () => page.evaluate(() => document.querySelector(".cm-scroller").scrollTop);
     await load(page, { "long.yaml": proxy + "# more\n".repeat(200) });
@@ -111,7 +111,7 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("is chosen with a button, and what cannot be read is named", async () => {
+  test("chosen files open and unreadable files are listed", async () => {
     const { page, close } = await visit();
     await page.getByRole("button", { name: "Open", exact: true }).click();
     const [chooser] = await Promise.all([page.waitForEvent("filechooser"), page.getByRole("button", { name: "Choose files" }).click()]);
@@ -124,7 +124,7 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("may be what kubectl and Helm print", async () => {
+  test("output of kubectl and Helm opens", async () => {
     const { page, close } = await visit();
     const object = (name) => `- apiVersion: getambassador.io/v3alpha1
   kind: Mapping
@@ -138,7 +138,7 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("may be a curl command, which is tried, or what an Envoy has, which is compared with", async () => {
+  test("curl command is tried and config dump compared", async () => {
     const { page, close } = await visit();
     await paste(page, "curl -H 'x-beta: 1' http://shop.example.com/cart/1");
     await page.locator("#tab-try[aria-selected='true']").waitFor();
@@ -151,7 +151,7 @@ describe("what a person brings", () => {
     await close();
   });
 
-  test("may be a link of this page, or a snapshot", async () => {
+  test("link and snapshot open", async () => {
     const { page, close } = await visit();
     await load(page, { "site.yaml": proxy });
     await page.click("text=Share");
@@ -166,7 +166,7 @@ describe("what a person brings", () => {
     await other.close();
   });
 
-  test("is an edit where it goes into a text of one's own", async () => {
+  test("paste into edited text is a normal edit", async () => {
     const { page, close } = await visit();
     await load(page, { "site.yaml": proxy });
     await arrived(page, "Read as Contour");
@@ -178,13 +178,13 @@ describe("what a person brings", () => {
   });
 });
 
-describe("the keys", () => {
-  test("step through findings without typing, and the editor can be left with the keyboard", async () => {
+describe("keyboard", () => {
+  test("keys step through findings and leave the editor", async () => {
     const { page, close } = await visit();
     await page.locator(".brand").click();
     const before = await page.evaluate(() => document.querySelector(".cm-content").textContent);
     for (const key of ["j", "j", "k", "j"]) await page.keyboard.press(key);
-    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "timout_ms" }).waitFor();
     assert.equal(await page.evaluate(() => document.querySelector(".cm-content").textContent.includes("jj")), false);
     await line(page, "timout_ms").click();
     await page.keyboard.press("Escape");
@@ -194,7 +194,7 @@ describe("the keys", () => {
     await close();
   });
 
-  test("walk the graph, which says where they are", async () => {
+  test("arrow keys move the focus in the graph", async () => {
     const { page, close } = await visit();
     await page.locator(".box").first().waitFor();
     await page.locator(".graph").focus();
@@ -206,22 +206,22 @@ describe("the keys", () => {
   });
 });
 
-describe("what is empty says why", () => {
-  test("problems only, where there are none", async () => {
+describe("empty views", () => {
+  test("problems-only filter explains an empty graph", async () => {
     const { page, close } = await visit();
     await page.locator(".box").first().waitFor();
     await page.getByRole("button", { name: "Problems only" }).click();
-    await page.locator(".graph .empty", { hasText: "There are no problems to show" }).or(page.locator(".box")).first().waitFor();
+    await page.locator(".graph .empty", { hasText: "There are no problems" }).or(page.locator(".box")).first().waitFor();
     const boxes = await page.locator(".box").count();
     const text = await page.locator(".graph").textContent();
-    assert.ok(boxes > 0 || /nothing is wrong, and nothing is missing/.test(text));
+    assert.ok(boxes > 0 || /no resource is missing/.test(text));
     assert.doesNotMatch(text, /nothing to draw/);
     await close();
   });
 });
 
 describe("the palette", () => {
-  test("finds routes and clusters, and offers nothing that does not fit", async () => {
+  test("palette lists only matching entries", async () => {
     const { page, close } = await visit();
     const found = async (text) => {
       await page.keyboard.press("Control+k");
@@ -242,7 +242,7 @@ describe("the palette", () => {
 });
 
 describe("a reload", () => {
-  test("keeps the pinned state and the view", async () => {
+  test("reload keeps pinned state and view", async () => {
     const { page, close } = await visit();
     await show(page, "compare");
     await page.getByRole("button", { name: "Pin this state" }).click();
@@ -255,8 +255,8 @@ describe("a reload", () => {
   });
 });
 
-describe("one view in another page", () => {
-  test("stands alone: no tabs, no editor", async () => {
+describe("embedded view", () => {
+  test("embedded view has no tabs and no editor", async () => {
     const { page, close } = await site.open({ path: "?embed=graph" });
     await page.locator(".box").first().waitFor();
     for (const hidden of [".tabs", ".cm-editor", ".head", ".status"]) assert.equal(await page.locator(hidden).isVisible(), false, hidden);

@@ -1,4 +1,4 @@
-// `chancery play`: the page out of one program.
+// Tests of `chancery play`: the page inside the command line program.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -9,7 +9,7 @@ import { launch, open, ready, test } from "../browser.mjs";
 
 const binary = process.env.CHANCERY_BINARY;
 
-describe("the program with the page in it", { skip: binary ? false : "CHANCERY_BINARY names no program that was built with the playground" }, () => {
+describe("chancery play", { skip: binary ? false : "CHANCERY_BINARY names no program that was built with the playground" }, () => {
   let browser, program, url;
   before(async () => {
     browser = await launch();
@@ -24,7 +24,7 @@ describe("the program with the page in it", { skip: binary ? false : "CHANCERY_B
     await browser?.close();
   });
 
-  test("shows the same page, under a strict policy", async () => {
+  test("program serves the page with a strict policy", async () => {
     assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     const { page, errors, close } = await open(browser, url);
     await ready(page);
@@ -37,7 +37,7 @@ describe("the program with the page in it", { skip: binary ? false : "CHANCERY_B
     await close();
   });
 
-  test("answers nobody who calls it by another name", async () => {
+  test("program refuses requests with another host name", async () => {
     const status = await new Promise((done, fail) => get(url, { headers: { host: "evil.example.com" } }, (answer) => done(answer.resume().statusCode)).on("error", fail));
     assert.equal(status, 421);
   });

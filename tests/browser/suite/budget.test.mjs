@@ -1,4 +1,4 @@
-// How much it weighs, how fast it is, and whether everybody can use it.
+// The size, speed and accessibility of the page.
 
 import AxeBuilder from "@axe-core/playwright";
 import assert from "node:assert/strict";
@@ -6,66 +6,39 @@ import { readFile, readdir } from "node:fs/promises";
 import { describe } from "node:test";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import { FIRST } from "../../../assets/usual.mjs";
 import { clickLine, dist, load, ready, show, test, visitors } from "../browser.mjs";
 
-// Texts that the page fetches by itself.
+// Texts that the page fetches.
 const hosted = {};
 const site = visitors(hosted);
 
 const mappings = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec:\n  hostname: shop.example.com\n  prefix: /m${at}/\n  service: m${at}.shop:8080\n`).join("") + "  wrong: 1\n";
 
-// ARCHITECTURE.md says where the bytes go. What is held is that it does not grow past this.
-const MOST = { ambassador: 1_380_000, consul: 1_390_000, contour: 1_450_000, ingress: 1_200_000 };
-// With what is loaded in the background, for use without a network.
-const MOST_IN_ALL = 2_030_000;
+// The limit of the whole page with the four dialects, compressed with brotli. With six dialects it becomes 2.8 MB.
+const MOST_BYTES = 2_300_000;
 // Megabytes of a tab with 5 MB of YAML.
 const MOST_MEMORY = 600;
-const LATER = /^format\.js$|^codes\.txt$|_(seldom|more|rest|host)\.wasm$/;
+// Milliseconds from the start of the visit to the first findings, at full CPU speed and slowed four times.
+const SOON = { 1: 1300, 4: 2600 };
+const isPublished = Boolean(process.env.CHANCERY_WEIGH);
+const ONLY_PUBLISHED = { skip: isPublished ? false : "this page was built for tests and is not optimised" };
 
-describe("bytes", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
-  test("that the visitor of one dialect loads at first, and in all, brotli, are no more than they were", async () => {
-    const [all, workers, later] = [{}, {}, {}];
-    for (const name of (await readdir(dist)).filter((name) => /\.(wasm|js|css|txt)$/.test(name))) {
+describe("bytes", ONLY_PUBLISHED, () => {
+  test("the page has at most 2.3 MB, compressed with brotli", async () => {
+    let all = 0;
+    for (const name of (await readdir(dist)).filter((name) => !name.endsWith(".br"))) {
       const bytes = await readFile(join(dist, name));
       const packed = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length;
-      console.log(`${name}: ${bytes.length} bytes, ${packed} packed`);
-      const [, dialect] = /^chancery-worker-([a-z]+)[._]/.exec(name) ?? [];
-      const isLater = LATER.test(name);
-      if (dialect && isLater) later[dialect] = (later[dialect] ?? 0) + packed;
-      else if (dialect) workers[dialect] = (workers[dialect] ?? 0) + packed;
-      else if (!isLater) all[name] = packed;
+      console.log(`${name}: ${bytes.length} bytes, ${packed} compressed`);
+      all += packed;
     }
-    // What formats YAML, the pages of codes and further parts of programs come when somebody asks for them.
-    const page = Object.values(all).reduce((sum, bytes) => sum + bytes, 0);
-    for (const [dialect, bytes] of Object.entries(workers)) console.log(`${dialect}: ${page + bytes} packed together (goal 1,200,000), ${later[dialect]} where they are needed`);
-    for (const [dialect, bytes] of Object.entries(workers).filter(([dialect]) => dialect !== "all")) {
-      assert.ok(page + bytes <= MOST[dialect], `${dialect}: ${page + bytes} bytes`);
-      assert.ok(page + bytes + later[dialect] <= MOST_IN_ALL, `${dialect}: ${page + bytes + later[dialect]} bytes in all`);
-    }
+    console.log(`dist: ${all} bytes compressed`);
+    assert.ok(all <= MOST_BYTES, `${all} bytes`);
   });
-
-  for (const example of FIRST) {
-    test(`${example}: looking loads no further part of a program, and an edit only what compares`, async () => {
-      const asked = [];
-      const { page, context, errors, close } = await site.open({ path: `?example=${example}` });
-      context.on("request", (request) => asked.push(...(/_(seldom|more|rest|host)(?=\.wasm$)/.exec(request.url()) ?? []).slice(1)));
-      await ready(page);
-      for (const view of ["routes", "envoy", "ir", "findings", "try", "graph"]) await show(page, view);
-      await page.locator(".cm-line").nth(3).click();
-      await page.locator(".told-head").waitFor();
-      assert.deepEqual(asked, []);
-      await page.keyboard.press("End");
-      await page.keyboard.type(" # an edit");
-      await page.locator(".consequences").waitFor();
-      assert.deepEqual([asked, errors], [["more"], []]);
-      await close();
-    });
-  }
 });
 
-// What a tab takes, of the browser's programs the one that has it, as Linux counts it.
+// The memory of the largest renderer process in MB, from Linux's accounting.
 const taken = async () => {
   const session = await site.browser.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
@@ -77,7 +50,7 @@ const taken = async () => {
   return Math.max(...(await Promise.all(sizes)));
 };
 
-// The same once it changes no more: the page asks for some views when nobody waits for an answer, and the browser tidies up after that.
+// The same after it stopped changing: the page loads some views in pauses, and the browser collects garbage after that.
 const settled = async () => {
   let [last, since] = [0, Date.now()];
   while (Date.now() - since < 3000) {
@@ -111,14 +84,14 @@ kind: Service
 metadata: {name: s${at}, namespace: shop}
 spec: {ports: [{port: 80}]}
 `;
-// As many as 5 MB hold.
+// Enough resources for 5 MB.
 const proxies = () => Array.from({ length: Math.ceil(5_000_000 / PROXY(10_000).length) }, (_, at) => PROXY(at)).join("");
 const LARGE = {
   Mappings: () => LISTENER + mappings(Math.ceil((5_000_000 * 1000) / mappings(1000).length)),
   HTTPProxies: proxies,
 };
 
-describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was built for tests, and is not small" }, () => {
+describe("memory", ONLY_PUBLISHED, () => {
   test("a tab takes at most 150 MB with the example", async () => {
     const { close } = await site.visit();
     const few = await settled();
@@ -130,7 +103,7 @@ describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was bu
   for (const [name, text] of Object.entries(LARGE)) {
     test(`a tab takes at most ${MOST_MEMORY} MB with 5 MB of ${name}`, async () => {
       const { page, close } = await site.visit();
-      // Dropped as a file from a disk is: no text of the test's own is in the tab.
+      // A dropped file, so that the test itself adds no text to the tab.
       hosted["/many.yaml"] = text();
       await page.evaluate(async () => {
         const data = new DataTransfer();
@@ -151,15 +124,15 @@ describe("memory", { skip: process.env.CHANCERY_WEIGH ? false : "the page was bu
 });
 
 describe("budgets", () => {
-  // Machines differ, and so do their days: what is told is milliseconds, what is held is how it grows.
-  test("a keystroke is answered soon, with 1,000 resources not many times later than with 50", async () => {
+  // Machines differ. The test prints milliseconds and limits their growth.
+  test("keystroke latency grows slowly with resources", async () => {
     const middles = [];
     for (const count of [50, 1000]) {
       const { page, close } = await site.visit();
       await load(page, { "many.yaml": mappings(count) });
       await page.locator(".status", { hasText: `${count} resources` }).waitFor();
       await show(page, "findings");
-      // What is written becomes part of a name that a finding repeats.
+      // The edit becomes part of a name that a finding repeats.
       await page.locator(".finding", { hasText: "wrong" }).locator(".chip.source").first().click();
       await page.locator(".cm-line", { hasText: "wrong: 1" }).waitFor();
       await clickLine(page, "wrong: 1");
@@ -190,7 +163,7 @@ describe("budgets", () => {
     assert.ok(many < 12 * few, `${many} ms against ${few} ms`);
   });
 
-  test("a machine that is four times as slow takes not many times as long to begin", async () => {
+  test("the first findings appear soon, at full CPU speed and slowed four times", async () => {
     const visit = async (rate) => {
       const context = await site.browser.newContext({ serviceWorkers: "block" });
       const page = await context.newPage();
@@ -200,21 +173,27 @@ describe("budgets", () => {
       await page.goto(site.server.url);
       await page.locator(".cm-content").waitFor();
       const editor = Date.now() - from;
+      await page.locator(".box").first().waitFor();
+      const prepared = Date.now() - from;
       await ready(page);
       const findings = Date.now() - from;
       await context.close();
-      return { editor, findings };
+      return { editor, prepared, findings };
     };
+    // The first visit also starts processes of the browser.
     await visit(1);
-    const [usual, slow] = [await visit(1), await visit(4)];
-    console.log(`to the editor: ${usual.editor} ms, 4x slowed ${slow.editor} ms (goal 2,000); to the first findings: ${usual.findings} ms, 4x slowed ${slow.findings} ms`);
-    assert.ok(slow.editor < 10 * usual.editor, `${slow.editor} ms against ${usual.editor} ms`);
+    for (const rate of [1, 4]) {
+      const runs = [await visit(rate), await visit(rate), await visit(rate)].sort((a, b) => a.findings - b.findings);
+      const { editor, prepared, findings } = runs[1];
+      console.log(`CPU slowed ${rate} times: editor ${editor} ms, prepared answer ${prepared} ms, first findings ${findings} ms (limit ${SOON[rate]})`);
+      if (isPublished) assert.ok(findings <= SOON[rate], `slowed ${rate} times: ${findings} ms`);
+    }
   });
 });
 
-describe("everyone", () => {
+describe("accessibility", () => {
   for (const theme of ["light", "dark"]) {
-    test(`axe finds nothing serious in any view, ${theme}`, async () => {
+    test(`axe reports no serious problem, ${theme}`, async () => {
       const { page, close } = await site.visit({ theme });
       await clickLine(page, "prefix: /api/");
       const check = async (where) => {

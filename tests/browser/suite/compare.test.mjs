@@ -1,4 +1,4 @@
-// The present state against another.
+// Tests of the Compare view.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -21,16 +21,16 @@ const weigh = async (page, more) => {
 };
 
 describe("compare", () => {
-  test("tells what changed since the work was opened: requests, resources, and what Envoy gets, with the lines", async () => {
+  test("compare shows changes since opening with their lines", async () => {
     const { page, errors, close } = await visit();
     await verdict(page, "Nothing differs.");
     await weigh(page, "5");
-    await verdict(page, "for requests.");
+    await verdict(page, "Requests change");
     const mapping = page.locator(".change.changed", { hasText: "Mapping" }).filter({ hasText: "spec.weight" }).first();
     await mapping.locator(".change-path", { hasText: "spec.weight" }).waitFor();
     assert.deepEqual(await mapping.locator(".change-side code").allTextContents(), ["10", "105"]);
     await mapping.locator(".source").first().click();
-    await page.locator(".cm-line.thread-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: /cart-next|weight: 105/ }).first().waitFor();
     assert.equal(await page.locator(".changes").count(), 3);
     await page.locator(".change", { hasText: "/cart/" }).locator(".chip", { hasText: "Try" }).first().click();
     await page.locator("#tab-try[aria-selected=true]").waitFor();
@@ -39,10 +39,10 @@ describe("compare", () => {
     await close();
   });
 
-  test("a pinned state is compared with, after a reload too", async () => {
+  test("compare uses the pinned state after a reload", async () => {
     const { page, close } = await visit();
     await weigh(page, "5");
-    await verdict(page, "for requests.");
+    await verdict(page, "Requests change");
     await page.click("text=Pin this state");
     await verdict(page, "Nothing differs.");
     await page.keyboard.press("Escape");
@@ -59,7 +59,7 @@ describe("compare", () => {
     await close();
   });
 
-  test("another tab of the browser is compared with", async () => {
+  test("compare uses another tab", async () => {
     const { page, context, close } = await visit();
     const other = await context.newPage();
     await other.goto(`${site.server.url}?example=canary`);
@@ -72,7 +72,7 @@ describe("compare", () => {
     await close();
   });
 
-  test("a dump of a running Envoy is compared with, and what is no such thing is refused in words", async () => {
+  test("compare accepts a config dump and refuses other text", async () => {
     const { page, close } = await visit();
     const listener = { "@type": "type.googleapis.com/envoy.config.listener.v3.Listener", name: "old", address: { socket_address: { address: "0.0.0.0", port_value: 9999 } } };
     const dump = JSON.stringify({ configs: [{ "@type": "type.googleapis.com/envoy.admin.v3.ListenersConfigDump", dynamic_listeners: [{ name: "old", active_state: { version_info: "1", listener } }] }] });
@@ -82,10 +82,10 @@ describe("compare", () => {
     await page.locator(".change.removed", { hasText: "old" }).waitFor();
     await page.locator(".change.added", { hasText: "cluster_cart_shop_8080_shop" }).first().waitFor();
     await page.fill(".dump", "<img src=x onerror=window.pwned=1>");
-    await page.locator(".wrong-request", { hasText: "has no resource" }).waitFor();
+    await page.locator(".wrong-request", { hasText: "contains no resource" }).waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     await page.fill(".dump", "");
-    await page.locator(".empty", { hasText: "Paste the answer of Envoy's /config_dump" }).waitFor();
+    await page.locator(".empty", { hasText: "Paste the response of Envoy's /config_dump" }).waitFor();
     await close();
   });
 });

@@ -1,4 +1,4 @@
-// <chancery-playground> in a stranger's page, as the package that is published has it.
+// Tests of <chancery-playground> in another page, from its npm package.
 
 import assert from "node:assert/strict";
 import { after, before, describe } from "node:test";
@@ -50,19 +50,19 @@ const visit = async (path) => {
 };
 
 describe("the element", () => {
-  test("shows one view of what stands inside it, in its theme, as high as that wants", async () => {
+  test("element shows one view with theme and height", async () => {
     const { page, heard, close } = await visit("one/");
     const frame = page.frameLocator("chancery-playground iframe");
     await frame.locator(".finding", { hasText: "tiemout_ms" }).waitFor();
     assert.equal(await frame.locator("html").getAttribute("data-theme"), "dark");
     assert.equal((await heard("chancery-compiled")).detail.warnings, 1);
     await page.waitForFunction(() => document.querySelector("chancery-playground").style.height !== "420px");
-    // The indentation of the host is none of the file's.
+    // The element removes the indentation of the surrounding page.
     assert.match(await page.evaluate(() => document.querySelector("chancery-playground").files[0].text), /^apiVersion: .*\nkind: Listener\n/);
     await close();
   });
 
-  test("compiles with the options that it names", async () => {
+  test("element applies its options", async () => {
     const { page, close } = await visit("options/");
     const frame = page.frameLocator("chancery-playground iframe");
     await frame.locator(".finding", { hasText: "assumed to exist" }).waitFor();
@@ -71,7 +71,7 @@ describe("the element", () => {
     await close();
   });
 
-  test("follows its attributes and its property `files`", async () => {
+  test("element follows attributes and property `files`", async () => {
     const { page, heard, close } = await visit("one/");
     const frame = page.frameLocator("chancery-playground iframe");
     await heard("chancery-compiled");
@@ -86,7 +86,7 @@ describe("the element", () => {
     await close();
   });
 
-  test("tells of what somebody changes", async () => {
+  test("element reports edits", async () => {
     const { page, heard, close } = await visit("one/");
     await heard("chancery-compiled");
     await page.frameLocator("chancery-playground iframe").locator(".chip.fix").first().click();
@@ -95,7 +95,7 @@ describe("the element", () => {
     await close();
   });
 
-  test("loads when it comes into sight, and several share one program", async () => {
+  test("visible elements load and share one program", async () => {
     const { page, asked, close } = await visit("far/");
     await page.frameLocator("chancery-playground >> nth=0 >> iframe").locator("tr.route", { hasText: "/near/" }).first().waitFor();
     assert.equal(await page.locator("chancery-playground iframe").count(), 1);
@@ -103,14 +103,14 @@ describe("the element", () => {
     await page.locator("chancery-playground").nth(1).scrollIntoViewIfNeeded();
     await page.frameLocator("chancery-playground >> nth=1 >> iframe").locator("tr.route", { hasText: "/far/" }).first().waitFor();
     const programs = asked.filter((path) => path.endsWith(".wasm")).sort();
-    // An example was never compiled: it has a warning.
+    // No example was compiled: it would have a warning.
     const compiled = await page.evaluate(() => window.heard.filter(({ name }) => name === "chancery-compiled").map(({ detail }) => detail.warnings));
     assert.ok(compiled.length >= 2 && compiled.every((warnings) => warnings === 0), JSON.stringify(compiled));
-    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker-ambassador_bg.wasm"]);
+    assert.deepEqual(programs.map((path) => path.split("/").pop()), ["chancery-page_bg.wasm", "chancery-worker_bg.wasm"]);
     await close();
   });
 
-  test("takes its text from `src`, and says where there is none", async () => {
+  test("element loads text from `src`, and says where there is none", async () => {
     const { page, heard, close } = await visit("src/");
     await page.frameLocator("chancery-playground >> nth=0 >> iframe").locator("tr.route", { hasText: "/shop/" }).first().waitFor();
     assert.match((await heard("chancery-error")).detail, /none\.yaml cannot be had: 404/);

@@ -1,4 +1,4 @@
-// The smoke test in another browser: Firefox, where there is one (`apt install firefox-esr`, or CHANCERY_FIREFOX).
+// A smoke test in Firefox. Skipped without Firefox (`apt install firefox-esr`, or CHANCERY_FIREFOX).
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -19,7 +19,7 @@ describe("Firefox", { skip: existsSync(firefox) ? false : `there is no ${firefox
     await server?.close();
   });
 
-  test("shows the first example, finds its mistake, and follows a line to Envoy", async () => {
+  test("Firefox shows example, finding and selection", async () => {
     const page = await browser.newPage();
     const errors = [];
     page.on("pageerror", (error) => errors.push(error.message));

@@ -1,4 +1,4 @@
-// What can be read of the graph: letters, lines and room, with few and with many resources, on a wide page and on a phone.
+// Tests of the graph's legibility: text sizes, lines and space, with few and many resources, on a wide page and on a phone.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -22,7 +22,7 @@ const mappings = (count) =>
 const proxies = (count) =>
   Array.from({ length: count }, (_, at) => `---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p${at}, namespace: shop}\nspec:\n  virtualhost: {fqdn: p${at}.example.com}\n  routes:\n  - conditions: [{prefix: /}]\n    services: [{name: s${at}, port: 80}]\n`).join("");
 
-// Everything that is wrong with what is drawn.
+// Finds all faults of the drawing.
 const measure = (page) =>
   page.evaluate(() => {
     const wrong = [];
@@ -74,7 +74,7 @@ const inputs = [
   ["40 resources of Contour", proxies(40).slice(4), /HTTPProxy/],
 ];
 
-describe("the graph can be read", () => {
+describe("graph legibility", () => {
   for (const [name, text, shows] of inputs) {
     for (const [width, height, theme] of [[1440, 900, "light"], [390, 844, "dark"]]) {
       test(`${name} at ${width} × ${height}, ${theme}`, async () => {
@@ -93,7 +93,7 @@ describe("the graph can be read", () => {
   }
 
   for (const example of ["ambassador/tls", "contour/canary", "consul/canary", "consul/api-gateway", "ingress/paths"]) {
-    test(`${example} is whole on a wide page, without moving it`, async () => {
+    test(`${example} fits on a wide page`, async () => {
       const { page, close } = await site.visit({ width: 1440, height: 900, path: `?example=${example}` });
       await page.locator(".box").first().waitFor();
       const outside = () =>
@@ -112,7 +112,7 @@ describe("the graph can be read", () => {
     });
   }
 
-  test("what is larger than the pane fills it, where it begins", async () => {
+  test("large graph fills the pane from its start", async () => {
     const { page, close } = await site.visit({ path: "?example=ambassador/errors" });
     await page.locator(".box.wrong").first().waitFor();
     await page.waitForTimeout(300);
@@ -125,7 +125,7 @@ describe("the graph can be read", () => {
     await close();
   });
 
-  test("from afar, what would be too small is left out", async () => {
+  test("small scale hides illegible text", async () => {
     const { page, close } = await site.visit();
     await page.locator(".box").first().waitFor();
     for (let at = 0; at < 4; at += 1) {
@@ -136,8 +136,8 @@ describe("the graph can be read", () => {
   });
 });
 
-describe("the story", () => {
-  test("is what was written: one row a rule, shares as numbers, no part of Envoy; the machine is one click deeper", async () => {
+describe("graph overview", () => {
+  test("overview has one row per rule and no Envoy part", async () => {
     const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const boxes = (await page.locator(".box .box-title").allTextContents()).sort();
@@ -145,13 +145,13 @@ describe("the story", () => {
     assert.deepEqual((await page.locator(".share").allTextContents()).sort(), ["10 %", "90 %"]);
     assert.equal(await page.locator(".asked-answer").textContent(), "90 % cart:8080, 10 % cart-next:8080, as /");
     assert.deepEqual((await page.locator(".box.way .box-title").allTextContents()).sort(), ["/cart/*", "cart-next:8080", "cart:8080", "http", "shop"]);
-    await page.getByRole("button", { name: "Machine" }).click();
+    await page.getByRole("button", { name: "Envoy parts" }).click();
     await page.locator(".box", { hasText: "cluster" }).first().waitFor();
     assert.ok((await page.locator(".box").count()) > 20);
     await close();
   });
 
-  test("keeps the places of boxes under an edit", async () => {
+  test("boxes keep their places after an edit", async () => {
     const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const order = () => page.locator(".box").evaluateAll((boxes) => boxes.map((box) => [box.querySelector(".box-title").textContent, box.getBoundingClientRect().top]).sort((a, b) => a[1] - b[1]).map(([title]) => title).filter((title) => title.startsWith("/")));
@@ -163,7 +163,7 @@ describe("the story", () => {
     await close();
   });
 
-  test("is exported as it is shown", async () => {
+  test("export equals the shown graph", async () => {
     const { page, close } = await site.visit();
     await page.locator(".box", { hasText: "/cart/" }).first().waitFor();
     const shown = (await page.locator(".box .box-title").allTextContents()).sort();

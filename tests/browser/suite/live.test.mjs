@@ -1,4 +1,4 @@
-// The page that `chancery serve` shows: what is served, as it changes.
+// Tests of the page of `chancery serve`: it follows the served inputs.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { launch, open, test } from "../browser.mjs";
 
 const mapping = (field) => `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: quote}\nspec: {hostname: "*", prefix: /quote/, service: quote, ${field}: 3000}\n`;
 
-test("the page of a server follows what is served, without secrets, and says when the server is gone", async () => {
+test("served page follows inputs without secrets", async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   await writeFile(join(folder, "quote.yaml"), mapping("timout_ms"));
   await writeFile(join(folder, "web.yaml"), "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: web}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n");
@@ -37,7 +37,7 @@ test("the page of a server follows what is served, without secrets, and says whe
     assert.doesNotMatch(await page.content(), /hunter2/);
     await writeFile(join(folder, "quote.yaml"), mapping("timeout_ms"));
     await page.getByText("0 warnings", { exact: true }).waitFor();
-    // A file that is written in place is empty for a moment.
+    // A program that writes in place leaves the file empty for a moment.
     await page.getByText("3 resources", { exact: true }).waitFor();
     await page.click("#tab-live");
     await page.getByText("no longer").waitFor();

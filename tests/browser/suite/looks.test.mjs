@@ -1,6 +1,6 @@
-// How the page looks, view by view, in both themes: pictures that a person accepted. README shows some of them.
+// Compares each view in both themes with accepted pictures. README shows some of them.
 //
-// `UPDATE_PICTURES=1` writes them anew: look at each before it is committed. Fonts are the machine's (Debian's Chromium with its own).
+// `UPDATE_PICTURES=1` writes new pictures: look at each before you commit it. The fonts are Debian's.
 
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -12,12 +12,12 @@ import { clickLine, drawn, show, test, visitors } from "../browser.mjs";
 
 const pictures = fileURLToPath(new URL("../../../assets/pictures/", import.meta.url));
 
-// What may differ of a picture's points: edges of letters.
+// The allowed share of differing pixels: edges of letters.
 const MOST = 0.002;
 
 const VIEWS = ["graph", "routes", "envoy", "ir", "findings", "try", "compare"];
 
-describe("looks as it did", () => {
+describe("appearance", () => {
   const { visit } = visitors();
   before(() => mkdir(pictures, { recursive: true }));
 
@@ -31,7 +31,7 @@ describe("looks as it did", () => {
         await page.mouse.move(0, 0);
         await page.evaluate(() => document.fonts.ready);
         await drawn(page);
-        // Times differ from run to run.
+        // Compile times differ from run to run.
         await page.getByText(/^compiled in/).evaluate((took) => (took.textContent = "compiled in 3 ms"));
         const shot = await page.screenshot({ caret: "hide", animations: "disabled" });
         await close();

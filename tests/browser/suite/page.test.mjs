@@ -1,4 +1,4 @@
-// What a person sees and does, view by view.
+// Tests of the page, view by view.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -8,10 +8,10 @@ import { clickLine, line, load, ready, show, test, visitors } from "../browser.m
 
 const { visit } = visitors();
 
-const lit = (page) => page.locator(".cm-line.thread-line").allTextContents();
+const lit = (page) => page.locator(".cm-line.selected-line").allTextContents();
 
 describe("the first visit", () => {
-  test("shows a working example with one mistake: graph drawn, finding underlined, counts told", async () => {
+  test("first visit shows an example with one mistake", async () => {
     const { page, errors, close } = await visit();
     await page.locator(".box").first().waitFor();
     assert.equal(await page.locator("#tab-graph").getAttribute("aria-selected"), "true");
@@ -29,8 +29,8 @@ describe("the first visit", () => {
   });
 });
 
-describe("one selection through all views", () => {
-  test("a line lights up what it made in the graph, the routes, Envoy and the IR", async () => {
+describe("selection", () => {
+  test("selected line highlights its parts in all views", async () => {
     const { page, close } = await visit();
     await clickLine(page, "weight: 10");
     await page.locator(".told-title", { hasText: "spec.weight of Mapping cart-next" }).waitFor();
@@ -47,17 +47,17 @@ describe("one selection through all views", () => {
     await close();
   });
 
-  test("a field of Envoy leads to its line", async () => {
+  test("field of Envoy leads to its line", async () => {
     const { page, close } = await visit();
     await page.click("#tab-envoy");
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     const row = page.locator(".row", { hasText: "num_retries" }).first();
     await row.click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await close();
   });
 
-  test("Envoy's bootstrap is downloaded as a file", async () => {
+  test("bootstrap downloads as a file", async () => {
     const { page, close } = await visit();
     await page.click("#tab-envoy");
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download")]);
@@ -66,7 +66,7 @@ describe("one selection through all views", () => {
     await close();
   });
 
-  test("Envoy's configuration is read as YAML and as JSON, each line with where it comes from", async () => {
+  test("configuration as YAML and JSON shows origins", async () => {
     const { page, close } = await visit();
     await clickLine(page, "prefix: /api/");
     await page.click("#tab-envoy");
@@ -87,25 +87,25 @@ describe("one selection through all views", () => {
     assert.deepEqual(json.slice(0, 5), ["{", '  "node": {', '    "id": "test-id",', '    "cluster": "ambassador-default"', "  },"]);
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     await page.locator(".row.cursor", { hasText: '"num_retries": 2' }).click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await written("Tree");
     await page.locator(".tree:not(.text) .row").first().waitFor();
     await close();
   });
 
-  test("the three stages stand beside each other, with what belongs together lit in each", async () => {
+  test("three stages highlight the same selection", async () => {
     const { page, close } = await visit();
     await clickLine(page, "prefix: /api/");
     await page.locator(".told.held").waitFor();
     await page.click("#tab-ir");
-    await page.click("text=Config → IR → Envoy");
-    for (const [stage, text] of [["Config", 'prefix"/api/"'], ["IR", "path"], ["Envoy", 'prefix"/api/"']]) {
+    await page.click("text=Config → Intermediate → Envoy");
+    for (const [stage, text] of [["Config", 'prefix"/api/"'], ["Intermediate", "path"], ["Envoy", 'prefix"/api/"']]) {
       await page.locator(`.stage[aria-label="${stage}"] .row.lit`, { hasText: text }).first().waitFor();
     }
     await close();
   });
 
-  test("routes are filtered by the request that they take", async () => {
+  test("routes filter by request", async () => {
     const { page, close } = await visit();
     await page.click("#tab-routes");
     await page.locator("tr.route").first().waitFor();
@@ -123,7 +123,7 @@ describe("one selection through all views", () => {
     await close();
   });
 
-  test("of many routes the first are listed, and the filter finds the others", async () => {
+  test("long route list is limited and filterable", async () => {
     const { page, close } = await visit();
     const mapping = (at) => `---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m${at}, namespace: shop}\nspec: {hostname: "*", prefix: /m${at}/, service: m${at}}\n`;
     await load(page, { "shop.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: shop}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n${Array.from({ length: 430 }, (_, at) => mapping(at)).join("")}` });
@@ -141,35 +141,35 @@ describe("one selection through all views", () => {
     await close();
   });
 
-  test("a field of the configuration as loaded leads to its line", async () => {
+  test("field of the loaded configuration leads to its line", async () => {
     const { page, close } = await visit();
     await page.click("#tab-ir");
     await page.click('.segments >> text="Config"');
     await page.fill('input[placeholder="Search keys and values"]', "num_retries");
     await page.locator(".row", { hasText: "num_retries" }).first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "num_retries: 2" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "num_retries: 2" }).waitFor();
     await close();
   });
 
-  test("a route, a box of the graph and a finding lead to their lines", async () => {
+  test("route, box and finding lead to their lines", async () => {
     const { page, close } = await visit();
     await page.click("#tab-routes");
     await page.locator("tr.route", { hasText: "prefix /api/" }).first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "name: api" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: api" }).waitFor();
     await page.click("#tab-graph");
     await page.locator(".box", { hasText: "Mapping" }).filter({ hasText: "web" }).first().dispatchEvent("click");
-    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: web" }).waitFor();
     await page.click("#tab-findings");
     await page.locator(".finding .source").first().click();
-    await page.locator(".cm-line.thread-line", { hasText: "timout_ms" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "timout_ms" }).waitFor();
     await page.keyboard.press("Alt+ArrowLeft");
-    await page.locator(".cm-line.thread-line", { hasText: "name: web" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: web" }).waitFor();
     await close();
   });
 });
 
-describe("a graph of many", () => {
-  test("joins what is alike, opens a group where it is clicked, lights the group of what is selected", async () => {
+describe("large graph", () => {
+  test("large graph groups boxes and highlights groups", async () => {
     const { page, errors, close } = await visit();
     const entry = `apiVersion: getambassador.io/v3alpha1
 kind: Listener
@@ -213,7 +213,7 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
 });
 
 describe("two controllers", () => {
-  test("stand in one graph and one ledger", async () => {
+  test("two controllers share graph and ledger", async () => {
     const { page, errors, close } = await visit();
     const shop = await readFile(new URL("../../../assets/examples/ambassador/play.yaml", import.meta.url), "utf8");
     await load(page, { "shop.yaml": `${shop}# Mine.\n` });
@@ -229,7 +229,7 @@ kind: Service
 metadata: {name: web, namespace: shop}
 spec: {ports: [{port: 80}]}
 ` });
-    await page.getByRole("button", { name: "Machine" }).click();
+    await page.getByRole("button", { name: "Envoy parts" }).click();
     for (const caption of ["ambassador · cluster", "contour · cluster"]) await page.locator(".box", { hasText: caption }).first().waitFor();
     assert.equal(await page.locator(".box", { hasText: "HTTPProxy" }).count(), 1);
     await page.click("#tab-findings");
@@ -240,7 +240,7 @@ spec: {ports: [{port: 80}]}
 });
 
 describe("on paper", () => {
-  test("stand the findings alone, dark on white", async () => {
+  test("print shows only findings, dark on white", async () => {
     const { page, close } = await visit({ theme: "dark" });
     await page.click("#tab-findings");
     await page.locator(".finding").first().waitFor();
@@ -254,7 +254,7 @@ describe("on paper", () => {
 });
 
 describe("the editor", () => {
-  test("mends what can be mended", async () => {
+  test("editor applies fixes", async () => {
     const { page, close } = await visit();
     await page.click("#tab-findings");
     await page.locator(".finding .chip.fix", { hasText: "rename to" }).click();
@@ -263,7 +263,7 @@ describe("the editor", () => {
     await close();
   });
 
-  test("tells what a field is for, and what may be written", async () => {
+  test("editor shows documentation and completions", async () => {
     const { page, close } = await visit();
     await clickLine(page, "prefix: /api/");
     await line(page, "prefix: /api/").hover({ position: { x: 24, y: 8 } });
@@ -277,7 +277,7 @@ describe("the editor", () => {
     await close();
   });
 
-  test("colours, folds and indents YAML", async () => {
+  test("editor colours, folds and indents YAML", async () => {
     const { page, close } = await visit();
     const text = [
       "# a note",
@@ -303,7 +303,7 @@ describe("the editor", () => {
     assert.deepEqual(await coloured("tok-text"), ["v1", "List", "'it''s'", "x#y", "    key: no key", "    # no note", '"over', '    two: lines"', "http://example.com:80/a b", "yes"]);
     const shown = async () => (await page.locator(".cm-line").allTextContents()).length;
     const before = await shown();
-    // They stand at `items:`, at the literal, and at the quoted text of two lines.
+    // The folds are at `items:`, at the literal, and at the quoted text of two lines.
     const folds = page.locator(".cm-foldGutter .fold-mark >> visible=true");
     assert.equal(await folds.count(), 3);
     await folds.nth(1).click();
@@ -325,7 +325,7 @@ describe("the editor", () => {
     await close();
   });
 
-  test("formats, and comments stay", async () => {
+  test("format keeps comments", async () => {
     const { page, close } = await visit();
     await load(page, { "plain.yaml": "a:   1 # one\n\n\nb: {c:   2}\n" });
     await line(page, "# one").waitFor();
@@ -338,7 +338,7 @@ describe("the editor", () => {
     await close();
   });
 
-  test("takes an archive, with the files of its folders", async () => {
+  test("archive opens with its folders", async () => {
     const { page, close } = await visit();
     const mapping = (name) => strToU8(`apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: ${name}, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}\n`);
     const archive = zipSync({ "a.yaml": mapping("a"), folder: { "b.yml": mapping("b"), "read.me": strToU8("no") } });
@@ -352,7 +352,7 @@ describe("the editor", () => {
     await close();
   });
 
-  test("takes files that are dropped, in tabs of their own", async () => {
+  test("dropped files open in tabs", async () => {
     const { page, close } = await visit();
     const mapping = (name) => `apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: ${name}, namespace: shop}\nspec: {hostname: shop.example.com, prefix: /${name}/, service: ${name}}\n`;
     await load(page, { "first.yaml": mapping("first") });
@@ -363,18 +363,18 @@ describe("the editor", () => {
   });
 });
 
-describe("what lies over the page", () => {
-  test("the palette finds resources, findings, views and commands", async () => {
+describe("overlays", () => {
+  test("palette finds resources, findings, views and commands", async () => {
     const { page, close } = await visit();
     await page.keyboard.press("Control+k");
     await page.locator(".palette-input:focus").waitFor();
     await page.keyboard.type("cart-next");
     await page.keyboard.press("Enter");
-    await page.locator(".cm-line.thread-line", { hasText: "cart-next" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "cart-next" }).waitFor();
     await close();
   });
 
-  test("each example of the gallery compiles, and those without findings have none", async () => {
+  test("examples compile with their listed findings", async () => {
     const { page, errors, close } = await visit();
     await page.click("text=Examples");
     const names = await page.locator(".card-name").allTextContents();
@@ -389,7 +389,7 @@ describe("what lies over the page", () => {
     await close();
   });
 
-  test("a code has its page, and the keys are listed", async () => {
+  test("code page and keyboard shortcuts open", async () => {
     const { page, close } = await visit();
     await page.click("#tab-findings");
     await page.click(".finding .link");
@@ -403,8 +403,8 @@ describe("what lies over the page", () => {
   });
 });
 
-describe("what the browser keeps", () => {
-  test("work is there again after a reload, and comes back after it was cleared", async () => {
+describe("browser storage", () => {
+  test("reload and undo restore the work", async () => {
     const { page, close } = await visit();
     await clickLine(page, "prefix: /api/");
     await page.keyboard.press("End");
@@ -418,14 +418,14 @@ describe("what the browser keeps", () => {
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
     await page.locator(".status", { hasText: " 0 resources" }).or(page.locator(".status", { hasText: "0 resources" })).first().waitFor();
-    await page.click("text=Bring it back");
+    await page.click(".arrived >> text=Undo");
     await line(page, "prefix: /api/kept/").waitFor();
     await close();
   });
 });
 
 describe("a phone", () => {
-  test("has one pane, the editor and the views as tabs, and nothing wider than itself", async () => {
+  test("phone has one pane and no overflow", async () => {
     const { page, close } = await visit({ width: 390, height: 844 });
     assert.ok(await page.locator(".cm-editor").isVisible());
     for (const name of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
@@ -439,7 +439,7 @@ describe("a phone", () => {
     await close();
   });
 
-  test("no word of a row lies on another, and the tab that is shown is in sight", async () => {
+  test("phone rows do not overlap", async () => {
     const { page, close } = await visit({ width: 390, height: 844 });
     for (const name of ["graph", "routes", "envoy", "ir", "findings", "try", "compare"]) {
       await show(page, name);

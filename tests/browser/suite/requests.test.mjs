@@ -1,4 +1,4 @@
-// Requests that are tried, kept and tried again.
+// Tests of simulated and saved requests.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -33,8 +33,8 @@ spec: {hostname: "*", prefix: /beta/, service: beta, headers: {x-version: "2"}}
 const ask = (page, url) => page.fill(".url", url);
 const verdict = (page, text) => page.locator(".verdict, .verdict-second", { hasText: text }).first().waitFor();
 
-describe("try a request", () => {
-  test("begins with a request that something takes, and tells its way step by step", async () => {
+describe("requests", () => {
+  test("first request shows its steps", async () => {
     const { page, errors, close } = await visit();
     assert.equal(await page.inputValue(".url"), "http://shop.example.com/cart/");
     assert.equal(await page.locator(".wide").count(), 0);
@@ -44,25 +44,25 @@ describe("try a request", () => {
     await ask(page, "http://shop.example.com/api/items?x=1");
     await verdict(page, "goes to cluster_api_backend_8080_shop as /items?x=1");
     const lost = page.locator(".tried:not(.taken)");
-    await lost.filter({ hasText: "header x-forwarded-proto wants exact https, saw http" }).first().waitFor();
+    await lost.filter({ hasText: "header x-forwarded-proto expects exact https, got http" }).first().waitFor();
     await page.click(".stair-more");
-    await lost.filter({ hasText: "saw /api/items" }).first().waitFor();
+    await lost.filter({ hasText: "got /api/items" }).first().waitFor();
     assert.match(await page.locator(".tried.taken").textContent(), /prefix \/api\//);
     assert.deepEqual(errors, []);
     await close();
   });
 
-  test("a step, a route and a source lead to their lines", async () => {
+  test("step, route and source lead to their lines", async () => {
     const { page, close } = await visit();
     await page.locator(".tried.taken .tried-name").click();
-    await page.locator(".cm-line.thread-line", { hasText: "name: cart" }).first().waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: cart" }).first().waitFor();
     await page.locator(".stair", { hasText: "Listener" }).locator(".stair-name").click();
     await page.locator(".stair.lit", { hasText: "Listener" }).waitFor();
-    await page.locator(".cm-line.thread-line", { hasText: "name: http" }).waitFor();
+    await page.locator(".cm-line.selected-line", { hasText: "name: http" }).waitFor();
     await close();
   });
 
-  test("begins with the request of a route, with the headers that it looks at", async () => {
+  test("route fills the form with its headers", async () => {
     const { page, close } = await visit();
     await page.click("#tab-routes");
     const route = page.locator("tr.route", { hasText: "prefix /api/" }).filter({ hasText: "to api:8080" });
@@ -79,7 +79,7 @@ describe("try a request", () => {
     await close();
   });
 
-  test("takes a curl command, headers and what the connection is", async () => {
+  test("form accepts curl, headers and TLS", async () => {
     const { page, close } = await visit();
     await page.locator(".url").focus();
     await page.evaluate(() => {
@@ -101,7 +101,7 @@ describe("try a request", () => {
     await close();
   });
 
-  test("kept requests are tests: tried again at each edit, after a reload too", async () => {
+  test("saved requests run after each edit and reload", async () => {
     const { page, close } = await visit();
     await page.click("text=Keep as test");
     await page.locator(".kept.holds").waitFor();
@@ -122,7 +122,7 @@ describe("try a request", () => {
     await close();
   });
 
-  test("says what is missing where nothing is configured", async () => {
+  test("empty configuration explains the missing parts", async () => {
     const { page, close } = await visit();
     await page.keyboard.press("Control+k");
     await page.locator(".palette-input:focus").waitFor();

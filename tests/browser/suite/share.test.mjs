@@ -1,4 +1,4 @@
-// Work that is handed on: as a link, as a file, to the command line.
+// Tests of exported work: as a link, as a file, and on the command line.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const cli = async (...words) => {
   const program = process.env.CHANCERY_BINARY;
   const [command, args] = program ? [program, words] : ["cargo", ["run", "--quiet", "--package", "chancery", "--", ...words]];
-  // A finding is an exit code, and no failure here.
+  // Findings cause an exit code, which is not a failure here.
   return promisify(execFile)(command, args, { cwd: root, env: { ...process.env, NO_COLOR: "1" } }).catch((error) => error).then(({ stdout }) => stdout);
 };
 
@@ -27,7 +27,7 @@ const share = async (page) => {
 const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\nstringData:\n  token: swordfish\n";
 
 describe("a link", () => {
-  test("brings text, view and kept requests to another browser, and the command line answers the same", async () => {
+  test("link restores text, view and saved requests", async () => {
     const { page, close } = await site.visit();
     await clickLine(page, "prefix: /api/");
     await page.keyboard.press("End");
@@ -39,7 +39,7 @@ describe("a link", () => {
     await page.locator(".kept.holds").waitFor();
     const status = (await page.locator(".status").textContent()).replace(/compiled.*/, "");
     const link = await share(page);
-    await page.locator(".share .notice-line", { hasText: "There is no key material in it." }).waitFor();
+    await page.locator(".share .notice-line", { hasText: "It contains no key material." }).waitFor();
     await close();
 
     const other = await open(site.browser, link);
@@ -49,7 +49,7 @@ describe("a link", () => {
     await other.page.locator(".kept.holds", { hasText: "/api/shared/x" }).waitFor();
     assert.equal((await other.page.locator(".status").textContent()).replace(/compiled.*/, ""), status);
     assert.deepEqual(other.errors, []);
-    // Once it is edited, the address no longer says what is there.
+    // After an edit, the address no longer contains the work.
     await clickLine(other.page, "prefix: /api/shared/");
     await other.page.keyboard.press("End");
     await other.page.keyboard.type("x");
@@ -63,7 +63,7 @@ describe("a link", () => {
     assert.deepEqual([outcome, route.path], ["forward", "prefix /api/shared/"]);
   });
 
-  test("has no key material unless a person wants it, and says so", async () => {
+  test("link contains key material only on request", async () => {
     const { page, close } = await site.visit();
     await load(page, { "secret.yaml": secret });
     await page.locator(".status", { hasText: "1 resource" }).waitFor();
@@ -85,7 +85,7 @@ describe("a link", () => {
     await close();
   });
 
-  test("that is broken or strange is refused in words, and nothing else changes", async () => {
+  test("invalid link is refused and changes nothing", async () => {
     for (const [fragment, why] of [
       ["#snapshot=1.abc", "The link is cut off or was changed on the way"],
       ["#snapshot=2.abc", "The link was packed by a newer Chancery"],
@@ -100,7 +100,7 @@ describe("a link", () => {
     }
   });
 
-  test("that was pasted over the address opens without a reload, and the work before it is put aside", async () => {
+  test("pasted link opens and keeps the earlier session", async () => {
     const { page, close } = await site.visit();
     const link = await share(page);
     await page.keyboard.press("Escape");
@@ -112,7 +112,7 @@ describe("a link", () => {
     await page.waitForFunction(() => !document.querySelector(".cm-content").textContent.includes("/api/mine/"));
     await page.keyboard.press("Control+k");
     await page.locator(".palette-input:focus").waitFor();
-    await page.keyboard.type("put aside");
+    await page.keyboard.type("earlier sessions");
     await page.keyboard.press("Enter");
     await page.locator(".gallery .card").first().click();
     await line(page, "prefix: /api/mine/").waitFor();
@@ -121,7 +121,7 @@ describe("a link", () => {
 });
 
 describe("a snapshot", () => {
-  test("is downloaded, and dropped it opens", async () => {
+  test("snapshot downloads and opens when dropped", async () => {
     const { page, close } = await site.visit();
     await share(page);
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download the snapshot")]);
@@ -144,18 +144,18 @@ describe("a snapshot", () => {
     await close();
   });
 
-  test("of much is recommended where a link would be cut off", async () => {
+  test("long link recommends the snapshot", async () => {
     const { page, close } = await site.visit();
     const words = Array.from({ length: 4000 }, (_, at) => `# ${(at * 7919) % 10007} ${(at * 104729) % 99991}\n`).join("");
     await load(page, { "long.yaml": words });
     await share(page);
-    await page.locator(".share .notice-line.warn", { hasText: "some programs cut such links off" }).waitFor();
+    await page.locator(".share .notice-line.warn", { hasText: "some programs truncate such links" }).waitFor();
     await close();
   });
 });
 
-describe("what the browser keeps", () => {
-  test("has stand-ins for what may be secret, and the editor what was written", async () => {
+describe("browser storage", () => {
+  test("stored work has no secrets", async () => {
     const { page, close } = await site.visit();
     await load(page, { "secret.yaml": secret });
     await page.waitForFunction(() => localStorage.getItem("chancery.work")?.includes("secret.yaml"));

@@ -1,4 +1,4 @@
-// The page in a window of the desktop, with a stand-in for the window: what it asks for when a person writes.
+// Tests of the page inside a fake desktop window: its calls while the user types.
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";
@@ -6,7 +6,7 @@ import { test, visitors } from "../browser.mjs";
 
 const site = visitors();
 
-// A window that notes what it is asked, and that follows a folder with two files and serves Envoys.
+// A fake window that records calls, follows a folder with two files, and serves Envoys.
 const host = () => {
   window.asked = [];
   const say = (channel, message) => channel.onmessage(new TextEncoder().encode(JSON.stringify(message)));
@@ -25,7 +25,7 @@ const host = () => {
 };
 
 describe("in a window", () => {
-  test("drafts of two files that are written within a moment both reach Envoys", async () => {
+  test("drafts of two files both reach Envoys", async () => {
     const { page, errors, close } = await site.open({ init: host });
     await page.locator(".status", { hasText: "2 resources" }).waitFor();
     await page.evaluate(async () => {
@@ -46,7 +46,7 @@ describe("in a window", () => {
     await close();
   });
 
-  for (const [button, told] of [["Undo all", "what the file has"], ["Save", "what is saved"]]) {
+  for (const [button, told] of [["Undo all", "keep the file's text"], ["Save", "what is saved"]]) {
     test(`Envoys get ${told} after "${button}" within a moment of writing`, async () => {
       const { page, errors, close } = await site.open({ init: host });
       await page.locator(".status", { hasText: "2 resources" }).waitFor();
@@ -58,7 +58,7 @@ describe("in a window", () => {
         found().click();
       }, button);
       await page.waitForFunction(() => window.asked.some((call) => call.do === "draft" && call.text === null));
-      // A draft that was due before would be the last by now.
+      // An earlier draft would arrive by now.
       await page.waitForTimeout(500);
       assert.equal(await page.evaluate(() => window.asked.filter((call) => call.do === "draft").at(-1).text), null);
       assert.deepEqual(errors, []);
@@ -66,7 +66,7 @@ describe("in a window", () => {
     });
   }
 
-  test("what a person wrote stays while another program writes the file anew", async () => {
+  test("edits stay when another program writes the file", async () => {
     const { page, close } = await site.open({ init: host });
     await page.locator(".status", { hasText: "2 resources" }).waitFor();
     await page.evaluate(() => {
@@ -79,14 +79,14 @@ describe("in a window", () => {
       change([], ["/gateway/a.yaml"]);
       change([{ name: "/gateway/a.yaml", text: "# theirs\n", hidden: false }], []);
     });
-    await page.getByText("You and somebody else changed this file").waitFor();
+    await page.getByText("You and another program changed this file").waitFor();
     await page.locator(".cm-line", { hasText: "# mine" }).waitFor();
     await page.getByRole("button", { name: "Take theirs" }).click();
     await page.locator(".cm-line", { hasText: "# theirs" }).waitFor();
     await close();
   });
 
-  test("the window knows how many files are not saved, and asks before it opens a link", async () => {
+  test("window counts unsaved files and confirms links", async () => {
     const { page, errors, close } = await site.open({ init: host });
     await page.locator(".status", { hasText: "2 resources" }).waitFor();
     const unsaved = () => page.evaluate(() => window.asked.filter((call) => call.do === "unsaved").at(-1)?.files);

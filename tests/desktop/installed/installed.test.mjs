@@ -1,4 +1,4 @@
-// The window as its package installs it: how soon it shows something, what it needs while nothing happens, and 5,000 resources.
+// Tests of the installed window: start time, idle CPU, and 5,000 resources.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open, said, test, until } from "../window.mjs";
 
-// Milliseconds until something is painted.
+// Milliseconds until the first paint.
 const SOON = 1500;
-// Hundredths of a core that all processes of the window may need while nothing happens.
+// Hundredths of a core that the window's processes may use while idle.
 const IDLE = 2;
-// Milliseconds that the page may be busy at a time while a resource of 5,000 changes.
+// Milliseconds that the page may block while one of 5,000 resources changes.
 const STUTTER = 200;
 
 const mapping = (at) => `apiVersion: getambassador.io/v3alpha1
@@ -20,7 +20,7 @@ metadata: {name: m${at}}
 spec: {hostname: "*", prefix: /p${at}/, service: s${at}}
 `;
 
-// Clock ticks that the processes of the window have used.
+// The CPU ticks of the window's processes.
 async function ticks() {
   let all = 0;
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
@@ -32,11 +32,11 @@ async function ticks() {
   return all;
 }
 
-// A folder with one resource, and a window that shows it.
+// A window that follows a folder with one resource.
 async function small(body) {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   await writeFile(join(folder, "one.yaml"), mapping(1));
-  // What lies in no cache of the system yet is no part of it.
+  // Warm the system's file cache first.
   await (await open([folder])).close();
   const window = await open([folder]);
   try {
@@ -48,7 +48,7 @@ async function small(body) {
   }
 }
 
-test("the window paints soon", () =>
+test("window paints within 1.5 s", () =>
   small(async (window) => {
     const painted = await window.run("const [paint] = performance.getEntriesByName('first-contentful-paint'); return paint ? performance.timeOrigin + paint.startTime : 0");
     const took = Math.round(painted - window.started);
@@ -56,7 +56,7 @@ test("the window paints soon", () =>
     assert.ok(painted > 0 && took < SOON, `${took} ms`);
   }));
 
-test("the window needs next to nothing while nothing happens", () =>
+test("idle window uses almost no CPU", () =>
   small(async () => {
     await new Promise((done) => setTimeout(done, 3000));
     const [before, seconds, second] = [await ticks(), 10, Number(execFileSync("getconf", ["CLK_TCK"]))];
@@ -66,7 +66,7 @@ test("the window needs next to nothing while nothing happens", () =>
     assert.ok(before > 0 && idle <= IDLE, `${idle} %`);
   }));
 
-test("5,000 resources are followed without stutter", async () => {
+test("5,000 resources update without stutter", async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   for (let file = 0; file < 50; file++) {
     await writeFile(join(folder, `${file}.yaml`), Array.from({ length: 100 }, (_, at) => mapping(file * 100 + at)).join("---\n"));

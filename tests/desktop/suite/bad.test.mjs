@@ -1,4 +1,4 @@
-// What is wrong, broken or not there: the window says so in words and stays usable.
+// Tests with broken and missing inputs: the window reports them and stays usable.
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { choose, open, press, said, test, until } from "../window.mjs";
 const mapping = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: quote}\nspec: {hostname: '*', prefix: /quote/, service: quote}\n";
 const all = (window) => said(window, "body");
 
-// A folder for one test, and a window that is closed behind it.
+// A folder for one test, and a window that is closed after it.
 async function within(args, env, body) {
   const folder = await mkdtemp(join(tmpdir(), "bad-"));
   const window = await open(args(folder), env(folder));
@@ -22,7 +22,7 @@ async function within(args, env, body) {
 }
 
 for (const [what, payload, told] of [["garbage", "garbage", /contains no snapshot/], ["what a newer version packed", "99.abc", /was packed by a newer Chancery/]]) {
-  test(`a link is opened when the person agrees; one with ${what} says why it cannot be`, async () => {
+  test(`link opens after confirmation, ${what} is refused`, async () => {
     await within(() => [`chancery://open#snapshot=${payload}`], () => ({}), async (window) => {
       await until(async () => /Open this link/.test(await said(window, ".sheet")), "the window asks");
       await window.picture("link");
@@ -33,14 +33,14 @@ for (const [what, payload, told] of [["garbage", "garbage", /contains no snapsho
   });
 }
 
-test("a path that is not there is named", async () => {
+test("missing path is reported", async () => {
   await within(() => ["/does/not/exist"], () => ({}), async (window) => {
     await until(async () => /cannot open \/does\/not\/exist/.test(await all(window)), "it is named");
     await window.picture("no-path");
   });
 });
 
-test("a kubeconfig that is broken is named, and a context that it has not", async () => {
+test("broken kubeconfig and context are reported", async () => {
   const broken = (folder) => ({ KUBECONFIG: join(folder, "config") });
   await within(() => ["--context", "prod"], broken, async (window, folder) => {
     await until(async () => /cannot read the kubeconfig/.test(await all(window)), "it says that there is none");
@@ -49,12 +49,12 @@ test("a kubeconfig that is broken is named, and a context that it has not", asyn
     await until(async () => /kubeconfig .*config/.test(await said(window, ".sheet")), "it says that it is broken");
     await window.picture("broken-kubeconfig");
     await writeFile(join(folder, "config"), JSON.stringify({ apiVersion: "v1", kind: "Config", clusters: [], users: [], contexts: [{ name: "lost", context: { cluster: "gone", user: "" } }] }));
-    await press(window, "Read it again");
+    await press(window, "Read again");
     await until(async () => /its cluster `gone` is not in/.test(await said(window, ".sheet")), "it says what is missing");
   });
 });
 
-test("a cluster that does not answer is tried again, and the window stays usable", async () => {
+test("unreachable cluster is retried", async () => {
   const config = { apiVersion: "v1", kind: "Config", "current-context": "far", clusters: [{ name: "far", cluster: { server: "http://127.0.0.1:1" } }], users: [{ name: "far", user: {} }], contexts: [{ name: "far", context: { cluster: "far", user: "far" } }] };
   await within(() => [], (folder) => ({ KUBECONFIG: join(folder, "config") }), async (window, folder) => {
     await writeFile(join(folder, "config"), JSON.stringify(config));
@@ -62,7 +62,7 @@ test("a cluster that does not answer is tried again, and the window stays usable
     await until(async () => /far.*current/s.test(await said(window, ".sheet")), "the context shows");
     await window.run("document.querySelector('.live-context .button').click()");
     await until(async () => /cannot be reached/.test(await said(window, ".live-strip")), "the strip says why");
-    await until(async () => /since \d\d:\d\d.*tried again/.test(await said(window, ".live-strip")), "and since when");
+    await until(async () => /since \d\d:\d\d.*retrying/.test(await said(window, ".live-strip")), "and since when");
     await until(async () => /(^|\D)0 resources/.test(await said(window, ".status")), "nothing else is shown as if it were the cluster's");
     await window.picture("no-answer");
     await choose(window, "live");
@@ -70,7 +70,7 @@ test("a cluster that does not answer is tried again, and the window stays usable
   });
 });
 
-test("a folder without resources, a file that is no text and one of 50 MB are followed", async () => {
+test("empty, binary and large files are followed", async () => {
   const large = Array.from({ length: 25 }, (_, at) => `${mapping.replace("quote}", `m${at}}`)}# ${"x".repeat(2 << 20)}\n`).join("---\n");
   await within((folder) => [folder], () => ({}), async (window, folder) => {
     await until(async () => /Folder/.test(await said(window, ".live-strip")), "it is followed");

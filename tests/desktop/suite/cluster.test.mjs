@@ -1,4 +1,4 @@
-// A cluster in the window: connected to by a click, followed, broken, repaired. Skipped where there is no API server to run.
+// Tests of a cluster in the window. Skipped without an API server.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -27,7 +27,7 @@ const withKinds = async (cluster) => {
   }
 };
 
-test("a cluster is connected to, and shows what is applied as it is applied", { skip: !program }, async () => {
+test("cluster changes appear in the window", { skip: !program }, async () => {
   const cluster = await start();
   const window = await open([], { KUBECONFIG: cluster.kubeconfig });
   const status = () => said(window, ".status");
@@ -63,7 +63,7 @@ test("a cluster is connected to, and shows what is applied as it is applied", { 
     await press(window, "Connect");
     await until(async () => /reader/.test(await said(window, ".sheet")), "contexts show again");
     await connect(window, "reader");
-    await until(async () => /reader.*may not be read in full/s.test(await said(window, ".live-strip")), "what may not be read is told");
+    await until(async () => /reader.*permission is missing/s.test(await said(window, ".live-strip")), "what may not be read is told");
     await until(async () => /the rule that is missing: apiGroups/.test(await said(window, ".live-view")), "with the rule that is missing");
     await until(async () => /(^|\D)0 resources/.test(await status()), "nothing of the other context is shown any more");
     await window.picture("forbidden");
@@ -73,7 +73,7 @@ test("a cluster is connected to, and shows what is applied as it is applied", { 
   }
 });
 
-test("an Envoy in a pod is found, read over a port-forward, and sent a request", { skip: !program || !process.env.CHANCERY_ENVOY }, async () => {
+test("Envoy in a pod is found and queried", { skip: !program || !process.env.CHANCERY_ENVOY }, async () => {
   const cluster = await start();
   const folder = await mkdtemp(join(tmpdir(), "envoy-"));
   const upstream = createServer((_, response) => response.end("hello"));
@@ -108,7 +108,7 @@ test("an Envoy in a pod is found, read over a port-forward, and sent a request",
     await window.picture("pod");
     await choose(window, "try");
     await window.run("const url = document.querySelector('#view .url'); url.value = 'http://shop.example.com/quote/'; url.dispatchEvent(new Event('input'));");
-    await press(window, "Send it for real");
+    await press(window, "Send to");
     await until(async () => /as simulated/.test(await said(window, ".real")), "the answers agree");
     assert.match(await said(window, ".real-sides"), /200.*hello/s);
     await window.picture("pod-request");

@@ -1,4 +1,4 @@
-// A real Envoy that is served from the window: it follows while somebody types. Skipped where CHANCERY_ENVOY names none.
+// Tests of a real Envoy that the window serves. Skipped without CHANCERY_ENVOY.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -29,7 +29,7 @@ spec:
 
 const status = async (port, path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
-test("an Envoy of this machine follows what is typed, and what it has is compared", { skip: !process.env.CHANCERY_ENVOY }, async () => {
+test("local Envoy follows drafts and is compared", { skip: !process.env.CHANCERY_ENVOY }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "gateway-"));
   const upstream = createServer((_, response) => response.end("hello"));
   await new Promise((done) => upstream.listen(0, "127.0.0.1", done));
@@ -58,11 +58,11 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
     assert.equal(await status(listener, "/quote/"), 404);
     assert.match(await readFile(file, "utf8"), /\/quote\//, "nothing is written until it is saved");
     await window.run("const address = document.querySelector('.live-address'); address.value = arguments[0]; address.dispatchEvent(new Event('input'));", `127.0.0.1:${admin}`);
-    await press(window, "Look");
-    await until(async () => /Envoy 1\.\d+.*live, runs for/.test(await said(window, ".live-chosen")), "the window says how Envoy is");
+    await press(window, "Inspect");
+    await until(async () => /Envoy 1\.\d+.*live, running for/.test(await said(window, ".live-chosen")), "the window says how Envoy is");
     await press(window, "Find drift");
-    // The source is the file as it lies; what is served has what is typed, and so has Envoy.
-    await until(async () => /not the same/.test(await said(window, ".live-chosen")), "what is typed and not saved differs from the source");
+    // The source is the file. The served configuration and Envoy contain the draft.
+    await until(async () => /differ/.test(await said(window, ".live-chosen")), "what is typed and not saved differs from the source");
     const drift = await said(window, ".live-drift");
     assert.match(drift, /quote.*there.*missing.*missing.*typed.*missing.*there.*there/, drift);
     await window.run("document.querySelector('.live-chosen').scrollIntoView()");
@@ -71,7 +71,7 @@ test("an Envoy of this machine follows what is typed, and what it has is compare
     await until(async () => /server\.live/.test(await said(window, ".live-stats")), "statistics show");
     await choose(window, "try");
     await window.run("const url = document.querySelector('#view .url'); url.value = arguments[0]; url.dispatchEvent(new Event('input'));", `http://127.0.0.1:${listener}/typed/`);
-    await press(window, "Send it for real");
+    await press(window, "Send to");
     await until(async () => /as simulated/.test(await said(window, ".real")), "the answers agree");
     assert.match(await said(window, ".real-sides"), /200.*hello/s);
     await window.picture("real");

@@ -1,4 +1,4 @@
-// A folder in the window: it is followed, edited and saved.
+// Tests of a folder in the window: follow, edit and save.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ async function opened() {
   return { folder, window, status, file: join(folder, "quote.yaml"), close: () => window.close().then(() => rm(folder, { recursive: true })) };
 }
 
-test("a folder is followed: a finding shows, and goes when the file is mended elsewhere", async () => {
+test("folder shows findings until the file is fixed", async () => {
   const { window, status, file, close } = await opened();
   try {
     assert.match(await said(window, ".live-strip"), /Folder.*up to date/);
@@ -43,7 +43,7 @@ test("a folder is followed: a finding shows, and goes when the file is mended el
     await says(window, ".live-view", /no longer/, "the timeline tells what was mended");
     assert.match(await said(window, ".live-view"), /quote\.yaml:9/);
     await window.picture("timeline");
-    await press(window, "compare with before");
+    await press(window, "compare with the state before");
     await until(async () => /timeout|request/i.test(await said(window, "#view")), "the comparison shows");
     await window.picture("compare");
   } finally {
@@ -51,7 +51,7 @@ test("a folder is followed: a finding shows, and goes when the file is mended el
   }
 });
 
-test("values of Secrets do not reach the page", async () => {
+test("page receives no Secret values", async () => {
   const { window, close } = await opened();
   try {
     await press(window, "secret.yaml");
@@ -62,7 +62,7 @@ test("values of Secrets do not reach the page", async () => {
   }
 });
 
-test("an edit is saved with its comments, and a change from outside is no victim of it", async () => {
+test("save keeps comments and detects conflicts", async () => {
   const { window, file, status, close } = await opened();
   try {
     await press(window, "rename to");
@@ -75,7 +75,7 @@ test("an edit is saved with its comments, and a change from outside is no victim
     await window.edit("Why this", "Mine: why this");
     await until(async () => /You changed this file/.test(await said(window, ".live-strip")), "the person writes");
     await writeFile(file, mapping("timeout_ms", "/theirs/"));
-    await until(async () => /somebody else/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
+    await until(async () => /another program/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
     await window.picture("conflict");
     assert.match(await said(window, ".cm-content"), /Mine/, "what the person wrote stays");
     await press(window, "Take theirs");
@@ -86,7 +86,7 @@ test("an edit is saved with its comments, and a change from outside is no victim
   }
 });
 
-test("frozen, the page stays as it is, and then shows what changed since", async () => {
+test("frozen page applies later changes on resume", async () => {
   const { window, file, status, close } = await opened();
   try {
     await press(window, "Freeze");
@@ -102,7 +102,7 @@ test("frozen, the page stays as it is, and then shows what changed since", async
   }
 });
 
-test("a folder that is moved away is reported, and its files stay on the page", async () => {
+test("moved folder is reported and its files stay", async () => {
   const { window, folder, status } = await opened();
   try {
     await rename(folder, `${folder}-elsewhere`);
@@ -115,7 +115,7 @@ test("a folder that is moved away is reported, and its files stay on the page", 
   }
 });
 
-test("without anything to open the window is the playground, and offers what can be opened", async () => {
+test("window without inputs offers to open them", async () => {
   const window = await open([]);
   try {
     await until(async () => /Open a folder.*Open a file.*Connect to a cluster/.test(await said(window, ".live-strip")), "the choices show");

@@ -1,33 +1,29 @@
-//! What the page's address says: embedding, theme, which view, and what was shared.
-//!
-//! What must not be here: what is done about it.
+//! Reads the page's address: embedding, theme, view, and exported work. Does not apply it; see `state`.
 
 use crate::view::View;
 use leptos::prelude::window;
 use web_sys::UrlSearchParams;
 
-/// What the address asks for.
+/// The requests in the address.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Address {
-    /// The page stands in another one and shows this view alone, or everything if it is `all`.
+    /// The view to show alone inside another page, or `all`.
     pub embed: Option<String>,
-    /// The view to begin with.
+    /// The first view.
     pub view: Option<View>,
     /// `light` or `dark`.
     pub theme: Option<String>,
-    /// Nothing can be changed.
     pub read_only: bool,
     /// The name of an example.
     pub example: Option<String>,
-    /// The dialect that is shown first.
+    /// The dialect to show first.
     pub dialect: Option<String>,
-    /// Whether the page around this one is going to hand files over.
+    /// Whether the surrounding page will send files.
     pub awaits_files: bool,
-    /// What was shared, if the fragment holds something.
+    /// The fragment with exported work.
     pub shared: Option<String>,
 }
 
-/// The address as it is now.
 pub fn read() -> Address {
     let location = window().location();
     let params = location.search().ok().and_then(|search| UrlSearchParams::new_with_str(&search).ok());
@@ -49,13 +45,13 @@ pub fn read() -> Address {
     }
 }
 
-/// The page's address without what was asked of it.
+/// The page's address without query and fragment.
 pub fn page() -> String {
     let location = window().location();
     format!("{}{}", location.origin().unwrap_or_default(), location.pathname().unwrap_or_default())
 }
 
-/// Takes the fragment out of the address: the page shows something else by now.
+/// Removes the fragment from the address, because the page shows other work now.
 pub fn forget_shared() {
     if window().location().hash().is_ok_and(|hash| !hash.is_empty())
         && let Ok(history) = window().history()

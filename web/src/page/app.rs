@@ -1,6 +1,4 @@
-//! The whole page: header, two panes and what is between them, status strip, keys.
-//!
-//! What must not be here: any view's inside.
+//! The whole page: header, the two panes, status bar and keyboard shortcuts. Does not draw the views; see `views`.
 
 use crate::editor::EditorPane;
 use crate::host::Host;
@@ -18,9 +16,9 @@ use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// Puts the page into the document.
+/// Mounts the page into the document.
 pub fn start() {
-    chancery_web::fault::tell_panics();
+    chancery_web::fault::report_panics();
     mount_to_body(Page);
 }
 
@@ -28,7 +26,7 @@ pub fn start() {
 fn Page() -> impl IntoView {
     let address = address::read();
     let app = App::new(&address);
-    let (screen, desk) = (app.screen, app.desk);
+    let (screen, workspace) = (app.screen, app.workspace);
     follow(app);
     let dropped = move |event: web_sys::DragEvent| {
         event.prevent_default();
@@ -40,7 +38,7 @@ fn Page() -> impl IntoView {
     view! {
         <div
             class="page" class:writing=move || screen.writing.get() class:embedded=screen.embedded.is_some() class:alone=screen.embedded == Some(true)
-            class:empty-desk=move || desk.files.with(|files| files.iter().all(|file| file.text.is_empty()))
+            class:empty-workspace=move || workspace.files.with(|files| files.iter().all(|file| file.text.is_empty()))
             on:dragover=move |event| event.prevent_default() on:drop=dropped
         >
             <Header app=app />
@@ -63,7 +61,7 @@ fn Page() -> impl IntoView {
     }
 }
 
-/// What happens outside the page's own parts: its address, its keys, other tabs, the page around it.
+/// Listens to events outside the page's components: the address, keys, other tabs, the surrounding page.
 fn follow(app: App) {
     if app.screen.embedded.is_some() {
         embed::start(app);
@@ -84,32 +82,32 @@ fn follow(app: App) {
             keys(app, event);
         }
     };
-    // As long as the page.
+    // These listeners live as long as the page.
     EventListener::new(&window(), "hashchange", changed).forget();
-    EventListener::new(&window(), "pagehide", move |_| app.shelf.leave()).forget();
+    EventListener::new(&window(), "pagehide", move |_| app.browser_storage.leave()).forget();
     EventListener::new_with_options(&window(), "keydown", EventListenerOptions::enable_prevent_default(), typed).forget();
 }
 
 #[component]
 fn Header(app: App) -> impl IntoView {
-    let many = Memo::new(move |_| app.desk.files.with(|files| files.len() > MOST_TABS));
+    let many = Memo::new(move |_| app.workspace.files.with(|files| files.len() > MOST_TABS));
     let tabs = move || {
         let is_live = app.live.is_on();
         if many.get() {
             return view! { <Picker app=app /> }.into_any();
         }
-        let files = app.desk.files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
+        let files = app.workspace.files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
         files
             .into_iter()
             .enumerate()
             .map(|(at, name)| {
                 let choose = move |_| {
-                    app.desk.activate(at);
+                    app.workspace.activate(at);
                     app.screen.writing.set(true);
                 };
                 view! {
-                    <span class="file" class:active=move || app.desk.active.get() == at>
-                        <button class="file-name" aria-current=move || (app.desk.active.get() == at).to_string() title=name.clone() on:click=choose>{app.live.short_name(&name)}</button>
+                    <span class="file" class:active=move || app.workspace.active.get() == at>
+                        <button class="file-name" aria-current=move || (app.workspace.active.get() == at).to_string() title=name.clone() on:click=choose>{app.live.short_name(&name)}</button>
                         {(!is_live).then(|| view! { <button class="file-close" aria-label=format!("Close {name}") on:click=move |_| app.close(at)>"×"</button> })}
                     </span>
                 }
@@ -121,14 +119,14 @@ fn Header(app: App) -> impl IntoView {
         <header class="head">
             <h1 class="brand"><span class="brand-mark" aria-hidden="true"></span>"Chancery"</h1>
             {move || (!app.live.is_on()).then(|| view! { <p class="tagline">"Paste gateway YAML, see what Envoy does"</p> })}
-            <button class="button" title="Files, a folder, or text from elsewhere" on:click=move |_| app.screen.lay_over(Overlay::Open)>"Open"</button>
+            <button class="button" title="Open files, a folder or pasted text" on:click=move |_| app.screen.lay_over(Overlay::Open)>"Open"</button>
             <button class="button" on:click=move |_| app.screen.lay_over(Overlay::Gallery)>"Examples"</button>
             <nav class="files" aria-label="Files">{tabs}{move || (!app.live.is_on()).then(|| view! { <button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button> })}</nav>
             <div class="head-end">
                 <button class="button" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
-                <button class="button" title="As a link, or as a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
-                <button class="quiet theme" title="Light or dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>
-                <button class="quiet help" title="Keys (?)" on:click=move |_| app.screen.lay_over(Overlay::Help)>"Help"</button>
+                <button class="button" title="Export as a link or a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
+                <button class="quiet theme" title="Switch between light and dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>
+                <button class="quiet help" title="Keyboard shortcuts (?)" on:click=move |_| app.screen.lay_over(Overlay::Help)>"Help"</button>
             </div>
         </header>
     }
@@ -144,14 +142,14 @@ fn ViewTabs(app: App) -> impl IntoView {
                 View::Findings => {
                     let idle = app.ledger.idle().count;
                     let findings = (count > 0).then(|| view! { <span class="badge" title="Errors and warnings">{count}</span> });
-                    let idle = (idle > 0)
-                        .then(|| view! { <span class="badge idle-count" title="Inputs that had no effect">{format!("{idle} idle")}</span> });
+                    let idle =
+                        (idle > 0).then(|| view! { <span class="badge idle-count" title="Inputs without an effect">{format!("{idle} idle")}</span> });
                     Some(view! { {findings} " " {idle} }.into_any())
                 }
                 View::Try if bad > 0 => {
-                    Some(view! { <span class="badge" title=format!("{bad} of {kept} kept requests do not end as expected")>{bad}</span> }.into_any())
+                    Some(view! { <span class="badge" title=format!("{bad} of {kept} saved requests fail")>{bad}</span> }.into_any())
                 }
-                View::Try if kept > 0 => Some(view! { <span class="badge good" title="All kept requests end as expected">{kept}</span> }.into_any()),
+                View::Try if kept > 0 => Some(view! { <span class="badge good" title="All saved requests pass">{kept}</span> }.into_any()),
                 _ => None,
             }
         };
@@ -217,8 +215,8 @@ fn in_text(event: &KeyboardEvent) -> bool {
     target.is_some_and(|target| matches!(target.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT") || target.is_content_editable())
 }
 
-/// Applies the fix of a finding on the line that is selected.
-fn mend(app: App) {
+/// Applies the fix of a finding on the selected line.
+fn fix_selected_line(app: App) {
     let line = app.selection.target.get_untracked();
     let here = |span: &Span| matches!(&line, Some(Target::Line { file, line }) if *file == span.file && *line == span.line);
     let fix = app.engine.compiled.with_untracked(|compiled| {
@@ -227,23 +225,23 @@ fn mend(app: App) {
     });
     match fix {
         Some(fix) => app.engine.fix(&fix),
-        None => app.screen.say("No finding on this line has a certain fix"),
+        None => app.screen.say("No finding on this line has a fix"),
     }
 }
 
-/// Keys that count everywhere. Returns whether the key meant something, and nothing else may follow from it.
+/// Handles shortcuts that work everywhere. `None` means that a letter shortcut may still apply; `Some` returns whether the key was handled.
 fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     let command = event.ctrl_key() || event.meta_key();
     match event.key().as_str() {
         "k" if command => app.screen.lay_over(Overlay::Palette),
         "Escape" if app.screen.overlay.with_untracked(Option::is_some) => app.screen.overlay.set(None),
-        "Escape" if app.selection.thread.with_untracked(Option::is_some) => {
+        "Escape" if app.selection.details.with_untracked(Option::is_some) => {
             app.selection.release();
             return Some(false);
         }
         "ArrowLeft" if event.alt_key() => app.selection.walk(true),
         "ArrowRight" if event.alt_key() => app.selection.walk(false),
-        "." if command => mend(app),
+        "." if command => fix_selected_line(app),
         "s" if command && app.live.is_on_untracked() => app.live.save_shown(),
         _ if command || event.alt_key() => return Some(false),
         _ => return None,
@@ -251,7 +249,7 @@ fn command_key(app: App, event: &KeyboardEvent) -> Option<bool> {
     Some(true)
 }
 
-/// Keys of one letter, which count outside of text fields.
+/// Handles shortcuts of one letter, which do not work in text fields.
 fn letter_key(app: App, key: &str) -> bool {
     match key {
         "?" => app.screen.lay_over(Overlay::Help),

@@ -1,6 +1,4 @@
-//! What JavaScript does for the page: the editor (CodeMirror), and files in and out.
-//!
-//! What must not be here: when it is asked for.
+//! Functions that JavaScript provides: the editor (CodeMirror), and reading and saving files.
 
 use chancery_web::protocol::Span;
 use gloo_file::{Blob, ObjectUrl};
@@ -12,10 +10,9 @@ use web_sys::HtmlAnchorElement;
 
 #[wasm_bindgen(raw_module = "./editor.js")]
 extern "C" {
-    /// The editor.
     pub type Editor;
 
-    /// An editor in a part of the page; `calls` hears what the person does.
+    /// Creates an editor; `calls` receives the user's actions.
     #[wasm_bindgen(constructor)]
     pub fn new(parent: &web_sys::HtmlElement, calls: &js_sys::Object, read_only: bool) -> Editor;
     #[wasm_bindgen(method)]
@@ -26,8 +23,8 @@ extern "C" {
     fn set_findings(this: &Editor, findings: &str);
     #[wasm_bindgen(method)]
     fn fix(this: &Editor, fix: &str);
-    #[wasm_bindgen(method, js_name = setThread)]
-    fn set_thread(this: &Editor, spans: &str, scroll: bool);
+    #[wasm_bindgen(method, js_name = highlight)]
+    fn highlight(this: &Editor, spans: &str, scroll: bool);
     #[wasm_bindgen(method)]
     fn go(this: &Editor, line: u32, column: u32, focus: bool);
     #[wasm_bindgen(method)]
@@ -39,16 +36,16 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn follow(this: &Editor, text: &str);
 
-    /// Files that were dropped or chosen: a list of JSON, with their names and those of the others, and of the bytes of each.
+    /// Reads dropped files. Resolves to a list: JSON with the names of read and unread files, then the bytes of each read file.
     #[wasm_bindgen(js_name = readDropped)]
     pub fn read_dropped(data: &web_sys::DataTransfer, most: f64) -> js_sys::Promise;
-    /// Lets the person choose files, or a folder; answers like `read_dropped`.
+    /// Lets the user choose files, or a folder. Resolves like `read_dropped`.
     #[wasm_bindgen(js_name = choose)]
     pub fn choose(folder: bool, most: f64) -> js_sys::Promise;
-    /// Hands a picture to the person as a file, drawn again in dots.
+    /// Converts an SVG to PNG and saves it as a file.
     #[wasm_bindgen(js_name = savePng)]
     pub fn save_png(name: &str, svg: &str);
-    /// A text formatted, or nothing where it cannot be read.
+    /// Formats YAML. Resolves to nothing if the text cannot be parsed.
     #[wasm_bindgen(js_name = formatted)]
     pub fn formatted(text: &str) -> js_sys::Promise;
 }
@@ -57,7 +54,7 @@ thread_local! {
     static EDITOR: RefCell<Option<Editor>> = const { RefCell::new(None) };
 }
 
-/// The editor that is talked to from now on.
+/// Sets the editor for all other functions.
 pub fn set_editor(editor: Editor) {
     EDITOR.with_borrow_mut(|known| *known = Some(editor));
 }
@@ -70,12 +67,11 @@ fn with(act: impl FnOnce(&Editor)) {
     });
 }
 
-/// Shows a file.
 pub fn show(name: &str, text: &str) {
     with(|editor| editor.show(name, text));
 }
 
-/// Forgets the history of a file.
+/// Forgets the undo history of a file.
 pub fn forget(name: &str) {
     with(|editor| editor.forget(name));
 }
@@ -85,31 +81,29 @@ pub fn set_findings(findings: &str) {
     with(|editor| editor.set_findings(findings));
 }
 
-/// Applies a fix.
 pub fn fix(fix: &str) {
     with(|editor| editor.fix(fix));
 }
 
-/// Lights lines up.
-pub fn set_thread(spans: &[Span], scroll: bool) {
+/// Highlights lines.
+pub fn highlight(spans: &[Span], scroll: bool) {
     let json = serde_json::to_string(spans).unwrap_or_default();
-    with(|editor| editor.set_thread(&json, scroll));
+    with(|editor| editor.highlight(&json, scroll));
 }
 
-/// Puts the cursor somewhere; `focus` where the person goes on writing there.
+/// Moves the cursor; `focus` also focuses the editor.
 pub fn go(line: u32, column: u32, focus: bool) {
     with(|editor| editor.go(line, column, focus));
 }
 
-/// Goes to the text.
 pub fn focus() {
     with(Editor::focus);
 }
 
-/// How long a file that is handed over can be fetched, in milliseconds.
+/// How long a saved file's URL stays valid, in milliseconds.
 const FETCHED: u32 = 10_000;
 
-/// Hands a text to the person as a file.
+/// Saves a text as a file.
 pub fn save(name: &str, sort: &str, text: &str) {
     let url = ObjectUrl::from(Blob::new_with_options(text, Some(sort)));
     let link = document().create_element("a").ok().and_then(|link| link.dyn_into::<HtmlAnchorElement>().ok());
@@ -121,17 +115,17 @@ pub fn save(name: &str, sort: &str, text: &str) {
     Timeout::new(FETCHED, move || drop(url)).forget();
 }
 
-/// Opens the search of the editor.
+/// Opens the editor's search.
 pub fn find() {
     with(Editor::find);
 }
 
-/// Replaces the text as one step that can be undone.
+/// Replaces the text as one undo step.
 pub fn replace(text: &str) {
     with(|editor| editor.replace(text));
 }
 
-/// Takes over a text that somebody else wrote; the cursor stays where it is.
+/// Applies a text that another program wrote. The cursor stays at its place.
 pub fn follow(text: &str) {
     with(|editor| editor.follow(text));
 }

@@ -1,12 +1,10 @@
-//! What the present state is compared with: as it was opened, a state that was pinned, another tab of the browser, or a text.
-//!
-//! What must not be here: how a comparison looks, and what differs.
+//! The state to compare the current work with: the opened work, a pinned state, another browser tab, or a text. Does not find the differences; see
+//! `worker`.
 
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::link::{Silence, ask};
 use crate::storage;
-use chancery_core::order::Order;
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Comparison, Other, Question, Work};
 use gloo_events::EventListener;
 use leptos::prelude::*;
@@ -15,86 +13,78 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{BroadcastChannel, Event, MessageEvent};
 
-/// What is compared with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Against {
+pub enum CompareTarget {
     /// The work as it was opened.
     Opened,
-    /// The state that was pinned.
     Pinned,
-    /// A tab of the browser, by its number.
+    /// A browser tab, by its id.
     Tab(String),
-    /// A text that was pasted or dropped.
+    /// A pasted or dropped text.
     Text,
 }
 
-/// Another tab of the browser that shows this page.
+/// Another browser tab that shows this page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tab {
-    /// What distinguishes it.
     pub id: String,
     /// The names of its files.
     pub title: String,
-    /// What it holds.
     pub work: Work,
 }
 
-/// What is compared with. Copies are the same.
+/// The comparison. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Compare {
-    /// Which of them.
-    pub with: RwSignal<Against>,
-    /// The state that was pinned.
+    pub with: RwSignal<CompareTarget>,
     pub pinned: RwSignal<Option<Work>>,
-    /// The text.
     pub text: RwSignal<String>,
-    /// Other tabs, as far as they answered.
+    /// The tabs that answered.
     pub tabs: RwSignal<Vec<Tab>>,
-    /// What differs, or why it cannot be told.
+    /// The differences, or why they are unknown.
     pub found: RwSignal<Option<Result<Comparison, String>>>,
-    desk: Desk,
+    workspace: Workspace,
     engine: Engine,
 }
 
 impl Compare {
-    /// With the pinned state, or the work as it was opened.
-    pub fn new(desk: Desk, engine: Engine) -> Self {
+    /// Compares with the pinned state, or with the opened work.
+    pub fn new(workspace: Workspace, engine: Engine) -> Self {
         let pinned = storage::pinned();
         Self {
-            with: RwSignal::new(if pinned.is_some() { Against::Pinned } else { Against::Opened }),
+            with: RwSignal::new(if pinned.is_some() { CompareTarget::Pinned } else { CompareTarget::Opened }),
             pinned: RwSignal::new(pinned),
             text: RwSignal::new(String::new()),
             tabs: RwSignal::new(Vec::new()),
             found: RwSignal::new(None),
-            desk,
+            workspace,
             engine,
         }
     }
 
-    /// Pins a state.
     pub fn pin(self, work: Work) {
         self.pinned.set(Some(work));
-        self.with.set(Against::Pinned);
+        self.with.set(CompareTarget::Pinned);
     }
 
-    /// Takes a text to compare with.
+    /// Compares with a text.
     pub fn take(self, text: String) {
         self.text.set(text);
-        self.with.set(Against::Text);
+        self.with.set(CompareTarget::Text);
     }
 
-    /// The other side; nothing while there is none.
+    /// The other state, if any.
     fn other(self) -> Option<Other> {
         match self.with.get() {
-            Against::Opened => Some(Other::Work(self.desk.opened.get())),
-            Against::Pinned => self.pinned.get().map(Other::Work),
-            Against::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
-            Against::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
+            CompareTarget::Opened => Some(Other::Work(self.workspace.opened.get())),
+            CompareTarget::Pinned => self.pinned.get().map(Other::Work),
+            CompareTarget::Tab(id) => self.tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id).map(|tab| Other::Work(tab.work.clone()))),
+            CompareTarget::Text => self.text.with(|text| (!text.trim().is_empty()).then(|| Other::Text(text.clone()))),
         }
     }
 }
 
-/// Follows both sides while the comparison is shown.
+/// Compares again when either state changes, while the comparison is visible.
 pub fn follow(compare: Compare) {
     call_tabs(compare);
     Effect::new(move |_| {
@@ -109,7 +99,7 @@ pub fn follow(compare: Compare) {
                 Err(Silence::Refused(why)) => Err(why),
                 Err(Silence::Ended) => return,
             };
-            // Another side was chosen meanwhile.
+            // Ignores the answer if the user chose another state.
             if untrack(|| compare.other()).as_ref() == Some(&other) {
                 compare.found.set(Some(found));
             }
@@ -117,13 +107,12 @@ pub fn follow(compare: Compare) {
     });
 }
 
-/// What tabs of one browser say to each other.
+/// A message between tabs of one browser.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum TabMessage {
-    /// Who is there?
+    /// Asks the other tabs to answer.
     Asked,
-    /// Here I am.
     Here(Tab),
 }
 
@@ -137,7 +126,7 @@ fn tell(said: &TabMessage) {
     }
 }
 
-/// Answers other tabs, and hears their answers.
+/// Answers other tabs and collects their answers.
 pub fn listen(compare: Compare) {
     let id = format!("{:x}", (js_sys::Math::random() * 1e15) as u64);
     let heard = move |event: &Event| {
@@ -145,23 +134,23 @@ pub fn listen(compare: Compare) {
         let said = data.as_string().and_then(|text| serde_json::from_str::<TabMessage>(&text).ok());
         match said {
             Some(TabMessage::Asked) => {
-                let work = compare.desk.work();
+                let work = compare.workspace.work();
                 let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
                 tell(&TabMessage::Here(Tab { id: id.clone(), title, work }));
             }
             Some(TabMessage::Here(tab)) => compare.tabs.update(|tabs| {
                 tabs.retain(|known| known.id != tab.id);
                 tabs.push(tab);
-                tabs.order_by(|a, b| a.id.cmp(&b.id));
+                tabs.sort_by(|a, b| a.id.cmp(&b.id));
             }),
             None => {}
         }
     };
-    // As long as the page.
+    // The listener lives as long as the page.
     CHANNEL.with(|channel| channel.as_ref().map(|channel| EventListener::new(channel, "message", heard).forget()));
 }
 
-/// Asks other tabs who is there.
+/// Asks the other tabs to answer.
 pub fn call_tabs(compare: Compare) {
     compare.tabs.set(Vec::new());
     tell(&TabMessage::Asked);

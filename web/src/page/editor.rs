@@ -1,6 +1,4 @@
-//! The editor's pane: what the editor asks, and what it reports.
-//!
-//! What must not be here: what is edited.
+//! The editor's pane: connects the editor with the rest of the page.
 
 use crate::bridge::{self, Editor};
 use crate::files;
@@ -35,7 +33,6 @@ fn calls(app: App) -> js_sys::Object {
     calls
 }
 
-/// The editor's pane.
 #[component]
 pub fn EditorPane(app: App) -> impl IntoView {
     let host = NodeRef::<Div>::new();

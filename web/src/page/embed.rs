@@ -1,10 +1,8 @@
-//! Standing in another page: what that page may say, and what it is told.
+//! Embedding in another page.
 //!
-//! The other page says `{type: "chancery:load", files: [{name, text}], dialect, options}` or `{type: "chancery:set", view, theme}`; it is told
-//! `chancery:ready`, `chancery:compiled`, `chancery:size`, and `chancery:changed` with the files once somebody changes them. Nothing is ever
-//! sent but that, and nothing where the page stands alone.
-//!
-//! What must not be here: the element that others use (`web/npm`).
+//! The other page sends `{type: "chancery:load", files: [{name, text}], dialect, options}` or `{type: "chancery:set", view, theme}`. This page sends
+//! `chancery:ready`, `chancery:compiled`, `chancery:size`, and `chancery:changed` with the files after the user changed them. It sends nothing else,
+//! and nothing if it is not embedded. Does not define the element for other pages; see `web/npm`.
 
 use crate::state::App;
 use crate::view::View;
@@ -25,7 +23,7 @@ struct HostMessage {
     files: Vec<SourceFile>,
     #[serde(default)]
     dialect: Option<String>,
-    /// As words: `missing-secrets=assume`.
+    /// Command line options, for example `missing-secrets=assume`.
     #[serde(default)]
     options: Option<String>,
     #[serde(default)]
@@ -34,13 +32,13 @@ struct HostMessage {
     theme: Option<String>,
 }
 
-/// After this many milliseconds, a view that was chosen or changed has its final size.
+/// A view has its final size this many milliseconds after a change.
 const SETTLED: u32 = 100;
 
-/// Around what scrolls, in pixels.
+/// The space around scrolling content, in pixels.
 const MARGIN: i32 = 16;
 
-/// A page that wants more than this scrolls.
+/// The largest height that the page asks for.
 const HIGHEST: i32 = 1200;
 
 fn tell(what: &str, more: &[(&str, JsValue)]) {
@@ -54,10 +52,10 @@ fn tell(what: &str, more: &[(&str, JsValue)]) {
     }
 }
 
-/// Listens, and reports.
+/// Listens to the surrounding page and reports to it.
 pub fn start(app: App) {
-    // What is there without anybody having changed it.
-    let given = StoredValue::new(app.desk.files.get_untracked());
+    // The files before the user changes them.
+    let given = StoredValue::new(app.workspace.files.get_untracked());
     listen(app, given);
     tell("chancery:ready", &[]);
     Effect::new(move |_| report_changes(app, given));
@@ -70,11 +68,11 @@ pub fn start(app: App) {
     report_size(app);
 }
 
-/// Does what the page around this one says.
+/// Handles messages of the surrounding page.
 fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
     let heard = EventListener::new(&window(), "message", move |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
-        // Only the page that holds this one.
+        // Only the parent page may send messages.
         let parent = window().parent().ok().flatten();
         if event.source().map(JsValue::from) != parent.map(JsValue::from) {
             return;
@@ -99,13 +97,13 @@ fn listen(app: App, given: StoredValue<Vec<SourceFile>>) {
             _ => {}
         }
     });
-    // As long as the page.
+    // The listener lives as long as the page.
     heard.forget();
 }
 
-/// Hands the files on once somebody changed them.
+/// Sends the files after the user changed them.
 fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
-    let files = app.desk.files.get();
+    let files = app.workspace.files.get();
     if given.with_value(|given| *given == files) {
         return;
     }
@@ -120,7 +118,7 @@ fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
     given.set_value(files);
 }
 
-/// Reports how high the page would like to be, whenever that changes.
+/// Reports the page's preferred height whenever it changes.
 fn report_size(app: App) {
     let told = StoredValue::new(0);
     Effect::new(move |_| {
@@ -138,7 +136,7 @@ fn report_size(app: App) {
     });
 }
 
-/// How high the page would have to be for its view to need no scrolling. Drawings take what they get.
+/// The height at which the view needs no scrolling. Drawings use any height.
 fn wanted_height() -> Option<i32> {
     let scroll = document().query_selector("#view .scroll").ok().flatten()?;
     let (first, last) = (scroll.first_element_child()?, scroll.last_element_child()?);

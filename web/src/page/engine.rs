@@ -1,76 +1,70 @@
-//! Compiling: what is under way, and what came of the last time.
-//!
-//! What must not be here: what follows from a compile; who wants to know watches `generation`.
+//! Compiling: the current progress and the last result. Does not react to results; other modules watch `generation`.
 
 use crate::bridge;
-use crate::desk::Desk;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
-use chancery_web::languages;
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
 use futures::channel::oneshot;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// A compile that takes longer than this is ended, in milliseconds, as all times here.
+/// A compile that takes longer than this is ended. All times are in milliseconds.
 const LIMIT: u32 = 10_000;
 
-/// Nothing must have been compiled for this long for a pause.
+/// A pause starts after this time without a compile.
 const PAUSE: u32 = 200;
 
 /// A compile that takes longer than this is reported.
 const SLOW: u32 = 300;
 
-/// What the worker is doing.
+/// The state of the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Nothing to do.
     Idle,
-    /// It is being loaded; what is shown was answered when the page was built.
+    /// The worker is loading. The page shows an answer that the build prepared.
     First,
-    /// It works, and it takes a while.
+    /// A compile takes longer than usual.
     Slow,
-    /// It took too long and was ended.
+    /// A compile took too long and was ended.
     Ended,
-    /// It, or a part of it, could not be loaded.
+    /// The worker could not be loaded.
     Lost,
 }
 
-/// The compiles. Copies are the same.
+/// The compiler. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    /// The last compile.
+    /// The last result.
     pub compiled: RwSignal<Compiled>,
-    /// Grows with each compile.
+    /// The number of compiles.
     pub generation: RwSignal<u32>,
-    /// What the worker is doing.
     pub progress: RwSignal<Progress>,
-    desk: Desk,
+    workspace: Workspace,
     screen: Screen,
-    /// Whether a compile is under way, and whether another is due.
+    /// Whether a compile is running, and whether another one must follow.
     compiling: StoredValue<(bool, bool)>,
-    /// Who waits for the next compile.
+    /// Callers that wait for the next compile.
     waiting: StoredValue<Vec<oneshot::Sender<()>>>,
 }
 
 impl Engine {
-    /// Before the first compile.
-    pub fn new(desk: Desk, screen: Screen) -> Self {
+    pub fn new(workspace: Workspace, screen: Screen) -> Self {
         let progress = RwSignal::new(Progress::Idle);
-        link::when_lost(move || progress.set(Progress::Lost));
+        link::on_failure(move || progress.set(Progress::Lost));
         Self {
             compiled: RwSignal::new(Compiled::default()),
             generation: RwSignal::new(0),
             progress,
-            desk,
+            workspace,
             screen,
             compiling: StoredValue::new((false, false)),
             waiting: StoredValue::new(Vec::new()),
         }
     }
 
-    /// Compiles what there is now. Of those asked for while one is under way, only the last is done.
+    /// Compiles the current work. If a compile is running, one more follows it, however often this is called.
     pub fn compile(self) {
         let (busy, _) = self.compiling.get_value();
         self.compiling.set_value((true, busy));
@@ -89,7 +83,7 @@ impl Engine {
         });
     }
 
-    /// Compiles what there is now, and does something once that is shown.
+    /// Compiles the current work, and runs a function after the result is shown.
     pub fn compile_then(self, act: impl FnOnce() + 'static) {
         let (send, receive) = oneshot::channel();
         self.waiting.update_value(|waiting| waiting.push(send));
@@ -110,35 +104,29 @@ impl Engine {
             }
         };
         Timeout::new(SLOW, slow).forget();
-        let work = self.desk.work();
+        let work = self.workspace.work();
         if started == 0 {
-            link::require_for(&work);
             link::take_first().await;
             if let Some(first) = link::ask_first(&Question::Compile(work.clone())) {
                 self.done(first);
                 self.progress.set(Progress::First);
             }
         }
-        let mut answer = self.answer(work.clone()).await;
-        if let Some(other) = answer.as_ref().ok().and_then(|compiled| languages::worker(&compiled.needs)) {
-            link::require(other);
-            answer = self.answer(work).await;
-        }
-        match answer {
+        match self.answer(work).await {
             Ok(compiled) => self.done(compiled),
-            Err(Silence::Ended) if link::is_lost() => {}
+            Err(Silence::Ended) if link::has_failed() => {}
             Err(Silence::Ended) => self.progress.set(Progress::Ended),
             Err(Silence::Refused(why)) => self.screen.say(why),
         }
     }
 
-    /// Compiles once. Loading a worker takes as long as it takes; a compile does not.
+    /// Compiles once. The time limit does not include loading the worker.
     async fn answer(self, work: Work) -> Result<Compiled, Silence> {
         link::loaded().await;
         if self.progress.get_untracked() == Progress::First {
             self.progress.set(Progress::Slow);
         }
-        // It is called off when it goes out of scope.
+        // The timeout is cancelled when it is dropped.
         let _limit = Timeout::new(LIMIT, link::end);
         ask::<Compiled>(Question::Compile(work)).await
     }
@@ -152,20 +140,19 @@ impl Engine {
         if !self.compiling.get_value().1 {
             self.waiting.update_value(|waiting| {
                 waiting.drain(..).for_each(|waiting| {
-                    // Who went away need not know.
+                    // The caller may be gone.
                     let _ = waiting.send(());
                 });
             });
         }
     }
 
-    /// How many findings of this severity there are.
+    /// The number of findings with this severity.
     pub fn count(self, severity: &str) -> usize {
         self.compiled.with(|compiled| compiled.findings.iter().filter(|finding| finding.severity == severity).count())
     }
 
-    /// Asks for what who is still writing need not have at every keystroke, and what would keep them waiting: at once after the first compile,
-    /// else when nothing was compiled for a moment, and nothing is being compiled.
+    /// Runs a function that may wait while the user types: immediately after the first compile, otherwise after a moment without a compile.
     pub fn in_a_pause(self, act: impl FnOnce() + 'static) {
         let generation = self.generation.get_untracked();
         let act = move || {
@@ -177,8 +164,8 @@ impl Engine {
         Timeout::new(if generation <= 1 { 0 } else { PAUSE }, act).forget();
     }
 
-    /// Applies the fix of a finding. While a compile is under way, what is shown may be about an earlier text: then it waits, and applies what is
-    /// still found.
+    /// Applies the fix of a finding. If a compile is running, the findings may be outdated: waits for the result and applies the fix only if it still
+    /// exists.
     pub fn fix(self, fix: &Fix) {
         if !self.compiling.get_value().0 {
             return self.apply(fix);
@@ -193,7 +180,7 @@ impl Engine {
     }
 
     fn apply(self, fix: &Fix) {
-        self.desk.open_file(&fix.span.file);
+        self.workspace.open_file(&fix.span.file);
         bridge::fix(&serde_json::to_string(fix).unwrap_or_default());
     }
 }

@@ -1,6 +1,4 @@
-//! What a person brings: files that are dropped or chosen, archives included, and text that is pasted.
-//!
-//! What must not be here: what is in them.
+//! Reads what the user brings: dropped or chosen files, archives, and pasted text.
 
 use crate::bridge;
 use crate::link;
@@ -14,34 +12,32 @@ use std::sync::Arc;
 use wasm_bindgen::JsCast as _;
 use wasm_bindgen_futures::JsFuture;
 
-/// At most this many bytes are read at once.
+/// The largest number of bytes to read at once.
 const MOST_BYTES: f64 = 64e6;
 
-/// Files, as JavaScript read them: their bytes come beside this.
+/// The files that JavaScript read. Their bytes follow separately.
 #[derive(Deserialize)]
 struct Read {
     names: Vec<String>,
     unread: Vec<String>,
 }
 
-/// The text of a file. What is not UTF-8 in it is replaced.
+/// The text of a file. Replaces bytes that are not UTF-8.
 fn text_of(bytes: &[u8]) -> Arc<str> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     String::from_utf8_lossy(bytes).into()
 }
 
-/// What a text is.
+/// What a text contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
-    /// A link, or the text of a snapshot.
+    /// A link to exported work, or its file.
     Shared,
     /// A `curl` command.
     Curl,
     /// The configuration of a running Envoy, or a bootstrap.
     Envoy,
-    /// Resources.
     Resources,
-    /// Something else.
     Other,
 }
 
@@ -59,7 +55,7 @@ fn sort(text: &str) -> Sort {
     }
 }
 
-/// Takes what was dropped.
+/// Reads dropped files or text.
 pub fn dropped(app: App, data: &web_sys::DataTransfer) {
     let text = data.get_data("text").unwrap_or_default();
     if data.files().is_some_and(|files| files.length() == 0) && !text.trim().is_empty() {
@@ -68,7 +64,7 @@ pub fn dropped(app: App, data: &web_sys::DataTransfer) {
     read(app, bridge::read_dropped(data, MOST_BYTES));
 }
 
-/// Lets the person choose files, or a folder.
+/// Lets the user choose files, or a folder.
 pub fn choose(app: App, folder: bool) {
     app.screen.overlay.set(None);
     read(app, bridge::choose(folder, MOST_BYTES));
@@ -80,16 +76,16 @@ fn read(app: App, promise: js_sys::Promise) {
         let Some(Read { names, unread }) = read.get(0).as_string().and_then(|json| serde_json::from_str(&json).ok()) else { return };
         let bytes: Vec<Uint8Array> = read.iter().skip(1).filter_map(|bytes| bytes.dyn_into().ok()).collect();
         let files = names.into_iter().zip(&bytes).map(|(name, bytes)| SourceFile { name, text: text_of(&bytes.to_vec()) }).collect::<Vec<_>>();
-        bytes.iter().for_each(link::emptied);
+        bytes.iter().for_each(link::release);
         match (files.is_empty(), unread.is_empty()) {
             (false, _) => take(app, files, unread),
-            (true, false) => app.screen.say(format!("Nothing could be read: {}", unread.join(", "))),
+            (true, false) => app.screen.say(format!("No file could be read: {}", unread.join(", "))),
             (true, true) => {}
         }
     });
 }
 
-/// Resources come into tabs; a snapshot takes the place of everything; what a running Envoy has is compared with.
+/// Opens files: resources become tabs, exported work replaces everything, and an Envoy's configuration is compared.
 fn take(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
     if let [one] = &files[..] {
         match sort(&one.text) {
@@ -102,10 +98,10 @@ fn take(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
     app.bring(files, unread);
 }
 
-/// Takes text that is pasted into the editor, if it is more than an edit; `whole` says that it takes the place of the whole file. Returns
-/// whether the editor has nothing left to do.
+/// Opens text that is pasted into the editor, unless it is a normal edit. `whole` means that it replaces the whole file. Returns whether the editor
+/// must not insert the text.
 pub fn pasted(app: App, text: &str, whole: bool) -> bool {
-    let untouched = app.desk.is_untouched();
+    let untouched = app.workspace.is_untouched();
     if app.screen.read_only || !(whole || untouched) {
         return false;
     }
@@ -123,15 +119,15 @@ pub fn pasted(app: App, text: &str, whole: bool) -> bool {
     true
 }
 
-/// Formats the file that is shown; comments stay.
+/// Formats the shown file. Comments stay.
 pub fn format(app: App) {
-    let desk = app.desk;
-    let text = desk.files.with_untracked(|files| files.get(desk.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
+    let workspace = app.workspace;
+    let text = workspace.files.with_untracked(|files| files.get(workspace.active.get_untracked()).map(|file| file.text.clone())).unwrap_or_default();
     let promise = bridge::formatted(&text);
     spawn_local(async move {
         match JsFuture::from(promise).await.ok().and_then(|value| value.as_string()) {
             Some(text) => bridge::replace(&text),
-            None => app.screen.say("It cannot be formatted while the YAML is broken"),
+            None => app.screen.say("Broken YAML cannot be formatted"),
         }
     });
 }

@@ -1,6 +1,4 @@
-//! What became of the inputs: the rows of the ledger, asked for in the pauses between compiles.
-//!
-//! What must not be here: how they look.
+//! The rows of the ledger: the result for each input. Reads them in the pauses between compiles.
 
 use crate::engine::Engine;
 use crate::link::ask;
@@ -9,35 +7,33 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::HashSet;
 
-/// The rows. Copies are the same.
+/// The rows. Copies share them.
 #[derive(Clone, Copy)]
 pub struct Ledger {
     rows: RwSignal<Vec<LedgerRow>>,
     engine: Engine,
 }
 
-/// Inputs that had no effect.
 pub struct Idle {
-    /// A row for each controller that has no use for one of them.
+    /// A row for each controller that does not use an input.
     pub rows: Vec<LedgerRow>,
-    /// How many inputs they are.
+    /// How many inputs.
     pub count: usize,
-    /// Of how many.
+    /// How many inputs there are in total.
     pub total: usize,
 }
 
-/// What tells an input from another one.
+/// Identifies an input.
 fn input(row: &LedgerRow) -> (String, Option<Span>) {
     (row.resource.to_string(), row.span.clone())
 }
 
 impl Ledger {
-    /// Before the first compile.
     pub fn new(engine: Engine) -> Self {
         Self { rows: RwSignal::new(Vec::new()), engine }
     }
 
-    /// Follows compiles.
+    /// Reads the ledger after each compile.
     pub fn follow(self) {
         Effect::new(move |_| {
             if self.engine.generation.get() == 0 {
@@ -53,7 +49,7 @@ impl Ledger {
         });
     }
 
-    /// What had no effect. Of several controllers, it is enough that one has a use for an input.
+    /// The inputs without an effect. If there are several controllers, an input has an effect if one of them uses it.
     pub fn idle(self) -> Idle {
         let is_idle = |row: &&LedgerRow| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid");
         self.rows.with(|rows| {

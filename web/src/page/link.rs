@@ -1,9 +1,6 @@
-//! The line to the worker: questions out, answers in, another worker where another is needed, and an end to one that hangs.
-//!
-//! What must not be here: what is asked.
+//! The connection to the worker: sends questions, receives answers, and replaces a worker that hangs or failed. Does not know what is asked.
 
-use chancery_web::languages;
-use chancery_web::protocol::{Answer, Other, Question, Work};
+use chancery_web::protocol::{Answer, Other, Question};
 use futures::channel::oneshot;
 use gloo_events::EventListener;
 use js_sys::{Array, Uint8Array};
@@ -15,27 +12,25 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, Worker};
 
-#[wasm_bindgen(raw_module = "./parts.js")]
+#[wasm_bindgen(raw_module = "./bytes.js")]
 extern "C" {
-    /// Frees the memory of bytes that have been read.
-    pub fn emptied(bytes: &Uint8Array);
+    /// Frees the memory of a byte array that was read.
+    pub fn release(bytes: &Uint8Array);
 }
 
 #[wasm_bindgen(raw_module = "./start.js")]
 extern "C" {
-    /// The worker of a dialect, or of all: the one that was started beside the page, or a new one.
-    #[wasm_bindgen(js_name = take)]
-    fn take_worker(dialect: &str) -> Worker;
-    /// Which one was started beside the page.
-    fn prepared() -> String;
-    /// Answers that were made when the page was built, as JSON: of a first visit, else nothing.
-    #[wasm_bindgen(js_name = first)]
-    fn first_answers() -> js_sys::Promise;
+    /// Returns the worker that was started early, or starts another.
+    #[wasm_bindgen(js_name = takeWorker)]
+    fn take_worker() -> Worker;
+    /// Resolves to the answers for a first visit as JSON, or to an empty string.
+    #[wasm_bindgen(js_name = takeFirstAnswers)]
+    fn take_first_answers() -> js_sys::Promise;
 }
 
 type Waiting = oneshot::Sender<Vec<u8>>;
 
-/// A worker, and what listens to it as long as it is kept.
+/// A worker with its listeners.
 struct Running {
     worker: Worker,
     _listeners: [EventListener; 2],
@@ -44,19 +39,16 @@ struct Running {
 #[derive(Default)]
 struct Link {
     worker: Option<Running>,
-    /// Which worker it is, or is to be.
-    called: &'static str,
-    /// Whether it has answered anything.
-    is_there: bool,
-    /// Whether it has been given something to compile.
+    /// Whether the worker has answered anything.
+    is_ready: bool,
+    /// Whether the worker has received something to compile.
     has_work: bool,
-    /// Whether it, or a part of it, could not be loaded.
-    is_lost: bool,
-    /// Who wants to know when that happens.
-    when_lost: Option<Rc<dyn Fn()>>,
-    /// What is asked about work before there is any: it is sent after that.
+    /// Whether it could not be loaded.
+    has_failed: bool,
+    on_failure: Option<Rc<dyn Fn()>>,
+    /// Questions about work that arrived before the first compile. They are sent after it.
     held: Vec<(u32, Uint8Array)>,
-    /// Questions of a first visit, each with its answer, until the worker is there.
+    /// Questions of a first visit with their answers, until the worker is ready.
     first: Vec<(serde_json::Value, String)>,
     next: u32,
     waiting: HashMap<u32, Waiting>,
@@ -66,28 +58,25 @@ thread_local! {
     static LINK: RefCell<Link> = RefCell::new(Link::default());
 }
 
-/// Why there is no answer.
+/// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Silence {
     /// The worker was ended.
     Ended,
-    /// It said why.
+    /// The worker refused the question, for this reason.
     Refused(String),
 }
 
-fn start(called: &str) -> Running {
-    let worker = take_worker(called);
-    let heard = EventListener::new(&worker, "message", |event| {
+fn start() -> Running {
+    let worker = take_worker();
+    let on_message = EventListener::new(&worker, "message", |event| {
         let Some(event) = event.dyn_ref::<MessageEvent>() else { return };
-        if event.data().is_null() {
-            return lose();
-        }
         let pair = Array::from(&event.data());
         let (Some(number), Ok(bytes)) = (pair.get(0).as_f64(), pair.get(1).dyn_into::<Uint8Array>()) else { return };
         let answer = bytes.to_vec();
-        emptied(&bytes);
+        release(&bytes);
         let waiting = LINK.with_borrow_mut(|link| {
-            link.is_there = true;
+            link.is_ready = true;
             link.first.clear();
             link.waiting.remove(&(number as u32))
         });
@@ -95,71 +84,52 @@ fn start(called: &str) -> Running {
             let _ = waiting.send(answer);
         }
     });
-    let failed = EventListener::new(&worker, "error", |_| {
-        if LINK.with_borrow(|link| !link.is_there) {
-            lose();
+    let on_error = EventListener::new(&worker, "error", |_| {
+        if LINK.with_borrow(|link| !link.is_ready) {
+            handle_worker_failure();
         }
     });
-    Running { worker, _listeners: [heard, failed] }
+    Running { worker, _listeners: [on_message, on_error] }
 }
 
-/// Whether the last worker, or a part of it, could not be loaded.
-pub fn is_lost() -> bool {
-    LINK.with_borrow(|link| link.is_lost)
+/// Whether the last worker could not be loaded.
+pub fn has_failed() -> bool {
+    LINK.with_borrow(|link| link.has_failed)
 }
 
-/// Whenever a worker, or a part of it, could not be loaded, does this.
-pub fn when_lost(act: impl Fn() + 'static) {
-    LINK.with_borrow_mut(|link| link.when_lost = Some(Rc::new(act)));
+/// Registers a function that runs when a worker cannot be loaded.
+pub fn on_failure(act: impl Fn() + 'static) {
+    LINK.with_borrow_mut(|link| link.on_failure = Some(Rc::new(act)));
 }
 
-/// The worker, or a part of it, could not be loaded: what it was doing is lost, and so is what it knows.
-fn lose() {
+/// Ends a worker that could not be loaded and reports the failure.
+fn handle_worker_failure() {
     end();
-    let when_lost = LINK.with_borrow_mut(|link| {
-        link.is_lost = true;
-        link.when_lost.clone()
+    let on_failure = LINK.with_borrow_mut(|link| {
+        link.has_failed = true;
+        link.on_failure.clone()
     });
-    if let Some(act) = when_lost {
+    if let Some(act) = on_failure {
         act();
     }
 }
 
-/// Asks for this worker from now on. Who waits for another one is notified that it has ended.
-pub fn require(called: &'static str) {
-    let is_other = LINK.with_borrow_mut(|link| {
-        let is_other = link.worker.is_some() && link.called != called;
-        link.called = called;
-        is_other
-    });
-    if is_other {
-        end();
-    }
-}
-
-/// The same for work; any worker will do for what holds nothing.
-pub fn require_for(work: &Work) {
-    if let Some(worker) = languages::worker(&languages::needed(&languages::inputs(&work.files), work).0) {
-        require(worker);
-    }
-}
-
-/// Until the worker is loaded: what it is asked before waits.
+/// Waits until the worker is loaded.
 pub async fn loaded() {
-    if !LINK.with_borrow(|link| link.is_there && link.worker.is_some()) {
+    if !LINK.with_borrow(|link| link.is_ready && link.worker.is_some()) {
         let _ = ask::<()>(Question::Hello).await;
     }
 }
 
-/// Takes the answers of a first visit, which stand in for the worker until it is there.
+/// Takes the answers for a first visit. They replace the worker's answers until the worker is ready.
 pub async fn take_first() {
-    let text = JsFuture::from(first_answers()).await.ok().and_then(|text| text.as_string()).unwrap_or_default();
+    let text = JsFuture::from(take_first_answers()).await.ok().and_then(|text| text.as_string()).unwrap_or_default();
     if let Ok(first) = serde_json::from_str(&text) {
-        LINK.with_borrow_mut(|link| link.first = if link.is_there { Vec::new() } else { first });
+        LINK.with_borrow_mut(|link| link.first = if link.is_ready { Vec::new() } else { first });
     }
 }
 
-/// The answer to a question of a first visit, while it stands in for the worker's.
+/// The prepared answer to a question of a first visit, while the worker is not ready.
 fn first_answer(question: &str) -> Option<String> {
     LINK.with_borrow(|link| {
         let question = (!link.first.is_empty()).then(|| serde_json::from_str::<serde_json::Value>(question).ok())??;
@@ -167,7 +137,7 @@ fn first_answer(question: &str) -> Option<String> {
     })
 }
 
-/// What stands in for the worker's answer, if anything does.
+/// Asks only the prepared answers.
 pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
     match serde_json::from_str(&first_answer(&serde_json::to_string(question).ok()?)?) {
         Ok(Answer::Fine(answer)) => Some(answer),
@@ -175,34 +145,33 @@ pub fn ask_first<T: DeserializeOwned>(question: &Question) -> Option<T> {
     }
 }
 
-/// Asks, and waits for the answer.
+/// Asks the worker and waits for the answer.
 pub async fn ask<T: DeserializeOwned>(question: Question) -> Result<T, Silence> {
     let answer = send(question)?.await.map_err(|_| Silence::Ended)?;
-    // Reading bytes would be one more instance of each type's reader.
-    match serde_json::from_str::<Answer<T>>(&String::from_utf8(answer).unwrap_or_default()) {
+    match serde_json::from_slice::<Answer<T>>(&answer) {
         Ok(Answer::Fine(answer)) => Ok(answer),
         Ok(Answer::Refused(why)) => Err(Silence::Refused(why)),
         Err(error) => Err(Silence::Refused(error.to_string())),
     }
 }
 
-/// About how many bytes a question takes as JSON: a list that grows by doubling takes three times as much while it does.
-fn room(question: &Question) -> usize {
+/// The approximate size of a question as JSON. A buffer that grows by doubling would take up to three times as much memory.
+fn estimate_size(question: &Question) -> usize {
     let text = match question {
         Question::Compile(work) | Question::Compare(Other::Work(work)) => work.files.iter().map(|file| file.text.len()).sum(),
         _ => 0,
     };
-    // Each end of a line takes a byte more.
+    // JSON needs one more byte for each line end.
     text + text / 16 + 256
 }
 
-/// Hands a question on to the worker. Nothing of it is kept while the worker works.
+/// Sends a question to the worker and keeps no copy of it.
 fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
-    let mut json = Vec::with_capacity(room(&question));
+    let mut json = Vec::with_capacity(estimate_size(&question));
     serde_json::to_writer(&mut json, &question).map_err(|error| Silence::Refused(error.to_string()))?;
     let json = String::from_utf8(json).unwrap_or_default();
     let (send, receive) = oneshot::channel();
-    // What is compiled is asked of the worker itself.
+    // A compile always reaches the worker, so that the worker has the work.
     let is_compile = matches!(question, Question::Compile(_));
     if !is_compile && let Some(answer) = first_answer(&json) {
         let _ = send.send(answer.into_bytes());
@@ -212,13 +181,10 @@ fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
         link.next += 1;
         let number = link.next;
         if link.worker.is_none() {
-            if link.called.is_empty() {
-                link.called = languages::named(&prepared()).unwrap_or(languages::ALL);
-            }
-            link.is_there = false;
-            link.is_lost = false;
+            link.is_ready = false;
             link.has_work = false;
-            link.worker = Some(start(link.called));
+            link.has_failed = false;
+            link.worker = Some(start());
         }
         let bytes = Uint8Array::from(json.as_bytes());
         link.waiting.insert(number, send);
@@ -236,13 +202,13 @@ fn send(question: Question) -> Result<oneshot::Receiver<Vec<u8>>, Silence> {
     Ok(receive)
 }
 
-/// Posts a question. Its bytes are the worker's then.
+/// Posts a question and transfers its bytes to the worker.
 fn post(worker: &Worker, number: u32, bytes: &Uint8Array) {
-    // Who waits is notified when the worker ends.
+    // If this fails, the asker learns of it when the worker ends.
     let _ = worker.post_message_with_transfer(&Array::of2(&number.into(), bytes), &Array::of1(&bytes.buffer()));
 }
 
-/// Ends the worker: who waits is notified, and the next question starts another.
+/// Ends the worker. All pending questions fail, and the next question starts another worker.
 pub fn end() {
     LINK.with_borrow_mut(|link| {
         if let Some(Running { worker, .. }) = link.worker.take() {

@@ -1,6 +1,4 @@
-//! The page: shows what the worker tells, and asks it.
-//!
-//! What must not be here: anything that is worked out from a configuration.
+//! The page: shows the worker's answers. Does not interpret configurations; see `worker`.
 
 #[cfg(target_arch = "wasm32")]
 mod address;
@@ -9,11 +7,9 @@ mod app;
 #[cfg(target_arch = "wasm32")]
 mod bridge;
 #[cfg(target_arch = "wasm32")]
-mod codes;
+mod browser_storage;
 #[cfg(target_arch = "wasm32")]
 mod compare;
-#[cfg(target_arch = "wasm32")]
-mod desk;
 #[cfg(target_arch = "wasm32")]
 mod editor;
 #[cfg(target_arch = "wasm32")]
@@ -40,8 +36,6 @@ mod selection;
 #[cfg(target_arch = "wasm32")]
 mod share;
 #[cfg(target_arch = "wasm32")]
-mod shelf;
-#[cfg(target_arch = "wasm32")]
 mod state;
 #[cfg(target_arch = "wasm32")]
 mod status;
@@ -51,6 +45,8 @@ mod storage;
 mod view;
 #[cfg(target_arch = "wasm32")]
 mod views;
+#[cfg(target_arch = "wasm32")]
+mod workspace;
 
 fn main() {
     #[cfg(target_arch = "wasm32")]

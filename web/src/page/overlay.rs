@@ -1,6 +1,4 @@
-//! What lies over the page: examples, keys, the palette, and pages of codes.
-//!
-//! What must not be here: the views.
+//! The overlays: examples, keyboard shortcuts, the palette, and pages of finding codes.
 
 use crate::bridge;
 use crate::examples;
@@ -10,31 +8,30 @@ use crate::state::App;
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
 use crate::views::{ReachSheet, markdown};
-use chancery_core::order::Order;
 use chancery_web::protocol::{Doc, Finding, Named, Part, Question, Span, Target};
 use leptos::html::Input;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// The keys, and what they do.
+/// The keyboard shortcuts and their effects.
 const KEYS: &[(&str, &str)] = &[
-    ("Ctrl K", "find anything, or run a command"),
+    ("Ctrl K", "find anything or run a command"),
     ("1 to 7", "change the view"),
     ("J, K", "next and previous finding, outside the editor"),
-    ("Escape", "let go of the selection, close what is open"),
+    ("Escape", "clear the selection, close the dialog"),
     ("Escape, Tab", "leave the editor with the keyboard"),
-    ("Alt ←, Alt →", "selections before and after"),
-    ("arrows", "walk a tree: open, close, up, down"),
-    ("Enter", "select what the cursor is on"),
-    ("Ctrl F", "find in the text"),
-    ("Ctrl Space", "what may be written here"),
+    ("Alt ←, Alt →", "previous and next selection"),
+    ("arrows", "move in a tree: open, close, up, down"),
+    ("Enter", "select the focused row"),
+    ("Ctrl F", "search in the editor"),
+    ("Ctrl Space", "complete"),
     ("Ctrl .", "fix the finding on this line"),
-    ("E", "to the editor"),
-    ("T", "light or dark"),
-    ("?", "these keys"),
+    ("E", "go to the editor"),
+    ("T", "switch between light and dark"),
+    ("?", "show the keyboard shortcuts"),
 ];
 
-/// Whatever lies over the page.
+/// The open overlay.
 #[component]
 pub fn Overlays(app: App) -> impl IntoView {
     let content = move || {
@@ -42,7 +39,7 @@ pub fn Overlays(app: App) -> impl IntoView {
             Overlay::Gallery => view! { <Sheet app=app title="Examples".to_string()><Gallery app=app /></Sheet> }.into_any(),
             Overlay::Open => view! { <Sheet app=app title="Open".to_string()><Bring app=app /></Sheet> }.into_any(),
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
-            Overlay::Sessions => view! { <Sheet app=app title="Work that was put aside".to_string()><Sessions app=app /></Sheet> }.into_any(),
+            Overlay::Sessions => view! { <Sheet app=app title="Earlier sessions".to_string()><Sessions app=app /></Sheet> }.into_any(),
             Overlay::Share => view! { <Sheet app=app title="Share".to_string()><Share app=app /></Sheet> }.into_any(),
             Overlay::Files => view! { <Sheet app=app title="Files".to_string()><crate::host::picker::Files app=app /></Sheet> }.into_any(),
             Overlay::Connect => {
@@ -64,12 +61,12 @@ pub fn Overlays(app: App) -> impl IntoView {
     }
 }
 
-/// Asks before shared work is opened.
+/// Asks before the page opens a link from outside the window.
 #[component]
 fn Link(app: App, url: String) -> impl IntoView {
     let size = url.len().div_ceil(1024);
     view! {
-        <p class="share-told">{format!("A link from outside of this window contains shared work ({size} KB). Nothing in it is run; it is compiled and shown here.")}</p>
+        <p class="share-told">{format!("A link from outside this window contains exported work ({size} KB). Opening it compiles and shows the work; it runs nothing.")}</p>
         <div class="share-row">
             <button class="button primary" on:click=move |_| app.open(url.clone())>"Open"</button>
             <button class="button" on:click=move |_| app.screen.overlay.set(None)>"Not now"</button>
@@ -114,7 +111,7 @@ fn Gallery(app: App) -> impl IntoView {
     view! { <div class="gallery">{cards.collect_view()}</div> }
 }
 
-/// The ways to bring work in.
+/// The ways to open files.
 #[component]
 fn Bring(app: App) -> impl IntoView {
     view! {
@@ -126,9 +123,9 @@ fn Bring(app: App) -> impl IntoView {
             <p class="share-told">"Or drop files onto the page, or paste text into the editor. The page reads:"</p>
             <ul class="bring-list">
                 <li>"YAML and JSON of resources, also from " <code>"kubectl get -A -o yaml"</code> " and " <code>"helm template"</code></li>
-                <li>"archives (zip) and folders of such files"</li>
-                <li>"what Envoy has: " <code>"/config_dump"</code> " or a bootstrap, to compare with"</li>
-                <li>"snapshots and links of this page"</li>
+                <li>"zip archives and folders of such files"</li>
+                <li>"the configuration of an Envoy: " <code>"/config_dump"</code> " or a bootstrap, for comparison"</li>
+                <li>"snapshots and links from this page"</li>
                 <li>"a " <code>"curl"</code> " command, to see what happens to its request"</li>
             </ul>
             <p class="share-hint">"The dialect is detected. Nothing leaves this page."</p>
@@ -139,12 +136,12 @@ fn Bring(app: App) -> impl IntoView {
 #[component]
 fn Sessions(app: App) -> impl IntoView {
     let all = storage::sessions();
-    let nothing = all.is_empty().then(|| view! { <p class="empty">"Nothing yet. What you edit is put aside here when an example, a link or an empty page takes its place. It stays in this browser."</p> });
+    let nothing = all.is_empty().then(|| view! { <p class="empty">"Nothing yet. When an example, a link or an empty page replaces your work, the work is kept here, in this browser."</p> });
     let card = |session: Session| {
         let when = String::from(js_sys::Date::new(&session.when.into()).to_locale_string("default", &wasm_bindgen::JsValue::UNDEFINED));
         let (title, told) = (session.title(), session.told());
         let open = move |_| {
-            app.shelf.put_aside();
+            app.browser_storage.put_aside();
             app.load(session.work.clone(), session.requests.clone());
             app.screen.overlay.set(None);
         };
@@ -159,7 +156,7 @@ fn Keys() -> impl IntoView {
     view! { <table class="keys"><tbody>{KEYS.iter().map(row).collect_view()}</tbody></table> }
 }
 
-/// What can be chosen in the palette.
+/// An entry of the palette.
 #[derive(Clone)]
 struct Choice {
     label: String,
@@ -167,25 +164,25 @@ struct Choice {
     act: Callback<()>,
 }
 
-/// What can be done.
+/// The commands.
 fn commands(app: App) -> Vec<Choice> {
     let command = |label: &str, act: Callback<()>| Choice { label: label.into(), detail: "command".into(), act };
     let sheet = |label: &str, overlay: Overlay| command(label, Callback::new(move |()| app.screen.lay_over(overlay.clone())));
     vec![
         sheet("Open files or a folder", Overlay::Open),
         sheet("Examples", Overlay::Gallery),
-        command("Light or dark", Callback::new(move |()| app.screen.turn_theme())),
-        sheet("Work that was put aside", Overlay::Sessions),
+        command("Switch between light and dark", Callback::new(move |()| app.screen.turn_theme())),
+        sheet("Earlier sessions", Overlay::Sessions),
         sheet("Share", Overlay::Share),
-        command("Pin this state, to compare with", Callback::new(move |()| app.shelf.pin())),
+        command("Pin this state for comparison", Callback::new(move |()| app.browser_storage.pin())),
         command("Clear everything", Callback::new(move |()| app.clear())),
         sheet("Keys", Overlay::Help),
         command("Format this file", Callback::new(move |()| crate::files::format(app))),
-        command("Find in the text", Callback::new(move |()| bridge::find())),
+        command("Search in the editor", Callback::new(move |()| bridge::find())),
     ]
 }
 
-/// What was found, and what there is, by name.
+/// Findings, resources and examples, by name.
 fn found(app: App) -> Vec<Choice> {
     let finding = |finding: &Finding| {
         let span = finding.span.clone()?;
@@ -203,7 +200,7 @@ fn found(app: App) -> Vec<Choice> {
     })
 }
 
-/// A route or cluster, which is shown where it stands in Envoy's configuration.
+/// A route or a cluster. Choosing it shows its place in Envoy's configuration.
 fn part(app: App, part: Part) -> Choice {
     let Part { sort, label, detail, pointer } = part;
     let act = Callback::new(move |()| {
@@ -228,7 +225,7 @@ fn choices(app: App) -> Vec<Choice> {
     out
 }
 
-/// How well a text has what is wanted, lower is better: at the beginning of a word, within one, or word by word.
+/// How well a text matches a search; lower is better. Matches at the start of a word rank first, then inside a word, then word by word.
 fn fit(text: &str, wanted: &str) -> Option<usize> {
     let text = text.to_lowercase();
     match text.find(wanted) {
@@ -241,10 +238,10 @@ fn fit(text: &str, wanted: &str) -> Option<usize> {
     (words().count() > 1 && words().all(|word| text.contains(word))).then_some(1000 + text.len())
 }
 
-/// At most this many choices are listed.
+/// The largest number of listed entries.
 const MOST: usize = 60;
 
-/// The choices that fit what is wanted, by their places, the best first; and whether routes and clusters are among them by now.
+/// The indexes of the matching entries, best first, and whether routes and clusters are loaded.
 fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (RwSignal<bool>, Memo<Vec<usize>>) {
     let asked = RwSignal::new(false);
     spawn_local(async move {
@@ -258,7 +255,7 @@ fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (R
         let wanted = wanted.get().trim().to_lowercase();
         let rank = |(at, choice): (usize, &Choice)| Some((fit(&format!("{} {}", choice.label, choice.detail), &wanted)?, at));
         let mut hits: Vec<(usize, usize)> = all.with_value(|all| all.iter().enumerate().filter_map(rank).collect());
-        hits.order();
+        hits.sort();
         hits.into_iter().take(MOST).map(|(_, at)| at).collect::<Vec<_>>()
     });
     (asked, shown)
@@ -305,7 +302,7 @@ fn Palette(app: App) -> impl IntoView {
     };
     let nothing = move || {
         (shown.with(Vec::is_empty) && asked.get())
-            .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command has this name."</p> })
+            .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command matches."</p> })
     };
     view! {
         <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>

@@ -1,6 +1,4 @@
-//! Requests that are tried: the one in the form, and those that were kept and are tried again at every edit.
-//!
-//! What must not be here: how they look, and what becomes of them.
+//! Requests: the request in the form, and saved requests that run after every edit. Does not simulate them; see `worker`.
 
 use crate::engine::Engine;
 use crate::link::{Silence, ask};
@@ -10,29 +8,26 @@ use chancery_web::protocol::{Ending, Question, SavedRequest, Verdict, Way, Writt
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Requests that are tried. Copies are the same ones.
+/// The requests. Copies share them.
 #[derive(Clone, Copy)]
 pub struct Requests {
-    /// The request in the form.
     pub form: RwSignal<WrittenRequest>,
-    /// Its headers as they are typed, a line each.
+    /// The headers as the user types them, one per line.
     pub headers: RwSignal<String>,
-    /// Whether more than method and URL is shown.
+    /// Whether the form shows more than method and URL.
     pub wide: RwSignal<bool>,
-    /// What becomes of it, or why it is no request.
+    /// The result, or why the request is invalid.
     pub way: RwSignal<Option<Result<Way, String>>>,
-    /// Requests that were kept.
     pub saved: RwSignal<Vec<SavedRequest>>,
-    /// What became of each.
+    /// The result of each saved request.
     pub verdicts: RwSignal<Vec<Verdict>>,
-    /// A URL that something takes, for an empty form.
+    /// A URL that some route matches, for an empty form.
     suggested: RwSignal<String>,
     engine: Engine,
     screen: Screen,
 }
 
 impl Requests {
-    /// With those that were kept before.
     pub fn new(saved: Vec<SavedRequest>, engine: Engine, screen: Screen) -> Self {
         Self {
             form: RwSignal::new(WrittenRequest::default()),
@@ -47,7 +42,7 @@ impl Requests {
         }
     }
 
-    /// Those of other work.
+    /// Replaces the saved requests.
     pub fn load(self, saved: Vec<SavedRequest>) {
         self.verdicts.set(Vec::new());
         self.way.set(None);
@@ -55,12 +50,12 @@ impl Requests {
         self.saved.set(saved);
     }
 
-    /// What an empty form shows: a URL of this input, if it has any.
+    /// The placeholder of an empty form: a URL that the input serves, if any.
     pub fn hint(self) -> String {
         self.suggested.with(|url| if url.is_empty() { "http://host/path".into() } else { url.clone() })
     }
 
-    /// Puts a request into the form.
+    /// Fills the form.
     pub fn fill(self, request: WrittenRequest) {
         self.headers.set(request.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect());
         let plain = WrittenRequest { method: request.method.clone(), url: request.url.clone(), ..WrittenRequest::default() };
@@ -70,7 +65,7 @@ impl Requests {
         self.form.set(request);
     }
 
-    /// The headers were typed.
+    /// Updates the headers.
     pub fn type_headers(self, text: String) {
         let pair = |line: &str| line.split_once(':').map(|(name, value)| (name.trim().into(), value.trim().into()));
         let headers = text.lines().filter_map(pair).filter(|(name, _): &(String, String)| !name.is_empty()).collect();
@@ -78,7 +73,7 @@ impl Requests {
         self.form.update(|form| form.headers = headers);
     }
 
-    /// The URL was typed; a `curl` command is taken whole.
+    /// Updates the URL. A `curl` command fills the whole form.
     pub fn type_url(self, text: String) {
         match text.trim_start().starts_with("curl ") && text.contains("://") {
             true => self.take_curl(text),
@@ -86,19 +81,19 @@ impl Requests {
         }
     }
 
-    /// Puts a `curl` command into the form.
+    /// Fills the form from a `curl` command.
     pub fn take_curl(self, command: String) {
         spawn_local(async move {
             match ask::<Option<WrittenRequest>>(Question::Curl(command)).await {
                 Ok(Some(request)) => self.fill(request),
                 Ok(None) => {}
-                Err(Silence::Refused(why)) => self.screen.say(format!("The command cannot be read: {why}")),
+                Err(Silence::Refused(why)) => self.screen.say(format!("The command is invalid: {why}")),
                 Err(Silence::Ended) => {}
             }
         });
     }
 
-    /// Shows what becomes of a request for a route, by its place in the bootstrap.
+    /// Tries a request for the route at a pointer.
     pub fn attempt(self, pointer: String) {
         spawn_local(async move {
             match ask::<Option<WrittenRequest>>(Question::Suggest(Some(pointer))).await {
@@ -106,13 +101,13 @@ impl Requests {
                     self.fill(request);
                     self.screen.show(View::Try);
                 }
-                Ok(None) | Err(Silence::Refused(_)) => self.screen.say("This route takes no HTTP request"),
+                Ok(None) | Err(Silence::Refused(_)) => self.screen.say("This route matches no HTTP request"),
                 Err(Silence::Ended) => {}
             }
         });
     }
 
-    /// Keeps the request of the form: it is to end so from now on.
+    /// Saves the request with its expected result.
     pub fn keep(self, expected: Ending) {
         let saved = SavedRequest { request: self.form.get_untracked(), expected };
         self.saved.update(|all| {
@@ -121,7 +116,6 @@ impl Requests {
         });
     }
 
-    /// Forgets one.
     pub fn forget(self, at: usize) {
         self.saved.update(|all| {
             if at < all.len() {
@@ -130,7 +124,7 @@ impl Requests {
         });
     }
 
-    /// From now on it is to end as it does now.
+    /// Changes the expectation of a saved request to its current result.
     pub fn accept(self, at: usize) {
         let ending = self.verdicts.with_untracked(|verdicts| verdicts.get(at).and_then(|verdict| verdict.ending.clone()));
         self.saved.update(|all| {
@@ -140,12 +134,12 @@ impl Requests {
         });
     }
 
-    /// How many do not end as expected, of how many.
+    /// How many saved requests fail, and how many there are.
     pub fn count(self) -> (usize, usize) {
         self.verdicts.with(|verdicts| (verdicts.iter().filter(|verdict| !verdict.holds).count(), verdicts.len()))
     }
 
-    /// Tries what was kept, at each compile and whenever it changes.
+    /// Runs the saved requests after each compile and each change.
     pub fn watch(self) {
         let requests = self;
         Effect::new(move |_| {
@@ -164,7 +158,7 @@ impl Requests {
         });
     }
 
-    /// Follows the form while it is shown.
+    /// Simulates the form's request while the form is visible.
     pub fn follow(self) {
         let requests = self;
         Effect::new(move |_| {
@@ -192,7 +186,7 @@ impl Requests {
                     Err(Silence::Refused(why)) => Err(why),
                     Err(Silence::Ended) => return,
                 };
-                // Something else was asked meanwhile.
+                // Ignores the answer if the form changed.
                 if requests.form.with_untracked(|now| *now == form) {
                     requests.way.set(Some(way));
                 }

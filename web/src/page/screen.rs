@@ -1,6 +1,4 @@
-//! What is shown of the page: view, theme, what lies over it, and a word to the person.
-//!
-//! What must not be here: what the views show.
+//! The visible state of the page: view, theme, overlay and a short message.
 
 use crate::address::Address;
 use crate::storage;
@@ -9,32 +7,29 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// How long a word is shown, in milliseconds.
+/// How long a message is shown, in milliseconds.
 const WORD: u32 = 6000;
 
-/// What is shown. Copies are the same.
+/// The visible state. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Screen {
-    /// Which view is shown.
     pub view: RwSignal<View>,
-    /// What lies over the page.
     pub overlay: RwSignal<Option<Overlay>>,
-    /// `light`, `dark`, or nothing for the system's.
+    /// `light`, `dark`, or nothing for the system's theme.
     pub theme: RwSignal<Option<String>>,
-    /// The width of the editor, in per cent.
+    /// The width of the editor, in percent.
     pub split: RwSignal<f64>,
-    /// On a narrow page: whether the editor is shown rather than a view.
+    /// Whether a narrow page shows the editor instead of a view.
     pub writing: RwSignal<bool>,
-    /// A word that is shown for a moment.
+    /// A short message.
     pub toast: RwSignal<Option<String>>,
-    /// Whether the page stands in another one, and whether a view is shown alone.
+    /// Whether the page is embedded in another page, and whether it then shows only one view.
     pub embedded: Option<bool>,
-    /// Whether the text cannot be changed.
     pub read_only: bool,
 }
 
 impl Screen {
-    /// As the address and the settings ask for.
+    /// Applies the address and the stored settings.
     pub fn new(address: &Address) -> Self {
         let settings = storage::settings();
         let kept = settings.view.as_deref().and_then(View::named).filter(|_| address.embed.is_none());
@@ -50,7 +45,7 @@ impl Screen {
         }
     }
 
-    /// Keeps how the page is set, and gives the document its theme.
+    /// Stores the settings and applies the theme.
     pub fn follow(self) {
         Effect::new(move |_| {
             let settings = storage::Settings { theme: self.theme.get(), split: self.split.get(), view: Some(self.view.get().name().into()) };
@@ -68,18 +63,17 @@ impl Screen {
         });
     }
 
-    /// Shows a view.
     pub fn show(self, view: View) {
         self.view.set(view);
         self.writing.set(false);
     }
 
-    /// Puts something over the page.
+    /// Opens an overlay.
     pub fn lay_over(self, overlay: Overlay) {
         self.overlay.set(Some(overlay));
     }
 
-    /// From the system's theme to the other, and back.
+    /// Switches between the light and the dark theme.
     pub fn turn_theme(self) {
         let dark = match self.theme.get_untracked() {
             Some(theme) => theme == "dark",
@@ -88,7 +82,7 @@ impl Screen {
         self.theme.set(Some(if dark { "light" } else { "dark" }.into()));
     }
 
-    /// Shows a word for a moment.
+    /// Shows a short message.
     pub fn say(self, word: impl Into<String>) {
         let word = word.into();
         self.toast.set(Some(word.clone()));
@@ -100,13 +94,13 @@ impl Screen {
         Timeout::new(WORD, quiet).forget();
     }
 
-    /// Puts text where it can be pasted from.
+    /// Copies a text to the clipboard.
     pub fn copy(self, text: &str, what: &'static str) {
         let promise = window().navigator().clipboard().write_text(text);
         spawn_local(async move {
             match wasm_bindgen_futures::JsFuture::from(promise).await {
                 Ok(_) => self.say(format!("{what} is copied")),
-                Err(_) => self.say("The browser did not let this page copy"),
+                Err(_) => self.say("The browser refused to copy"),
             }
         });
     }

@@ -1,44 +1,47 @@
-//! What is selected, what belongs to it, and the selections before and after.
-//!
-//! What must not be here: what belongs together; the worker knows.
+//! The selection, everything that belongs to it, and its history. Does not find what belongs to it; see `worker`.
 
 use crate::bridge;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::link::ask;
 use crate::screen::Screen;
-use chancery_web::protocol::{Question, Span, Target, Thread};
+use crate::workspace::Workspace;
+use chancery_web::protocol::{Question, SelectionDetails, Span, Target};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// The selection. Copies are the same.
+/// The selection. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Selection {
-    /// What is selected.
     pub target: RwSignal<Option<Target>>,
-    /// All that belongs to it.
-    pub thread: RwSignal<Option<Thread>>,
-    desk: Desk,
+    /// Everything that belongs to the selection.
+    pub details: RwSignal<Option<SelectionDetails>>,
+    workspace: Workspace,
     engine: Engine,
     screen: Screen,
-    /// Selections before and after the present one.
+    /// Earlier and later selections.
     past: StoredValue<(Vec<Target>, Vec<Target>)>,
 }
 
 impl Selection {
-    /// Nothing is selected.
-    pub fn new(desk: Desk, engine: Engine, screen: Screen) -> Self {
-        Self { target: RwSignal::new(None), thread: RwSignal::new(None), desk, engine, screen, past: StoredValue::new((Vec::new(), Vec::new())) }
+    pub fn new(workspace: Workspace, engine: Engine, screen: Screen) -> Self {
+        Self {
+            target: RwSignal::new(None),
+            details: RwSignal::new(None),
+            workspace,
+            engine,
+            screen,
+            past: StoredValue::new((Vec::new(), Vec::new())),
+        }
     }
 
-    /// The cursor went to a line.
+    /// Selects the cursor's line.
     pub fn cursor(self, file: String, line: u32) {
         let target = Target::Line { file, line };
         self.remember(target.clone());
         self.follow(target, false);
     }
 
-    /// Selects something, and shows the line that made it.
+    /// Selects something, and shows the line that produced it.
     pub fn select(self, target: Target) {
         self.remember(target.clone());
         self.follow(target, true);
@@ -56,49 +59,49 @@ impl Selection {
 
     fn follow(self, target: Target, jump: bool) {
         spawn_local(async move {
-            let Ok(thread) = ask::<Thread>(Question::Select(target.clone())).await else { return };
-            // Something else was selected meanwhile.
+            let Ok(details) = ask::<SelectionDetails>(Question::Select(target.clone())).await else { return };
+            // Ignores the answer if the selection changed.
             if self.target.get_untracked().as_ref() != Some(&target) {
                 return;
             }
-            if jump && let Some(span) = thread.spans.first() {
-                self.desk.open_file(&span.file);
+            if jump && let Some(span) = details.spans.first() {
+                self.workspace.open_file(&span.file);
             }
-            bridge::set_thread(&thread.spans, jump);
-            self.thread.set(Some(thread));
+            bridge::highlight(&details.spans, jump);
+            self.details.set(Some(details));
         });
     }
 
-    /// Asks again what belongs to the selection: the work has changed.
+    /// Asks again what belongs to the selection, after the work changed.
     pub fn refresh(self) {
         if let Some(target) = self.target.get_untracked() {
             self.follow(target, false);
         }
     }
 
-    /// Selects nothing, of work that is new.
+    /// Clears the selection for new work.
     pub fn forget(self) {
         self.target.set(None);
-        self.thread.set(None);
+        self.details.set(None);
         self.past.set_value((Vec::new(), Vec::new()));
-        bridge::set_thread(&[], false);
+        bridge::highlight(&[], false);
         spawn_local(async move {
-            let _ = ask::<Thread>(Question::Release).await;
+            let _ = ask::<SelectionDetails>(Question::Release).await;
         });
     }
 
-    /// Lets the selection go.
+    /// Clears the selection.
     pub fn release(self) {
         self.target.set(None);
-        self.thread.set(None);
-        bridge::set_thread(&[], false);
+        self.details.set(None);
+        bridge::highlight(&[], false);
         spawn_local(async move {
-            let _ = ask::<Thread>(Question::Release).await;
+            let _ = ask::<SelectionDetails>(Question::Release).await;
             self.engine.generation.update(|generation| *generation += 1);
         });
     }
 
-    /// Walks the selections.
+    /// Goes back or forward in the history.
     pub fn walk(self, back: bool) {
         let Some(now) = self.target.get_untracked() else { return };
         let mut next = None;
@@ -115,24 +118,24 @@ impl Selection {
         }
     }
 
-    /// Goes to a place in the text, and selects its line.
+    /// Moves the cursor to a place, and selects its line.
     pub fn go(self, span: &Span) {
         self.reveal(span, true);
     }
 
     fn reveal(self, span: &Span, focus: bool) {
-        self.desk.open_file(&span.file);
+        self.workspace.open_file(&span.file);
         self.screen.writing.set(true);
         bridge::go(span.line, span.column, focus);
         self.cursor(span.file.clone(), span.line);
     }
 
-    /// Whether one of these places of the bootstrap belongs to it.
+    /// Whether a bootstrap pointer of the selection fits.
     pub fn has_place(self, fits: impl Fn(&str) -> bool) -> bool {
-        self.thread.with(|thread| thread.as_ref().is_some_and(|thread| thread.envoy.iter().any(|place| fits(place))))
+        self.details.with(|details| details.as_ref().is_some_and(|details| details.envoy.iter().any(|place| fits(place))))
     }
 
-    /// Steps through findings.
+    /// Goes to the next or previous finding.
     pub fn step(self, forward: bool) {
         let spans: Vec<Span> =
             self.engine.compiled.with_untracked(|compiled| compiled.findings.iter().filter_map(|finding| finding.span.clone()).collect());
@@ -145,7 +148,7 @@ impl Selection {
             (Some(at), false) => (at + spans.len() - 1) % spans.len().max(1),
             (None, _) => 0,
         };
-        // The keyboard stays where it is: the next key is another step.
+        // The keyboard focus stays, so that the next key goes to the next finding.
         if let Some(span) = spans.get(next) {
             self.reveal(span, false);
         }

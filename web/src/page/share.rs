@@ -1,6 +1,4 @@
-//! The work as a link and as a file.
-//!
-//! What must not be here: what is in them, and the opening of either.
+//! The dialog that exports the work as a link and a file. Does not create them; see `worker`.
 
 use crate::address;
 use crate::link::ask;
@@ -9,7 +7,6 @@ use chancery_web::protocol::{Question, Shared, Sharing};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// What the sheet holds.
 #[component]
 pub fn Share(app: App) -> impl IntoView {
     let with_secrets = RwSignal::new(false);
@@ -30,7 +27,7 @@ pub fn Share(app: App) -> impl IntoView {
     let long = move || {
         shared.with(|shared| shared.long).then(|| {
             let length = shared.with(|shared| shared.link.len());
-            view! { <p class="notice-line warn">{format!("The link has {length} characters, and some programs cut such links off. The file is safer.")}</p> }
+            view! { <p class="notice-line warn">{format!("The link has {length} characters, and some programs truncate such links. The file is safer.")}</p> }
         })
     };
     let whole = |event: leptos::ev::FocusEvent| event_target::<web_sys::HtmlInputElement>(&event).select();
@@ -52,23 +49,23 @@ pub fn Share(app: App) -> impl IntoView {
     }
 }
 
-/// What is handed on.
+/// A summary of the exported work.
 fn told(app: App) -> String {
     let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let (files, requests) = (app.desk.files.with(Vec::len), app.requests.saved.with(Vec::len));
-    let requests = if requests > 0 { format!(" and {}", count(requests, "kept request")) } else { String::new() };
-    format!("{}{requests}, the dialect and the options. Whoever opens it sees what you see; no server is asked.", count(files, "file"))
+    let (files, requests) = (app.workspace.files.with(Vec::len), app.requests.saved.with(Vec::len));
+    let requests = if requests > 0 { format!(" and {}", count(requests, "saved request")) } else { String::new() };
+    format!("{}{requests}, the dialect and the options. The recipient sees exactly this state; no server is involved.", count(files, "file"))
 }
 
-/// What becomes of key material.
+/// The choice whether to export key material.
 fn secrets(shared: RwSignal<Shared>, with_secrets: RwSignal<bool>) -> impl IntoView {
     let (secret, with) = (shared.with(|shared| shared.secret), with_secrets.get());
     let (class, word) = match (secret, with) {
-        (false, _) => ("notice-line", "There is no key material in it."),
+        (false, _) => ("notice-line", "It contains no key material."),
         (true, false) => {
-            ("notice-line good", "Key material and credentials are left out: placeholders of the same form take the place of values of Secrets.")
+            ("notice-line good", "Key material and credentials are left out: placeholders of the same form replace the values of Secrets.")
         }
-        (true, true) => ("notice-line bad", "Key material is in it. Whoever gets the link or the file has the keys."),
+        (true, true) => ("notice-line bad", "It contains key material. Everyone with the link or the file has the keys."),
     };
     let choice = secret.then(|| {
         let change = move |event| with_secrets.set(event_target_checked(&event));

@@ -1,59 +1,45 @@
-//! The page's states, and what concerns several of them: bringing work in, and letting it go.
+//! The page's whole state, and actions that concern several parts of it.
 //!
-//! Each state has a module of its own: what is shown (`screen`), the work (`desk`), compiles (`engine`), the selection, requests, what is
-//! compared with, and what the browser keeps (`shelf`). None of them knows this one.
-//!
-//! What must not be here: how anything looks.
+//! Each part has its own module: `screen`, `workspace`, `engine`, `selection`, `requests`, `compare` and `kept`. None of them knows this module.
 
 use crate::address::{self, Address};
 use crate::bridge;
-use crate::codes;
+use crate::browser_storage::{Arrival, BrowserStorage};
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::examples::{self, Example};
 use crate::host::live::Live;
 use crate::ledger::Ledger;
-use crate::link::{self, Silence, ask};
+use crate::link::{Silence, ask};
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::selection::Selection;
-use crate::shelf::{Arrival, Shelf};
 use crate::storage::{self, Session};
 use crate::view::{Overlay, View};
-use chancery_web::languages;
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Doc, Opened, Question, SavedRequest, SourceFile, Which, Work};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Everything that the page knows. Copies are the same page.
+/// The page's state. Copies share it.
 #[derive(Clone, Copy)]
 pub struct App {
-    /// What is shown.
     pub screen: Screen,
-    /// The work.
-    pub desk: Desk,
-    /// Compiles.
+    pub workspace: Workspace,
     pub engine: Engine,
-    /// What is selected.
     pub selection: Selection,
-    /// Requests that are tried.
     pub requests: Requests,
-    /// What became of the inputs.
     pub ledger: Ledger,
-    /// What is compared with.
     pub compare: Compare,
-    /// What the browser keeps.
-    pub shelf: Shelf,
-    /// What is shown live.
+    pub browser_storage: BrowserStorage,
     pub live: Live,
-    /// What the address brought, until it is opened.
+    /// The exported work in the address, until it is opened.
     shared: StoredValue<Option<String>>,
 }
 
 impl App {
-    /// A page with its first files.
+    /// The page with its first files.
     pub fn new(address: &Address) -> Self {
         let asked = address.example.as_deref().and_then(examples::named);
         let kept = storage::work().filter(|kept| asked.is_none() && address.embed.is_none() && !kept.work.files.is_empty());
@@ -61,58 +47,58 @@ impl App {
         let first = asked.or_else(|| usual().filter(|_| !address.awaits_files));
         let session = kept.unwrap_or_else(|| Session::now(first.map(Example::work).unwrap_or_default(), Vec::new()));
         let screen = Screen::new(address);
-        let desk = Desk::new(session.work);
-        let engine = Engine::new(desk, screen);
+        let workspace = Workspace::new(session.work);
+        let engine = Engine::new(workspace, screen);
         let requests = Requests::new(session.requests, engine, screen);
-        let compare = Compare::new(desk, engine);
+        let compare = Compare::new(workspace, engine);
         Self {
             screen,
-            desk,
+            workspace,
             engine,
-            selection: Selection::new(desk, engine, screen),
+            selection: Selection::new(workspace, engine, screen),
             requests,
             ledger: Ledger::new(engine),
             compare,
-            shelf: Shelf::new(desk, requests, compare, screen),
-            live: Live::new(desk, engine, screen, compare, requests),
+            browser_storage: BrowserStorage::new(workspace, requests, compare, screen),
+            live: Live::new(workspace, engine, screen, compare, requests),
             shared: StoredValue::new(address.shared.clone()),
         }
     }
 
-    /// Begins: with what the address brought, or with what is there.
+    /// Opens the work in the address, or compiles the first files.
     pub fn begin(self) {
         match self.shared.get_value() {
             Some(link) => self.open(link),
-            // Those are on their way.
-            None if self.desk.files.with_untracked(Vec::is_empty) => {}
+            // The surrounding page will send files.
+            None if self.workspace.files.with_untracked(Vec::is_empty) => {}
             None => self.show_and_compile(),
         }
         self.live.begin();
-        // What was compiled, and requests that are kept, are kept in a pause.
+        // Stores changes in a pause.
         Effect::new(move |_| {
             self.requests.saved.track();
             if self.engine.generation.get() == 0 {
                 return;
             }
-            if self.engine.generation.get_untracked() == 1 && self.desk.is_untouched() {
+            if self.engine.generation.get_untracked() == 1 && self.workspace.is_untouched() {
                 self.show_mistake();
             }
-            // What is followed is found again where it lies, and is not kept.
+            // Followed files are stored elsewhere.
             if !self.live.is_on_untracked() {
-                self.shelf.changed();
-                // The page may be left at any moment, and then it is too late to ask the worker what may be kept.
+                self.browser_storage.changed();
+                // When the user leaves the page, the worker has no time left to remove secrets.
                 if let Some(files) = self.engine.compiled.with_untracked(|compiled| compiled.kept.clone()) {
-                    self.shelf.keep_files(files);
+                    self.browser_storage.keep_files(files);
                 }
             }
             self.engine.in_a_pause(move || {
-                self.shelf.leave();
+                self.browser_storage.leave();
                 self.selection.refresh();
             });
         });
     }
 
-    /// Brings the mistake of an example into sight.
+    /// Scrolls to the mistake of an example.
     fn show_mistake(self) {
         let span = self.engine.compiled.with_untracked(|compiled| compiled.findings.iter().find_map(|finding| finding.span.clone()));
         if let Some(span) = span.filter(|_| self.screen.embedded.is_none()) {
@@ -121,20 +107,18 @@ impl App {
     }
 
     fn show_and_compile(self) {
-        self.desk.show_active();
+        self.workspace.show_active();
         self.engine.compile();
     }
 
-    /// Opens a link, its fragment or the text of a snapshot.
+    /// Imports a link, its fragment or an exported file.
     pub fn open(self, text: String) {
         spawn_local(async move {
             match ask::<Opened>(Question::Open(text)).await {
                 Ok(opened) => {
-                    self.shelf.put_aside();
+                    self.browser_storage.put_aside();
                     let address = address::read();
-                    // A dialect that is not to be found in the files was chosen.
-                    let chosen = !languages::is_found(&languages::inputs(&opened.work.files), opened.work.dialect.as_deref());
-                    let work = Work { dialect: opened.work.dialect.or(address.dialect), chosen, ..opened.work };
+                    let work = Work { dialect: opened.work.dialect.or(address.dialect), ..opened.work };
                     self.load(work, opened.requests);
                     self.screen.overlay.set(None);
                     if let Some(view) = address.view {
@@ -151,105 +135,100 @@ impl App {
         });
     }
 
-    /// The text of a file changed.
+    /// Updates the text of a file.
     pub fn edited(self, name: &str, text: String) {
         self.live.edited(name, &text);
-        self.desk.edited(name, text);
-        self.shelf.arrival.set(None);
+        self.workspace.edited(name, text);
+        self.browser_storage.arrival.set(None);
         address::forget_shared();
         self.engine.compile();
     }
 
-    /// Replaces the work.
     pub fn load(self, work: Work, requests: Vec<SavedRequest>) {
         self.selection.forget();
-        link::require_for(&work);
-        self.desk.load(work);
+        self.workspace.load(work);
         self.requests.load(requests);
-        self.shelf.arrival.set(None);
+        self.browser_storage.arrival.set(None);
         self.engine.compile();
     }
 
-    /// Takes new files: they replace an unchanged example, and otherwise join the open files.
+    /// Opens new files: they replace an unchanged example, and otherwise join the open files.
     pub fn bring(self, files: Vec<SourceFile>, unread: Vec<String>) {
-        let before = self.shelf.session();
-        if self.desk.is_untouched() && before.requests.is_empty() {
+        let before = self.browser_storage.session();
+        if self.workspace.is_untouched() && before.requests.is_empty() {
             address::forget_shared();
-            self.load(self.desk.anew(files), Vec::new());
+            self.load(self.workspace.anew(files), Vec::new());
         } else {
             self.detect_anew();
-            self.desk.add(files);
+            self.workspace.add(files);
             self.engine.compile();
         }
         self.screen.writing.set(true);
-        self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread }));
+        self.browser_storage.arrival.set(Some(Arrival { before, cleared: false, unread }));
     }
 
-    /// The text of the file that is shown is about to be another one.
+    /// Prepares for replacing the text of the shown file.
     pub fn replaced(self) {
-        let before = self.shelf.session();
+        let before = self.browser_storage.session();
         self.detect_anew();
         self.selection.forget();
-        // The editor reports the edit at once; what came is told after it.
-        Timeout::new(0, move || self.shelf.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
+        // The editor reports the edit at once. The notice must follow it.
+        Timeout::new(0, move || self.browser_storage.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }))).forget();
     }
 
-    /// Whatever dialect nobody chose is detected by the next compile.
+    /// Lets the next compile detect the dialect, unless the user chose it.
     fn detect_anew(self) {
-        self.desk.dialect.set(self.desk.chosen_dialect());
-        self.desk.gateway.set(None);
+        self.workspace.dialect.set(self.workspace.chosen_dialect());
+        self.workspace.gateway.set(None);
     }
 
-    /// Compiles as a dialect that the person chooses, or as the one that is detected.
+    /// Compiles as a chosen dialect, or detects it again.
     pub fn read_as(self, dialect: Option<String>) {
-        self.desk.chosen.set(dialect.is_some());
-        self.desk.dialect.set(dialect);
+        self.workspace.chosen.set(dialect.is_some());
+        self.workspace.dialect.set(dialect);
         self.engine.compile();
     }
 
-    /// Does something while a gateway is shown; nothing names the one that is shown already.
+    /// Switches to a gateway and then runs a function. `None` means the shown gateway.
     pub fn in_gateway(self, gateway: Option<Which>, act: impl FnOnce() + 'static) {
         match gateway {
             None => act(),
             Some(Which { dialect, id }) => {
-                self.desk.dialect.set(Some(dialect));
-                self.desk.gateway.set(Some(id));
+                self.workspace.dialect.set(Some(dialect));
+                self.workspace.gateway.set(Some(id));
                 self.engine.compile_then(act);
             }
         }
     }
 
-    /// Starts again with nothing; what was there can be brought back.
+    /// Clears everything. The user can undo it.
     pub fn clear(self) {
-        self.shelf.put_aside();
-        let before = self.shelf.session();
-        self.load(self.desk.anew(Vec::new()), Vec::new());
-        self.shelf.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
+        self.browser_storage.put_aside();
+        let before = self.browser_storage.session();
+        self.load(self.workspace.anew(Vec::new()), Vec::new());
+        self.browser_storage.arrival.set(Some(Arrival { before, cleared: true, unread: Vec::new() }));
     }
 
-    /// Brings back what was there before something came, or before everything was cleared.
+    /// Restores the work before the last arrival.
     pub fn undo(self) {
-        if let Some(Arrival { before, .. }) = self.shelf.arrival.get_untracked() {
+        if let Some(Arrival { before, .. }) = self.browser_storage.arrival.get_untracked() {
             self.load(before.work, before.requests);
         }
     }
 
-    /// Shows an example.
     pub fn load_example(self, example: &Example) {
-        self.shelf.put_aside();
+        self.browser_storage.put_aside();
         self.load(example.work(), Vec::new());
         self.screen.overlay.set(None);
     }
 
-    /// Adds an empty file.
     pub fn add_file(self) {
-        self.desk.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
+        self.workspace.add(vec![SourceFile { name: "more.yaml".into(), text: "".into() }]);
         self.engine.compile();
     }
 
-    /// Closes a file.
     pub fn close(self, at: usize) {
-        self.desk.close(at);
+        self.workspace.close(at);
         self.engine.compile();
     }
 
@@ -259,23 +238,22 @@ impl App {
         self.screen.show(View::Compare);
     }
 
-    /// Shows what becomes of the request of a `curl` command.
+    /// Simulates the request of a `curl` command.
     pub fn try_curl(self, command: String) {
         self.requests.take_curl(command);
         self.screen.show(View::Try);
     }
 
-    /// Shows the page of a code.
+    /// Shows the documentation of a finding code.
     pub fn open_page(self, code: String) {
         spawn_local(async move {
-            match codes::page_of(&code).await {
-                Some(text) => self.screen.lay_over(Overlay::Page { code, text }),
-                None => self.screen.say(format!("The page of {code} could not be loaded")),
+            if let Ok(Some(text)) = ask::<Option<String>>(Question::CodePage(code.clone())).await {
+                self.screen.lay_over(Overlay::Page { code, text });
             }
         });
     }
 
-    /// Copies a document as text.
+    /// Copies a document.
     pub fn copy_document(self, doc: Doc, yaml: bool) {
         spawn_local(async move {
             if let Ok(text) = ask::<String>(Question::Text { doc, yaml }).await {
@@ -284,7 +262,7 @@ impl App {
         });
     }
 
-    /// Hands the bootstrap to the person as a file.
+    /// Saves the bootstrap as a file.
     pub fn save_bootstrap(self) {
         spawn_local(async move {
             match ask::<String>(Question::Text { doc: Doc::Envoy, yaml: true }).await {

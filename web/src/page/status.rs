@@ -1,6 +1,4 @@
-//! The strip at the foot of the page, and the line that says what was understood of what came.
-//!
-//! What must not be here: what is counted.
+//! The status bar, and the line about newly opened work.
 
 use crate::engine::Progress;
 use crate::state::App;
@@ -15,11 +13,11 @@ fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{s}")
 }
 
-/// The switch between gateways, where there are several.
+/// The switch between gateways, if there are several.
 #[component]
 fn Gateways(app: App) -> impl IntoView {
     let choose = move |event| {
-        app.desk.gateway.set(Some(event_target_value(&event)));
+        app.workspace.gateway.set(Some(event_target_value(&event)));
         app.engine.compile();
     };
     move || {
@@ -40,7 +38,7 @@ fn Gateways(app: App) -> impl IntoView {
     }
 }
 
-/// The dialects to choose from, for a list of choices: the one that is shown is chosen.
+/// The dialects as options of a list.
 fn dialect_options(app: App) -> impl IntoView {
     let option = |name: &'static str| {
         let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == name);
@@ -49,18 +47,18 @@ fn dialect_options(app: App) -> impl IntoView {
     languages::names().map(option).collect_view()
 }
 
-/// What was understood of the input: `Contour`, or `Emissary and Contour`.
+/// The detected controllers, for example `Contour`, or `Emissary and Contour`.
 fn read_as(compiled: &Compiled) -> String {
     if compiled.read_as.is_empty() { compiled.dialect.clone() } else { series(&compiled.read_as) }
 }
 
-/// One line on what came, with the ways back.
+/// The line about newly opened work, with undo.
 #[component]
 pub fn Arrived(app: App) -> impl IntoView {
-    let arrival = app.shelf.arrival;
+    let arrival = app.browser_storage.arrival;
     let told = move |unread: &[String], cleared: bool| {
         if cleared {
-            return "Everything is cleared.".to_string();
+            return "Everything was cleared.".to_string();
         }
         let read = app.engine.compiled.with(|compiled| format!("Read as {}: {}.", read_as(compiled), counted(compiled.resources, "resource")));
         if unread.is_empty() { read } else { format!("{read} Not read: {}.", unread.join(", ")) }
@@ -75,7 +73,7 @@ pub fn Arrived(app: App) -> impl IntoView {
             view! {
                 <p class="arrived" role="status">
                     <span class="arrived-told">{move || told(&of.unread, cleared)}</span>
-                    <button class="link" on:click=move |_| app.undo()>{if cleared { "Bring it back" } else { "Undo" }}</button>
+                    <button class="link" on:click=move |_| app.undo()>"Undo"</button>
                     {others}
                     <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>
                 </p>
@@ -84,12 +82,12 @@ pub fn Arrived(app: App) -> impl IntoView {
     }
 }
 
-/// One line on why there is no answer, and a way on; the next edit is another.
+/// The line about a failed compile. The next edit removes it.
 #[component]
 pub fn Stopped(app: App) -> impl IntoView {
     let why = move || match app.engine.progress.get() {
-        Progress::Lost => Some("A part of this page could not be loaded. Your work is still here."),
-        Progress::Ended => Some("This takes too long: it was stopped after 10 s without an answer."),
+        Progress::Lost => Some("The compiler could not be loaded. Your work is still here."),
+        Progress::Ended => Some("The compile was stopped after 10 s without a result."),
         Progress::Idle | Progress::First | Progress::Slow => None,
     };
     move || {
@@ -113,16 +111,16 @@ fn progress(app: App) -> String {
             .with(|compiled| format!("compiled in {}", if compiled.took < 1.0 { "under 1 ms".into() } else { format!("{:.0} ms", compiled.took) })),
         Progress::First => "loading the compiler…".into(),
         Progress::Slow => "compiling…".into(),
-        Progress::Lost => "a part of this page could not be loaded".into(),
-        Progress::Ended => "stopped after 10 s without an answer".into(),
+        Progress::Lost => "the compiler could not be loaded".into(),
+        Progress::Ended => "stopped after 10 s without a result".into(),
     }
 }
 
-/// The dialect: the one that is detected, or one that the person chooses.
+/// The switch between dialects.
 #[component]
 fn Dialects(app: App) -> impl IntoView {
     let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
-    let detect = move || app.desk.chosen.get().then(|| view! { <option value="">"detect it"</option> });
+    let detect = move || app.workspace.chosen.get().then(|| view! { <option value="">"detect"</option> });
     let beside = move || app.engine.compiled.with(|compiled| (compiled.read_as.len() > 1).then(|| format!("of {}", read_as(compiled))));
     view! {
         <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{detect}{move || dialect_options(app)}</select></label>
@@ -130,7 +128,7 @@ fn Dialects(app: App) -> impl IntoView {
     }
 }
 
-/// The strip at the foot of the page.
+/// The status bar.
 #[component]
 pub fn Status(app: App) -> impl IntoView {
     let severity = move |severity: &'static str| {
@@ -152,8 +150,8 @@ pub fn Status(app: App) -> impl IntoView {
             <span class="status-item wide-only">{move || counted(compiled.with(|compiled| compiled.clusters), "cluster")}</span>
             <span class="status-item grow" class:wrong=move || matches!(app.engine.progress.get(), Progress::Ended | Progress::Lost) role="status">{move || progress(app)}</span>
             {move || match app.live.is_on() {
-                true => view! { <span class="status-item local" title="Inputs come from the program around this page; everything is worked out here, and nothing is sent elsewhere.">"live"</span> },
-                false => view! { <span class="status-item local" title="Everything is worked out in this page; nothing is sent anywhere.">"local only"</span> },
+                true => view! { <span class="status-item local" title="The program around this page provides the inputs. This page compiles them and sends nothing elsewhere.">"live"</span> },
+                false => view! { <span class="status-item local" title="This page compiles everything itself and sends nothing anywhere.">"local only"</span> },
             }}
         </footer>
     }

@@ -1,41 +1,37 @@
-//! The views, and what can lie over the page: names alone.
-//!
-//! What must not be here: how any of them looks.
+//! The names of the views and overlays.
 
 use chancery_web::protocol::Reach;
 
-/// The views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// What refers to what.
+    /// The graph of references.
     Graph,
-    /// What Envoy does with requests, in order.
+    /// The routes in Envoy's order.
     Routes,
     /// The bootstrap.
     Envoy,
-    /// The stages before it.
+    /// The stages before the bootstrap.
     Ir,
-    /// What is wrong, and what had no effect.
+    /// Findings, and inputs without an effect.
     Findings,
-    /// What becomes of a request.
+    /// The simulation of a request.
     Try,
-    /// What differs from another state.
+    /// The differences from another state.
     Compare,
-    /// What is followed: sources, Envoys, what happened.
+    /// The followed sources, Envoys and events.
     Live,
 }
 
 impl View {
-    /// Those that every page has, in the order of their tabs.
+    /// The views of every page, in the order of their tabs.
     pub const ALL: [View; 7] = [View::Graph, View::Routes, View::Envoy, View::Ir, View::Findings, View::Try, View::Compare];
 
-    /// What the tab says.
     pub fn label(self) -> &'static str {
         match self {
             View::Graph => "Graph",
             View::Routes => "Routes",
             View::Envoy => "Envoy",
-            View::Ir => "Stages",
+            View::Ir => "How it is built",
             View::Findings => "Findings",
             View::Try => "Try",
             View::Compare => "Compare",
@@ -43,7 +39,7 @@ impl View {
         }
     }
 
-    /// The word in addresses.
+    /// The name in addresses.
     pub fn name(self) -> &'static str {
         match self {
             View::Graph => "graph",
@@ -57,38 +53,36 @@ impl View {
         }
     }
 
-    /// The view of a word in an address.
+    /// The view with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|view| view.name() == name)
     }
 }
 
-/// What lies over the page.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overlay {
     /// The examples.
     Gallery,
-    /// The ways to bring work in.
+    /// The ways to open files.
     Open,
-    /// The keys.
+    /// The keyboard shortcuts.
     Help,
-    /// Work that was put aside.
+    /// Earlier sessions.
     Sessions,
-    /// The work as a link or a file.
+    /// The export as a link or a file.
     Share,
-    /// Search for anything, and commands.
+    /// Search and commands.
     Palette,
     /// All files.
     Files,
-    /// Contexts of the kubeconfig.
+    /// The contexts of the kubeconfig.
     Connect,
-    /// A link that came from outside of the window, before it is opened.
+    /// A link from outside the window, before it is opened.
     Link(String),
     /// Why requests do not reach a resource.
     Reach(Box<Reach>),
-    /// The page of a code.
+    /// The documentation of a finding code.
     Page {
-        /// The code.
         code: String,
         /// Markdown.
         text: String,

@@ -1,167 +1,148 @@
-//! What differs between two states, and which they may be.
-//!
-//! What must not be here: how it is found.
+//! The result of comparing two states.
 
 use super::{SourceFile, Span};
 use serde::{Deserialize, Serialize};
 
-/// What the present state is compared with.
+/// The state to compare the current work with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Other {
-    /// Work like that of the page.
     Work(Work),
-    /// A text that a person gave: a dump of a running Envoy, a bootstrap, a snapshot, a link that holds one, or resources.
+    /// A pasted text: the dump of a running Envoy, a bootstrap, a snapshot, a link to a snapshot, or resources.
     Text(String),
 }
 
-/// Files, and how to compile them.
+/// Files and how to compile them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// The files.
     pub files: Vec<SourceFile>,
-    /// The dialect, if the person or an example names one.
+    /// The dialect, if the user or an example chose one.
     #[serde(default)]
     pub dialect: Option<String>,
-    /// Whether it is read as that dialect whatever is written in the files.
+    /// Whether the user chose the dialect, so that detection does not apply.
     #[serde(default)]
     pub chosen: bool,
-    /// Options, as a snapshot has them, or in the words of the command line.
+    /// The options of a snapshot, or a string of command line options.
     #[serde(default)]
     pub options: Option<serde_json::Value>,
-    /// The gateway that is to be shown, if the person chose one.
+    /// The gateway to show, if the user chose one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<String>,
 }
 
-/// What differs. The page has types of its own for changes, which read what the core writes.
+/// The differences. The page has its own types for changes, which read the core's JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison<C = Vec<Change>, R = Option<Requests>> {
-    /// What the present state was compared with, in a few words.
+    /// A short name of the other state.
     pub with: String,
-    /// Of resources.
+    /// Changed resources.
     pub resources: C,
-    /// Of what Envoy gets.
+    /// Changed parts of Envoy's configuration.
     pub envoy: C,
-    /// Of what becomes of requests; nothing where that is not asked.
+    /// Changed results of requests. Missing if they were not compared.
     #[serde(default)]
     pub requests: R,
-    /// What a running Envoy refused, or is not known of it.
+    /// Resources that a running Envoy rejected, and unknown facts about that Envoy.
     pub notes: Vec<String>,
 }
 
-/// One thing that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// `added`, `removed`, `changed`, `renamed` or `moved`.
     pub change: String,
-    /// What it is.
+    /// The kind of the changed part.
     pub kind: String,
-    /// Its name, now where both have it.
+    /// The name, after the change if both states have the part.
     pub name: String,
-    /// Its name or place before, where that is another.
+    /// The earlier name or place, if it differs.
     pub was: Option<String>,
-    /// What more is to be said of that.
+    /// An explanation of the change.
     #[serde(default)]
     pub note: Option<String>,
-    /// The fields that differ.
     pub fields: Vec<FieldChange>,
-    /// What made it before.
+    /// The lines that produced it before.
     pub before: Vec<From>,
-    /// What makes it now.
+    /// The lines that produce it now.
     pub after: Vec<From>,
 }
 
-/// A field that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FieldChange {
-    /// Its path.
     pub path: String,
-    /// Its value before.
     pub before: Option<String>,
-    /// Its value now.
     pub after: Option<String>,
-    /// What made it before.
+    /// The line that produced the value before.
     pub before_from: Option<From>,
-    /// What makes it now.
+    /// The line that produces the value now.
     pub after_from: Option<From>,
 }
 
-/// Where something comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct From {
-    /// The line.
     #[serde(flatten)]
     pub span: Option<Span>,
 }
 
-/// Requests that become something else, as `chancery_core::compare::Requests` tells them.
+/// Requests with a different result, as `chancery_core::compare::Requests` writes them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Requests {
-    /// What changes, and for which requests.
     pub changes: Vec<RequestChange>,
-    /// How many requests went through both sides.
+    /// How many requests were simulated on both sides.
     pub compared: usize,
-    /// What was not decided, in sentences.
+    /// Cases that the comparison does not decide, one sentence each.
     pub limits: Vec<String>,
 }
 
 /// Requests that change in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequestChange {
-    /// Which they are, in words.
+    /// A description of the requests.
     pub requests: String,
-    /// What differs.
     pub differences: Vec<Difference>,
-    /// One of them.
+    /// An example request.
     pub witness: Witness,
-    /// What became of it.
+    /// The result before.
     pub before: Answered,
-    /// What becomes of it now.
+    /// The result now.
     pub after: Answered,
 }
 
-/// Something that differs.
+/// One difference of the results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What.
+    /// The differing property.
     pub what: String,
-    /// Before.
     pub before: Option<String>,
-    /// Now.
     pub after: Option<String>,
-    /// What made it before.
+    /// The line that produced it before.
     pub before_from: Option<From>,
-    /// What makes it now.
+    /// The line that produces it now.
     pub after_from: Option<From>,
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
-    /// In words.
+    /// The result in words.
     pub told: String,
-    /// What makes it so.
+    /// The lines that cause it.
     pub origins: Vec<From>,
 }
 
-/// A request that changes.
+/// A request whose result changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Witness {
-    /// Its method.
     pub method: String,
-    /// Its URL.
     pub url: String,
-    /// Its headers.
     pub headers: Vec<(String, String)>,
-    /// The port that it comes in at now.
+    /// The listener's port now.
     pub port_after: Option<u32>,
-    /// Whether the connection is TLS.
     pub tls: bool,
-    /// The server's name in the TLS handshake.
+    /// The server name in the TLS handshake.
     pub sni: Option<String>,
-    /// Where it comes from, where that matters.
+    /// The client's address, if it matters.
     pub source: Option<String>,
-    /// Whether the client shows a certificate.
+    /// Whether the client sends a certificate.
     pub client_certificate: bool,
 }

@@ -1,42 +1,37 @@
-//! Why requests do not reach a rule, as `chancery_core::explain::WhyNot` tells it.
-//!
-//! What must not be here: finding it out.
+//! Why requests do not reach a rule, as `chancery_core::explain::WhyNot` writes it.
 
 use super::{Fix, ResourceRef, Span};
 use chancery_core::simulate::WrittenRequest;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a resource that requests may not reach.
+/// Why requests do not reach a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reach {
-    /// The resource.
     pub of: String,
-    /// What became of it, and what is wrong with it, a sentence each.
+    /// The result for the resource and its problems, one sentence each.
     pub told: Vec<String>,
-    /// Its rules, each with a request.
     pub cases: Vec<ReachCase>,
-    /// A change of the text after which more requests reach it: that was tried.
+    /// A tested edit that makes more requests reach it.
     #[serde(default)]
     pub fix: Option<Fix>,
 }
 
-/// A rule, and a request that asks for it.
+/// A rule and a request for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReachCase {
-    /// How it is matched.
+    /// How the rule matches.
     pub rule: String,
-    /// Where it stands in the bootstrap.
+    /// A JSON pointer into the bootstrap.
     pub pointer: String,
-    /// The gateway that has it.
     pub gateway: String,
     /// The nearest request.
     pub request: Option<WrittenRequest>,
-    /// Whether it takes that request.
+    /// Whether the rule matches that request.
     pub reached: bool,
-    /// What there is to say, a sentence each.
+    /// The explanation, one sentence each.
     pub told: Vec<String>,
-    /// The resource whose rule takes the request instead.
+    /// The resource whose rule matches the request instead.
     pub winner: Option<ResourceRef>,
-    /// Where that stands.
+    /// The place of that resource.
     pub span: Option<Span>,
 }

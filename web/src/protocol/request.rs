@@ -1,132 +1,120 @@
-//! A request's way through the gateway, step by step.
-//!
-//! What must not be here: what was asked; `chancery_core::simulate` has requests, and what was expected of them.
+//! The result of a simulated request, step by step. Does not define requests and expectations; see `chancery_core::simulate`.
 
 use super::Span;
 use chancery_core::simulate::Ending;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Way {
-    /// How it ends.
     pub ending: Ending,
-    /// The same in words.
+    /// The result in words.
     pub told: String,
-    /// The same in the user's words: Services with their ports, and shares.
+    /// The result in the user's terms: Services with ports and shares.
     #[serde(default)]
     pub headline: String,
-    /// The boxes of the graph's story that the request passes.
+    /// The boxes of the graph's overview that the request passes.
     #[serde(default)]
     pub nodes: Vec<String>,
-    /// Whether an upstream or a redirect has it, rather than an error.
+    /// Whether it reaches an upstream or a redirect, and not an error.
     pub good: bool,
-    /// The steps, in the order in which Envoy takes them.
+    /// The steps in Envoy's order.
     pub steps: Vec<Step>,
-    /// Where no route takes it: hosts that are served, nearest first, as URLs begin.
+    /// If no route matches: the nearest served hosts, as the beginning of a URL.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// Where no route takes it: resources that want its host and are not served.
+    /// If no route matches: resources for the host that are not served.
     #[serde(default)]
     pub wanting: Vec<Wanting>,
-    /// Where the route makes Envoy answer with an error: what was found in the resources that made the route.
+    /// If the route returns an error: the findings of the resources that produced the route.
     #[serde(default)]
     pub reasons: Vec<Reason>,
-    /// What is not certain.
+    /// Uncertain parts of the result.
     pub notes: Vec<String>,
-    /// The gateways that it goes on to, one after the other.
+    /// The next gateways on the request's way.
     #[serde(default)]
     pub then: Vec<Hop>,
 }
 
-/// A gateway on a request's way, after the first.
+/// A gateway on the request's way, after the first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
-    /// The gateway.
     pub gateway: String,
-    /// What becomes of the request there.
+    /// The result at this gateway.
     pub told: String,
-    /// Whether it goes on from there.
+    /// Whether the request continues from there.
     pub good: bool,
-    /// The steps there; nothing in them leads to a place, as another gateway is shown.
+    /// The steps at this gateway. They have no pointers, because the page shows another gateway.
     pub steps: Vec<Step>,
 }
 
-/// A resource that wants the host of a request, and is not served.
+/// A resource for the host of a request that is not served.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wanting {
-    /// The resource.
     pub resource: String,
-    /// What became of it.
+    /// The result for the resource.
     pub state: String,
-    /// Why, in sentences.
+    /// The reasons, one sentence each.
     pub why: Vec<String>,
-    /// Where it stands.
     pub span: Option<Span>,
 }
 
-/// Why a route makes Envoy answer with an error.
+/// A finding that explains why a route returns an error.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// `error` or `warning`.
     pub severity: String,
-    /// One sentence.
     pub message: String,
-    /// Where it stands.
     pub span: Option<Span>,
 }
 
-/// A step of the way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// What it is, as in `Listener`.
+    /// The kind of step, for example `Listener`.
     pub what: String,
-    /// Its name.
     pub name: String,
-    /// Whether the way ends here in vain.
+    /// Whether the request fails here.
     pub lost: bool,
-    /// Where it stands in the bootstrap.
+    /// A JSON pointer into the bootstrap.
     pub pointer: Option<String>,
-    /// The lines that made it.
+    /// The lines that produced the part.
     pub spans: Vec<Span>,
-    /// What there is to say, a sentence each.
+    /// The explanation, one sentence each.
     pub told: Vec<String>,
-    /// What was tried here, in order; the one that was taken last.
+    /// The candidates in order. The matching candidate is the last.
     pub tried: Vec<Tried>,
-    /// The request as the upstream gets it, line by line.
+    /// The request that the upstream receives, line by line.
     pub sent: Vec<Sent>,
-    /// What else is set, by name.
+    /// Other settings, by name.
     pub settings: Vec<(String, String)>,
 }
 
-/// Something that was tried: a filter chain or a route.
+/// A filter chain or a route that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
-    /// What it is called.
     pub name: String,
-    /// Whether it was taken.
+    /// Whether it matched.
     pub taken: bool,
-    /// What ruled it out, as in `header x-version`; empty where the name says it already.
+    /// The condition that did not match, for example `header x-version`. Empty if the name contains it.
     pub matcher: String,
-    /// What it wanted.
+    /// The expected value.
     pub expected: String,
-    /// What it saw; nothing where there was nothing.
+    /// The actual value, if any.
     pub seen: Option<String>,
-    /// Whether only its path was ruled out, as of most routes.
+    /// Whether only the path did not match.
     pub far: bool,
-    /// Where it stands in the bootstrap.
+    /// A JSON pointer into the bootstrap.
     pub pointer: Option<String>,
-    /// The line that made it.
+    /// The line that produced it.
     pub span: Option<Span>,
 }
 
-/// A line of the request as the upstream gets it.
+/// A line of the request that the upstream receives.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// The line.
     pub line: String,
-    /// `+` for what is added, `-` for what is taken away, else empty.
+    /// `+` for an added line, `-` for a removed line, otherwise empty.
     pub sign: String,
-    /// Who does it.
+    /// The part that changes the line.
     pub by: String,
 }

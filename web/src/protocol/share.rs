@@ -1,51 +1,44 @@
-//! Work that is handed on, and opened again.
-//!
-//! What must not be here: how it is packed.
+//! Exporting and importing work as a link or a file. Does not define the formats; see `chancery_core::explain`.
 
 use super::Work;
 use chancery_core::simulate::SavedRequest;
 use serde::{Deserialize, Serialize};
 
-/// What is to be handed on.
+/// What to export.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sharing {
-    /// Requests that go with it.
+    /// Saved requests to include.
     pub requests: Vec<SavedRequest>,
-    /// With key material and credentials.
+    /// Whether to include key material and credentials.
     pub with_secrets: bool,
-    /// The page that opens the link.
+    /// The address of the page that opens the link.
     pub page: String,
 }
 
-/// Work as it is handed on.
+/// Exported work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shared {
-    /// The link.
     pub link: String,
-    /// Whether some programs would cut the link off.
+    /// Whether some programs would truncate the link.
     pub long: bool,
-    /// The same as a file.
+    /// The contents of the file.
     pub file: String,
-    /// Whether it holds key material or credentials that can be left out.
+    /// Whether it contains key material or credentials that could be left out.
     pub secret: bool,
 }
 
-/// Work as a browser may keep it: stand-ins are in the place of what may be secret, and credentials of requests are left out.
+/// Work that the browser may store: secrets are replaced, and requests have no credentials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// The files and how to compile them.
     pub work: Work,
-    /// The requests.
     pub requests: Vec<SavedRequest>,
 }
 
-/// Work that was handed on, opened.
+/// Imported work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// The files and how to compile them.
     pub work: Work,
-    /// The requests.
     pub requests: Vec<SavedRequest>,
-    /// Whether key material was replaced by stand-ins.
+    /// Whether the export replaced key material.
     pub redacted: bool,
 }

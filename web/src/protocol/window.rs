@@ -1,134 +1,103 @@
-//! What the page may ask of the window around it. The window refuses everything else.
-//!
-//! What must not be here: doing it.
+//! The calls that the page can make to its window. The window refuses all other calls. Does not carry them out; see `desktop/src/window_session.rs`.
 
 use chancery_core::simulate::{Ending, WrittenRequest};
 use serde::{Deserialize, Serialize};
 
-/// An Envoy that runs.
+/// A running Envoy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "in", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum EnvoyAt {
-    /// On this machine.
+    /// An Envoy on this machine.
     Local {
         /// Its admin address.
         address: String,
     },
-    /// In a pod that was found.
+    /// An Envoy in a discovered pod.
     Pod {
-        /// The context of its cluster.
+        /// The kubeconfig context of its cluster.
         context: String,
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         pod: String,
         /// The port of its admin interface.
         port: u16,
     },
 }
 
-/// What the page may ask of the window around it.
+/// A call from the page to its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Call {
-    /// Which contexts the kubeconfig has, by name; answered by a list.
+    /// Lists the contexts of the kubeconfig; answered by a list of names.
     Contexts,
-    /// Which namespaces a cluster has; answered by a list of names.
-    Namespaces {
-        /// The context.
-        context: String,
-    },
-    /// Follow a cluster.
+    /// Lists the namespaces of a cluster; answered by a list of names.
+    Namespaces { context: String },
+    /// Follows a cluster.
     Connect {
-        /// The context.
         context: String,
-        /// The one namespace; all unless given.
+        /// The namespace. If missing, all namespaces.
         namespace: Option<String>,
     },
-    /// Let the person choose a folder or a file, and follow it.
+    /// Lets the user choose a folder or a file, and follows it.
     Choose {
-        /// A folder.
+        /// Whether to choose a folder.
         folder: bool,
     },
-    /// Follow what was opened before. Other paths are refused: a page names none of its own.
+    /// Follows a folder or file that was opened before. Refuses other paths: the page cannot name new paths.
     Reopen {
-        /// The path, as it was told.
+        /// The path, as the window reported it.
         path: String,
     },
-    /// Follow nothing any more.
+    /// Stops following.
     Close,
-    /// Write a file back that is followed; answered by whether there was a conflict.
+    /// Writes a followed file; answered by whether there was a conflict.
     Save {
-        /// The input.
         name: String,
-        /// Its text.
         text: String,
-        /// The text that the person began with: another one in the file is left alone.
+        /// The text that the user started with. If the file differs from it, the window does not overwrite the file.
         was: String,
     },
-    /// Serve this text in place of the file's, or the file's again.
-    Draft {
-        /// The input.
-        name: String,
-        /// The text.
-        text: Option<String>,
-    },
-    /// Serve Envoys of this machine on this port; 0 is a free one. Answered by the address.
-    Serve {
-        /// The port.
-        port: u16,
-    },
-    /// Serve no Envoys any more.
+    /// Serves this text instead of the file's text, or the file's text again.
+    Draft { name: String, text: Option<String> },
+    /// Serves local Envoys on a port; 0 chooses a free port. Answered by the address.
+    Serve { port: u16 },
+    /// Stops serving Envoys.
     StopServing,
-    /// The bootstrap of an Envoy that asks this window; answered by its text.
+    /// Writes a bootstrap for an Envoy that connects to this window; answered by a string.
     Bootstrap,
-    /// Look for Envoys in a cluster; answered by those that were found.
+    /// Finds Envoys in a cluster; answered by a list.
     FindEnvoys {
-        /// The context; the one that is followed, or the current one, unless given.
+        /// The context. If missing, the followed context or the current context.
         context: Option<String>,
-        /// Only in this namespace.
+        /// Only this namespace.
         namespace: Option<String>,
-        /// All pods with these labels, whatever runs in them.
+        /// All pods with these labels, even if they do not look like Envoys.
         selector: Option<String>,
         /// The port of their admin interfaces.
         port: Option<u16>,
     },
-    /// How an Envoy is: version, clusters, certificates.
-    Overview {
-        /// Which.
-        envoy: EnvoyAt,
-    },
-    /// Statistics of an Envoy.
+    /// Reads the state of an Envoy: version, clusters, certificates.
+    Overview { envoy: EnvoyAt },
+    /// Reads statistics of an Envoy.
     Stats {
-        /// Which.
         envoy: EnvoyAt,
-        /// Words that their names must have.
+        /// Words that the names must contain.
         filter: String,
     },
-    /// What an Envoy has; answered by the text of its `/config_dump`.
-    Dump {
-        /// Which.
-        envoy: EnvoyAt,
-    },
-    /// Compare the source, what is served of it, and what an Envoy has.
+    /// Reads an Envoy's configuration; answered by its `/config_dump`.
+    Dump { envoy: EnvoyAt },
+    /// Compares the source, the served configuration and an Envoy's configuration.
     Drift {
-        /// Which.
         envoy: EnvoyAt,
-        /// The gateway that it belongs to, where there are several.
+        /// The gateway of the Envoy, if there are several.
         gateway: Option<String>,
     },
-    /// Send a request to an Envoy for real.
+    /// Sends a real request to an Envoy.
     Send {
-        /// Which.
         envoy: EnvoyAt,
-        /// The request.
         request: Box<WrittenRequest>,
-        /// What the simulation says.
+        /// The simulated result.
         simulated: Box<Ending>,
     },
-    /// How many files have unsaved changes. If there are any, the window asks before it closes.
-    Unsaved {
-        /// How many.
-        files: u32,
-    },
+    /// Reports how many files have unsaved changes. If there are any, the window asks before it closes.
+    Unsaved { files: u32 },
 }

@@ -1,16 +1,14 @@
-//! What becomes of a request in an Application Gateway, as steps that can be drawn.
-//!
-//! What must not be here: where the request goes; that is `chancery_core::backend::appgw`.
+//! Describes the result of a request in an Application Gateway as steps. Does not simulate the request; see `chancery_core::backend::appgw`.
 
 use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{AppGatewayReport, Graph, Positions, route_app_gateway, service_name, way_of_app_gateway};
+use chancery_core::explain::{AppGatewayReport, Graph, Positions, app_gateway_story_path, route_app_gateway, service_name};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
-/// The way of a request. `story` names pools as the user names what is behind them.
-pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+/// Simulates a request. `overview` names pools by the Services behind them.
+pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let report = route_app_gateway(gateway, positions, &written.read()?);
     let ending = report.journey.outcome();
     let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
@@ -18,33 +16,33 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, story: &Graph,
     steps.push(end(&report, &written.method));
     Ok(Way {
         told: report.journey.told(),
-        headline: headline(&report, story),
-        nodes: way_of_app_gateway(&report, story),
+        headline: headline(&report, overview),
+        nodes: app_gateway_story_path(&report, overview),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
         ending,
         steps,
-        notes: vec!["This follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.".into()],
+        notes: vec!["This result follows Azure's documentation; no Application Gateway was queried. The health of the addresses is unknown.".into()],
         ..Way::default()
     })
 }
 
-/// What became of a request that was kept.
+/// Checks a saved request against its expectation.
 pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &SavedRequest) -> Verdict {
-    let expected = saved.expected.told();
+    let expected = saved.expected.summary();
     match saved.request.read() {
         Ok(request) => {
             let ending = route_app_gateway(gateway, positions, &request).journey.outcome();
-            Verdict { holds: ending == saved.expected, expected, now: ending.told(), ending: Some(ending) }
+            Verdict { holds: ending == saved.expected, expected, now: ending.summary(), ending: Some(ending) }
         }
         Err(why) => Verdict { holds: false, expected, now: why, ending: None },
     }
 }
 
-fn headline(report: &AppGatewayReport, story: &Graph) -> String {
+fn headline(report: &AppGatewayReport, overview: &Graph) -> String {
     match &report.journey.ending {
         Ending::Forwarded { pool, addresses, port, path, .. } => {
             let to = addresses.iter().map(|address| format!("{address}:{port}")).collect::<Vec<_>>().join(", ");
-            match service_name(story, pool) {
+            match service_name(overview, pool) {
                 service if service == pool.as_str() => format!("{to}, as {path}"),
                 service => format!("{service} at {to}, as {path}"),
             }
@@ -53,7 +51,7 @@ fn headline(report: &AppGatewayReport, story: &Graph) -> String {
     }
 }
 
-/// A step with the place and the line of the part that it names.
+/// A step with the JSON pointer and the line of its part.
 fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
     let origins = report.origins.iter().filter(|origin| origin.of == of);
     let spans = origins.clone().filter_map(|origin| origin.origin.span.as_ref()).map(span).take(1).collect();
@@ -61,7 +59,7 @@ fn step(report: &AppGatewayReport, what: &str, of: &str, name: &str) -> Step {
     Step { what: what.into(), name: name.into(), pointer, spans, ..Step::default() }
 }
 
-/// The rules that were asked, and the one that is used.
+/// The rules that were tried, and the rule that matched.
 fn rules(report: &AppGatewayReport) -> Step {
     let passed = report.journey.passed.iter();
     let passed = passed.map(|(rule, why)| Tried { name: format!("{rule}: {}", why.words()), far: *why != Passed::Host, ..Tried::default() });
@@ -73,9 +71,9 @@ fn rules(report: &AppGatewayReport) -> Step {
 }
 
 fn said(taken: &MatchedRule) -> Vec<String> {
-    let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} takes {pattern}"));
-    let rewrites = taken.rewrites.as_ref().map(|name| format!("it goes through the rewrite rule set {name}"));
-    let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; what it blocks is not simulated"));
+    let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} matches {pattern}"));
+    let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies"));
+    let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; its blocking is not simulated"));
     path.into_iter().chain(rewrites).chain(policy).collect()
 }
 

@@ -1,11 +1,11 @@
-//! What several answers are made with: places as the page has them, findings in plain words, and the options of a compile.
+//! Shared parts of answers: spans in the page's form, findings with plain words, and the options of a compile.
 
 use crate::protocol::Work;
 use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
 use chancery_core::explain;
 use serde::Serialize;
 
-/// A core's span as the page has it.
+/// Converts the core's span to the protocol's span.
 pub fn span(of: &explain::Span) -> crate::protocol::Span {
     crate::protocol::Span {
         file: of.file.to_string(),
@@ -16,7 +16,7 @@ pub fn span(of: &explain::Span) -> crate::protocol::Span {
     }
 }
 
-/// How work is to be compiled.
+/// The options to compile work with.
 pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
     let mut options = match &work.options {
         None => for_people(Options::default()),
@@ -29,12 +29,12 @@ pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect])
     Ok(options)
 }
 
-/// Whether a character changes the order in which the ones around it are shown.
+/// Whether a character changes the display order of its neighbours.
 pub fn turns(of: char) -> bool {
     matches!(of, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text that is shown in the order in which it is written: what would turn it around is named.
+/// Replaces characters that change the display order by their names.
 pub fn in_its_order(text: String) -> String {
     if !text.contains(turns) {
         return text;
@@ -49,7 +49,7 @@ pub fn in_its_order(text: String) -> String {
     out
 }
 
-/// A finding, with plain words where it is said in the controller's own.
+/// A finding, with plain words if its message quotes the controller.
 #[derive(Serialize)]
 pub struct Told {
     #[serde(flatten)]
@@ -60,5 +60,5 @@ pub struct Told {
 pub fn told(compilation: &Compilation) -> Vec<Told> {
     let positions = compilation.positions();
     let all = explain::findings(compilation, &positions).into_iter();
-    all.map(|finding| Told { plain: explain::in_plain_words(&finding, compilation, &positions), finding }).collect()
+    all.map(|finding| Told { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
 }

@@ -1,8 +1,6 @@
-//! The present state compared with another: work of a page, or what a person pasted.
-//!
-//! What must not be here: the comparison; that is `chancery_core::compare`.
+//! Compares the current work with other work or with a pasted text. Does not find the differences; see `chancery_core::compare`.
 
-use crate::languages::{inputs, needed};
+use crate::languages::{inputs, requested};
 use crate::protocol::{Comparison, Other};
 use crate::worker::common::options;
 use crate::worker::configs::Configs;
@@ -19,17 +17,15 @@ use chancery_core::redact::HeldBack;
 use chancery_core::resource::{Input, Inputs};
 use std::sync::Arc;
 
-/// What differs, as the core tells it.
 pub type Changes = Comparison<Vec<Change>, Option<Requests>>;
 
-/// The other side, read once.
+/// The other state, read once.
 pub struct Loaded {
-    /// What it was made from.
     of: Other,
     state: State,
-    /// In a few words.
+    /// A short name.
     called: String,
-    /// What no answer may have.
+    /// Removes credentials from answers.
     held_back: HeldBack,
 }
 
@@ -38,13 +34,13 @@ enum State {
     Running(Box<Running>),
 }
 
-/// What was compiled, with what each of its Envoys gets.
+/// A compilation with the configuration of each Envoy.
 pub struct Proxies {
     compilation: Compilation,
     all: Vec<Proxy>,
 }
 
-/// What one Envoy gets.
+/// The configuration of one Envoy.
 struct Proxy {
     dialect: &'static str,
     id: GatewayId,
@@ -53,7 +49,6 @@ struct Proxy {
 }
 
 impl Proxies {
-    /// What all Envoys of a compilation get.
     pub fn new(compilation: Compilation, emitted: &mut EmittedByGateway, configs: &mut Configs) -> Self {
         let proxy = |gateway: GatewayRef<'_>| Proxy {
             dialect: gateway.side.dialect.name,
@@ -73,14 +68,14 @@ impl Proxies {
     }
 }
 
-/// A change of a gateway as a whole.
+/// A change of a whole gateway.
 fn whole(change: ChangeKind, name: &str) -> Change {
     Change { change, kind: "gateway".into(), name: name.into(), was: None, note: None, fields: Vec::new(), before: Vec::new(), after: Vec::new() }
 }
 
 impl Loaded {
-    /// Reads it. Resources that come without options are read with the present ones. The compiler is the one of the present state: what both have alike
-    /// is in memory once.
+    /// Reads the other state. Resources without options use the current options. Uses the compiler of the current state, so that equal parts share
+    /// memory.
     pub fn new(of: Other, present: &Options, dialects: &'static [&'static Dialect], compiler: &mut Compiler) -> Result<Self, String> {
         let mut compiled = |inputs: &Inputs, options: &Options| {
             let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
@@ -89,7 +84,7 @@ impl Loaded {
         let (state, called) = match &of {
             Other::Work(work) => {
                 let inputs = inputs(&work.files);
-                let wanted = needed(&inputs, work).1;
+                let wanted = requested(&inputs, work);
                 (compiled(&inputs, &options(work, wanted, dialects)?), String::new())
             }
             Other::Text(text) => {
@@ -108,9 +103,7 @@ impl Loaded {
                     let input = Input { name: "pasted.yaml".into(), text: text.as_str().into() };
                     let state = compiled(&Inputs::from(Vec::from([input])), present);
                     if matches!(&state, State::Compiled(of) if of.compilation.objects.iter().all(|object| object.key.kind.is_empty())) {
-                        return Err(
-                            "The text has no resource, and is neither an answer of /config_dump, nor a bootstrap, a snapshot or a link.".into()
-                        );
+                        return Err("The text contains no resource and is not a response of /config_dump, a bootstrap, a snapshot or a link.".into());
                     }
                     (state, "the pasted resources".into())
                 }
@@ -123,25 +116,23 @@ impl Loaded {
         Ok(Self { of, state, called, held_back })
     }
 
-    /// What no answer may have.
     pub fn held_back(&self) -> &HeldBack {
         &self.held_back
     }
 
-    /// Whether it was made from this.
     pub fn is(&self, of: &Other) -> bool {
         self.of == *of
     }
 
-    /// How the present state differs from it. A running Envoy is compared with the gateway that is shown.
+    /// Compares the current state with it. Compares a running Envoy with the shown gateway.
     pub fn compare(&self, now: &Proxies, shown: Option<usize>) -> Changes {
         let positions = now.compilation.positions();
         let (resources, envoy, changed, uncompared) = match &self.state {
             State::Compiled(before) => {
-                let (resources, envoy, changed) = against(before, now);
+                let (resources, envoy, changed) = compare_compilations(before, now);
                 (resources, envoy, changed, Vec::new())
             }
-            // What it has of its own, as listeners of administration, would be reported as lost.
+            // A running Envoy has resources of its own, for example admin listeners. Do not report them as removed.
             State::Running(running) => {
                 let after = now.sides(&positions).nth(shown.unwrap_or_default());
                 let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();
@@ -153,16 +144,16 @@ impl Loaded {
 
     fn notes(&self) -> Vec<String> {
         let State::Running(running) = &self.state else { return Vec::new() };
-        let refused = running.refused.iter().map(|refused| format!("Envoy refused the {} {}: {}", refused.kind, refused.name, refused.details));
-        let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
-        let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
+        let refused = running.refused.iter().map(|refused| format!("Envoy rejected the {} {}: {}", refused.kind, refused.name, refused.details));
+        let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not use it yet."));
+        let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is unknown and was not compared."));
         refused.chain(warming).chain(unknown).collect()
     }
 }
 
-/// Two compilations: resources, what gateways get, and what becomes of requests. Where each has one gateway, these are compared whatever they are
-/// called; else those of one controller with the same id.
-fn against(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option<Requests>) {
+/// Compares two compilations: resources, Envoy configurations and results of requests. If each has one gateway, compares these two. Otherwise
+/// compares gateways of the same controller with the same id.
+fn compare_compilations(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Change>, Option<Requests>) {
     let (old_positions, new_positions) = (before.compilation.positions(), now.compilation.positions());
     let sides = before.compilation.sides().next().zip(now.compilation.sides().next());
     let written = sides.map(|(old, new)| (Written { of: old, positions: &old_positions }, Written { of: new, positions: &new_positions }));
@@ -202,7 +193,7 @@ fn prefixed(prefix: Option<&str>, name: &str) -> String {
     prefix.map_or_else(|| name.to_string(), |prefix| format!("{prefix}: {name}"))
 }
 
-/// Adds what changes for the requests of one gateway to that of the others.
+/// Adds the changes of one gateway's requests to the changes of the other gateways.
 fn add(all: &mut Option<Requests>, mut more: Requests, prefix: Option<&str>) {
     more.changes.iter_mut().for_each(|change| change.requests = prefixed(prefix, &change.requests));
     more.limits.iter_mut().for_each(|limit| *limit = prefixed(prefix, limit));

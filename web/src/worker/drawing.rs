@@ -1,13 +1,10 @@
-//! The graph as the page draws it.
-//!
-//! What must not be here: where boxes go, and what refers to what.
+//! Converts the graph to the page's form. Does not lay out boxes or find references; see `chancery_core::explain`.
 
 use crate::protocol::{Drawing, Frame, GraphFocus, Line, Span};
 use crate::worker::common::span;
 use chancery_core::compilation::Compilation;
 use chancery_core::explain::picture::{Frame as CoreFrame, PictureOptions, line_width, picture, share_at, svg};
-use chancery_core::explain::{Focus, Graph, GraphNode, NodeKind, Relation, Thread, layout, story};
-use chancery_core::order::Gather as _;
+use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relation, layout, story as overview_of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {
@@ -20,34 +17,34 @@ fn kind_of(node: &GraphNode) -> String {
     }
 }
 
-/// More nodes than these are folded, unless something else is asked for: of Envoy's parts, and of a story.
+/// A graph with more nodes is folded, unless the page asks otherwise. The first limit is for Envoy's parts, the second for the overview.
 const MANY: usize = 300;
-const MANY_OF_STORY: usize = 50;
+const MANY_OF_OVERVIEW: usize = 50;
 
-/// What a path with its conditions is called in a story.
+/// The kind of a path with its conditions in the overview.
 const RULE: &str = "rule";
 
-/// The story of what was written.
-pub fn written_story(whole: &Graph) -> Graph {
-    altitude(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
+/// The overview, without parts that the controller adds itself.
+pub fn written_overview(whole: &Graph) -> Graph {
+    at_level(whole, &GraphFocus { written_only: true, ..GraphFocus::default() })
 }
 
-/// Whether the story of what was written is asked for.
-pub fn is_written_story(focus: &GraphFocus) -> bool {
-    focus.written_only && !focus.machine
+/// Whether the page asks for this overview.
+pub fn is_written_overview(focus: &GraphFocus) -> bool {
+    focus.written_only && !focus.envoy_parts
 }
 
-/// The altitude that is asked for: the story, or each part of Envoy's configuration.
-pub fn altitude(whole: &Graph, focus: &GraphFocus) -> Graph {
-    if !focus.machine {
-        return story(whole, !focus.written_only);
+/// The requested level of detail: the overview, or each part of Envoy's configuration.
+pub fn at_level(whole: &Graph, focus: &GraphFocus) -> Graph {
+    if !focus.envoy_parts {
+        return overview_of(whole, !focus.written_only);
     }
     let mut graph = whole.clone();
     Focus { written_only: focus.written_only, ..Focus::default() }.apply(&mut graph);
     graph
 }
 
-/// The part of a graph that is asked for, how many nodes are folded in it, and all kinds of the whole.
+/// The requested part of a graph, the number of folded nodes, and all kinds of the whole graph.
 fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, usize)>) {
     let mut kinds: Vec<(String, usize)> = Vec::new();
     for node in &graph.nodes {
@@ -73,17 +70,17 @@ fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, 
     let folded = match focus.fold {
         Some(false) => 0,
         Some(true) => graph.fold(0, &focus.open),
-        None => graph.fold(if focus.machine { MANY } else { MANY_OF_STORY }, &focus.open),
+        None => graph.fold(if focus.envoy_parts { MANY } else { MANY_OF_OVERVIEW }, &focus.open),
     };
     (graph, folded, kinds)
 }
 
-/// The graph of an altitude, and where its boxes go.
+/// Lays out a graph.
 pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
     let (graph, folded, kinds) = focused(graph, focus);
     let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
     let picture = picture(&graph, &options);
-    *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).gathered();
+    *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();
     let makers = makers(&graph);
     let frame = |(frame, node): (&CoreFrame, &GraphNode)| Frame {
         id: frame.id.clone(),
@@ -130,7 +127,7 @@ pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) 
     }
 }
 
-/// What is written on a node, whole.
+/// The full text of a node.
 fn tip(node: &GraphNode) -> String {
     let name = match &node.resource {
         Some(resource) if node.kind != NodeKind::Route => {
@@ -141,45 +138,43 @@ fn tip(node: &GraphNode) -> String {
     node.reason.iter().fold(name, |name, reason| format!("{name}: {reason}"))
 }
 
-/// Where the resources stand that made parts of Envoy's configuration.
+/// The places of the resources that produced parts of Envoy's configuration.
 fn makers(graph: &Graph) -> HashMap<&str, Span> {
     let places: HashMap<&str, Span> = graph.nodes.iter().filter_map(|node| Some((node.id.as_str(), span(node.span.as_ref()?)))).collect();
     let made = graph.edges.iter().rev().filter(|edge| matches!(edge.relation, Relation::Makes | Relation::Refers));
     made.filter_map(|edge| Some((edge.to.as_str(), places.get(edge.from.as_str())?.clone()))).collect()
 }
 
-/// The first node that is called so, also where it is folded into another.
-#[inline(never)]
+/// Finds the first node with this name, even if it is folded into another node.
 pub fn seek(graph: Graph, focus: &GraphFocus, text: &str) -> Option<String> {
     let (graph, ..) = focused(graph, &GraphFocus { fold: Some(false), ..focus.clone() });
     let text = text.to_lowercase();
     graph.nodes.into_iter().find(|node| node.label.to_lowercase().contains(&text)).map(|node| node.id.to_string())
 }
 
-/// The picture as a file: as it is shown, with boxes in the order that they have on the page.
-#[inline(never)]
+/// The graph as an SVG file, with boxes in the same order as on the page.
 pub fn picture_of(graph: Graph, focus: &GraphFocus, before: BTreeMap<String, i32>) -> String {
     let (graph, ..) = focused(graph, focus);
     svg(&picture(&graph, &PictureOptions { before, narrow: focus.narrow, room: focus.room, ..PictureOptions::default() }))
 }
 
-/// The boxes that belong to a selection: its resources, and what was made of them; and the box of each where the graph is folded.
-pub fn lit(graph: &Graph, told: &Graph, compilation: &Compilation, thread: &Thread) -> (Vec<String>, Vec<String>) {
+/// The boxes that belong to a selection: its resources and the parts that they produced. Also returns the box of each in the folded graph.
+pub fn boxes_of_selection(graph: &Graph, overview: &Graph, compilation: &Compilation, thread: &Lineage) -> (Vec<String>, Vec<String>) {
     let resources = thread.resources(compilation);
     let own: BTreeSet<&str> = graph
         .nodes
         .iter()
         .filter(|node| node.kind == NodeKind::Resource && node.resource.as_ref().is_some_and(|resource| resources.contains(resource)))
         .map(|node| node.id.as_str())
-        .gathered();
+        .collect();
     let made = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes && own.contains(edge.from.as_str())).map(|edge| edge.to.as_str());
-    let lit: BTreeSet<&str> = own.iter().copied().chain(made).gathered();
+    let lit: BTreeSet<&str> = own.iter().copied().chain(made).collect();
     let nodes = graph.nodes.iter().filter(|node| lit.contains(node.id.as_str()));
-    // Its own resources come first.
+    // The selected resources come first.
     let (first, others): (Vec<&GraphNode>, Vec<&GraphNode>) = nodes.partition(|node| own.contains(node.id.as_str()));
     let of_whole = first.into_iter().chain(others).map(|node| (node.id.to_string(), node.folded_into()));
-    // A story stands for the same in fewer boxes.
+    // The overview represents the same parts by fewer boxes.
     let is_lit = |node: &&GraphNode| node.stands_for.iter().any(|id| lit.contains(id.as_str()));
-    let of_story = told.nodes.iter().filter(is_lit).map(|node| (node.id.to_string(), node.folded_into()));
-    of_whole.chain(of_story).unzip()
+    let of_overview = overview.nodes.iter().filter(is_lit).map(|node| (node.id.to_string(), node.folded_into()));
+    of_whole.chain(of_overview).unzip()
 }

@@ -1,36 +1,32 @@
-//! The lines of a document that is written as text: which there are, and what stands around what they say.
-//!
-//! What must not be here: what a row says.
+//! The lines of a document that is written as YAML or JSON, with the punctuation around each value. Does not write values; see `tree`.
 
 use chancery_core::text::{Node, Value};
 
-/// A line.
 #[derive(Clone, Copy)]
 pub struct Line {
-    /// The row of the document that stands here.
+    /// The row that this line contains.
     pub item: u32,
-    /// The column where it begins.
+    /// The column where it starts.
     column: u16,
-    /// Items of lists that begin in this line.
+    /// How many list items start in this line.
     dashes: u8,
-    /// Whether it only closes what was opened.
+    /// Whether it contains only a closing bracket.
     pub closes: bool,
 }
 
 impl Line {
-    /// A row by itself.
     pub fn of(item: u32) -> Self {
         Self { item, column: 0, dashes: 0, closes: false }
     }
 
-    /// What stands before it.
+    /// The indentation and dashes before the value.
     pub fn lead(&self) -> String {
         let blank = usize::from(self.column).saturating_sub(2 * usize::from(self.dashes));
         format!("{}{}", " ".repeat(blank), "- ".repeat(self.dashes.into()))
     }
 }
 
-/// What a node holds, if it holds something.
+/// The child nodes of a node.
 pub fn children(node: &Node) -> Vec<&Node> {
     match &node.value {
         Value::Object(object) => object.iter().map(|entry| &entry.value).collect(),
@@ -39,7 +35,7 @@ pub fn children(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// The rows below a row, with their nodes. `end` tells the row after the last one of a row.
+/// The rows below a row, with their nodes. `end` returns the row after the last descendant of a row.
 fn below(node: &Node, item: u32, end: impl Fn(u32) -> u32) -> impl Iterator<Item = (u32, &Node)> {
     let mut next = item + 1;
     children(node).into_iter().map(move |child| {
@@ -49,7 +45,7 @@ fn below(node: &Node, item: u32, end: impl Fn(u32) -> u32) -> impl Iterator<Item
     })
 }
 
-/// The lines of YAML: what a list holds begins behind its dash.
+/// The lines of YAML. The first line of a list item starts after its dash.
 pub fn yaml(node: &Node, item: u32, column: u16, dashes: u8, end: &dyn Fn(u32) -> u32, out: &mut Vec<Line>) {
     let is_list = matches!(node.value, Value::Array(_));
     for (at, (item, child)) in below(node, item, end).enumerate() {

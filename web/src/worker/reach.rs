@@ -1,6 +1,5 @@
-//! Why requests do not reach what is selected, and the change of the text that certainly helps: each is tried before it is offered.
-//!
-//! What must not be here: why; that is `chancery_core::explain::why_not`.
+//! Explains why requests do not reach the selection, and finds an edit that helps. Offers only edits that were tested. Does not find the reasons; see
+//! `chancery_core::explain::why_not`.
 
 use chancery_core::compilation::{Compilation, Dialect, Options, SideRef, State};
 use chancery_core::compile::Compiler;
@@ -8,10 +7,10 @@ use chancery_core::explain::{Case, FixView, ResourceRef, WhyNot, why_not};
 use chancery_core::resource::{Inputs, ObjectId};
 use serde::Serialize;
 
-/// At most this many changes are tried.
+/// The largest number of edits to test.
 const MOST: usize = 4;
 
-/// The answer, as the page has it.
+/// The answer in the page's form.
 #[derive(Default, Serialize)]
 pub struct Reach {
     #[serde(flatten)]
@@ -19,7 +18,7 @@ pub struct Reach {
     fix: Option<FixView>,
 }
 
-/// How work is compiled again.
+/// How to compile the work again.
 pub struct Again<'a> {
     pub dialects: &'static [&'static Dialect],
     pub options: &'a Options,
@@ -29,7 +28,7 @@ fn id_of(side: SideRef<'_>, of: &ResourceRef) -> Option<ObjectId> {
     side.objects().iter().find(|object| ResourceRef::from(&object.key) == *of).map(|object| object.id)
 }
 
-/// Why requests do not reach one of these resources: the first that makes rules, or else the first.
+/// Explains why requests do not reach one of these resources: the first resource that produces rules, or the first resource.
 pub fn reach(compilation: &Compilation, side: SideRef<'_>, of: &[ResourceRef], again: &Again<'_>) -> Option<Reach> {
     let positions = compilation.positions();
     let all: Vec<(&ResourceRef, WhyNot)> = of.iter().filter_map(|of| Some((of, why_not(compilation, side, &positions, id_of(side, of)?)))).collect();
@@ -37,7 +36,7 @@ pub fn reach(compilation: &Compilation, side: SideRef<'_>, of: &[ResourceRef], a
     let (of, mut why) = all.into_iter().nth(at)?;
     let fixes = std::mem::take(&mut why.fixes);
     let all_reached = !why.cases.is_empty() && why.cases.iter().all(|case| case.reached);
-    let helps = |fix: &FixView| mended(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
+    let helps = |fix: &FixView| try_fix(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
     let fix = fixes.into_iter().filter(|_| !all_reached).take(MOST).find(helps);
     Some(Reach { why, fix })
 }
@@ -46,13 +45,13 @@ fn reached(of: &[Case]) -> usize {
     of.iter().filter(|case| case.reached).count()
 }
 
-/// Whether more requests reach a resource, or it is in use where it was not.
+/// Whether more requests reach the resource, or it is used now and was not before.
 fn is_better(before: &WhyNot, after: &WhyNot) -> bool {
-    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.told.is_empty())
+    reached(&after.cases) > reached(&before.cases) || (before.cases.is_empty() && after.cases.is_empty() && after.summary.is_empty())
 }
 
-/// The same of the work after a change.
-fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
+/// Compiles the work after an edit and explains it again.
+fn try_fix(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &FixView, again: &Again<'_>) -> Option<WhyNot> {
     let mut inputs: Inputs = compilation.inputs.clone();
     let input = inputs.inputs.get_mut(fix.first.span.source.0 as usize)?;
     input.text = fix.apply(&input.text)?.into();
@@ -60,7 +59,7 @@ fn mended(compilation: &Compilation, side: SideRef<'_>, of: &ResourceRef, fix: &
     let compilation = Compiler::new(again.dialects).without_memory().without_statuses().compile(&inputs, again.options);
     let side = compilation.sides().find(|side| side.dialect().name == name)?;
     let id = id_of(side, of)?;
-    // What the API server refuses now is not mended.
+    // The API server refuses the resource now, so the edit does not help.
     if matches!(side.side.ledger.get(id), State::Invalid(_)) {
         return None;
     }

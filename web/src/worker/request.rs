@@ -1,41 +1,40 @@
-//! What becomes of a request, as steps that can be drawn: each with its name, its lines, and why the others were not taken.
-//!
-//! What must not be here: where the request goes; that is `chancery_core::simulate`.
+//! Describes the result of a request as steps: each with its name, its lines, and why other candidates did not match. Does not simulate the request;
+//! see `chancery_core::simulate`.
 
 use crate::protocol::{Hop, Reason, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
 use chancery_core::backend::envoy::v3::Emitted;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::envoy_config::ByPointer;
-use chancery_core::explain::{self, Graph, HostThere, RouteReport, TracedGateway};
+use chancery_core::explain::{self, Graph, RouteReport, ServedHost, TracedGateway};
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
 
-/// At most this many hosts are named where none takes the request.
+/// The largest number of hosts to suggest if no host matches.
 const MOST_HOSTS: usize = 8;
 
-/// At most this many losers are listed; of more, the last ones.
+/// The largest number of unmatched candidates to list. If there are more, the last ones are listed.
 const MOST_TRIED: usize = 200;
 
-/// At most this many lines are named for one step.
+/// The largest number of lines per step.
 const MOST_SPANS: usize = 3;
 
-/// The way of a request, through the gateway that is shown and on through others that listen where it goes.
-pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, story: &Graph, written: &WrittenRequest) -> Result<Way, String> {
+/// Simulates a request in the shown gateway, and in other gateways that listen at the addresses that it forwards to.
+pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let request = written.read()?;
-    // Where there is one gateway, there is nowhere to go on to.
+    // A single gateway has no next gateway.
     let report = match gateway.of().gateways().nth(1) {
-        Some(_) => explain::follow(gateway, ground.positions, &request, &mut Emitted::default()),
+        Some(_) => explain::route_through_gateways(gateway, ground.positions, &request, &mut Emitted::default()),
         None => ground.route(&request),
     };
     let parts = ByPointer::of(ground.config);
-    let headline = explain::headline(&report, &request, &parts, story);
-    let nodes = explain::way(&report, &parts, story);
+    let headline = explain::headline(&report, &request, &parts, overview);
+    let nodes = explain::story_path(&report, &parts, overview);
     let ending = Ending::of(&report.simulation);
     let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
     let steps = Walk::steps(&report, &ending);
     let (hosts, wanting) = nearest(&report);
     let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
-    Ok(Way { told: ending.told(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
+    Ok(Way { told: ending.summary(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
 }
 
 /// A gateway after the first.
@@ -46,12 +45,12 @@ fn hop(of: &explain::Hop) -> Hop {
         step.pointer = None;
         step.tried.iter_mut().for_each(|tried| tried.pointer = None);
     }
-    Hop { gateway: of.gateway.clone(), told: ending.told(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
+    Hop { gateway: of.gateway.clone(), told: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 
-/// Where no route takes a request: hosts that are served, as URLs begin, and resources that want the host and are not served.
+/// If no route matches: the nearest served hosts, as the beginning of a URL, and resources for the host that are not served.
 fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
-    let url = |of: &HostThere| {
+    let url = |of: &ServedHost| {
         let usual = if of.tls { 443 } else { 80 };
         let port = if of.port == usual { String::new() } else { format!(":{}", of.port) };
         format!("{}://{}{port}", if of.tls { "https" } else { "http" }, of.host)
@@ -65,7 +64,7 @@ fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
     (report.hosts.iter().take(MOST_HOSTS).map(url).collect(), wanting.collect())
 }
 
-/// Why the route makes Envoy answer with an error.
+/// The findings that explain why the route returns an error.
 fn reasons(report: &RouteReport) -> Vec<Reason> {
     let reason = |of: &explain::Finding| Reason { severity: of.severity.into(), message: of.message.clone(), span: of.span.as_ref().map(span) };
     report.findings.iter().map(reason).collect()
@@ -97,7 +96,7 @@ impl<'a> Walk<'a> {
         &self.report.simulation
     }
 
-    /// A step with the place and the lines that are known of it.
+    /// A step with the JSON pointer and the lines of its part.
     fn step(&self, what: &str, name: &str, of: &str) -> Step {
         let places = &self.simulation().places;
         let pointer = places.iter().find(|place| place.of == of).map(|place| place.pointer.clone());
@@ -126,15 +125,15 @@ impl<'a> Walk<'a> {
         step.lost = simulation.filter_chain.is_none();
         let failed = |chain: &simulate::TriedChain| {
             let failed = chain.failed.as_ref()?;
-            let (matcher, expected, seen) = match failed.told() {
-                Some(told) => (String::new(), told, None),
+            let (matcher, expected, seen) = match failed.reason() {
+                Some(reason) => (String::new(), reason, None),
                 None => (failed.matcher.clone(), failed.expected.clone(), failed.seen.clone()),
             };
             Some(Tried { name: chain.name.clone(), matcher, expected, seen, ..Tried::default() })
         };
         step.tried = connection.chains.iter().filter_map(failed).collect();
         if let Some(taken) = connection.chains.iter().find(|chain| chain.matched) {
-            let wanted = if taken.criteria.is_empty() { "it takes any connection".into() } else { taken.criteria.join(", ") };
+            let wanted = if taken.criteria.is_empty() { "it matches any connection".into() } else { taken.criteria.join(", ") };
             step.told.push(wanted);
         }
         self.steps.push(step);
@@ -148,7 +147,7 @@ impl<'a> Walk<'a> {
         let all = counted(host.of, "virtual host");
         step.told.push(match (&host.domain, host.by) {
             (Some(domain), Some("exact")) => format!("it has the domain {domain}"),
-            (Some(_), Some("any")) => format!("it takes every host; none of {all} has {}", host.looked_for),
+            (Some(_), Some("any")) => format!("it matches every host; none of {all} has {}", host.looked_for),
             (Some(domain), _) => format!("{} is in {domain}", host.looked_for),
             (None, _) => format!("none of {all} has {}", host.looked_for),
         });
@@ -167,10 +166,10 @@ impl<'a> Walk<'a> {
         let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
         let tried = |tried: &simulate::TriedRoute| {
             let mut failed = tried.failed.clone().unwrap_or_default();
-            if let Some(told) = failed.told() {
-                failed = simulate::Failed { expected: told, ..simulate::Failed::default() };
+            if let Some(reason) = failed.reason() {
+                failed = simulate::Failed { expected: reason, ..simulate::Failed::default() };
             }
-            // The route's own row says the path already.
+            // The route's own row shows the path already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);
             Tried {
                 name: match tried.odds {
@@ -194,7 +193,7 @@ impl<'a> Walk<'a> {
         step.told.extend(simulation.shares.iter().map(RouteShare::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
-            step.told.push(format!("after it, {}{more} would have taken it too", shadowed.path));
+            step.told.push(format!("after it, {}{more} would also match", shadowed.path));
         }
         self.steps.push(step);
     }
@@ -208,9 +207,9 @@ impl<'a> Walk<'a> {
         };
         let mut step = self.step(what, &name, "route");
         step.lost = !matches!(simulation.outcome, Outcome::Forward | Outcome::Redirect);
-        // Why a connection is closed says that it is.
+        // The reason already says that the connection is closed.
         if !matches!(simulation.outcome, Outcome::Forward | Outcome::Reset | Outcome::NoFilterChain) {
-            step.told.push(format!("the request {}", ending.told()));
+            step.told.push(format!("the request {}", ending.summary()));
         }
         step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
         step.told.extend(simulation.why.clone());
@@ -240,10 +239,10 @@ impl<'a> Walk<'a> {
             if let Some(view) = simulation.upstream_clusters.iter().find(|view| view.name == share.name) {
                 step.lost = !view.known;
                 if !view.known {
-                    step.told.push("there is no such cluster".into());
+                    step.told.push("the cluster does not exist".into());
                 } else {
                     let endpoints = match view.endpoints.len() {
-                        0 => "endpoints not known".into(),
+                        0 => "unknown endpoints".into(),
                         1..=4 => view.endpoints.join(", "),
                         more => format!("{} and {} more", view.endpoints.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
                     };
@@ -259,7 +258,7 @@ impl<'a> Walk<'a> {
 
     fn filters(&mut self) {
         let simulation = self.simulation();
-        // The router alone is no news.
+        // The router filter alone is not worth a step.
         if simulation.filters.len() < 2 {
             return;
         }

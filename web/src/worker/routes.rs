@@ -1,43 +1,42 @@
-//! The routes as the page lists them: twins for http and https joined, Services by the user's names, numbers within the user's own rules.
-//!
-//! What must not be here: the routes themselves.
+//! The routes in the page's form: joins routes that differ only in http and https, names Services instead of clusters, and numbers routes within the
+//! user's own rules. Does not list the routes; see `chancery_core::explain`.
 
 use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, routes, routes_of_app_gateway, row_of_app_gateway_takes};
+use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, routes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
-/// The condition by which twins differ.
+/// The condition that distinguishes the http route from the https route.
 const TRANSPORT: &str = "x-forwarded-proto is";
 
-/// So many routes are listed at most; a filter finds the others.
+/// The largest number of listed routes.
 const MOST: usize = 400;
 
-/// A row of the page, with the gateway that it is of.
+/// A row of the page with its gateway.
 #[derive(Serialize)]
 pub struct Listed {
     #[serde(flatten)]
     row: RouteRow,
-    /// What its gateway is called, where there are several.
+    /// The display name of its gateway, if there are several gateways.
     of: Option<String>,
-    /// Its gateway, unless it is the one that is shown.
+    /// Its gateway, if it is not the shown gateway.
     gateway: Option<Which>,
 }
 
-/// What finds the routes of all gateways.
+/// Finds the routes of all gateways.
 pub struct Finder<'a> {
     pub compilation: &'a Compilation,
     pub configs: &'a mut Configs,
-    /// The gateway that is shown: its side and its place there.
+    /// The indexes of the shown side and of its shown gateway.
     pub shown: (usize, usize),
     /// Names clusters as the user does.
-    pub story: &'a Graph,
+    pub overview: &'a Graph,
 }
 
-/// The request that a filter is about: its host, if it has one, and its path.
+/// The request that a filter describes: an optional host, and a path.
 pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
     let text = filter.text.trim();
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -46,25 +45,25 @@ pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
     Some((Some(host).filter(|host| !host.is_empty()), path))
 }
 
-/// Whether a row says these words, which are in small letters.
+/// Whether a row contains these lower-case words.
 fn says(row: &RouteRow, words: &str) -> bool {
-    let texts = [&row.path, &row.told].into_iter().chain(&row.conditions).map(String::as_str);
+    let texts = [&row.path, &row.summary].into_iter().chain(&row.conditions).map(String::as_str);
     let texts = texts.chain(row.domains.iter().map(|domain| domain.as_str()));
     let text = texts.map(String::from).chain(row.made_by.iter().map(ToString::to_string)).collect::<Vec<_>>().join(" ");
     text.to_lowercase().contains(words)
 }
 
-/// A gateway by its names, if it is another than the one that is shown.
+/// The names of a gateway, if it is not the shown gateway.
 fn which(side: SideRef<'_>, id: &GatewayId, is_other: bool) -> Option<Which> {
     is_other.then(|| Which { dialect: side.dialect().name.into(), id: id.to_string() })
 }
 
 impl Finder<'_> {
-    /// The routes that a filter finds, in the order of the gateways.
+    /// Finds the routes that match a filter, in the order of the gateways.
     pub fn find(self, filter: &RouteFilter) -> RouteList<Listed> {
         let request = request_of(filter);
         let words = filter.text.trim().to_lowercase();
-        let names = &ServiceNames::of(self.story);
+        let names = &ServiceNames::of(self.overview);
         let asked = request.map(|(host, path)| format!("{}{path}", host.unwrap_or_default()));
         let mut found = RouteList { request: asked, ..RouteList::default() };
         for (side_at, side) in self.compilation.sides().enumerate() {
@@ -72,7 +71,7 @@ impl Finder<'_> {
                 let id = &gateway.id;
                 let of = NamedGateway { of: side, id }.label();
                 let which = which(side, id, self.shown != (side_at, at));
-                // Rows whose path takes the request, whatever else they look at, by their pointers.
+                // The pointers of the rows whose path matches the request. Ignores other conditions.
                 let mut taking: HashSet<String> = HashSet::new();
                 let rows: Box<dyn Iterator<Item = RouteRow>> = match side.gateways().find(|of| of.id == id) {
                     Some(gateway) => {
@@ -82,9 +81,9 @@ impl Finder<'_> {
                         Box::new(Rules::new(routes(gateway), names))
                     }
                     None => {
-                        let rows = side.app_gateways().find(|of| of.named.id == id).map(routes_of_app_gateway).unwrap_or_default();
+                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).unwrap_or_default();
                         if let Some((host, path)) = request {
-                            taking.extend(rows.iter().filter(|row| row_of_app_gateway_takes(row, host, path)).map(|row| row.pointer.clone()));
+                            taking.extend(rows.iter().filter(|row| app_gateway_row_matches(row, host, path)).map(|row| row.pointer.clone()));
                         }
                         Box::new(in_words(rows, names))
                     }
@@ -106,25 +105,25 @@ impl Finder<'_> {
     }
 }
 
-/// The rows of an Application Gateway: its Services by name, and its listeners, whose own names are hashes, by protocol and port.
+/// The rows of an Application Gateway. Names pools by their Services, and listeners by protocol and port because their names are hashes.
 fn in_words<'n>(rows: Vec<RouteRow>, names: &'n ServiceNames<'_>) -> impl Iterator<Item = RouteRow> + 'n {
     rows.into_iter().map(|row| {
         let service = row.upstreams.first().map(|pool| (names.name(pool), pool));
-        let told = match service {
-            Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.told),
-            _ => row.told,
+        let summary = match service {
+            Some((service, pool)) if service != pool.as_str() => format!("to {service}, at {}", row.summary),
+            _ => row.summary,
         };
         let port = row.address.trim_start_matches(':');
-        RouteRow { told, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
+        RouteRow { summary, listener: row.chain.to_uppercase().into(), address: format!("port {port}"), chain: String::new(), ..row }
     })
 }
 
-/// The rules of an Envoy: its routes, of which twins are one.
+/// The rules of an Envoy. An http route and an https route with the same conditions are one rule.
 struct Rules<'n, 's> {
     rows: RouteRows<'n>,
-    /// The last rule, whose twin may follow.
+    /// The last rule. The next route may belong to it.
     last: Option<RouteRow>,
-    /// By where their virtual host is: the number of the last rule, and the number of each route.
+    /// By virtual host: the number of the last rule, and the number of each route.
     numbers: HashMap<String, (u32, HashMap<u32, u32>)>,
     names: &'n ServiceNames<'s>,
 }
@@ -157,7 +156,7 @@ impl Iterator for Rules<'_, '_> {
             known.insert(row.order, number);
             let shadowed_by = row.shadowed_by.map(|by| known.get(&by).copied().unwrap_or_default());
             let mut row = RouteRow { order: number, shadowed_by, ..row };
-            row.told = by_service(&row, self.names);
+            row.summary = by_service(&row, self.names);
             if let Some(done) = self.last.replace(row) {
                 return Some(done);
             }
@@ -165,17 +164,17 @@ impl Iterator for Rules<'_, '_> {
     }
 }
 
-/// What a route does, with Services for clusters: each part of the sentence ends with one.
+/// The effect of a route, with Services instead of clusters.
 fn by_service(row: &RouteRow, names: &ServiceNames<'_>) -> String {
     let clusters: HashSet<&str> = row.upstreams.iter().map(|cluster| cluster.as_str()).collect();
-    let parts = row.told.split(", ").map(|part| match part.rsplit_once(' ') {
+    let parts = row.summary.split(", ").map(|part| match part.rsplit_once(' ') {
         Some((before, cluster)) if clusters.contains(cluster) => format!("{before} {}", names.name(cluster)),
         _ => part.to_string(),
     });
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether two routes are one rule, once for https and once for http.
+/// Whether two routes are one rule, for https and for http.
 fn are_twins(first: &RouteRow, second: &RouteRow) -> bool {
     let others = |row: &RouteRow| row.conditions.iter().filter(|condition| !condition.starts_with(TRANSPORT)).cloned().collect::<Vec<_>>();
     let differ = first.conditions != second.conditions;

@@ -1,9 +1,10 @@
-//! What the worker keeps between questions: the compiler's memory, the last compile, and the documents that were looked at.
-//!
-//! What must not be here: how a document becomes rows (`tree`), what belongs to a selection (`thread`), and how other answers are put.
+//! The worker's state between questions: the compiler's memory, the last compile, and the viewed documents. Does not write answers; see `tree`,
+//! `thread` and the other modules.
 
-use crate::languages::{inputs, is_found, needed};
-use crate::protocol::{Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, Spot, Target, Thread, Way, Work, WrittenRequest};
+use crate::languages::{inputs, is_detected, requested};
+use crate::protocol::{
+    Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
+};
 use crate::worker::app_gateway;
 use crate::worker::common::{Told, in_its_order, options, told, turns};
 use crate::worker::compare::{Changes, Loaded, Proxies};
@@ -12,18 +13,19 @@ use crate::worker::drawing;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
 use crate::worker::routes;
+use crate::worker::selection;
 use crate::worker::share;
-use crate::worker::thread;
 use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
+use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, Thread as CoreThread, TracedGateway, View, Viewed, asking,
-    asking_app_gateway, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
+    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, TracedGateway, View, Viewed, app_gateway_routes,
+    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::HeldBack;
@@ -35,45 +37,42 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Of more objects than this, what only other questions need is made again for them and not kept: a worker's memory never shrinks.
+/// For inputs with more objects, the session computes views again instead of keeping them: a worker's memory never shrinks.
 const KEPT_OBJECTS: usize = 8_000;
 
-/// The worker's memory.
 pub struct Session {
-    /// The dialects of this worker.
     dialects: &'static [&'static Dialect],
     compiler: Compiler,
     compilation: Compilation,
-    /// The gateway that is shown: its side and its place there.
+    /// The indexes of the shown side and of its shown gateway.
     shown: (usize, usize),
-    /// What it was compiled with.
+    /// The options of the last compile.
     options: Options,
-    /// The same for others: with a dialect only where a person chose it, or where the input does not say.
+    /// The options to export. They name a dialect only if the user chose it, or if detection does not find it.
     shared: Options,
-    /// What Envoys get of it, as far as it was needed.
+    /// The Envoy configurations that were needed so far.
     configs: Configs,
-    /// What no answer may have.
+    /// Removes credentials from answers.
     held_back: HeldBack,
-    /// What all Envoys get of it, when it was compared.
+    /// The configuration of all Envoys, if it was compared.
     proxies: Option<Proxies>,
-    /// What was compared with last.
+    /// The last state that was compared.
     other: Option<Loaded>,
     trees: BTreeMap<Doc, Tree>,
-    /// Which objects made what Envoy gets, where it is not there as a tree.
+    /// Which objects produced the Envoy configuration. Only if the configuration is not in `trees`.
     map: Option<Arc<OutputMap>>,
-    /// How documents of the compile before were folded: what is folded in them stays so.
+    /// The folding of the previous compile's documents. The same rows stay folded.
     before: BTreeMap<Doc, Folding>,
     selected: Option<Target>,
-    /// The whole graph, when it was asked for.
+    /// The whole graph, if it was needed.
     graph: Option<explain::Graph>,
-    /// The same as a story, by which requests are named.
-    story: Option<explain::Graph>,
-    /// The top of each box of the graph as last drawn: what was there keeps its order.
+    /// The overview of the graph. It also names the steps of requests.
+    overview: Option<explain::Graph>,
+    /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
 
 impl Session {
-    /// With nothing compiled, for these dialects.
     pub fn new(dialects: &'static [&'static Dialect]) -> Self {
         Self {
             dialects,
@@ -90,7 +89,7 @@ impl Session {
             before: BTreeMap::new(),
             selected: None,
             graph: None,
-            story: None,
+            overview: None,
             tops: BTreeMap::new(),
             held_back: Default::default(),
         }
@@ -103,8 +102,7 @@ fn fine<T: Serialize>(answer: &T) -> String {
     answered(out, written)
 }
 
-/// What was written, or why it could not be. Apart from `fine`, so that it is there once and not for each type of answer.
-#[inline(never)]
+/// The JSON that was written, or a refusal if writing failed. Separate from `fine`, which is compiled once per type of answer.
 fn answered(out: Vec<u8>, written: serde_json::Result<()>) -> String {
     match written {
         Ok(()) => String::from_utf8(out).unwrap_or_default(),
@@ -116,7 +114,11 @@ fn refused(why: &str) -> String {
     serde_json::to_string(&Answer::<()>::Refused(why.into())).unwrap_or_default()
 }
 
-/// What there is to say, or why there is nothing.
+/// The documentation page of a finding code, in Markdown.
+fn code_page(code: &str) -> Option<&'static str> {
+    dialect::code(code).map(|code| code.page)
+}
+
 fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     match answer {
         Ok(answer) => fine(answer),
@@ -124,29 +126,29 @@ fn said<T: Serialize>(answer: &Result<T, String>) -> String {
     }
 }
 
-/// The gateway at a place, if it runs.
+/// The gateway at these indexes, if it runs.
 fn gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<GatewayRef<'_>> {
     let side = compilation.sides().nth(side)?;
     let id = &side.side.gateways.get(at)?.id;
     side.gateways().find(|gateway| gateway.id == id)
 }
 
-/// The Application Gateway at a place.
+/// The Application Gateway at these indexes.
 fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<AppGatewayRef<'_>> {
     let side = compilation.sides().nth(side)?;
     let id = &side.side.gateways.get(at)?.id;
     side.app_gateways().find(|gateway| gateway.named.id == id)
 }
 
-/// How many routes and clusters, or pools, all gateways have.
+/// The number of routes and of clusters or pools in all gateways.
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
-    let of_others = compilation.app_gateways().map(|gateway| (routes_of_app_gateway(gateway).len(), pools(gateway)));
+    let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
     of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
-/// Which gateway is to be shown: the one that is asked for, or the first.
+/// The indexes of the requested gateway, or of the first gateway.
 fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>) -> (usize, usize) {
     let side = compilation.sides.iter().position(|side| Some(side.dialect.name) == dialect).unwrap_or_default();
     let gateways = compilation.sides.get(side).map(|side| side.gateways.as_slice()).unwrap_or_default();
@@ -154,14 +156,14 @@ fn shown(compilation: &Compilation, dialect: Option<&str>, gateway: Option<&str>
 }
 
 impl Session {
-    /// Answers a question, which is JSON.
+    /// Answers a question. Both are JSON.
     pub fn answer(&mut self, question: Vec<u8>) -> String {
         let question = String::from_utf8(question).unwrap_or_default();
         let read = serde_json::from_str(&question);
         drop(question);
         match read {
             Ok(question) => {
-                // A link has what a person wants in it, and what is opened is theirs.
+                // Exported and imported work belongs to the user and keeps its credentials.
                 let is_own = matches!(question, Question::Share(_) | Question::Keep(_) | Question::Open(_));
                 let is_file = matches!(question, Question::Text { .. } | Question::Tests(_));
                 let answer = self.dispatch(question);
@@ -171,11 +173,11 @@ impl Session {
                     _ => in_its_order(self.scrubbed(answer)),
                 }
             }
-            Err(error) => refused(&format!("this is no question: {error}")),
+            Err(error) => refused(&format!("invalid question: {error}")),
         }
     }
 
-    /// An answer without credentials of what was compiled.
+    /// Removes the credentials of the compiled work from an answer.
     fn scrubbed(&self, answer: String) -> String {
         let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
         held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
@@ -184,7 +186,7 @@ impl Session {
         })
     }
 
-    /// Whether views of the compile take much memory.
+    /// Whether views of the compile need much memory.
     fn is_large(&self) -> bool {
         self.compilation.objects.len() > KEPT_OBJECTS
     }
@@ -209,19 +211,19 @@ impl Session {
             Question::WhyNot(target) => fine(&self.why_not(&target)),
             Question::Select(target) => {
                 self.selected = Some(target);
-                fine(&self.thread())
+                fine(&self.selection())
             }
             Question::Release => {
                 self.selected = None;
                 self.trees.values_mut().for_each(|tree| {
                     let _ = tree.light(&[]);
                 });
-                fine(&Thread::default())
+                fine(&SelectionDetails::default())
             }
             Question::Routes(filter) => {
-                self.story();
-                let Self { compilation, configs, shown, story, .. } = self;
-                fine(&routes::Finder { compilation, configs, shown: *shown, story: story.get_or_insert_default() }.find(&filter))
+                self.overview();
+                let Self { compilation, configs, shown, overview, .. } = self;
+                fine(&routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter))
             }
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
@@ -235,10 +237,11 @@ impl Session {
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => said(&share::opened(&text)),
             Question::Compare(other) => said(&self.compare(other)),
+            Question::CodePage(code) => fine(&code_page(&code)),
         }
     }
 
-    /// Questions about a document as a tree.
+    /// Answers questions about a document as a tree.
     fn about_tree(&mut self, question: Question) -> String {
         let doc = match question {
             Question::Rows { doc, from, count } => return fine(&self.rows(doc, from, count)),
@@ -255,31 +258,31 @@ impl Session {
                 self.tree(doc).fold(open);
                 doc
             }
-            _ => return refused("this question is about no document"),
+            _ => return refused("this question is not about a document"),
         };
         fine(&self.rows(doc, 0, 0))
     }
 
-    /// Questions about the graph.
+    /// Answers questions about the graph.
     fn about_graph(&mut self, question: Question) -> String {
         match question {
             Question::Graph(focus) => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::draw(graph, &focus, &mut self.tops))
             }
             Question::Picture(focus) => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::picture_of(graph, &focus, self.tops.clone()))
             }
             Question::Seek { text, focus } => {
-                let graph = self.altitude(&focus);
+                let graph = self.at_level(&focus);
                 fine(&drawing::seek(graph, &focus, &text))
             }
             _ => refused("this question is not about the graph"),
         }
     }
 
-    /// Questions about requests.
+    /// Answers questions about requests.
     fn about_requests(&mut self, question: Question) -> String {
         match question {
             Question::Try(written) => said(&self.way(&written)),
@@ -288,10 +291,10 @@ impl Session {
                 false => fine(&None::<WrittenRequest>),
             },
             Question::Suggest(pointer) => fine(&match self.app_gateway() {
-                Some(gateway) => asking_app_gateway(&routes_of_app_gateway(gateway), pointer.as_deref()),
+                Some(gateway) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
                 None => {
                     let config = self.envoy_config();
-                    asking(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                    sample_request(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
                 }
             }),
             Question::Judge(saved) => fine(&self.judge(&saved)),
@@ -314,7 +317,7 @@ impl Session {
         found
     }
 
-    /// Routes and clusters by their names.
+    /// Routes and clusters by name.
     fn parts(&self) -> Vec<Part> {
         let written = self.routes().filter(|row| !row.made_by.is_empty());
         let route = |row: RouteRow| {
@@ -331,41 +334,40 @@ impl Session {
         written.map(route).chain(clusters.map(cluster)).collect()
     }
 
-    /// What the Envoy that is shown gets.
+    /// The configuration of the shown Envoy.
     fn envoy_config(&mut self) -> Arc<EnvoyConfig> {
         let ir = self.gateway().map(|gateway| gateway.ir.clone());
         ir.map(|ir| self.configs.of(&ir)).unwrap_or_default()
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
-        self.story();
-        if let (Some(gateway), Some(story)) = (self.app_gateway(), &self.story) {
-            return app_gateway::way(gateway, &self.positions(), story, written);
+        self.overview();
+        if let (Some(gateway), Some(overview)) = (self.app_gateway(), &self.overview) {
+            return app_gateway::way(gateway, &self.positions(), overview, written);
         }
         let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
-        let (Some(gateway), Some(story)) = (self.gateway(), &self.story) else {
+        let (Some(gateway), Some(overview)) = (self.gateway(), &self.overview) else {
             return Ok(Way::default());
         };
         let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map };
-        request::way(gateway, &ground, story, written)
+        request::way(gateway, &ground, overview, written)
     }
 
-    /// Why requests do not reach what is at a place.
     fn why_not(&mut self, target: &Target) -> Option<Reach> {
         let resources = self.core_thread(target).resources(&self.compilation);
         let again = reach::Again { dialects: self.dialects, options: &self.options };
         reach::reach(&self.compilation, self.side()?, &resources, &again)
     }
 
-    /// The story of what was written.
-    fn story(&mut self) -> &explain::Graph {
-        if self.story.is_none() {
-            self.story = Some(drawing::written_story(self.whole_graph()));
+    /// The overview of the graph.
+    fn overview(&mut self) -> &explain::Graph {
+        if self.overview.is_none() {
+            self.overview = Some(drawing::written_overview(self.whole_graph()));
             if self.is_large() {
                 self.graph = None;
             }
         }
-        self.story.get_or_insert_default()
+        self.overview.get_or_insert_default()
     }
 
     fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
@@ -377,8 +379,6 @@ impl Session {
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
-    // Apart from the rest, so that it can be loaded apart (`assets/split.mjs`); so is what is marked like this elsewhere.
-    #[inline(never)]
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
         let loaded = match self.other.take().filter(|loaded| loaded.is(&other)) {
             Some(loaded) => loaded,
@@ -391,29 +391,29 @@ impl Session {
         Ok(self.other.insert(loaded).compare(now, shown))
     }
 
-    /// The gateway that is shown, if it runs.
+    /// The shown gateway, if it is an Envoy that runs.
     fn gateway(&self) -> Option<GatewayRef<'_>> {
         gateway_at(&self.compilation, self.shown)
     }
 
-    /// The Application Gateway that is shown, if it is one.
+    /// The shown gateway, if it is an Application Gateway.
     fn app_gateway(&self) -> Option<AppGatewayRef<'_>> {
         app_gateway_at(&self.compilation, self.shown)
     }
 
-    /// The side of the gateway that is shown.
+    /// The side of the shown gateway.
     fn side(&self) -> Option<SideRef<'_>> {
         self.compilation.sides().nth(self.shown.0)
     }
 
-    /// The dialect that is shown.
+    /// The shown dialect, as a list.
     fn dialects(&self) -> Vec<&'static Dialect> {
         self.side().map(SideRef::dialect).into_iter().collect()
     }
 
-    /// The routes of the gateway that is shown, each made when it is asked for.
+    /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
-        let of_app_gateway = || self.app_gateway().map(routes_of_app_gateway).unwrap_or_default();
+        let of_app_gateway = || self.app_gateway().map(app_gateway_routes).unwrap_or_default();
         self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
     }
 
@@ -428,26 +428,25 @@ impl Session {
         Some((source, offset))
     }
 
-    /// What a line makes of Envoy's configuration.
+    /// The parts of Envoy's configuration that a line produces.
     fn makes(&mut self, spot: Spot) -> Vec<String> {
         let core = self.core_thread(&Target::Line { file: spot.file, line: spot.line });
-        // Nobody waits for a document of hundreds of megabytes to read a hint.
+        // A hint must not build a document of hundreds of megabytes.
         if self.is_large() && !self.trees.contains_key(&Doc::Envoy) {
             let map = self.map(Doc::Envoy);
-            return thread::counts(&core, &self.compilation, &map).into_iter().collect();
+            return selection::counts(&core, &self.compilation, &map).into_iter().collect();
         }
         self.tree(Doc::Envoy);
-        self.trees.get(&Doc::Envoy).map(|tree| thread::makes(&core, &self.compilation, tree)).unwrap_or_default()
+        self.trees.get(&Doc::Envoy).map(|tree| selection::makes(&core, &self.compilation, tree)).unwrap_or_default()
     }
 
-    /// Lets go of the last compile, and of what was made of it to look at it: beside the next one, it would take memory twice. What the compiler goes
-    /// on from, it keeps itself.
+    /// Drops the last compile and its views. Otherwise both compiles would need memory at the same time. The compiler keeps its own memory.
     fn let_go(&mut self) {
         self.compilation = Compilation::default();
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
         self.map = None;
         self.graph = None;
-        self.story = None;
+        self.overview = None;
         self.configs = Configs::default();
         self.proxies = None;
     }
@@ -455,16 +454,12 @@ impl Session {
     fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Told>>, String> {
         let start = js_sys::Date::now();
         let inputs = inputs(&work.files);
-        let (needs, wanted) = needed(&inputs, work);
-        if needs.iter().any(|name| Dialect::named(name, self.dialects).is_none()) {
-            let needs = needs.into_iter().map(String::from).collect();
-            return Ok(Compiled { needs, ..Compiled::default() });
-        }
+        let wanted = requested(&inputs, work);
         self.options = options(work, wanted, self.dialects)?;
         self.let_go();
-        let is_told = work.chosen || !is_found(&inputs, wanted);
+        let is_told = work.chosen || !is_detected(&inputs, wanted);
         self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
-        // An input of several dialects is compiled for each; one of them is shown, and what is found by all.
+        // Compiles an input of several dialects for each of them. The page shows one dialect, and the findings of all.
         let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
         if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
             compilation = self.compiler.compile(&inputs, &self.options);
@@ -486,7 +481,6 @@ impl Session {
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
-            needs: Vec::new(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
             stopped: compilation
@@ -504,7 +498,7 @@ impl Session {
         })
     }
 
-    /// The gateways of the side that is shown.
+    /// The ids of the gateways of the shown side.
     fn gateway_names(&self) -> Vec<String> {
         self.side().map(|of| of.side.gateways.iter().map(|gateway| gateway.id.to_string()).collect()).unwrap_or_default()
     }
@@ -514,12 +508,12 @@ impl Session {
         self.graph.insert(graph)
     }
 
-    /// The graph at the altitude that is asked for.
-    fn altitude(&mut self, focus: &GraphFocus) -> explain::Graph {
-        if drawing::is_written_story(focus) { self.story().clone() } else { drawing::altitude(self.whole_graph(), focus) }
+    /// The graph at the requested level of detail.
+    fn at_level(&mut self, focus: &GraphFocus) -> explain::Graph {
+        if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) }
     }
 
-    /// A document, made when it is first asked for.
+    /// A document, built when it is first needed.
     pub fn tree(&mut self, doc: Doc) -> &mut Tree {
         let Self { compiler, compilation, trees, before, shown, .. } = self;
         trees.entry(doc).or_insert_with(|| {
@@ -546,7 +540,7 @@ impl Session {
         })
     }
 
-    /// Which objects made a document. What Envoy gets need not be there as a tree for that.
+    /// Which objects produced a document. Does not build the document of an Envoy.
     fn map(&mut self, doc: Doc) -> Arc<OutputMap> {
         if let Some(tree) = self.trees.get(&doc) {
             return tree.map().clone();
@@ -558,8 +552,8 @@ impl Session {
         self.map.get_or_insert_with(make).clone()
     }
 
-    /// The thread of a target. Of a large input the IR, which nobody may have opened, does not tell what a line makes.
-    fn core_thread(&mut self, target: &Target) -> CoreThread {
+    /// The core's thread of a target. For a large input, leaves out the IR unless the user opened it.
+    fn core_thread(&mut self, target: &Target) -> Lineage {
         match target {
             Target::Line { file, line } => {
                 let mut maps = vec![self.map(Doc::Envoy)];
@@ -568,21 +562,21 @@ impl Session {
                 }
                 let source = self.positions().source(file);
                 let maps: Vec<&OutputMap> = maps.iter().map(|map| &**map).collect();
-                source.and_then(|source| CoreThread::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
+                source.and_then(|source| Lineage::of_line(&self.compilation, source, *line, &maps)).unwrap_or_default()
             }
-            Target::Place { doc, pointer } => CoreThread::of_place(&self.map(*doc), pointer),
-            Target::Row { doc, node } => self.trees.get(doc).map(|tree| CoreThread::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
+            Target::Place { doc, pointer } => Lineage::of_place(&self.map(*doc), pointer),
+            Target::Row { doc, node } => self.trees.get(doc).map(|tree| Lineage::of_place(tree.map(), &tree.pointer(*node))).unwrap_or_default(),
         }
     }
 
     fn rows(&mut self, doc: Doc, from: u32, count: u32) -> Rows {
         let is_new = !self.trees.contains_key(&doc);
         self.tree(doc);
-        // What was selected before it was there.
+        // Highlights an earlier selection in a new document.
         if let Some(target) = self.selected.clone().filter(|_| is_new) {
             let core = self.core_thread(&target);
             if let Some(tree) = self.trees.get_mut(&doc) {
-                let _ = tree.light(&thread::places(&target, &core, &self.compilation, doc, Some(tree), tree.map()));
+                let _ = tree.light(&selection::places(&target, &core, &self.compilation, doc, Some(tree), tree.map()));
             }
         }
         match self.trees.get(&doc) {
@@ -591,9 +585,9 @@ impl Session {
         }
     }
 
-    fn thread(&mut self) -> Thread {
-        let Some(target) = self.selected.clone() else { return Thread::default() };
-        // A place is named by what its document has there.
+    fn selection(&mut self) -> SelectionDetails {
+        let Some(target) = self.selected.clone() else { return SelectionDetails::default() };
+        // The document contains the names for a place.
         if let Target::Place { doc, .. } = &target {
             self.tree(*doc);
         }
@@ -603,24 +597,24 @@ impl Session {
         }
         let core = self.core_thread(&target);
         let map = self.map(Doc::Envoy);
-        let mut thread = self.side().map(|side| thread::told(&target, &core, side, &self.trees)).unwrap_or_default();
+        let mut details = self.side().map(|side| selection::told(&target, &core, side, &self.trees)).unwrap_or_default();
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
-            let pointers = thread::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());
+            let pointers = selection::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());
             if let Some(row) = tree.light(&pointers) {
                 rows.push((*doc, row));
             }
         }
-        thread.envoy = thread::places(&target, &core, &self.compilation, Doc::Envoy, self.trees.get(&Doc::Envoy), &map);
-        self.story();
+        details.envoy = selection::places(&target, &core, &self.compilation, Doc::Envoy, self.trees.get(&Doc::Envoy), &map);
+        self.overview();
         self.whole_graph();
-        if let (Some(graph), Some(told)) = (&self.graph, &self.story) {
-            (thread.nodes, thread.groups) = drawing::lit(graph, told, &self.compilation, &core);
+        if let (Some(graph), Some(overview)) = (&self.graph, &self.overview) {
+            (details.nodes, details.groups) = drawing::boxes_of_selection(graph, overview, &self.compilation, &core);
         }
         if self.is_large() {
             self.graph = None;
         }
-        thread.rows = rows;
-        thread
+        details.rows = rows;
+        details
     }
 }

@@ -1,52 +1,49 @@
-//! A document as rows: which there are, which are folded, where each comes from. Only the rows that are looked at are ever made.
-//!
-//! What must not be here: how a row looks.
+//! A document as rows: which rows exist, which are folded, and the origin of each. Creates only the visible rows. Does not style them; see
+//! `page/views/tree.rs`.
 
 use crate::protocol::{Form, Row, Rows, SearchHit};
 use crate::worker::lines::{self, Line, children};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::SideRef;
 use chancery_core::explain::{OriginView, Positions, name_of};
-use chancery_core::order::Gather as _;
 use chancery_core::resource::{Origin, Rule};
 use chancery_core::text::{Node, Value, to_json, to_yaml};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Rows that are open to begin with, by depth.
+/// Rows up to this depth are open at first.
 const OPEN_TO: u16 = 3;
 
-/// What is shown of a text in one row.
+/// The largest number of characters of a text in one row.
 const MOST_CHARACTERS: usize = 400;
 
-/// A document, its rows, and what is folded.
 pub struct Tree {
     root: Node,
     map: Arc<OutputMap>,
     items: Vec<Item>,
-    /// Rows that were opened or closed against the habit.
+    /// Rows that were opened or closed against the default.
     changed: HashSet<u32>,
-    /// Whether rows are open by habit, whatever their depth.
+    /// Whether rows are open by default. If missing, the depth decides.
     habit: Option<bool>,
     form: Form,
-    /// Rows as written and folded now.
+    /// The rows in the current form, with the current folding.
     visible: Vec<Line>,
-    /// Which belong to the selection: first row and the one after the last.
+    /// The rows that belong to the selection: first row and end of each range.
     lit: Vec<(u32, u32)>,
 }
 
 /// How a document is folded and written.
 pub struct Folding {
-    /// Rows that were opened or closed against the habit, as pointers.
+    /// Rows that were opened or closed against the default, as pointers.
     changed: Vec<String>,
     habit: Option<bool>,
     form: Form,
 }
 
-/// A row before it is made.
+/// A row that is not created yet.
 struct Item {
     parent: u32,
-    /// Its place in its parent.
+    /// Its index in its parent.
     at: u32,
     depth: u16,
     /// The row after its last descendant.
@@ -54,7 +51,6 @@ struct Item {
 }
 
 impl Tree {
-    /// Of a document and what made it.
     pub fn new(root: Node, map: Arc<OutputMap>) -> Self {
         let mut tree =
             Self { root, map, items: Vec::new(), changed: HashSet::new(), habit: None, form: Form::Tree, visible: Vec::new(), lit: Vec::new() };
@@ -65,12 +61,12 @@ impl Tree {
         tree
     }
 
-    /// How it is folded and written, for the document that comes after it.
+    /// The folding and form, for the next compile's document.
     pub fn folding(&self) -> Folding {
         Folding { changed: self.changed.iter().map(|item| self.pointer(*item)).collect(), habit: self.habit, form: self.form }
     }
 
-    /// Takes over how the document before was folded and written.
+    /// Applies the folding and form of the previous compile's document.
     pub fn like(mut self, before: &Folding) -> Self {
         let item = |pointer: &String| Some(self.item(pointer)).filter(|item| self.pointer(*item) == *pointer);
         self.changed = before.changed.iter().filter_map(item).collect();
@@ -80,18 +76,16 @@ impl Tree {
         self
     }
 
-    /// Writes it in another way.
+    /// Changes the form.
     pub fn write(&mut self, form: Form) {
         self.form = form;
         self.show();
     }
 
-    /// The document.
     pub fn root(&self) -> &Node {
         &self.root
     }
 
-    /// Where each origin went.
     pub fn map(&self) -> &Arc<OutputMap> {
         &self.map
     }
@@ -134,12 +128,11 @@ impl Tree {
         (key, is_item, node, pointer)
     }
 
-    /// The pointer of a row.
     pub fn pointer(&self, item: u32) -> String {
         self.look(item).3
     }
 
-    /// The row of a pointer, or of the nearest that there is.
+    /// The row at a pointer, or the nearest existing row.
     pub fn item(&self, pointer: &str) -> u32 {
         let (mut node, mut item) = (&self.root, 0);
         for step in pointer.split('/').skip(1) {
@@ -175,7 +168,7 @@ impl Tree {
         let end = |item: u32| self.items.get(item as usize).map_or(item + 1, |item| item.end);
         match self.form {
             Form::Tree => {
-                // The root itself is no row.
+                // The root itself is not a row.
                 let mut at = 1;
                 while (at as usize) < self.items.len() {
                     visible.push(Line::of(at));
@@ -200,14 +193,14 @@ impl Tree {
         self.show();
     }
 
-    /// Opens or closes everything.
+    /// Opens or closes all rows.
     pub fn fold(&mut self, open: bool) {
         self.changed.clear();
         self.habit = Some(open);
         self.show();
     }
 
-    /// Opens what holds a row.
+    /// Opens all rows that contain a row.
     fn reveal(&mut self, item: u32) {
         let mut at = self.items.get(item as usize).map_or(u32::MAX, |item| item.parent);
         let mut above = Vec::new();
@@ -221,9 +214,9 @@ impl Tree {
         self.show();
     }
 
-    /// These places belong to the selection. Tells the first row of them.
+    /// Highlights these places and returns the first row.
     pub fn light(&mut self, pointers: &[String]) -> Option<u32> {
-        let items: BTreeSet<u32> = pointers.iter().map(|pointer| self.item(pointer)).filter(|item| *item != 0).gathered();
+        let items: BTreeSet<u32> = pointers.iter().map(|pointer| self.item(pointer)).filter(|item| *item != 0).collect();
         self.lit = items.iter().filter_map(|item| Some((*item, self.items.get(*item as usize)?.end))).collect();
         let first = *items.first()?;
         self.reveal(first);
@@ -231,12 +224,12 @@ impl Tree {
     }
 
     fn row_of(&self, item: u32) -> Option<u32> {
-        // In YAML, what begins behind a dash has no line of its own.
+        // In YAML, the first line of a list item starts after its dash, and the item has no separate line.
         let is_it = |line: &Line| !line.closes && if self.form == Form::Tree { line.item == item } else { line.item >= item };
         self.visible.iter().position(is_it).map(|at| at as u32)
     }
 
-    /// Some rows.
+    /// Writes some rows.
     pub fn rows(&self, from: u32, count: u32, side: SideRef<'_>) -> Rows {
         let positions = side.compilation.positions();
         let some = self.visible.iter().skip(from as usize).take(count as usize);
@@ -279,7 +272,7 @@ impl Tree {
         let origin = |of: &[Origin]| of.iter().min_by_key(|origin| origin.rule() == Rule::Default).copied();
         let own = self.map.get(&pointer).and_then(origin);
         let view = own.map(|origin| OriginView::of(origin, side, positions));
-        // What a default holds is default too.
+        // All parts of a default value are defaults too.
         let around = || self.map.lookup(&pointer).and_then(|place| origin(place.origins)).map(Origin::rule);
         let rule = own.map(Origin::rule).or_else(|| around().filter(|rule| *rule == Rule::Default));
         let lit = self.lit.iter().any(|(first, after)| *first <= at && at < *after);
@@ -301,7 +294,7 @@ impl Tree {
         }
     }
 
-    /// The next row whose key or value holds a text.
+    /// Finds the next row whose key or value contains a text.
     pub fn find(&mut self, text: &str, after: Option<u32>, back: bool) -> SearchHit {
         let wanted = text.to_lowercase();
         let mut hits = Vec::new();
@@ -365,7 +358,7 @@ fn sort(node: &Node) -> &'static str {
     }
 }
 
-/// A value in one line, or what it holds.
+/// A value on one line, or a summary of the contents.
 fn told(node: &Node) -> String {
     let name = || name_of(node).unwrap_or_default().to_string();
     match &node.value {
@@ -388,7 +381,7 @@ fn text(of: &str) -> Node {
     Node::synthesised(Value::String(of.into()))
 }
 
-/// A value in one line of YAML.
+/// A value on one line of YAML.
 fn in_yaml(node: &Node) -> String {
     let yaml = to_yaml(node);
     let yaml = yaml.trim_end();

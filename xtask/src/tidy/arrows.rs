@@ -7,7 +7,8 @@ use super::File;
 
 const SHARED: &[&str] = &["chancery-text", "chancery-base", "chancery-kubernetes"];
 const BACK_ENDS: &[&str] = &["chancery-envoy", "chancery-app-gateway", "chancery-nginx"];
-const DIALECTS: &[&str] = &["chancery-ambassador", "chancery-contour", "chancery-consul", "chancery-agic", "chancery-ingress-nginx"];
+const DIALECTS: &[&str] =
+    &["chancery-ambassador", "chancery-contour", "chancery-consul", "chancery-agic", "chancery-envoy-gateway", "chancery-ingress-nginx"];
 
 /// The groups of crates that each crate may depend on.
 const CRATES: &[(&str, &[&[&str]])] = &[
@@ -21,6 +22,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("core/agic", &[SHARED]),
     // Its controller writes nginx.conf, which is one of its outputs.
     ("core/ingress-nginx", &[SHARED, &["chancery-nginx"]]),
+    ("core/envoy-gateway", &[SHARED, &["chancery-envoy-api"]]),
     ("core/envoy", &[&["chancery-text", "chancery-base", "chancery-envoy-api"]]),
     ("core/app-gateway", &[&["chancery-text", "chancery-base"]]),
     ("core/nginx", &[&["chancery-text", "chancery-base"]]),
@@ -35,6 +37,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("tests", &[&["chancery-core", "chancery-envoy-api", "chancery-parity"]]),
     ("tests/wasm", &[&["chancery-core"]]),
     ("xtask", &[]),
+    ("xtask/bindgen", &[]),
     ("xtask/codegen", &[]),
 ];
 

@@ -7,8 +7,10 @@ mod class;
 mod events;
 mod gateway;
 mod limits;
+mod listener_order;
 mod listeners;
 mod paths;
+mod patterns;
 mod rewrites;
 mod shared;
 mod tls;
@@ -58,6 +60,7 @@ const CHECKS: &[Check] = &[
     limits::check,
     tls::check,
     listeners::check,
+    listener_order::check,
     paths::check,
     backends::check,
     rewrites::check,

@@ -1,6 +1,7 @@
 //! Paths: what takes more than it says, and what nothing gets to.
 
 use super::listeners::words;
+use super::patterns;
 use super::{Checked, Run, named};
 use crate::build::listeners_of_rule;
 use crate::codes;
@@ -26,6 +27,7 @@ struct ListenerPaths {
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
+    checked.each(patterns::check);
     // Whether there is anything to look at, for each rule of each Ingress.
     let groups = processed.path_maps.iter().filter(|group| !checked.has_quiet_paths(group));
     let active: HashSet<(usize, Option<usize>)> = groups.flat_map(|group| &group.paths).map(|(at, paths)| (*at as usize, paths.rule)).collect();
@@ -33,7 +35,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     for (at, ingress) in processed.ingresses.iter().enumerate() {
         for (number, rule) in ingress.rules.iter().enumerate() {
             if !checked.is_quiet(at) {
-                let found = of_rule(checked, rule);
+                let found = of_rule(checked, rule, ingress.rules.get(number + 1));
                 checked.about(at, found);
             }
             if rule.http.is_none() || !active.contains(&(at, Some(number))) && !processed.path_maps.is_empty() {
@@ -52,10 +54,22 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     }
 }
 
-fn of_rule(checked: &Checked<'_, '_>, rule: &Rule) -> Vec<Diagnostic> {
+fn of_rule(checked: &Checked<'_, '_>, rule: &Rule, next: Option<&Rule>) -> Vec<Diagnostic> {
     if rule.http.is_none() {
-        let message = "the rule has no `http`, so it is skipped and its host gets no listener";
-        return Vec::from([checked.finding(&codes::RULE_WITHOUT_PATHS, message, rule.origin)]);
+        let host = rule.host.as_str();
+        let message = if host.is_empty() {
+            "the rule has no `http`, so AGIC skips it".into()
+        } else {
+            format!("the rule for `{host}` has no `http`, so AGIC skips it: `{host}` gets no listener")
+        };
+        let finding = checked.finding(&codes::RULE_WITHOUT_PATHS, message, rule.origin);
+        let split = next.filter(|next| next.http.is_some() && next.host.is_empty() && !host.is_empty());
+        return Vec::from([match split {
+            Some(next) => finding
+                .related(Place::origin(next.origin), "this rule has no host, so its paths apply to every host")
+                .help(format!("the dash before `http` starts a second rule: remove it, so that the paths apply to `{host}` only")),
+            None => finding,
+        }]);
     }
     rule.paths().iter().filter_map(|path| wide(checked, path)).collect()
 }
@@ -77,7 +91,7 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
             let message = format!("the gateway has no exact `{text}`, so the path takes every request that no other path takes");
             Some(checked.finding(&codes::EXACT_ROOT, message, path.path.origin))
         }
-        PathType::Prefix if !path.is_catch_all() && !text.ends_with(['/', '*']) => {
+        PathType::Prefix if !path.is_catch_all() && !text.ends_with(['/', '*']) && !patterns::is_odd(path) => {
             let message =
                 format!("the prefix `{text}` becomes `{text}*`, which takes `{text}x` as well; Kubernetes means `{text}` and what lies below");
             let finding = checked.finding(&codes::WIDE_PREFIX, message, path.path.origin);
@@ -101,8 +115,8 @@ impl ListenerPaths {
         }
         let pattern = pattern(path);
         if let Some(first) = self.places.get(&pattern) {
-            let message = format!("the path `{pattern}` is a duplicate for {}; the first one is used", words(id));
-            return Some(checked.finding(&codes::PATH_TAKEN, message, path.origin).related(Place::origin(*first), "the path that is used"));
+            let message = format!("`{pattern}` for {} is served by an earlier path, so no request reaches this one", words(id));
+            return Some(checked.finding(&codes::PATH_TAKEN, message, path.origin).related(Place::origin(*first), "this path is used"));
         }
         let covering = self.covering(&pattern);
         let finding = covering.map(|(earlier, at)| {

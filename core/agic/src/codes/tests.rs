@@ -1,6 +1,6 @@
-//! The page of each code is its test: its first example produces the code, and the mended one does not.
+//! Runs the page of each code: its example produces the code, and its fixed example does not.
 //!
-//! Words after `yaml` are variables of the controller, or `update-error=TEXT`; a `json` block is the gateway as it is.
+//! Words after `yaml` are variables of the controller, or `update-error=TEXT`; a `json` block is the existing gateway.
 
 use super::ALL;
 use crate::Options;
@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Severity, codes as common};
 
-/// The text of the first block of this kind under a heading, and the words behind the kind.
+/// Returns the first block of this kind under a heading, and the words after the kind.
 fn block<'p>(page: &'p str, heading: &str, kind: &str) -> Option<(&'p str, &'p str)> {
     let section = page.split("\n## ").find(|section| section.starts_with(heading))?;
     let (_, rest) = section.split_once(&*format!("```{kind}"))?;
@@ -38,18 +38,18 @@ fn outcome(page: &str, heading: &str) -> Option<Outcome> {
 fn check(code: &'static Code) -> Result<(), String> {
     let page = code.page;
     if page.lines().next() != Some(&*format!("# {}", code.name)) {
-        return Err("the title is another".into());
+        return Err("the title is not the code".into());
     }
     let Some(example) = outcome(page, "Example") else { return Err("there is no example".into()) };
     let names: BTreeSet<&str> = example.findings.iter().map(|finding| finding.code.name).collect();
     if !names.contains(code.name) {
         return Err(format!("the example does not produce it, but {names:?}"));
     }
-    if let Some(mended) = outcome(page, "How to mend it") {
-        let left = mended.findings.iter().filter(|left| left.code == code || left.severity == Severity::Error);
+    if let Some(fixed) = outcome(page, "How to fix it") {
+        let left = fixed.findings.iter().filter(|left| left.code == code || left.severity == Severity::Error);
         let left: Vec<String> = left.map(|left| format!("{}: {}", left.code.name, left.message)).collect();
         if !left.is_empty() {
-            return Err(format!("the mended example has {left:?}"));
+            return Err(format!("the fixed example has {left:?}"));
         }
     }
     Ok(())
@@ -62,10 +62,10 @@ fn every_page_produces_its_code() {
 }
 
 #[test]
-fn codes_are_unique_and_not_those_of_other_dialects() {
+fn codes_have_unique_names() {
     let mut names: BTreeSet<&str> = common::ALL.iter().map(|code| code.name).collect();
     for code in ALL {
-        assert!(names.insert(code.name), "{} is there twice", code.name);
+        assert!(names.insert(code.name), "{} is defined twice", code.name);
         assert!(!code.summary.ends_with('.'));
     }
     assert!(ALL.len() >= 25);

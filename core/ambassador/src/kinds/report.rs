@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use chancery_base::diagnostic::{Findings, Part, codes};
 use chancery_base::resource::{self, nearest};
-use chancery_base::schema::{Change, Path, Violation};
+use chancery_base::schema::{Change, Path, Violation, advise_move};
 use chancery_kubernetes::report;
 use chancery_text::{Node, NodeId};
 
@@ -30,7 +30,9 @@ impl<'a> Report<'a> {
                 let name = entry.key.as_str();
                 let meant = super::advice::meant(self.kind, version, name);
                 let other = || Some(format!("only {} has `{name}`, and this is {}", self.kind.other_version(name, version)?.name(), version.name()));
-                self.common.unknown_field(&path.key(name), (name, &entry.value), members, meant, false, other);
+                let moved = || advise_move(self.kind.schema(version)?, path, name);
+                let help = || moved().or_else(other);
+                self.common.unknown_field(&path.key(name), (name, &entry.value), members, meant, false, help);
             }
             Change::Null(entry, _) => self.common.null(&path.key(&entry.key), entry.value.id),
         }

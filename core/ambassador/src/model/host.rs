@@ -265,6 +265,27 @@ impl Model<'_> {
         }
     }
 
+    /// Warns if a Host's TLSContext is found in another namespace although the Host's own namespace has one with that name: Emissary looks
+    /// TLSContexts up by their bare names, and the first one of several keeps it (python/ambassador/config/config.py).
+    fn warn_of_other_namespace(&mut self, host: &Host, name: &Sourced<Str>, id: ContextId) {
+        let context = &self.contexts[id.0];
+        let renamed = format!("{}.{}", name.value, host.namespace);
+        let own = self.contexts.iter().any(|other| *other.identity.name == *renamed);
+        if context.namespace == host.namespace || !own {
+            return;
+        }
+        let message = format!(
+            "`{name}` is TLSContext `{name}` of namespace `{other}`, not the one of `{own}`: Emissary looks TLSContexts up by name in all \
+             namespaces, so `{host}` gets the TLS settings and the certificate of `{other}`",
+            name = name.value,
+            other = context.namespace,
+            own = host.namespace,
+            host = host.hostname.value
+        );
+        let help = "give the two TLSContexts different names";
+        self.posts.warning(&host.identity, Post::new(&codes::NAME_OF_OTHER_NAMESPACE, message, name.origin).help(help));
+    }
+
     /// Uses a TLSContext that exists, if it agrees on the Secret.
     fn use_context(
         &mut self,
@@ -277,6 +298,7 @@ impl Model<'_> {
             let message = format!("Host {}: Specified TLSContext does not exist: {}", host.identity.name, name.value);
             return Err(self.posts.error(&host.identity, Post::new(&codes::UNKNOWN_TLS_CONTEXT, message, name.origin)));
         };
+        self.warn_of_other_namespace(host, name, id);
         match self.contexts[id.0].spec.secret.clone() {
             Some(theirs) => {
                 // The reference looks the context's Secret up in the Host's namespace, whatever the context says.
@@ -296,16 +318,17 @@ impl Model<'_> {
         match self.contexts[id.0].spec.hosts.clone().filter(|hosts| !hosts.value.is_empty()) {
             Some(theirs) => {
                 if !theirs.value.iter().any(|theirs| accepted.contains(&theirs.value)) {
-                    let list = |names: &[Str]| names.iter().map(|name| format!("'{name}'")).collect::<Vec<String>>().join(", ");
-                    let names: Vec<Str> = theirs.value.iter().map(|name| name.value.clone()).collect();
+                    let names: Vec<String> = theirs.value.iter().map(|name| format!("`{}`", name.value)).collect();
+                    let context = &self.contexts[id.0];
                     let message = format!(
-                        "Hosts mismatch between Host {} (accepted hosts: [{}]) and TLSContext {} (hosts: [{}])",
-                        host.identity.name,
-                        list(&accepted),
+                        "TLSContext `{}` ({}) is for {}, not for `{}`; Emissary uses it for this Host anyway",
                         name.value,
-                        list(&names)
+                        context.namespace,
+                        names.join(", "),
+                        host.hostname.value
                     );
-                    self.posts.error(&host.identity, Post::new(&codes::HOSTS_MISMATCH, message, theirs.origin));
+                    let help = format!("add `{}` to the `hosts` of the TLSContext, or name another TLSContext", host.hostname.value);
+                    self.posts.error(&host.identity, Post::new(&codes::HOSTS_MISMATCH, message, name.origin).help(help));
                 }
             }
             None => {

@@ -1,4 +1,4 @@
-//! What is written, and where each field of it comes from.
+//! The content of the document, and the origin of each field.
 
 use super::{Emitted, emit, output_map, text};
 use alloc::sync::Arc;
@@ -27,7 +27,7 @@ fn gateway() -> Gateway {
 }
 
 #[test]
-fn parts_stand_in_the_order_of_names_and_each_list_is_there() {
+fn parts_are_sorted_and_all_lists_present() {
     let document = document(&gateway(), Document::Parts);
     let ports = document.at(&["properties", "frontendPorts"]).unwrap().as_array().unwrap();
     let names: Vec<_> = ports.iter().map(|port| port.get("name").unwrap().as_str().unwrap()).collect();
@@ -43,16 +43,16 @@ fn the_whole_gateway_omits_what_azure_only_reports() {
 }
 
 #[test]
-fn each_field_leads_to_where_it_comes_from_and_back() {
+fn output_map_has_origin_of_each_field() {
     let map = output_map(&gateway(), Document::Parts);
-    // Sorted, the port 80 is the second.
+    // Sorted by name, port 80 is second.
     assert_eq!(map.get("/properties/frontendPorts/1/properties/port").unwrap(), [origin(11)]);
     assert_eq!(map.lookup("/properties/frontendPorts/1/name").unwrap().origins, [origin(10)]);
     assert_eq!(map.made_by(ObjectId::from_index(0), |origin| origin.node() == NodeId(21)), ["/properties/frontendPorts/0/properties/port"]);
 }
 
 #[test]
-fn a_document_is_the_same_with_and_without_what_was_written_before() {
+fn cached_document_equals_fresh_document() {
     let (mut gateway, mut emitted) = (gateway(), Emitted::default());
     for port in [80, 81] {
         let ports = gateway.properties.as_mut().unwrap().ports.as_mut().unwrap();

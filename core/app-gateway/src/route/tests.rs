@@ -1,4 +1,4 @@
-//! Which request goes where.
+//! Routing of requests.
 
 use super::{Ending, Passed, Request, glob, matches, try_request};
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use chancery_base::ir::appgw::{FrontendType, Gateway};
 use chancery_base::resource::ObjectId;
 use chancery_text::{Limits, Str, parse};
 
-/// Two hosts with path maps, and everything else.
+/// Two hosts with path maps, and a catch-all.
 const GATEWAY: &str = r#"{"properties": {
  "frontendIPConfigurations": [{"name": "f", "id": "/f", "properties": {"publicIPAddress": {"id": "/pip"}}}],
  "frontendPorts": [{"name": "p80", "id": "/p80", "properties": {"port": 80}}, {"name": "p443", "id": "/p443", "properties": {"port": 443}}],
@@ -43,7 +43,7 @@ fn asked<'a>(port: i64, host: &'a str, path: &'a str) -> Request<'a> {
 }
 
 #[test]
-fn rules_are_asked_by_priority_and_paths_in_their_order() {
+fn rules_and_paths_are_tried_in_order() {
     let journey = try_request(&gateway(), &asked(80, "Shop.Example.com", "/API/v2/x"));
     let taken = journey.taken.unwrap();
     assert_eq!(taken.path_rule, Some((Str::new("api"), Str::new("/api*"))), "the longer path comes later");
@@ -73,7 +73,7 @@ fn a_basic_listener_serves_every_remaining_host() {
 }
 
 #[test]
-fn a_path_override_of_a_basic_rule_goes_before_the_whole_path() {
+fn path_override_of_basic_rule_is_prepended() {
     let Ending::Forwarded { path, .. } = try_request(&gateway(), &asked(443, "shop.example.com", "/a")).ending else { panic!("it is forwarded") };
     assert_eq!(path, "/in/a");
 }

@@ -31,7 +31,6 @@ pub struct Code {
     pub severity: Severity,
     /// One line for lists.
     pub summary: &'static str,
-    /// The doc page, Markdown: what it means, why the controller does so, an example that produces it, how to mend it. Empty without the feature
-    /// `pages`.
+    /// The page in Markdown: the meaning, an example that produces the code, and the fix.
     pub page: &'static str,
 }

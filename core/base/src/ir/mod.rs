@@ -7,11 +7,11 @@
 mod access_log;
 
 pub mod appgw;
-pub mod nginx;
 mod cluster;
 mod filter;
 mod header;
 mod listener;
+pub mod nginx;
 mod route;
 mod tls;
 mod value;

@@ -54,12 +54,14 @@ pub struct Verbatim {
     pub clusters: Vec<alloc::sync::Arc<Tree>>,
     /// `envoy.config.endpoint.v3.ClusterLoadAssignment`
     pub endpoints: Vec<alloc::sync::Arc<Tree>>,
+    /// `envoy.extensions.transport_sockets.tls.v3.Secret`
+    pub secrets: Vec<alloc::sync::Arc<Tree>>,
 }
 
 impl Verbatim {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty()
+        self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty() && self.secrets.is_empty()
     }
 }
 

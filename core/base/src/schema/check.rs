@@ -11,7 +11,7 @@ use crate::diagnostic::Part;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
-use chancery_text::{Node, Object, Value};
+use chancery_text::{Node, Object, Value, base64};
 
 impl<'m> Check<'m> {
     /// All violations below `node`, in the order of the text.
@@ -120,6 +120,9 @@ impl<'m> Check<'m> {
             && let Err(reference) = duration::read(text)
         {
             out.push(self.bad_duration(node, reference.to_string(), path));
+        }
+        if strings.format == Format::Base64 && base64::decode(text).is_none() {
+            out.push(self.not_base64(node, path));
         }
         if !strings.among.is_empty() && !strings.among.contains(&text) {
             out.push(self.not_among(node, strings.among, path));

@@ -19,6 +19,7 @@ pub mod duration;
 mod hash;
 pub mod index;
 mod memo;
+mod misplaced;
 pub mod names;
 mod path;
 mod patterns;
@@ -32,11 +33,13 @@ mod wording;
 
 pub use describe::{KnownKind, ListedKind, allowed_values, describe};
 pub use memo::{Memo, is_pattern, is_rule};
+pub use misplaced::advise_move;
 pub use path::Path;
 pub use quote::go_quoted;
 pub use shape::{
-    ANY, BOOLEAN, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once, Others, Rule, STRING,
-    STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of, one_of, quantity, rule,
+    ANY, BASE64, BOOLEAN, EMPTY_OBJECT, Field, Format, GO_DURATION, INT_OR_STRING, INTEGER, Literal, Members, NUMBER, Numbers, OPEN_OBJECT, Once,
+    Others, Rule, STRING, STRING_MAP, STRINGS, Schema, Shape, Strings, TRUE, Wire, any_of, array, either, field, int_of, like, map, object_of,
+    one_of, quantity, rule,
 };
 pub use tidy::{Change, Tidy, default, drop_nulls, prune, tidy};
 pub use violation::{Check, Fault, Violation};

@@ -1,5 +1,8 @@
 //! Where in an object something stands, kept on the stack while a tree is walked and written out only when needed.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 /// A path through an object: `spec.labels.ambassador[0].group`.
@@ -10,7 +13,7 @@ pub struct Path<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step<'a> {
+pub(super) enum Step<'a> {
     Key(&'a str),
     Entry(&'a str),
     Index(usize),
@@ -51,6 +54,16 @@ impl fmt::Display for Path<'_> {
             Step::Entry(key) => write!(f, "[{key}]"),
             Step::Index(index) => write!(f, "[{index}]"),
         }
+    }
+}
+
+impl<'a> Path<'a> {
+    /// The steps from the root, each with the path of the value that it leads from.
+    pub(super) fn steps(&self) -> Vec<(String, Step<'a>)> {
+        let mut steps = self.above.map(Path::steps).unwrap_or_default();
+        let from = self.above.map(|above| format!("{above}")).unwrap_or_default();
+        steps.push((from, self.step));
+        steps
     }
 }
 

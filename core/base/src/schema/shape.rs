@@ -147,6 +147,8 @@ pub enum Format {
     /// A Go duration, `1m30s`; not checked by the API server, but by the controller when it decodes the object, and written
     /// again in Go's own way.
     GoDuration,
+    /// Bytes in base64 (`format: byte`).
+    Base64,
 }
 
 /// What an object may hold.
@@ -377,6 +379,11 @@ pub const STRINGS: Schema = array(&STRING);
 pub const STRING_MAP: Schema = map(&STRING);
 /// A Go duration, `1m30s`.
 pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Format::GoDuration, ..PLAIN }));
+
+/// Bytes in base64.
+pub const BASE64: Schema = Schema::of(Shape::String(Strings { format: Format::Base64, ..PLAIN }));
+/// An object without fields: whatever stands in it is dropped.
+pub const EMPTY_OBJECT: Schema = Schema::of(Shape::Object(NO_MEMBERS));
 
 const NO_MEMBERS: Members =
     Members { fields: &[], index: &[], required: 0, defaults: 0, always: 0, once: 0, rules: 0, others: Others::Prune, min: 0, max: u32::MAX };

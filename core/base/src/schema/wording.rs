@@ -134,6 +134,7 @@ pub(super) fn missing_help(object: &Object, field: &Field) -> String {
     let near = nearest(field.name, object.iter().map(|entry| entry.key.as_str()));
     match near {
         Some(near) if near != field.name => format!("was `{near}` meant to be `{}`?", field.name),
+        _ if field.doc.is_empty() => format!("add `{}`", field.name),
         _ => format!("`{}`: {}", field.name, field.doc),
     }
 }
@@ -257,6 +258,13 @@ impl Check<'_> {
         };
         let message = format!("`{path}` must have {bound} {limit} {noun}, and has {size}");
         Violation { blocking: !too_few, ..violation(node, path, Fault::OutOfRange, message, reference) }
+    }
+
+    pub(super) fn not_base64(self, node: &Node, path: &Path<'_>) -> Violation {
+        let sentence = format!("{path} in body must be of type byte: {}", go_value(node));
+        let reference = self.reference(node, path, Frame::Value, sentence);
+        let message = format!("`{path}` must be base64, and {} is not", scalar(node));
+        Violation { blocking: true, ..violation(node, path, Fault::Malformed, message, reference) }
     }
 
     pub(super) fn bad_duration(self, node: &Node, sentence: String, path: &Path<'_>) -> Violation {

@@ -9,6 +9,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::diagnostic::{Place, codes as shared};
 use chancery_base::ir::Tree;
 use chancery_base::resource::nearest;
 use chancery_text::Str;
@@ -23,8 +24,17 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
         let Some(kind) = KINDS.into_iter().find(|kind| kind.name() == instance.kind) else { continue };
         let key = (kind, instance.service.clone());
         if !state.entries.contains_key(&key) && reported.insert(key) {
-            let message = format!("there is no {} `{}`, so the gateway does nothing", kind.name(), instance.service);
-            mesh.report(&codes::GATEWAY_WITHOUT_ENTRY, message, instance.tree.get("Service"), instance.object);
+            let at = instance.tree.get("Service");
+            match mesh.refused(&[kind], &instance.service) {
+                Some((why, place)) => {
+                    mesh.report(&codes::GATEWAY_WITHOUT_ENTRY, format!("{why}, so the gateway does nothing"), at, instance.object);
+                    mesh.relate(place, "this entry was refused");
+                }
+                None => {
+                    let message = format!("there is no {} `{}`, so the gateway does nothing", kind.name(), instance.service);
+                    mesh.report(&codes::GATEWAY_WITHOUT_ENTRY, message, at, instance.object);
+                }
+            }
         }
     }
     for kind in KINDS {
@@ -48,6 +58,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
                 missing(mesh, entry, service);
             }
         }
+        services.iter().for_each(|service| cleartext(mesh, entry, service));
     }
     for entry in [Kind::HttpRoute, Kind::TcpRoute].into_iter().flat_map(|kind| mesh.entries(kind)).collect::<Vec<_>>() {
         let rules = entry.tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
@@ -113,6 +124,26 @@ fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> 
     let accepted = route.tree.at(&["Status", "Conditions"]).items().iter().find(|condition| condition.get("Type").is("Accepted"))?;
     let speaks = format!("every service of the route must speak `{protocol}`: set `Protocol` in its service-defaults");
     (accepted.get("Status").is("False") && accepted.get("Reason").is("InvalidDiscoveryChain")).then_some(speaks)
+}
+
+/// The port where servers expect TLS.
+const TLS_PORT: i64 = 443;
+
+/// A service at port 443 to which a terminating gateway speaks without TLS: it does so unless the service has a `CAFile`
+/// (agent/xds/clusters.go, `makeTerminatingGatewayClusters`).
+fn cleartext(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
+    if says(service.get("CAFile")) {
+        return;
+    }
+    let name = service.get("Name").str();
+    let Some(instance) = mesh.state.instances.of_service(&name).find(|instance| instance.tree.get("Port").int() == TLS_PORT) else { return };
+    let message = format!("`{}` sends cleartext to port {TLS_PORT} of `{name}`, because the service has no `CAFile`", entry.name);
+    let port = instance.tree.get("Port").origin.map(Place::origin);
+    let help = "set `CAFile` to the CA of the service's certificate, and `SNI` to its name; or register the port that serves cleartext".into();
+    mesh.report_with(&shared::CLEARTEXT_TO_TLS_PORT, message, service.get("Name"), Some(entry.object), Some(help));
+    if let Some(port) = port {
+        mesh.relate(port, "port 443 is registered here");
+    }
 }
 
 fn known(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {

@@ -4,6 +4,7 @@ use super::Mesh;
 use crate::codes;
 use crate::entry::{Entry, Kind};
 use crate::validate::says;
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use chancery_base::ir::Tree;
@@ -58,11 +59,18 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     let default = !mesh.stages.options.default_deny;
     let permissions = source.get("Permissions").items();
     let word = if allows { "open" } else { "closed" };
+    let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
+    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
+    let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
+    let says_default = !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default);
     let wider = [entry.name.clone(), Str::new_static("*")].iter().any(|name| {
         let sources = mesh.state.tree(Kind::ServiceIntentions, name).get("Sources").items();
         sources.iter().any(|other| other.get("Name").is("*") && other != source)
     });
     if wider {
+        if says_default && default {
+            open_permissions(mesh, entry, source);
+        }
         return;
     }
     if says(source.get("Action")) && allows == default {
@@ -71,17 +79,30 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
     // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
-    let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
-    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
-    let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
-    if !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default) {
-        let (all, word) = if default { ("allow", "open") } else { ("deny", "closed") };
-        let message = format!("all permissions of this intention {all}, and `{}` is {word} without it, by the default policy", entry.name);
+    if says_default {
+        let name = source.get("Name").text().to_owned();
+        let message = if default {
+            format!("this intention only allows, and so does the default policy: every request of `{name}` to `{}` is allowed", entry.name)
+        } else {
+            format!("this intention only denies, and so does the default policy: every request of `{name}` to `{}` gets 403", entry.name)
+        };
         let help = default.then(|| {
             "if the agents deny by default, say so: `--default-policy deny`; or deny all else by a last permission with `Action: deny`".into()
         });
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Permissions"), Some(entry.object), help);
     }
+}
+
+/// Permissions that only allow where the default policy allows too, and a wider intention denies: Consul drops permissions that say the same as the
+/// default policy, and takes the source out of the wider intention (agent/xds/rbac.go, `removePermissionPrecedence`).
+fn open_permissions(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
+    let name = source.get("Name").str();
+    let message = format!(
+        "`{name}` may send every request to `{}`, not only those of these permissions: the others follow the default policy (allow), not the intention for `*`",
+        entry.name
+    );
+    let help = "add a last permission with `Action: deny` and `PathPrefix: /`, or let the agents deny by default (`--default-policy deny`)".into();
+    mesh.report_with(&codes::OPEN_PERMISSIONS, message, source.get("Permissions"), Some(entry.object), Some(help));
 }
 
 fn providers(mesh: &mut Mesh<'_>) {

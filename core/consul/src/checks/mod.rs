@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Assumptions, Missing, SideRef};
 use chancery_base::diagnostic::{Code, Diagnostic, Place, Severity, join_alike};
 use chancery_base::ir::Tree;
-use chancery_base::resource::{ObjectId, Objects, nearest};
+use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest};
 use chancery_text::{NodeId, Str};
 use hashbrown::HashSet;
 
@@ -36,6 +36,7 @@ pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(stages) = stages(of) else { return Vec::new() };
     let mut mesh = Mesh::new(stages, of.objects());
+    mesh.refused = refused_entries(of);
     for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
@@ -54,6 +55,12 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     join_alike(mesh.found)
 }
 
+/// The config entries that Consul refuses.
+fn refused_entries(of: SideRef<'_>) -> Vec<(ResourceKey, Place)> {
+    let refused = of.diagnostics().filter(|finding| finding.code == &codes::ENTRY_REFUSED);
+    refused.filter_map(|finding| Some((finding.resource.clone()?, finding.place.clone()))).collect()
+}
+
 /// What checks look at.
 struct Mesh<'a> {
     stages: &'a Stages,
@@ -63,6 +70,8 @@ struct Mesh<'a> {
     present: BTreeSet<(Str, Str)>,
     /// The same without datacenters.
     names: BTreeSet<Str>,
+    /// Config entries that Consul refuses: the kind and name of each, and the place of the finding.
+    refused: Vec<(ResourceKey, Place)>,
     found: Vec<Diagnostic>,
 }
 
@@ -75,7 +84,7 @@ impl<'a> Mesh<'a> {
             present.extend(state.behind(&gateway.service).into_iter().map(|service| (state.datacenter.clone(), service)));
         }
         let names = present.iter().map(|(_, service)| service.clone()).collect();
-        Self { stages, state, objects, present, names, found: Vec::new() }
+        Self { stages, state, objects, present, names, refused: Vec::new(), found: Vec::new() }
     }
 
     /// The entries of a kind, by name.
@@ -103,8 +112,22 @@ impl<'a> Mesh<'a> {
         self.found.push(finding(self.objects, code, message.into(), at, object, help));
     }
 
+    /// Adds another place to the last finding.
+    fn relate(&mut self, place: Place, message: &str) {
+        if let Some(finding) = self.found.pop() {
+            self.found.push(finding.related(place, message));
+        }
+    }
+
     fn report_key(&mut self, code: &'static Code, message: String, (object, node): (ObjectId, NodeId), help: Option<String>) {
         self.found.push(finding_at(self.objects, code, message, Place::key(object, node), Some(object), help));
+    }
+
+    /// The refused entry of a name among these kinds, as words, and the place of its finding.
+    fn refused(&self, kinds: &[Kind], name: &str) -> Option<(String, Place)> {
+        let is_one = |key: &ResourceKey| *key.name == *name && kinds.iter().any(|kind| *key.kind == *kind.name());
+        let (key, place) = self.refused.iter().find(|(key, _)| is_one(key))?;
+        Some((format!("the {} `{name}` was refused", key.kind), place.clone()))
     }
 
     /// A service that may be meant by a name.

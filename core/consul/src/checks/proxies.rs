@@ -90,9 +90,20 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
         let help = "register what it has as a catalog registration with `Datacenter`".to_string();
         mesh.report_with(&codes::UNKNOWN_DATACENTER, message, datacenter, proxy.object, Some(help));
     } else if if elsewhere { !mesh.has_instances(&name, &datacenter.str()) } else { !mesh.is_served(&name) } {
-        let message = format!("the upstream `{name}` has no instances and no router, splitter or resolver");
-        let help = mesh.meant(&name);
-        mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
+        let refused = mesh.refused(&[Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver], &name);
+        match refused {
+            Some((why, place)) => {
+                let message = format!("the upstream `{name}` leads nowhere: {why}, and no instance of `{name}` is registered");
+                let help = Some("see the finding about that entry".into());
+                mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
+                mesh.relate(place, "this entry was refused");
+            }
+            None => {
+                let message = format!("the upstream `{name}` has no instances and no router, splitter or resolver");
+                let help = mesh.meant(&name);
+                mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
+            }
+        }
     }
     if elsewhere {
         gateway(mesh, proxy, upstream);

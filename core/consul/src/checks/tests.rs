@@ -190,7 +190,7 @@ fn permissions_that_deny_nothing_are_redundant() {
         found("redundant-intention", &[defaults, &entry])
     };
     let get = "{Action: allow, HTTP: {PathPrefix: /, Methods: [GET]}}";
-    assert_eq!(of(HTTP, get), ["all permissions of this intention allow, and `api` is open without it, by the default policy"]);
+    assert_eq!(of(HTTP, get), ["this intention only allows, and so does the default policy: every request of `web` to `api` is allowed"]);
     let deny = "{Action: deny, HTTP: {PathPrefix: /}}";
     assert_eq!(of(HTTP, &format!("{get}, {deny}")), [""; 0]);
     let tcp = "{Kind: service-defaults, Name: api, Protocol: tcp}";

@@ -73,5 +73,6 @@ pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
         routes: shared(all.routes, "name"),
         clusters: shared(all.clusters, "name"),
         endpoints: shared(all.endpoints, "cluster_name"),
+        secrets: Vec::new(),
     })
 }

@@ -71,6 +71,8 @@ struct Used {
 struct Rewritten<'a> {
     /// The prefix of a route.
     prefixes: HashMap<(ObjectId, NodeId), &'a Str>,
+    /// All prefixes of Envoy's routes without a slash at the end, each with the place of the route.
+    twins: HashSet<((ObjectId, NodeId), &'a str)>,
     /// The replacements that are in effect.
     replacements: HashSet<(ObjectId, NodeId)>,
 }
@@ -87,6 +89,9 @@ impl<'a> Rewritten<'a> {
         for route in managers.flat_map(|manager| &manager.routes.virtual_hosts).flat_map(|host| host.routes.iter()) {
             if let PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix) = &route.matcher.path.value {
                 rewritten.prefixes.extend(route.origins.iter().map(|origin| (place(origin), prefix)));
+                if !prefix.ends_with('/') {
+                    rewritten.twins.extend(route.origins.iter().map(|origin| (place(origin), prefix.as_str())));
+                }
             }
             if let RouteAction::Forward(forward) = &route.action {
                 rewritten.replacements.extend(forward.path_rewrite.iter().filter_map(|rewrite| rewrite.origin.as_ref()).map(place));
@@ -191,12 +196,28 @@ impl Proxy<'_> {
         for item in all_at(route, &["pathRewritePolicy", "replacePrefix", "*"]) {
             let text = |name: &str| Some((item.get(name)?, item.get(name)?.as_str()?)).filter(|(_, text)| !text.is_empty());
             let (Some((prefix, written)), Some((replacement, _))) = (text("prefix"), text("replacement")) else { continue };
-            if *written != **routed && !rewritten.replacements.contains(&at(replacement)) {
+            let is_replaced = rewritten.replacements.contains(&at(replacement));
+            if is_replaced && written.len() > 1 && written.ends_with('/') {
+                self.widened(prefix, written, rewritten.twins.contains(&(at(route), written.trim_end_matches('/'))));
+            }
+            if *written != **routed && !is_replaced {
                 let message = format!("the prefix `{written}` is not replaced: the whole prefix of the route is `{routed}`");
                 let help = format!("write `prefix: {routed}`, or leave `prefix` out, which replaces any");
                 self.idle(message, prefix, &help);
             }
         }
+    }
+
+    /// A prefix with a slash at its end, for which Contour adds a route without the slash (internal/dag/httpproxy_processor.go,
+    /// `expandPrefixMatches`).
+    fn widened(&mut self, prefix: &Node, written: &str, has_twin: bool) {
+        if !has_twin {
+            return;
+        }
+        let bare = written.trim_end_matches('/');
+        let message = format!("Contour adds a route with the prefix `{bare}` for `{written}`, so requests for `{bare}X/page` match this route too");
+        let help = format!("if `{bare}X` belongs to another service, add a route for it: the longer prefix wins");
+        self.report(&codes::REWRITE_SLASHES, message, prefix, &help);
     }
 
     /// What a route has only for requests that it forwards, beside an answer of its own.
@@ -262,6 +283,7 @@ impl Proxy<'_> {
                 let message = "`healthPort` changes nothing: without `healthCheckPolicy` Envoy does not check the service's health";
                 self.idle(message, port, "add `healthCheckPolicy` beside `services`, or take `healthPort` away");
             }
+            self.mirror(service);
             // One that is not in the input may well say that it speaks TLS.
             let name = service.get("name").and_then(Node::as_str).unwrap_or_default();
             let is_known = service.get("protocol").is_some() || self.services.contains(&(self.object.key.namespace.as_deref(), name));
@@ -270,6 +292,24 @@ impl Proxy<'_> {
                 let message = "`validation` changes nothing: Envoy does not speak TLS to the service, so that no certificate is checked";
                 self.idle(message, validation, "write `protocol: tls` (or `h2`) beside it, or take `validation` away");
             }
+        }
+    }
+
+    /// Policies of a mirror: Contour gives Envoy only the cluster and the share of a mirror (internal/envoy/v3/route.go, `mirrorPolicy`).
+    fn mirror(&mut self, service: &Node) {
+        if service.get("mirror").and_then(Node::as_bool) != Some(true) {
+            return;
+        }
+        for field in ["requestHeadersPolicy", "responseHeadersPolicy", "cookieRewritePolicies"] {
+            let Some(policy) = service.get(field).filter(|policy| !policy.is_null()) else { continue };
+            let sets_host =
+                all_at(policy, &["set", "*", "name"]).iter().any(|name| name.as_str().is_some_and(|name| name.eq_ignore_ascii_case("host")));
+            let message = if sets_host && field == "requestHeadersPolicy" {
+                "`requestHeadersPolicy` does not change mirrored requests: they keep the client's Host with `-shadow` added, and this Host becomes only the SNI".into()
+            } else {
+                format!("`{field}` has no effect on a mirror: Envoy sends copies of the requests unchanged, with `-shadow` added to Host")
+            };
+            self.idle(message, policy, "remove it; if the mirror needs another Host, send the copies to a proxy that sets it");
         }
     }
 

@@ -1,6 +1,4 @@
-//! What a controller's gateway does with a request, in words that all controllers share.
-//!
-//! What must not be here: how requests are routed.
+//! The results of a request in the terms that all controllers share. Does not simulate requests; see `chancery_envoy::simulate`.
 
 use crate::proof::{service_of_address, service_of_name};
 use alloc::boxed::Box;
@@ -16,23 +14,23 @@ use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Gateway, Outcome, Request, Simulation};
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It goes to Services.
+    /// It is sent to Services.
     Forwarded {
-        /// `NAMESPACE/NAME`, with shares where there are several.
+        /// `NAMESPACE/NAME`, with shares if there are several.
         to: String,
-        /// Its path, where that changes.
+        /// The new path, if it changes.
         path: Option<String>,
-        /// Its host, where that changes.
+        /// The new host, if it changes.
         host: Option<String>,
     },
-    /// The client is sent elsewhere.
+    /// The client is redirected.
     Redirected { status: u32, to: String },
     /// The gateway answers itself.
     Answered(u32),
-    /// There is no answer.
+    /// Nothing answers.
     Nothing,
     /// The controller runs no gateway.
     NotRun(String),
@@ -54,7 +52,7 @@ impl Answer {
     }
 }
 
-/// The gateway of a compilation, ready to be asked.
+/// The gateway of a compilation, ready for requests.
 pub(crate) enum Ways<'c> {
     Azure { router: Box<Router<'c>>, services: BTreeMap<&'c str, String> },
     Envoy { config: Box<EnvoyConfig>, is_contour: bool },
@@ -62,7 +60,7 @@ pub(crate) enum Ways<'c> {
 }
 
 impl<'c> Ways<'c> {
-    /// Of the first gateway that runs.
+    /// The first running gateway of a compilation.
     pub(crate) fn of(compilation: &'c Compilation) -> Self {
         if let Some(azure) = compilation.app_gateways().next() {
             return Ways::Azure { router: Box::new(Router::new(azure.parts)), services: services(azure.parts, &compilation.objects) };
@@ -74,7 +72,7 @@ impl<'c> Ways<'c> {
         Ways::NotRun(why.unwrap_or_else(|| "nothing is sent to it".to_string()))
     }
 
-    /// What becomes of each request.
+    /// Returns the result of each request.
     pub(crate) fn all(&self, requests: &[Request]) -> Vec<Answer> {
         match self {
             Ways::Azure { router, services } => requests.iter().map(|request| azure(router, services, request)).collect(),
@@ -89,7 +87,7 @@ impl<'c> Ways<'c> {
     }
 }
 
-/// The Service of each pool, by the object that its addresses come from.
+/// Returns the Service of each pool, by the object that its addresses come from.
 fn services<'c>(parts: &'c AppGateway, objects: &Objects) -> BTreeMap<&'c str, String> {
     let pools = parts.properties.iter().flat_map(|of| of.pools.iter().flatten());
     let service = |pool: &chancery_base::ir::appgw::Part<chancery_base::ir::appgw::Pool>| {
@@ -149,7 +147,7 @@ fn of_envoy(simulation: &Simulation, reached: &BTreeMap<&str, String>, request: 
     }
 }
 
-/// A redirect; the same URL with TLS is called that.
+/// Describes a redirect; a redirect to the same URL with TLS has its own name.
 fn redirected(status: u32, location: &str, request: &Request) -> Answer {
     let host = chancery_envoy::simulate::host_of(&request.authority);
     let same = format!("https://{host}{}", request.path);
@@ -158,7 +156,7 @@ fn redirected(status: u32, location: &str, request: &Request) -> Answer {
     Answer::Redirected { status, to }
 }
 
-/// `NAMESPACE/NAME` of a cluster's Service.
+/// Returns `NAMESPACE/NAME` of a cluster's Service.
 fn reached(cluster: &pb::cluster::Cluster, is_contour: bool) -> String {
     let named = if is_contour { service_of_name(cluster) } else { service_of_address(cluster, "default") };
     let named = named.map(|named| named.rsplit_once(':').map_or_else(|| named.clone(), |(service, _)| service.to_string()));

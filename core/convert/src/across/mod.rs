@@ -1,9 +1,9 @@
-//! The same Ingresses on several controllers: what each does with the same requests.
+//! Compares how several controllers treat the same Ingresses.
 //!
-//! Every Ingress gets the class of each controller in turn; nothing else of it changes. What only one of them reads, such as its own annotations, therefore
-//! shows as a difference. Services and Endpoints that the input lacks are taken to exist, the same for all.
+//! Every Ingress gets the class of each controller in turn, and is otherwise unchanged. Annotations that only one controller reads therefore appear
+//! as differences. Missing Services and Endpoints are assumed to exist, the same for all controllers.
 //!
-//! What must not be here: how a controller reads an Ingress, and how requests are routed.
+//! Does not interpret Ingresses (see the dialects) or route requests.
 
 mod answer;
 mod requests;
@@ -23,41 +23,39 @@ use chancery_base::resource::{Input, Inputs, Object};
 use chancery_compile::compile;
 use chancery_text::{Node, Str, Value, to_yaml};
 
-/// What several controllers do with the same Ingresses.
+/// How several controllers treat the same Ingresses.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Across {
-    /// How many Ingresses there are.
     pub ingresses: usize,
     /// The controllers, in the order of the answers.
     pub controllers: Vec<&'static str>,
     /// Requests that they treat differently.
     pub differences: Vec<AcrossRow>,
-    /// How many requests each of them was asked for.
+    /// How many requests were tried on each controller.
     pub compared: usize,
-    /// Services that were taken to exist, as `NAMESPACE/NAME`.
+    /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
-    /// Annotations that some of the controllers read, and not all.
+    /// Annotations that only some of the controllers read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub one_sided: Vec<OneSidedAnnotation>,
     /// What was not decided, in sentences.
     pub limits: Vec<String>,
 }
 
-/// Requests that differ in the same way.
+/// Requests with the same differences.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct AcrossRow {
     /// The first of them, as URLs.
     pub requests: Vec<String>,
     /// How many more there are.
     pub more: usize,
-    /// What becomes of them, controller by controller.
+    /// The results, controller by controller.
     pub answers: Vec<String>,
 }
 
-/// An annotation of Ingresses that some controllers read, and not all.
+/// An annotation of Ingresses that only some controllers read.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OneSidedAnnotation {
-    /// Its name.
     pub name: Str,
     /// The controllers that read it.
     pub read_by: Vec<&'static str>,
@@ -74,10 +72,10 @@ struct Controller {
     dialect: &'static Dialect,
     /// The class of its Ingresses.
     class: &'static str,
-    /// What the `controller` of its IngressClasses begins with.
+    /// The prefix of the `controller` in its IngressClasses.
     answers_to: &'static str,
-    /// What it needs besides.
-    besides: &'static str,
+    /// Further objects that it needs.
+    extra_objects: &'static str,
 }
 
 impl Controller {
@@ -92,13 +90,19 @@ const CONTROLLERS: [Controller; 3] = [
         dialect: &chancery_agic::DIALECT,
         class: "azure/application-gateway",
         answers_to: "azure/",
-        besides: "",
+        extra_objects: "",
     },
-    Controller { name: "Contour", dialect: &chancery_contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", besides: "" },
-    Controller { name: "Emissary", dialect: &chancery_ambassador::DIALECT, class: "ambassador", answers_to: "getambassador.io/", besides: LISTENERS },
+    Controller { name: "Contour", dialect: &chancery_contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", extra_objects: "" },
+    Controller {
+        name: "Emissary",
+        dialect: &chancery_ambassador::DIALECT,
+        class: "ambassador",
+        answers_to: "getambassador.io/",
+        extra_objects: LISTENERS,
+    },
 ];
 
-/// Where Emissary listens.
+/// Emissary's listeners.
 const LISTENERS: &str = "apiVersion: getambassador.io/v3alpha1
 kind: Listener
 metadata: {name: http, namespace: default}
@@ -113,12 +117,12 @@ spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace:
 /// The annotation that holds the class.
 const CLASS: &str = "kubernetes.io/ingress.class";
 
-/// Whether an object is an Ingress that can be read.
+/// Whether an object is a readable Ingress.
 pub(super) fn is_ingress(object: &Object) -> bool {
     !object.broken && object.key.kind == "Ingress" && matches!(object.key.group.as_str(), "networking.k8s.io" | "extensions")
 }
 
-/// Asks every controller. The compilation may be of any dialect: only its objects count.
+/// Compares all controllers. The compilation may be of any dialect, since only its objects are used.
 #[must_use]
 pub fn across(original: &Compilation, options: &Options) -> Across {
     let ingresses: Vec<&Object> = original.objects.iter().filter(|object| is_ingress(object)).collect();
@@ -139,7 +143,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
         "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
     );
-    limits.push("Only what becomes of requests was compared: timeouts, affinity, firewalls and other settings may differ.".into());
+    limits.push("Only the results of requests were compared: timeouts, affinity, firewalls and other settings may differ.".into());
     Across {
         ingresses: ingresses.len(),
         controllers: CONTROLLERS.iter().map(|controller| controller.name).collect(),
@@ -151,7 +155,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     }
 }
 
-/// What is said of Ingresses whose class is of none of the controllers: as they are written, nobody here serves them.
+/// Describes Ingresses with a class that none of the controllers serves.
 fn of_other_classes(original: &Compilation, ingresses: &[&Object]) -> Vec<String> {
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for ingress in ingresses {
@@ -171,7 +175,7 @@ fn of_other_classes(original: &Compilation, ingresses: &[&Object]) -> Vec<String
     others.into_iter().map(said).collect()
 }
 
-/// Annotations that some of the controllers read, and not all, by name.
+/// Returns annotations that only some of the controllers read, by name.
 fn one_sided(ingresses: &[&Object]) -> Vec<OneSidedAnnotation> {
     let mut found: BTreeMap<Str, Vec<String>> = BTreeMap::new();
     for ingress in ingresses {
@@ -192,7 +196,7 @@ fn one_sided(ingresses: &[&Object]) -> Vec<OneSidedAnnotation> {
     found.into_iter().filter_map(of).collect()
 }
 
-/// Requests that are not answered the same by all, those that differ alike together.
+/// Returns requests with different results, grouped by equal differences.
 pub(super) fn rows(asked: &[chancery_envoy::simulate::Request], answers: &[Vec<Answer>]) -> Vec<AcrossRow> {
     let mut rows: Vec<AcrossRow> = Vec::new();
     let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
@@ -219,14 +223,14 @@ fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Cont
     let mut inputs = without(original, is_ingress);
     let own: Vec<String> = ingresses.iter().map(|object| to_yaml(&with_class(&object.root, controller.class))).collect();
     for (name, text) in
-        [("ingresses.yaml", own.join("---\n")), ("assumed.yaml", assumed.to_string()), ("besides.yaml", controller.besides.to_string())]
+        [("ingresses.yaml", own.join("---\n")), ("assumed.yaml", assumed.to_string()), ("extra_objects.yaml", controller.extra_objects.to_string())]
     {
         inputs.push(Input { name: name.into(), text: text.into() });
     }
     Inputs { inputs, stored: original.inputs.stored.clone() }
 }
 
-/// The same Ingress with another class.
+/// Returns the Ingress with another class.
 fn with_class(root: &Node, class: &str) -> Node {
     let mut annotations = root.at(&["metadata", "annotations"]).and_then(Node::as_object).cloned().unwrap_or_default();
     annotations.insert(CLASS, Node::synthesised(Value::String(Str::new(class))));

@@ -1,6 +1,5 @@
-//! Requests that tell controllers apart: of each host and path of an Ingress those that some take for it and others do not.
-//!
-//! What must not be here: what becomes of them.
+//! Derives requests that distinguish controllers: for each host and path of an Ingress, variants that only some controllers match. Does not
+//! simulate them; see `answer`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -16,13 +15,12 @@ const MOST: usize = 20_000;
 /// A host that no Ingress has.
 const UNKNOWN_HOST: &str = "elsewhere.invalid";
 
-/// Requests.
 pub(crate) struct RequestSet {
     pub(crate) all: Vec<Request>,
     pub(crate) limits: Vec<String>,
 }
 
-/// What Ingresses say of a host.
+/// The paths of a host in Ingresses.
 #[derive(Default)]
 struct Host {
     paths: BTreeSet<String>,
@@ -30,7 +28,7 @@ struct Host {
     ports: BTreeSet<String>,
 }
 
-/// The requests for these Ingresses.
+/// Returns the requests for these Ingresses.
 pub(crate) fn requests(ingresses: &[&Object]) -> RequestSet {
     let mut hosts: BTreeMap<String, Host> = BTreeMap::new();
     if ingresses.is_empty() {
@@ -51,7 +49,7 @@ pub(crate) fn requests(ingresses: &[&Object]) -> RequestSet {
                 let ports = host.ports.iter().map(|port| (if host.is_tls { "https" } else { "http" }, port.as_str()));
                 for (scheme, port) in schemes.chain(ports) {
                     if out.all.len() >= MOST {
-                        out.limits = Vec::from([format!("Of all requests the first {MOST} were tried.")]);
+                        out.limits = Vec::from([format!("Only the first {MOST} requests were tried.")]);
                         return out;
                     }
                     out.all.extend(Request::new("GET", &format!("{scheme}://{name}{port}{path}")).ok());
@@ -82,7 +80,7 @@ fn ingress(root: Cursor<'_>, hosts: &mut BTreeMap<String, Host>) {
     }
 }
 
-/// Hosts that a pattern takes, and one more that some take for it.
+/// Returns hosts that match a pattern, and one more that some controllers match.
 fn names(pattern: &str) -> Vec<String> {
     match pattern.strip_prefix("*.") {
         _ if pattern.is_empty() => Vec::from([UNKNOWN_HOST.to_string()]),
@@ -91,11 +89,11 @@ fn names(pattern: &str) -> Vec<String> {
     }
 }
 
-/// A path and those beside it.
+/// Returns a path and similar paths.
 fn variants(path: &str) -> Vec<String> {
     let literal = path.trim_end_matches('*');
     let literal = if literal.starts_with('/') { literal } else { "/" };
-    // What no URL holds as it is written is an expression, and left to those who read it as one.
+    // A path with characters that no URL contains is a regular expression, which only some controllers support.
     if literal.bytes().any(|byte| !byte.is_ascii_graphic() || b"?#[](){}|\\^".contains(&byte)) {
         return Vec::from(["/".to_string()]);
     }

@@ -1,6 +1,4 @@
-//! Services and Endpoints that Ingresses lead to and that the input lacks.
-//!
-//! What must not be here: what becomes of them.
+//! Creates the Services and Endpoints that Ingresses refer to and the input lacks.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,18 +7,18 @@ use alloc::vec::Vec;
 use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::cursor::Cursor;
 
-/// What is taken to exist.
+/// Objects that are assumed to exist.
 pub(crate) struct Assumed {
     /// As YAML.
     pub(crate) text: String,
-    /// The Services among it, as `NAMESPACE/NAME`.
+    /// The assumed Services, as `NAMESPACE/NAME`.
     pub(crate) names: Vec<String>,
 }
 
 /// A Service by namespace and name.
 type Named = (String, String);
 
-/// What these Ingresses need and the objects lack.
+/// Returns what these Ingresses need and the objects lack.
 pub(crate) fn assumed(objects: &Objects, ingresses: &[&Object]) -> Assumed {
     let mut wanted: BTreeMap<Named, BTreeSet<String>> = BTreeMap::new();
     for object in ingresses {
@@ -72,12 +70,11 @@ pub(crate) fn assumed(objects: &Objects, ingresses: &[&Object]) -> Assumed {
     out
 }
 
-/// The namespace of an object.
 fn namespace_of(object: &Object) -> String {
     object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default").to_string()
 }
 
-/// Names and ports of the backends of an Ingress, in either form.
+/// Returns names and ports of an Ingress's backends, in either API form.
 fn backends(spec: Cursor<'_>) -> Vec<(String, String)> {
     let paths = spec.field("rules").items().flat_map(|rule| rule.field("http").field("paths").items()).map(|path| path.field("backend"));
     let all = paths.chain([spec.field("defaultBackend"), spec.field("backend")]);
@@ -95,7 +92,7 @@ fn backends(spec: Cursor<'_>) -> Vec<(String, String)> {
     all.filter_map(read).collect()
 }
 
-/// A port that a backend asks for: its name, number and target.
+/// Returns an assumed port for a backend: its name, number and target.
 fn assumed_port(at: usize, written: &str) -> (String, i64, i64) {
     match written.parse::<u16>() {
         Ok(number) => (format!("p{number}"), number.into(), number.into()),
@@ -103,14 +100,14 @@ fn assumed_port(at: usize, written: &str) -> (String, i64, i64) {
     }
 }
 
-/// The ports of a Service: name, number, and the number that its pods listen at.
+/// Returns the ports of a Service: name, number, and the pods' port number.
 fn ports_of(service: Cursor<'_>) -> Vec<(String, i64, i64)> {
     let ports = service.field("spec").field("ports").items();
     ports
         .filter_map(|port| {
             let number = port.field("port").int()?;
             let target = port.field("targetPort");
-            // What a name stands for is written in pods.
+            // Named target ports are defined in pods.
             let target = target.int().or_else(|| target.exists().then_some(8080)).unwrap_or(number);
             Some((port.field("name").str().to_string(), number, target))
         })

@@ -1,6 +1,4 @@
-//! Routes and filter chains by the JSON pointers at which they stand.
-//!
-//! What must not be here: what they mean.
+//! Indexes routes and filter chains by their JSON pointers.
 
 use super::{EnvoyConfig, chains_of};
 use crate::emit::pb;
@@ -20,20 +18,20 @@ pub struct ByPointer<'c> {
 }
 
 impl<'c> ByPointer<'c> {
-    /// Makes it.
+    /// Builds the index.
     #[must_use]
     pub fn of(config: &'c EnvoyConfig) -> Self {
         Self { chains: config.listeners.iter().flat_map(chains_of).collect(), tables: config.route_tables().into_iter().collect() }
     }
 
-    /// The filter chain at a pointer, or the one that has what is at the pointer.
+    /// Returns the filter chain at a pointer, or the one that encloses the pointer.
     #[must_use]
     pub fn chain(&self, pointer: &str) -> Option<&'c FilterChain> {
         let (chain, _) = pointer.split_once("/filters/").unwrap_or((pointer, ""));
         self.chains.get(chain).copied()
     }
 
-    /// The route at a pointer.
+    /// Returns the route at a pointer.
     #[must_use]
     pub fn route(&self, pointer: &str) -> Option<&'c Route> {
         let (table, within) = pointer.split_once("/virtual_hosts/")?;
@@ -42,7 +40,7 @@ impl<'c> ByPointer<'c> {
     }
 }
 
-/// A message as the tree of its JSON. What a style leaves out is not in it.
+/// Converts a message to the tree of its JSON, without the fields that the style leaves out.
 #[must_use]
 pub fn tree_of(message: &dyn AnyMessage, style: &Style) -> Node {
     let text = json::to_string_with(message, style);

@@ -1,7 +1,4 @@
-//! The clusters of an Envoy. Messages of those that an IR has may be made when they are first asked for: there may be tens of thousands, each of which
-//! takes kilobytes.
-//!
-//! What must not be here: what a cluster means.
+//! The clusters of an Envoy. Messages for an IR's clusters can be built on first use: there may be tens of thousands, each of several kilobytes.
 
 use super::{CLUSTERS, Placed};
 use crate::emit::{self, pb::cluster::Cluster};
@@ -16,31 +13,28 @@ use once_cell::race::OnceBox;
 /// Clusters in the order of their document, each with its place.
 #[derive(Default)]
 pub struct Clusters {
-    /// Whose clusters the first ones are, if their messages are made when they are asked for.
+    /// The IR that the first clusters come from, if their messages are built on first use.
     ir: Option<Arc<Ir>>,
     first: Vec<OnceBox<Placed<Cluster>>>,
     others: Vec<Placed<Cluster>>,
 }
 
 impl Clusters {
-    /// Those of an IR, each made when it is first asked for.
+    /// The clusters of an IR, each built on first use.
     pub(super) fn on_demand(ir: &Arc<Ir>) -> Self {
         Self { ir: Some(ir.clone()), first: ir.clusters.iter().map(|_| OnceBox::new()).collect(), others: Vec::new() }
     }
 
-    /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.first.len() + self.others.len()
     }
 
-    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The one at a place in the list.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<&Placed<Cluster>> {
         let Some(slot) = self.first.get(at) else { return self.others.get(at.checked_sub(self.first.len())?) };
@@ -50,19 +44,18 @@ impl Clusters {
         }))
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Placed<Cluster>> {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// The names of all, without a message that nobody asked for.
+    /// Returns the names of all clusters, without building messages.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let first = self.ir.iter().flat_map(|ir| &ir.clusters).map(|cluster| cluster.name.value.as_str());
         first.chain(self.others.iter().map(|cluster| cluster.message.name.as_str()))
     }
 
-    /// The names of those that others have as well, made of the same cluster of the IR: they are the same, and no message is made to know it. What
-    /// is on one side only, or was made twice, is not among them.
+    /// Returns the names of clusters that both sides build from the same cluster of an IR: they are equal, and no message is built to compare them.
+    /// Excludes clusters that only one side has or that were built twice.
     #[must_use]
     pub fn shared_with<'c>(&'c self, others: &Self) -> HashSet<&'c str> {
         let (Some(ir), Some(other)) = (&self.ir, &others.ir) else { return HashSet::new() };
@@ -74,13 +67,13 @@ impl Clusters {
         shared.map(|cluster| cluster.name.value.as_str()).collect()
     }
 
-    /// Those that are not called so.
+    /// Returns the clusters that do not have one of these names.
     pub fn without<'c>(&'c self, names: &HashSet<&str>) -> impl Iterator<Item = &'c Placed<Cluster>> {
         let left: Vec<usize> = self.names().enumerate().filter(|(_, name)| !names.contains(name)).map(|(at, _)| at).collect();
         left.into_iter().filter_map(|at| self.get(at))
     }
 
-    /// All of them, to be changed: each message is made.
+    /// Returns all clusters for changes: builds every message.
     pub fn all_mut(&mut self) -> &mut Vec<Placed<Cluster>> {
         if !self.first.is_empty() {
             *self = self.clone();
@@ -88,7 +81,6 @@ impl Clusters {
         &mut self.others
     }
 
-    /// One more.
     pub fn push(&mut self, cluster: Placed<Cluster>) {
         self.others.push(cluster);
     }

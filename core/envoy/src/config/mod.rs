@@ -1,10 +1,10 @@
-//! What an Envoy has: listeners, tables of routes, clusters, endpoints and certificates, wherever they were read from.
+//! An Envoy's configuration from any source: listeners, route tables, clusters, endpoints and certificates.
 //!
-//! Everything that explains traffic (simulation, comparison, checks over routes) reads this and not the IR, so that it serves every
-//! dialect, and configurations that others made. Messages are as Envoy receives them; each stands at a JSON pointer into the document
-//! that it came from, by which its origins may be looked up.
+//! Everything that explains traffic (simulation, comparison, checks of routes) reads this and not the IR, so that it serves every dialect and
+//! configurations from other tools. Messages are as Envoy receives them; each has a JSON pointer into its document, by which its origins can be
+//! found.
 //!
-//! What must not be here: what a message means, and reading of files.
+//! Does not interpret messages; see `simulate`.
 
 mod by_pointer;
 mod clusters;
@@ -23,61 +23,59 @@ use alloc::vec::Vec;
 use chancery_base::ir::Ir;
 use pb::hcm::HttpConnectionManager;
 
-/// Where a bootstrap has its clusters.
+/// The place of clusters in a bootstrap.
 const CLUSTERS: &str = "/static_resources/clusters";
 
-/// What an Envoy has. Messages in an `Any` are typed, as far as their type is known.
+/// An Envoy's configuration. Messages in an `Any` are typed if their type is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvoyConfig {
-    /// LDS and the bootstrap's own, in the order of the document.
+    /// From LDS and the bootstrap, in the order of the document.
     pub listeners: Vec<Placed<pb::listener::Listener>>,
-    /// Tables of routes that connection managers ask for by name (RDS). Others stand in their connection managers.
+    /// Route tables that connection managers request by name (RDS). Other tables are inline in their connection managers.
     pub routes: Vec<Placed<pb::route::RouteConfiguration>>,
-    /// CDS and the bootstrap's own.
+    /// From CDS and the bootstrap.
     pub clusters: Clusters,
-    /// Endpoints that clusters ask for by name (EDS). Others stand in their clusters.
+    /// Endpoints that clusters request by name (EDS). Other endpoints are inline in their clusters.
     pub endpoints: Vec<Placed<pb::endpoint::ClusterLoadAssignment>>,
-    /// SDS. Key material may be in them: nothing that is shown may come from here unasked.
+    /// From SDS. They may contain key material: outputs must not show them without masking.
     pub secrets: Vec<Placed<pb::tls::Secret>>,
-    /// Values of the runtime, upper layers over lower ones.
+    /// Values of the runtime; upper layers override lower ones.
     pub runtime: BTreeMap<String, pb::Value>,
-    /// Clusters of the servers that it gets the rest from, as far as the bootstrap names them.
+    /// Clusters of the configuration servers, as far as the bootstrap names them.
     pub servers: BTreeSet<String>,
-    /// The node's identity and service cluster, where they are known.
+    /// The node's identity and service cluster, if known.
     pub node: Option<pb::base::Node>,
-    /// What an Envoy is started with besides resources, where that is a bootstrap's own: the administration interface, the runtime, statistics.
+    /// The rest of a bootstrap besides resources: the administration interface, the runtime, statistics.
     pub settings: Option<Placed<pb::bootstrap::Bootstrap>>,
 }
 
-/// A message and where it stands in the document that it came from.
+/// A message and its place in the document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Placed<T> {
-    /// The message.
     pub message: T,
     /// JSON pointer.
     pub pointer: String,
 }
 
 impl<T> Placed<T> {
-    /// A message at a pointer.
     pub fn new(message: T, pointer: impl Into<String>) -> Self {
         Self { message, pointer: pointer.into() }
     }
 
-    /// The elements of a list, each at its place.
+    /// Places the elements of a list.
     pub fn list(messages: impl IntoIterator<Item = T>, list: &str) -> Vec<Self> {
         messages.into_iter().enumerate().map(|(index, message)| Self::new(message, format!("{list}/{index}"))).collect()
     }
 }
 
 impl EnvoyConfig {
-    /// Whether there is nothing in it that takes or forwards a request.
+    /// Whether it contains nothing that accepts or forwards requests.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty()
     }
 
-    /// What a bootstrap holds by itself.
+    /// Reads the configuration that a bootstrap itself contains.
     #[must_use]
     pub fn of_bootstrap(mut bootstrap: pb::bootstrap::Bootstrap) -> Self {
         use pb::bootstrap::runtime_layer::LayerSpecifier;
@@ -107,15 +105,15 @@ impl EnvoyConfig {
         }
     }
 
-    /// What a gateway gets: its bootstrap, routes and endpoints inline. Pointers are those of
-    /// `explain::View::Envoy`. No key material is in it.
+    /// Returns the configuration of a gateway: its bootstrap, with routes and endpoints inline. Pointers are those of `explain::View::Envoy`. It
+    /// contains no key material.
     #[must_use]
     pub fn of(ir: &Ir) -> Self {
         Self::standing_alone(ir, &crate::Options::default())
     }
 
-    /// The same with what is left for others to give where `options` has it: with key material, a configuration that runs by itself.
-    /// Key material is in it then.
+    /// Like [`EnvoyConfig::of`], but with the data that `options` provides: with key material, the configuration runs without a management server.
+    /// It then contains key material.
     #[must_use]
     pub fn standing_alone(ir: &Ir, options: &crate::Options<'_>) -> Self {
         let mut clusters: Vec<Placed<pb::cluster::Cluster>> = Vec::with_capacity(ir.clusters.len() + 4);
@@ -126,7 +124,7 @@ impl EnvoyConfig {
         Self { clusters: clusters.into(), ..Self::of_bootstrap(bootstrap) }
     }
 
-    /// What a gateway gets, as [`EnvoyConfig::of`] has it, where each message of a cluster is made when it is first asked for.
+    /// Like [`EnvoyConfig::of`], but builds each cluster's message on first use.
     #[must_use]
     pub fn on_demand(ir: &Arc<Ir>) -> Self {
         let mut clusters = Clusters::on_demand(ir);
@@ -137,14 +135,13 @@ impl EnvoyConfig {
         Self { clusters, ..Self::of_bootstrap(bootstrap) }
     }
 
-    /// All connection managers with the pointers at which they stand, listener by listener.
+    /// Returns all connection managers with their pointers, listener by listener.
     pub fn connection_managers(&self) -> impl Iterator<Item = (String, &HttpConnectionManager)> {
         let chains = self.listeners.iter().flat_map(chains_of);
         chains.flat_map(|(pointer, chain)| managers_of(chain).map(move |(at, found)| (format!("{pointer}/filters/{at}/typed_config"), found)))
     }
 
-    /// All tables of routes, each once, with the pointers at which they stand: those that are asked for by name, then those in
-    /// connection managers.
+    /// Returns every route table once, with its pointer: tables requested by name, then tables inside connection managers.
     pub fn route_tables(&self) -> Vec<(String, &pb::route::RouteConfiguration)> {
         use pb::hcm::http_connection_manager::RouteSpecifier;
         let mut tables: Vec<_> = self.routes.iter().map(|table| (table.pointer.clone(), &table.message)).collect();
@@ -155,20 +152,18 @@ impl EnvoyConfig {
         tables
     }
 
-    /// A cluster by its name.
     #[must_use]
     pub fn cluster(&self, name: &str) -> Option<&Placed<pb::cluster::Cluster>> {
         self.clusters.get(self.clusters.names().position(|of| of == name)?)
     }
 
-    /// Names of the clusters.
     #[must_use]
     pub fn cluster_names(&self) -> BTreeSet<&str> {
         self.clusters.names().collect()
     }
 }
 
-/// The clusters of the servers that something comes from.
+/// Returns the clusters of an API's servers.
 pub fn servers_of(api: &pb::base::ApiConfigSource) -> impl Iterator<Item = String> {
     let by_grpc = api.grpc_services.iter().filter_map(|service| match &service.target_specifier {
         Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => Some(of.cluster_name.clone()),
@@ -177,7 +172,7 @@ pub fn servers_of(api: &pb::base::ApiConfigSource) -> impl Iterator<Item = Strin
     api.cluster_names.iter().cloned().chain(by_grpc)
 }
 
-/// The filter chains of a listener with the pointers at which they stand; the default one is the last.
+/// Returns the filter chains of a listener with their pointers; the default chain is the last.
 pub fn chains_of(listener: &Placed<pb::listener::Listener>) -> impl Iterator<Item = (String, &pb::listener::FilterChain)> {
     let chains = listener.message.filter_chains.iter().enumerate();
     let chains = chains.map(|(at, chain)| (format!("{}/filter_chains/{at}", listener.pointer), chain));
@@ -185,7 +180,7 @@ pub fn chains_of(listener: &Placed<pb::listener::Listener>) -> impl Iterator<Ite
     chains.chain(last)
 }
 
-/// The connection managers of a filter chain, with their indexes among its filters.
+/// Returns the connection managers of a filter chain, with their indexes among its filters.
 pub fn managers_of(chain: &pb::listener::FilterChain) -> impl Iterator<Item = (usize, &HttpConnectionManager)> {
     use pb::listener::filter::ConfigType;
     chain.filters.iter().enumerate().filter_map(|(at, filter)| match &filter.config_type {

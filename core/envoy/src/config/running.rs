@@ -1,10 +1,9 @@
-//! A running Envoy as it tells of itself: `/config_dump` of its admin interface, or a bootstrap, as JSON or YAML, read into the value that
-//! all that explains traffic looks at.
+//! Reads the configuration of a running Envoy, or a bootstrap: the answer of `/config_dump` on its admin interface, as JSON or YAML.
 //!
-//! What it has accepted is the configuration. What it warms is listed besides, and what it refused with its reason. Types that are not
-//! known are kept as they are and named.
+//! The configuration is what the Envoy has accepted. Resources that are still warming are listed separately, and so are rejected updates with their
+//! reason. Messages of unknown types are kept and their types are listed.
 //!
-//! What must not be here: comparing, and asking a running Envoy.
+//! Does not query an Envoy or compare configurations; see `explain::compare`.
 
 use super::{Clusters, EnvoyConfig, Placed};
 use crate::emit::pb::{self, Any, admin, bootstrap::Bootstrap};
@@ -17,28 +16,28 @@ use chancery_base::redact::{HeldBack, credentials_of};
 use chancery_envoy_api::json::{self, Problem, ProblemKind};
 use chancery_text::{Limits, parse, parse_fully, to_json};
 
-/// What was read of a running Envoy.
+/// The state of a running Envoy.
 #[derive(Clone, Debug, Default)]
 pub struct Running {
-    /// What it works with.
+    /// The configuration in use.
     pub config: EnvoyConfig,
-    /// Of which version it is, where it says so.
+    /// Its version, if it reports one.
     pub envoy_version: Option<String>,
-    /// What management servers gave it, by kind, with the version that it accepted last.
+    /// The last accepted version of each kind of resource from management servers.
     pub accepted: Vec<Accepted>,
-    /// What it refused.
+    /// Rejected updates.
     pub refused: Vec<Refused>,
-    /// What it has and does not work with yet: kind and name.
+    /// Resources that are not in use yet: kind and name.
     pub warming: Vec<(&'static str, String)>,
-    /// Types that are not known, each once. What is of them is kept, and not looked into.
+    /// Unknown message types, each once. Their messages are kept without being interpreted.
     pub unknown_types: Vec<String>,
-    /// What did not fit the messages of this version, and was left out.
+    /// Fields that did not fit the messages of this version and were left out.
     pub misfits: Vec<String>,
-    /// Its credentials, which no output may have.
+    /// Its credentials, which outputs must not contain.
     pub held_back: HeldBack,
-    /// Whether endpoints are in it: `/config_dump` tells them only with `include_eds`.
+    /// Whether endpoints are included: `/config_dump` has them only with `include_eds`.
     pub has_endpoints: bool,
-    /// Parts that every whole `/config_dump` has and this one has not: it was asked for a part only, or cut.
+    /// Sections that every complete `/config_dump` has and this one lacks: only a part was requested, or it was cut.
     pub missing: Vec<&'static str>,
 }
 
@@ -49,33 +48,32 @@ pub struct Accepted {
     pub kind: &'static str,
     /// The version, as the management server named it.
     pub version: String,
-    /// How many things have it.
+    /// How many resources have this version.
     pub count: usize,
 }
 
-/// An update that an Envoy refused.
+/// An update that an Envoy rejected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Refused {
     /// `listener`, `cluster`...
     pub kind: &'static str,
-    /// Its name.
     pub name: String,
-    /// The version that was refused.
+    /// The rejected version.
     pub version: String,
-    /// Envoy's words.
+    /// Envoy's message.
     pub details: String,
-    /// When, in seconds since 1970.
+    /// The time in seconds since 1970.
     pub at: Option<i64>,
 }
 
 impl Running {
-    /// Whether a text is what a running Envoy tells, or a bootstrap, as JSON.
+    /// Whether a text is a dump of a running Envoy, or a bootstrap, as JSON.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         text.trim_start().starts_with('{') && top_level(text).is_ok_and(|names| names.contains("configs") || names.contains("static_resources"))
     }
 
-    /// Whether a text begins as one in JSON, however it goes on.
+    /// Whether a text begins like a dump in JSON.
     #[must_use]
     pub fn begins_like_one(text: &str) -> bool {
         let Some(inside) = text.trim_start().strip_prefix('{') else { return false };
@@ -112,7 +110,7 @@ impl Running {
         for problem in problems {
             match problem.kind {
                 ProblemKind::UnknownType => {
-                    // The message has the name in quotes.
+                    // The problem quotes the type's name.
                     types.insert(problem.message.split('"').nth(1).unwrap_or(&problem.message).to_owned());
                 }
                 _ => self.misfits.push(problem.to_string()),
@@ -128,7 +126,7 @@ impl Running {
 
     fn dump(&mut self, dump: admin::ConfigDump) {
         let mut parts: Vec<(usize, Any)> = dump.configs.into_iter().enumerate().collect();
-        // What the bootstrap says comes first, so that what the parts tell takes its place.
+        // The bootstrap comes first, so that the other sections override it.
         parts.sort_by_key(|(_, part)| !part.is::<admin::BootstrapConfigDump>());
         let has_listeners = parts.iter().any(|(_, part)| part.is::<admin::ListenersConfigDump>());
         let has_clusters = parts.iter().any(|(_, part)| part.is::<admin::ClustersConfigDump>());
@@ -138,7 +136,7 @@ impl Running {
             let pointer = format!("/configs/{at}");
             if let Some(found) = unpack::<admin::BootstrapConfigDump>(&part) {
                 self.bootstrap(found.bootstrap.unwrap_or_default());
-                // An Envoy adds what it was told by its command line.
+                // The dumped bootstrap includes settings from Envoy's command line.
                 self.config.settings = None;
                 let list = |name: &str| format!("{pointer}/bootstrap/static_resources/{name}");
                 place(&mut self.config.listeners, &list("listeners"));
@@ -221,7 +219,7 @@ impl Running {
         }
     }
 
-    /// Static tables stand in their connection managers already.
+    /// Static tables are already in their connection managers.
     fn routes(&mut self, dump: admin::RoutesConfigDump, pointer: &str) {
         for (at, of) in dump.dynamic_route_configs.into_iter().enumerate() {
             self.accept("route table", &of.version_info);
@@ -231,7 +229,7 @@ impl Running {
         }
     }
 
-    /// Static endpoints stand in their clusters already.
+    /// Static endpoints are already in their clusters.
     fn endpoints(&mut self, dump: admin::EndpointsConfigDump, pointer: &str) {
         self.has_endpoints = true;
         for (at, of) in dump.dynamic_endpoint_configs.into_iter().enumerate() {
@@ -260,12 +258,12 @@ impl Running {
     }
 }
 
-/// The message, where the type is the one wanted.
+/// Returns the message if it has the expected type.
 fn unpack<M: Clone + 'static>(any: &Any) -> Option<M> {
     any.downcast_ref().cloned()
 }
 
-/// Gives the elements of a list their pointers.
+/// Sets the pointers of a list's elements.
 fn place<T>(all: &mut [Placed<T>], list: &str) {
     all.iter_mut().enumerate().for_each(|(at, placed)| placed.pointer = format!("{list}/{at}"));
 }
@@ -280,7 +278,7 @@ fn version(node: &pb::base::Node) -> Option<String> {
     }
 }
 
-/// The text as JSON; YAML is read as Envoy reads it.
+/// Returns the text as JSON; YAML is read as Envoy reads it.
 fn as_json(text: &str) -> Result<Cow<'_, str>, String> {
     if text.trim_start().starts_with('{') {
         return Ok(Cow::Borrowed(text));
@@ -291,7 +289,7 @@ fn as_json(text: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(to_json(&node, false)))
 }
 
-/// The names of the members of the whole, those of a cut text included as far as they are there.
+/// Returns the top-level keys, including those of a truncated text.
 fn top_level(text: &str) -> Result<BTreeSet<String>, String> {
     struct Names(BTreeSet<String>);
     impl<'de> serde::Deserialize<'de> for Names {
@@ -318,7 +316,7 @@ fn top_level(text: &str) -> Result<BTreeSet<String>, String> {
     Ok(names)
 }
 
-/// The credentials of a text in JSON.
+/// Collects the credentials of a JSON text.
 fn held_back(text: &str) -> HeldBack {
     let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
     let credentials = parse(text, &limits).root.map(|mut root| credentials_of(&mut root)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `AccessLog`: files, and services that speak ALS.
 
-use super::base::{V3, duration, grpc_service, inline, json_object, text, texts};
+use super::base::{V3, duration, grpc_service, inline, json_object, strings, text};
 use super::{Context, pb};
 use alloc::vec::Vec;
 use chancery_base::ir::{AccessLog, AccessLogFilter, AccessLogFormat, AccessLogSink, FileAccessLog, Formatter, GrpcAccessLog, GrpcAccessLogKind};
@@ -88,9 +88,9 @@ fn grpc_log(service: &GrpcAccessLog, t: &mut Trace) -> Any {
     match service.kind {
         GrpcAccessLogKind::Http => Any::pack(HttpGrpcAccessLogConfig {
             common_config: Some(common_config),
-            additional_request_headers_to_log: texts("additional_request_headers_to_log", &service.request_headers, t),
-            additional_response_headers_to_log: texts("additional_response_headers_to_log", &service.response_headers, t),
-            additional_response_trailers_to_log: texts("additional_response_trailers_to_log", &service.response_trailers, t),
+            additional_request_headers_to_log: strings("additional_request_headers_to_log", &service.request_headers, t),
+            additional_response_headers_to_log: strings("additional_response_headers_to_log", &service.response_headers, t),
+            additional_response_trailers_to_log: strings("additional_response_trailers_to_log", &service.response_trailers, t),
         }),
         GrpcAccessLogKind::Tcp => Any::pack(TcpGrpcAccessLogConfig { common_config: Some(common_config) }),
     }

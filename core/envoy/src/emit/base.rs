@@ -1,6 +1,4 @@
-//! What many resources have: addresses, durations, headers, matchers, config sources, plain JSON.
-//!
-//! Nothing here knows a resource.
+//! Messages that many resources share: addresses, durations, headers, matchers, config sources, plain JSON.
 
 use super::Context;
 use super::pb;
@@ -17,7 +15,7 @@ use core::time::Duration;
 use pb::base::data_source::Specifier;
 use pb::matcher::string_matcher::MatchPattern;
 
-/// What Envoy's API is versioned as.
+/// The version of Envoy's API.
 pub(super) const V3: i32 = pb::base::ApiVersion::V3 as i32;
 
 /// Permissions of Unix sockets.
@@ -46,7 +44,7 @@ pub(super) fn socket_address(of: &Address, t: &mut Trace) -> pb::base::Address {
     address
 }
 
-/// Where to connect to by TCP, or which Unix socket.
+/// Converts a TCP or Unix socket address.
 pub fn endpoint_address(of: &EndpointAddress) -> pb::base::Address {
     match of {
         EndpointAddress::Socket { address, port } => socket(address, *port, SocketProtocol::Tcp),
@@ -73,7 +71,7 @@ pub(super) fn socket(address: &Str, port: u16, protocol: SocketProtocol) -> pb::
     }
 }
 
-/// Whom to ask for what is served by name.
+/// Returns the source from which Envoy requests resources by name.
 pub(super) fn config_source(cx: &Context<'_>) -> pb::base::ConfigSource {
     match cx.source {
         ConfigSource::Aggregated => pb::base::ConfigSource {
@@ -85,7 +83,7 @@ pub(super) fn config_source(cx: &Context<'_>) -> pb::base::ConfigSource {
     }
 }
 
-/// "Ask this management server, on a stream of its own."
+/// A source with its own stream to this management server.
 pub(super) fn own_stream(server: &Str, authority: Option<&Str>) -> pb::base::ConfigSource {
     pb::base::ConfigSource {
         resource_api_version: V3,
@@ -121,7 +119,7 @@ pub(super) fn inline(content: &str) -> pb::base::DataSource {
     data_source(Specifier::InlineString(content.to_owned()))
 }
 
-/// Text where it is text, else bytes.
+/// A string if it is valid text, else bytes.
 pub(super) fn data(content: Vec<u8>) -> pb::base::DataSource {
     data_source(match String::from_utf8(content) {
         Ok(text) => Specifier::InlineString(text),
@@ -137,7 +135,7 @@ pub(super) fn percent(value: f64) -> pb::kind::Percent {
     pb::kind::Percent { value }
 }
 
-/// A percentage, unless the runtime key has another.
+/// A percentage, unless the runtime key overrides it.
 pub(super) fn runtime_percent(percent: u32, key: Option<&Str>) -> pb::base::RuntimeFractionalPercent {
     pb::base::RuntimeFractionalPercent {
         default_value: Some(pb::kind::FractionalPercent {
@@ -157,7 +155,7 @@ pub(super) fn regex(regex: &Regex, cx: &Context<'_>) -> pb::matcher::RegexMatche
     }
 }
 
-/// A string matcher; `None` where any value is good enough.
+/// A string matcher; `None` if any value matches.
 pub(super) fn string_matcher(value: &StringMatch, ignore_case: bool, cx: &Context<'_>) -> Option<pb::matcher::StringMatcher> {
     let pattern = match value {
         StringMatch::Exact(value) => MatchPattern::Exact(text(value)),
@@ -167,12 +165,12 @@ pub(super) fn string_matcher(value: &StringMatch, ignore_case: bool, cx: &Contex
         StringMatch::Regex(value) => MatchPattern::SafeRegex(regex(value, cx)),
         StringMatch::Present => return None,
     };
-    // A regular expression says itself what case means to it.
+    // A regular expression defines its own case sensitivity.
     let ignore_case = ignore_case && !matches!(pattern, MatchPattern::SafeRegex(_));
     Some(pb::matcher::StringMatcher { ignore_case, match_pattern: Some(pattern) })
 }
 
-/// A list of headers to add under `name`, with the origin of each.
+/// Headers to add, as a list under `name`, with the origin of each.
 pub(super) fn headers_to_add(name: &str, headers: &HeaderMutations, cx: &Context<'_>, t: &mut Trace) -> Vec<pb::base::HeaderValueOption> {
     t.sourced_list(name, &headers.add, |header, _| header_to_add(header, cx))
 }
@@ -196,13 +194,13 @@ pub(super) fn header_value(name: &Str, value: &Str) -> pb::base::HeaderValue {
     pb::base::HeaderValue { key: text(name), value: text(value), ..Default::default() }
 }
 
-/// A list of header names to remove under `name`, with the origin of each.
+/// Header names to remove, as a list under `name`, with the origin of each.
 pub(super) fn headers_to_remove(name: &str, headers: &HeaderMutations, t: &mut Trace) -> Vec<String> {
     t.sourced_list(name, &headers.remove, |header, _| text(header.as_text()))
 }
 
-/// A list of texts under `name`, with the origin of each.
-pub(super) fn texts(name: &str, values: &[Sourced<Str>], t: &mut Trace) -> Vec<String> {
+/// A list of strings under `name`, with the origin of each.
+pub(super) fn strings(name: &str, values: &[Sourced<Str>], t: &mut Trace) -> Vec<String> {
     t.sourced_list(name, values, |value, _| text(value))
 }
 
@@ -223,7 +221,7 @@ pub(super) fn json_value(value: &Json) -> pb::Value {
     pb::Value { kind: Some(kind) }
 }
 
-/// An enum's value by Envoy's name. Zero has no place in the output; a name that Envoy does not know is left out.
+/// Returns the value of an enum by Envoy's name. Zero is not written, so it gets no place; unknown names are left out.
 pub(super) fn named<E: Into<i32>>(field: &str, name: &Sourced<Str>, find: impl Fn(&str) -> Option<E>, t: &mut Trace) -> Option<i32> {
     let number: i32 = find(name)?.into();
     if number != 0 {

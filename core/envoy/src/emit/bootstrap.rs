@@ -1,4 +1,4 @@
-//! `Bootstrap`, without listeners and clusters; and the clusters that only a bootstrap has.
+//! Emits `Bootstrap` without listeners and clusters, and the clusters that only a bootstrap has.
 
 use super::access_log::{FILE_LOG, access_log};
 use super::base::{duration, endpoint_address, grpc_api, json_value, socket, text};
@@ -55,7 +55,7 @@ fn admin(admin: &Admin, t: &mut Trace) -> pb::bootstrap::Admin {
     }
 }
 
-/// The layers of the bootstrap, and above them those that the management server would serve.
+/// The bootstrap's own layers, and above them the layers that the management server would serve.
 fn layered_runtime(ir: &Ir, t: &mut Trace) -> Option<pb::bootstrap::LayeredRuntime> {
     use pb::bootstrap::runtime_layer::LayerSpecifier;
     if ir.delivery.bootstrap.runtime.is_empty() && ir.delivery.runtimes.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn runtime(layer: &RuntimeLayer, t: &mut Trace) -> pb::runtime::Runti
     pb::runtime::Runtime { name: text(&layer.name), layer: Some(t.at("layer", |t| runtime_values(layer, t))) }
 }
 
-/// The management server, unless there is nothing to ask it.
+/// The management server, if any resource is requested from it.
 fn needed_server<'a>(ir: &'a Ir, cx: &Context<'_>) -> Option<&'a XdsCluster> {
     ir.delivery.bootstrap.xds_cluster.as_ref().filter(|_| !cx.stands_alone || !secret::all_given(ir, cx))
 }
@@ -114,7 +114,7 @@ fn stats_config(ir: &Ir, t: &mut Trace) -> Option<pb::metrics::StatsConfig> {
     }))
 }
 
-/// The clusters that a static export has beside those that xDS would serve, one of a name.
+/// The clusters that only a bootstrap has, one per name.
 pub(super) fn own_clusters(ir: &Ir) -> Vec<&Arc<Cluster>> {
     let mut own: Vec<&Arc<Cluster>> = Vec::new();
     for cluster in &ir.delivery.bootstrap.clusters {
@@ -126,7 +126,7 @@ pub(super) fn own_clusters(ir: &Ir) -> Vec<&Arc<Cluster>> {
     own
 }
 
-/// The cluster of the management server, where the document asks it anything.
+/// The cluster of the management server, if the document requests anything from it.
 pub(super) fn server_cluster(ir: &Ir, cx: &Context<'_>, t: &mut Trace) -> Option<pb::cluster::Cluster> {
     use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
     let server = needed_server(ir, cx)?;

@@ -1,4 +1,4 @@
-//! `Cluster`.
+//! Emits `Cluster`.
 
 use super::base::{config_source, duration, percent, text};
 use super::endpoint::{load_assignment, load_assignment_of};
@@ -13,7 +13,7 @@ use chancery_base::output_map::Trace;
 use chancery_base::resource::Sourced;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType, DnsLookupFamily, EdsClusterConfig, LbPolicy as Policy};
 
-/// The name under which a cluster has its HTTP options.
+/// The key of a cluster's HTTP options.
 pub(super) const HTTP_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
 pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb::cluster::Cluster {
@@ -24,7 +24,7 @@ pub(super) fn cluster(cluster: &Cluster, cx: &Context<'_>, t: &mut Trace) -> pb:
         connect_timeout: Some(duration(t.field("connect_timeout", &cluster.connect_timeout))),
         lb_policy: lb_policy(&cluster.lb_policy, t),
         dns_lookup_family: cluster.dns_family.as_ref().map(|family| dns_family(family, t)).unwrap_or_default(),
-        // Envoy wants names for several, which its API has no field for.
+        // With several health checks Envoy requires names, but its API has no field for them.
         health_checks: t.sourced_list("health_checks", cluster.health_checks.iter().take(1), |of, t| health_check(of, cx, t)),
         circuit_breakers: circuit_breakers(cluster, t),
         common_lb_config: cluster.healthy_panic_threshold.as_ref().map(|of| {
@@ -61,7 +61,7 @@ fn lb_policy(policy: &Sourced<LbPolicy>, t: &mut Trace) -> i32 {
     out as i32
 }
 
-/// Only two algorithms start slowly.
+/// Only two load balancing algorithms support slow start.
 fn lb_config(policy: LbPolicy, of: &Sourced<SlowStart>, t: &mut Trace) -> Option<pb::cluster::cluster::LbConfig> {
     use pb::cluster::cluster::{LbConfig, LeastRequestLbConfig, RoundRobinLbConfig};
     let mut config = |name: &str| {
@@ -140,7 +140,7 @@ fn discovery(cluster: &Cluster, cluster_type: bool, cx: &Context<'_>, out: &mut 
     out.cluster_discovery_type = Some(ClusterDiscoveryType::Type(kind as i32));
 }
 
-/// What cannot be said of the cluster itself in current spelling is said by the extension for DNS, which takes the cluster over.
+/// Current Envoy configures DNS settings only in its DNS extension, which then defines the cluster.
 fn dns_ttl(respect: &Sourced<bool>, cx: &Context<'_>, out: &mut pb::cluster::Cluster, t: &mut Trace) {
     if cx.spelling.dns_ttl_on_cluster {
         out.respect_dns_ttl = *t.field("respect_dns_ttl", respect);

@@ -1,10 +1,9 @@
-//! Putting a document together from pieces.
+//! Puts a document together from pieces.
 //!
-//! A message is written without what it holds many of, its closing brace is taken off, the members that are missing are put in,
-//! and it is closed again. Pieces that are shared are made once and set in by reference. Along the way, as asked for, the text is
-//! written, the output map recorded, and field rules checked.
+//! It writes a message without its large lists, removes the closing brace, adds the missing members, and closes it again. Shared pieces are made
+//! once and inserted by reference. On request it also writes the text, records the output map, and checks field rules.
 //!
-//! Here is only how; which pieces make up a document is `document`'s.
+//! Does not choose the pieces; see `document`.
 
 use super::memory::{EncodedForms, Entry, Memo, RequestedForms};
 use super::{runs, verbatim};
@@ -21,68 +20,68 @@ use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::rules::{self, validate};
 use chancery_text::to_json;
 
-/// Where a document goes whose text is not kept.
+/// The receiver of a document that is not kept as text.
 pub(super) struct Outlet<'o> {
-    /// Gets the text, one part after the other.
+    /// Receives the text in parts.
     pub(super) put: &'o mut dyn FnMut(&Rope),
     pub(super) executor: &'o dyn Executor,
 }
 
-/// As many shared values are in memory as text at a time, where a document is not kept.
+/// For a streamed document, this many shared values are in memory as text at a time.
 const AT_ONCE: usize = 2048;
 
-/// Whether a value, or a list of them, stands in one place of the document, so that its text need not be kept.
+/// Whether a value or list is used in only one place, so that its text need not be kept.
 pub(super) fn is_needed_once<T>(of: &Arc<T>) -> bool {
     Arc::strong_count(of) == 1
 }
 
-/// A document on its way.
+/// A document under construction.
 pub(super) struct Composer<'o> {
     layout: Layout,
-    /// Where finished parts of the text go, if it is not kept.
+    /// The receiver of finished parts, if the text is streamed.
     outlet: Option<Outlet<'o>>,
-    /// The text, if it is wanted.
+    /// The text, if it is requested.
     rope: Option<Rope>,
     trace: Trace,
     lists: Vec<List>,
-    /// Rules that are broken, if they are to be checked. Pointers are those of the document.
+    /// Broken rules, if they are checked. Pointers are those of the document.
     broken: Option<Vec<rules::Violation>>,
-    /// Index of the element that is written, or comes next, in the list that is open.
+    /// Index of the current or next element in the open list.
     index: usize,
-    /// Level of indentation of what is open.
+    /// Indentation level of the open value.
     level: usize,
-    /// Whether what is open has a member already.
+    /// Whether the open value already has a member.
     filled: bool,
     scratch: Vec<u8>,
 }
 
 impl<'o> Composer<'o> {
-    /// For the text.
+    /// Writes the text.
     pub(super) fn text(layout: Layout) -> Self {
         Self { rope: Some(Rope::new()), ..Self::silent(layout) }
     }
 
-    /// For a text that is not kept: parts of it go on as soon as they are finished.
+    /// Writes the text to an outlet: finished parts are passed on immediately.
     pub(super) fn stream(layout: Layout, outlet: Outlet<'o>) -> Self {
         Self { outlet: Some(outlet), ..Self::text(layout) }
     }
 
-    /// Whether the text is not kept.
+    /// Whether the text is streamed.
     pub(super) fn streams(&self) -> bool {
         self.outlet.is_some()
     }
 
-    /// For the output map.
+    /// Records the output map.
     pub(super) fn map() -> Self {
         Self { trace: Trace::on(), ..Self::silent(Layout::Compact) }
     }
 
-    /// For whether rules are broken.
+    /// Checks rules.
     pub(super) fn rules() -> Self {
         Self { broken: Some(Vec::new()), ..Self::silent(Layout::Compact) }
     }
 
-    /// For the rules that are broken, and the output map, which tells their places.
+    /// Checks rules and records the output map, which provides their places.
     pub(super) fn broken_rules() -> Self {
         Self { broken: Some(Vec::new()), ..Self::map() }
     }
@@ -102,7 +101,7 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// The text; what is left of it where parts of it have gone on.
+    /// Returns the text, without the parts that were streamed.
     pub(super) fn into_rope(self) -> Rope {
         self.rope.unwrap_or_default()
     }
@@ -111,14 +110,14 @@ impl<'o> Composer<'o> {
         (OutputMap::new(self.trace.finish(), self.lists), self.broken.unwrap_or_default())
     }
 
-    /// An object of the members that `members` adds.
+    /// Writes an object whose members `members` adds.
     pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.open("{");
         let outer = self.nest(false, members);
         self.close('}', outer);
     }
 
-    /// A message, with the members that `members` adds. `stand_in` completes it for the check of its rules.
+    /// Writes a message, with further members from `members`. `stand_in` completes the message for the check of its rules.
     pub(super) fn message<M: Reflect + Clone>(
         &mut self,
         emit: impl FnOnce(&mut Trace) -> M,
@@ -132,7 +131,7 @@ impl<'o> Composer<'o> {
         self.close('}', outer);
     }
 
-    /// As [`Composer::message`], for a message in an `Any`.
+    /// Like [`Composer::message`], for a message in an `Any`.
     pub(super) fn packed<M: chancery_envoy_api::any::AnyMessage + chancery_envoy_api::describe::Describe + Clone + 'static>(
         &mut self,
         emit: impl FnOnce(&mut Trace) -> M,
@@ -151,7 +150,7 @@ impl<'o> Composer<'o> {
         self.close('}', outer);
     }
 
-    /// A message to which nothing is added.
+    /// Writes a complete message.
     pub(super) fn whole<M: Reflect + Clone>(&mut self, emit: impl FnOnce(&mut Trace) -> M) {
         let message = emit(&mut self.trace);
         self.check(&message, |_| {});
@@ -162,8 +161,8 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// A message that is passed on in Envoy's own words.
-    pub(super) fn passed_on<M: json::Readable + Describe>(&mut self, of: &Tree) {
+    /// Writes a message that is passed on verbatim.
+    pub(super) fn verbatim<M: json::Readable + Describe>(&mut self, of: &Tree) {
         if let Some(broken) = &mut self.broken {
             add_broken(broken, self.trace.path(), &verbatim::broken::<M>(of));
         }
@@ -177,7 +176,7 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// An element of a list that is a message, is shared, and is made only if memory does not have it.
+    /// Writes a shared message as a list element, and makes it only if the cache does not have it.
     pub(super) fn shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) {
         let (layout, level) = (self.layout, self.level);
         if let Some(rope) = &mut self.rope {
@@ -189,7 +188,7 @@ impl<'o> Composer<'o> {
         self.check_shared(entry, &emit);
     }
 
-    /// Reports the rules that a shared message breaks, and says whether there are none.
+    /// Reports the rules that a shared message breaks. Returns whether it breaks none.
     fn check_shared<T, M: Reflect>(&mut self, entry: &mut Entry<T>, emit: impl Fn(&mut Trace) -> M) -> bool {
         let Some(broken) = &mut self.broken else { return true };
         let is_first = entry.is_first_report();
@@ -200,7 +199,7 @@ impl<'o> Composer<'o> {
         found.is_empty()
     }
 
-    /// The same of a run that comes next.
+    /// The same for the next run.
     fn check_run<T, M: Reflect>(&mut self, run: &[Arc<T>], memo: &mut Memo<T>, emit: &impl Fn(&T, &mut Trace) -> M) -> bool {
         let mut sound = true;
         for (at, of) in run.iter().enumerate() {
@@ -211,7 +210,7 @@ impl<'o> Composer<'o> {
         sound
     }
 
-    /// Adds what was recorded of the element that is written.
+    /// Adds the recorded map of the current element.
     fn add_fragment(&mut self, fragment: Arc<Fragment>) {
         let list = self.trace.path().rsplit_once('/').map_or("", |(list, _)| list);
         match self.lists.last_mut() {
@@ -222,7 +221,8 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// Encodes many shared values on all threads of the host, in the forms that are asked for. The results are cached: [`Composer::elements`] reads them from there.
+    /// Encodes many shared values on all threads of the host, in the requested forms. The results are cached: [`Composer::elements`] reads them
+    /// from the cache.
     pub(super) fn prepare<'t, T, M>(
         &self,
         all: impl Iterator<Item = &'t Arc<T>>,
@@ -237,7 +237,7 @@ impl<'o> Composer<'o> {
             return;
         }
         let text = self.rope.is_some() && self.layout == Layout::Compact;
-        let wanted = memo.lacking(RequestedForms { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
+        let wanted = memo.take_missing(RequestedForms { text, fragment: self.trace.is_on(), rules: self.broken.is_some() });
         if !(wanted.text || wanted.fragment || wanted.rules) {
             return;
         }
@@ -255,8 +255,7 @@ impl<'o> Composer<'o> {
         values.into_iter().zip(made).for_each(|(value, made)| memo.keep(value, made));
     }
 
-    /// Elements of the list that is open, each of them shared. Many are taken in runs: what was made of a run that memory has is
-    /// not looked into.
+    /// Writes shared elements of the open list. Long lists are processed in runs: a cached run is inserted without visiting its elements.
     pub(super) fn elements<T, M: Reflect>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M) {
         if elements.len() < runs::LONG {
             return elements.iter().for_each(|of| self.element(|c| c.shared(memo.entry(of), |t| emit(of, t))));
@@ -303,8 +302,8 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// Elements of the list that is open, which stands in one place of the document. Where the text is not kept, they go on as soon as they are
-    /// written, and only those stay in memory that stand in other lists, too.
+    /// Writes elements of the open list, which is used in only one place. A streamed text passes them on immediately; the cache keeps only elements
+    /// that other lists contain too.
     pub(super) fn elements_of_one_place<T, M>(&mut self, elements: &[Arc<T>], memo: &mut Memo<T>, emit: impl Fn(&T, &mut Trace) -> M + Sync)
     where
         T: Send + Sync,
@@ -336,7 +335,7 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// A member of the object that is open.
+    /// Writes a member of the open object.
     pub(super) fn member(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
         self.next();
         let spaced = self.layout == Layout::Pretty;
@@ -351,7 +350,7 @@ impl<'o> Composer<'o> {
         self.filled = true;
     }
 
-    /// A member that is a list. An empty one is left out, as it is in a message.
+    /// Writes a list as a member. An empty list is left out, as in a message.
     pub(super) fn list<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, item: impl FnMut(&mut Self, T)) {
         let mut items = items.into_iter().peekable();
         if items.peek().is_some() {
@@ -359,12 +358,12 @@ impl<'o> Composer<'o> {
         }
     }
 
-    /// A member that is a list.
+    /// Writes a list as a member.
     pub(super) fn list_even_empty<T>(&mut self, name: &str, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
         self.list_of(name, |c| items.into_iter().for_each(|of| c.element(|c| item(c, of))));
     }
 
-    /// A member that is a list of the elements that `elements` adds.
+    /// Writes a list as a member; `elements` adds its elements.
     pub(super) fn list_of(&mut self, name: &str, elements: impl FnOnce(&mut Self)) {
         self.member(name, |c| {
             c.open("[");
@@ -375,7 +374,7 @@ impl<'o> Composer<'o> {
         });
     }
 
-    /// An element of the list that is open.
+    /// Writes an element of the open list.
     pub(super) fn element(&mut self, element: impl FnOnce(&mut Self)) {
         self.next();
         let mark = self.trace.enter_item(self.index);
@@ -395,7 +394,7 @@ impl<'o> Composer<'o> {
         self.glue(|glue| glue.push_str(bracket));
     }
 
-    /// Writes a message up to its closing brace, and tells whether it has members.
+    /// Writes a message up to its closing brace. Returns whether it has members.
     fn open_with(&mut self, write: impl FnOnce(&mut Vec<u8>, &Style)) -> bool {
         let Some(rope) = &mut self.rope else { return false };
         self.scratch.clear();
@@ -406,7 +405,7 @@ impl<'o> Composer<'o> {
         open != "{"
     }
 
-    /// Adds members one level deeper. Returns what `close` needs.
+    /// Adds members one level deeper. Returns the argument for `close`.
     fn nest(&mut self, filled: bool, members: impl FnOnce(&mut Self)) -> bool {
         let outer = core::mem::replace(&mut self.filled, filled);
         self.level += 1;
@@ -423,7 +422,7 @@ impl<'o> Composer<'o> {
         self.filled = outer;
     }
 
-    /// Before a member or an element.
+    /// Writes the separator before a member or an element.
     fn next(&mut self) {
         if self.filled {
             self.glue(|glue| glue.push(','));
@@ -473,7 +472,7 @@ fn add_broken(broken: &mut Vec<rules::Violation>, at: &str, found: &[rules::Viol
     broken.extend(found.iter().map(|violation| rules::Violation { pointer: alloc::format!("{at}{}", violation.pointer), ..violation.clone() }));
 }
 
-/// Records where the parts of a value come from.
+/// Records the origins of a value's parts.
 fn note(of: &Tree, trace: &mut Trace) {
     trace.here(of.origin);
     match &of.value {

@@ -1,6 +1,4 @@
-//! Cross-origin resource sharing.
-//!
-//! What must not be here: whether the route or the filter has it.
+//! Emits cross-origin resource sharing, for routes and for the filter.
 
 use super::base::{runtime_percent, string_matcher, text};
 use super::{Context, pb};
@@ -10,7 +8,7 @@ use chancery_base::ir::Cors;
 use chancery_base::output_map::Trace;
 use chancery_base::resource::Sourced;
 
-/// CORS, which Envoy has as two messages of the same fields: one of the route, one of the filter.
+/// CORS settings. Envoy has two messages with the same fields: one for routes, one for the filter.
 pub(super) struct CorsPolicy {
     origins: Vec<pb::matcher::StringMatcher>,
     methods: String,

@@ -1,6 +1,6 @@
-//! Documents as text: which pieces make up a bootstrap, and which a set of resources.
+//! Emits documents as text: composes a bootstrap or a set of resources from pieces.
 //!
-//! The same functions as in `message`, but no piece is made twice, and no more is kept at a time than one piece.
+//! It uses the same functions as `message`, but makes no piece twice, and keeps at most one piece at a time.
 
 use super::compose::{Composer, Outlet, is_needed_once};
 use super::hcm::{connection_manager, rds};
@@ -21,22 +21,23 @@ use chancery_envoy_api::envoy::extensions::filters::network::http_connection_man
 use chancery_envoy_api::json::Readable;
 use core::borrow::Borrow;
 
-/// The document as text. What `memory` holds is not made again; the bytes do not depend on it.
+/// Emits the document as text. Cached pieces are not made again; the bytes do not depend on the cache.
 #[must_use]
 pub fn emit(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Rope {
     Writer::new(ir, options, Composer::text(options.layout), memory).write().into_rope()
 }
 
-/// The document as text, part by part in its order: none is kept, so that a large document takes little memory. The bytes are those of [`emit`].
+/// Emits the document as text, part by part in order, and keeps none of them, so that a large document needs little memory. The bytes are those of
+/// [`emit`].
 ///
-/// For documents that are made once. What stands in several places of the document is kept in `memory`, and nothing else.
+/// For documents that are made once. `memory` keeps only pieces that the document uses several times.
 pub fn stream(ir: &Ir, options: &Options<'_>, memory: &mut Emitted, put: &mut dyn FnMut(&Rope)) {
     let outlet = Outlet { put: &mut *put, executor: options.executor };
     let rest = Writer::new(ir, options, Composer::stream(options.layout, outlet), memory).write().into_rope();
     put(&rest);
 }
 
-/// Where in the document each origin went.
+/// Returns the place of each origin in the document.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -66,23 +67,22 @@ pub fn output_map(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Outpu
     Writer::new(ir, options, Composer::map(), memory).write().into_map().0
 }
 
-/// A rule of Envoy's that a field of the document breaks.
+/// A rule of Envoy that a field of the document breaks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Where in the document.
+    /// The place in the document.
     pub pointer: String,
-    /// The rule's name.
     pub rule: &'static str,
     /// What the value would have to be.
     pub message: String,
-    /// What made the field, or the nearest place that it lies in.
+    /// The origins of the field, or of the nearest enclosing place.
     pub origins: Vec<Origin>,
 }
 
-/// The rules of Envoy's that the document breaks. What stands in several places is reported at the first.
+/// Returns the rules that the document breaks. A piece that is used several times is reported once.
 #[must_use]
 pub fn violations(ir: &Ir, options: &Options<'_>, memory: &mut Emitted) -> Vec<Violation> {
-    // Most documents break none, and their places need not be known.
+    // Most documents break no rule, so places are computed only if needed.
     if Writer::new(ir, options, Composer::rules(), memory).write().into_map().1.is_empty() {
         return Vec::new();
     }
@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Makes routes and clusters, which are most of a document, with all threads of the host. Where the text is not kept, only what is needed again.
+/// Makes routes and clusters, the bulk of a document, on all threads of the host. For a streamed document only pieces that are needed again.
 fn prepare(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &Composer<'_>, memory: &mut Emitted) {
     let tables = route_tables(ir);
     let streams = c.streams();
@@ -147,7 +147,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                     if !ir.listeners.is_empty() || !verbatim.listeners.is_empty() {
                         c.list_of("listeners", |c| {
                             ir.listeners.iter().for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-                            passed_on::<pb::listener::Listener, _>(&verbatim::listeners(verbatim, cx), c);
+                            emit_verbatim::<pb::listener::Listener, _>(&verbatim::listeners(verbatim, cx), c);
                         });
                     }
                     // The management server's own cluster comes last.
@@ -159,7 +159,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                     c.list_of("clusters", |c| {
                         clusters(&ir.clusters, cx, c, memory);
                         own.into_iter().for_each(|of| clusters(core::slice::from_ref(of), cx, c, memory));
-                        passed_on::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
+                        emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::clusters(verbatim, cx), c);
                         if server.is_some() {
                             c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
                         }
@@ -175,38 +175,43 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-            passed_on::<pb::listener::Listener, _>(&own.listeners, c);
+            emit_verbatim::<pb::listener::Listener, _>(&own.listeners, c);
         });
         c.list_of("routes", |c| {
             route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
-            passed_on::<pb::route::RouteConfiguration, _>(&own.routes, c);
+            emit_verbatim::<pb::route::RouteConfiguration, _>(&own.routes, c);
         });
         c.list_of("clusters", |c| {
             clusters(&ir.clusters, cx, c, memory);
-            passed_on::<pb::cluster::Cluster, _>(&own.clusters, c);
+            emit_verbatim::<pb::cluster::Cluster, _>(&own.clusters, c);
         });
         c.list_of("endpoints", |c| {
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
-            passed_on::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
+            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
         });
-        c.list_even_empty("secrets", secret::all(ir).values(), |c, (held, origins)| {
-            c.whole(|t| {
-                t.here(origins);
-                held.secret(options.secrets)
+        c.list_of("secrets", |c| {
+            secret::all(ir).values().for_each(|(held, origins)| {
+                c.element(|c| {
+                    c.whole(|t| {
+                        t.here(origins);
+                        held.secret(options.secrets)
+                    });
+                });
             });
+            emit_verbatim::<pb::tls::Secret, _>(&own.secrets, c);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });
 }
 
-/// Resources in Envoy's own words.
-fn passed_on<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
-    all.iter().for_each(|of| c.element(|c| c.passed_on::<M>(of.borrow())));
+/// Resources that are passed on verbatim.
+fn emit_verbatim<M: Readable + Describe, T: Borrow<Tree>>(all: &[T], c: &mut Composer<'_>) {
+    all.iter().for_each(|of| c.element(|c| c.verbatim::<M>(of.borrow())));
 }
 
 fn clusters(all: &[Arc<Cluster>], cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut Emitted) {
     if cx.stands_alone {
-        // What they look like depends on what the host knows.
+        // These clusters depend on data from the host.
         all.iter().for_each(|of| c.element(|c| c.whole(|t| cluster::cluster(of, cx, t))));
     } else {
         c.elements_of_one_place(all, memory.clusters(cx), |of, t| cluster::cluster(of, cx, t));

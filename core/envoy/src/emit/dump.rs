@@ -1,6 +1,6 @@
-//! What a management server gives an Envoy, in the form in which that Envoy would tell of it: `/config_dump` of its admin interface.
+//! Emits served resources in the form of Envoy's `/config_dump`.
 //!
-//! Key material is not in it, as Envoy's own dumps have none. What must not be here: what is served.
+//! Like Envoy's own dumps, it contains no key material.
 
 use super::pb::{self, Any, admin};
 use super::{Encoded, Service};
@@ -12,10 +12,10 @@ use chancery_envoy_api::registry;
 use pb::base::data_source::Specifier;
 use pb::tls::secret::Type;
 
-/// What stands for key material, as in Envoy's dumps.
+/// The replacement for key material, as in Envoy's dumps.
 const REDACTED: &str = "[redacted]";
 
-/// The dump, as JSON. Each resource comes with the version under which it is sent.
+/// Returns the dump as JSON. Each resource has the version under which it is sent.
 #[must_use]
 pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a Encoded)>) -> String {
     let mut clusters = admin::ClustersConfigDump::default();
@@ -48,16 +48,16 @@ pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a E
                 let secret = admin::secrets_config_dump::DynamicSecret { name, version_info, secret: message, ..Default::default() };
                 secrets.dynamic_active_secrets.push(secret);
             }
-            // Envoy tells of its runtime elsewhere.
+            // Envoy does not report its runtime in `/config_dump`.
             Service::Runtimes => {}
         }
     }
     let configs = Vec::from([Any::pack(clusters), Any::pack(listeners), Any::pack(routes), Any::pack(endpoints), Any::pack(secrets)]);
-    // Messages inside of messages are written as what they are.
+    // Nested messages are resolved to their types.
     json::to_string_with(&admin::ConfigDump { configs }, &Style::COMPACT.resolver(registry::decode))
 }
 
-/// A resource as a message, without key material.
+/// Decodes a resource, without key material.
 fn message(service: Service, of: &Encoded) -> Option<Any> {
     if service != Service::Secrets {
         return Some(Any::raw(service.type_url(), of.value.clone()));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_is_read_as_what_an_envoy_tells() {
+    fn served_resources_are_read_like_a_dump() {
         let filter = pb::listener::Filter {
             name: "hcm".into(),
             config_type: Some(pb::listener::filter::ConfigType::TypedConfig(Any::pack(pb::hcm::HttpConnectionManager {
@@ -106,7 +106,7 @@ mod tests {
         assert!(!dump.contains("the-key-itself") && !dump.contains("dGhlLWtleS1pdHNlbGY="), "{dump}");
         let running = Running::read(&dump).expect("a dump");
         let managers: Vec<String> = running.config.connection_managers().map(|(_, of)| of.stat_prefix.clone()).collect();
-        assert_eq!(managers, ["edge"], "messages inside of messages are there");
+        assert_eq!(managers, ["edge"], "nested messages are included");
         assert!(running.missing.is_empty() && running.misfits.is_empty(), "{:?}", running.misfits);
         assert_eq!(running.accepted.iter().map(|of| (of.kind, of.version.as_str())).collect::<Vec<_>>(), [("listener", "v1"), ("secret", "v1")]);
     }

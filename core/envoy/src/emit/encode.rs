@@ -1,10 +1,9 @@
-//! Resources as a management server sends them: each with its name, its bytes on the wire and a version that is made of its content.
+//! Encodes resources for a management server: each with its name, its bytes on the wire, and a version derived from its content.
 //!
-//! A route and a cluster are encoded once, as their text is, and what a table of routes is made of is set in by its bytes. A resource
-//! whose content is that of the emission before is the same shared value. What breaks one of Envoy's own rules is not sent: Envoy would refuse
-//! it, and with it all that comes in the same message.
+//! Each route and cluster is encoded once, and a route table includes the bytes of its routes. A resource with unchanged content is the same shared
+//! value as before. Resources that break a rule of Envoy are not sent: Envoy would reject them with the whole update.
 //!
-//! Not here: who is sent what, and when.
+//! Does not send resources; see the live server.
 
 use super::encoded::{Encoded, Fingerprint, Latest, Piece, Service};
 use super::message::{assignments, route_tables, served_listeners, whole_listener};
@@ -31,60 +30,59 @@ const VIRTUAL_HOSTS: u32 = 2;
 /// `VirtualHost.routes`.
 const ROUTES: u32 = 3;
 
-/// A resource in its place.
+/// A resource to serve.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// The service that serves it.
     pub service: Service,
-    /// Its index in the list of [`Document::Resources`]: where the output map has it.
+    /// Its index in the list of [`Document::Resources`], and in the output map.
     pub index: usize,
-    /// The resource; shared with the emission before where nothing of it has changed.
+    /// The resource; shared with the previous encoding if it is unchanged.
     pub resource: Arc<Encoded>,
 }
 
-/// What is not sent as it stands, as Envoy would refuse it.
+/// A resource that is not sent unchanged, because Envoy would reject it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Withheld {
     /// The service that would serve it.
     pub service: Service,
-    /// The resource.
     pub name: Str,
-    /// Where in [`Document::Resources`], and which rule it breaks.
+    /// The broken rules, with places in [`Document::Resources`].
     pub broken: Vec<rules::Violation>,
-    /// Only a route of the resource is left out; the rest of it is served.
+    /// Whether only a route was left out and the rest is served.
     pub in_part: bool,
 }
 
-/// What a management server serves.
+/// The resources that a management server serves.
 #[derive(Clone, Debug, Default)]
 pub struct Encoding {
-    /// By service, in the order of [`Document::Resources`]; one of a name.
+    /// By service, in the order of [`Document::Resources`]; one per name.
     pub served: Vec<Served>,
-    /// What is left out.
+    /// Resources that are left out.
     pub withheld: Vec<Withheld>,
-    /// All of it is what the last encoding with the same memory was, places included.
+    /// Whether everything equals the previous encoding with the same memory, including places.
     pub is_as_before: bool,
 }
 
-/// What was encoded as a whole, and the key material that went into it.
+/// A complete encoding, and the key material in it.
 #[derive(Debug)]
 pub(super) struct Whole {
     ir: Arc<Ir>,
-    /// What was asked for, each with what it is known by.
+    /// The requested key material, each with its fingerprint.
     secrets: Vec<(SecretReference, Option<Fingerprint>)>,
     encoding: Encoding,
 }
 
 impl Whole {
-    /// Whether the same would be encoded again.
+    /// Whether encoding again would give the same result.
     fn is_of(&self, ir: &Arc<Ir>, secrets: Option<Lookup<'_>>) -> bool {
         let given = |reference: &SecretReference| secrets.and_then(|lookup| lookup(reference)).map(|material| Fingerprint::of(&[&material]));
         Arc::ptr_eq(&self.ir, ir) && self.secrets.iter().all(|(reference, known)| given(reference) == *known)
     }
 }
 
-/// All resources, encoded. Secrets whose material `secrets` does not give are left out: nothing else may stand for them. What was encoded last is
-/// taken again where neither the IR nor the material is another.
+/// Encodes all resources. Secrets without material from `secrets` are left out, since nothing may replace them. The previous encoding is reused if
+/// neither the IR nor the material changed.
 pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> Encoding {
     if let Some(whole) = &memory.whole
         && whole.is_of(ir, secrets)
@@ -92,7 +90,7 @@ pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -
         return Encoding { is_as_before: true, ..whole.encoding.clone() };
     }
     let encoding = encode_again(ir, secrets, memory);
-    // Secrets of the IR itself come from dialects that lower it anew each time.
+    // Dialects with secrets in the IR lower it anew each time.
     memory.whole = secret::all(ir).is_empty().then(|| {
         let own = &ir.delivery.verbatim;
         let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| of.references().into_iter().map(|(reference, _)| reference));
@@ -132,7 +130,7 @@ fn encode_again(ir: &Ir, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -> E
     for (index, layer) in ir.delivery.runtimes.iter().enumerate() {
         encoder.whole(Service::Runtimes, index, &layer.name, &bootstrap::runtime(layer, off));
     }
-    encoder.passed_on(ir, secrets);
+    encoder.verbatim(ir, secrets);
     let Encoder { memory, next, out, .. } = encoder;
     memory.latest = next;
     out
@@ -146,7 +144,7 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// A resource that is encoded as one message.
+    /// Adds a resource that is encoded as one message.
     fn whole<M: Message + Reflect>(&mut self, service: Service, index: usize, name: &str, message: &M) {
         let broken = validate(message);
         if !self.withhold(service, index, name, "", &broken, false) {
@@ -155,8 +153,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Resources in Envoy's own words, after the others.
-    fn passed_on(&mut self, ir: &Ir, secrets: Option<Lookup<'_>>) {
+    /// Adds resources that are passed on verbatim, after the others.
+    fn verbatim(&mut self, ir: &Ir, secrets: Option<Lookup<'_>>) {
         let own = &ir.delivery.verbatim;
         let mut held: BTreeMap<String, Tree> = BTreeMap::new();
         let named = |all: &[Arc<Tree>], held: &mut BTreeMap<String, Tree>| -> Vec<Arc<Tree>> {
@@ -174,7 +172,7 @@ impl Encoder<'_> {
         self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
         self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held));
         self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
-        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).collect();
+        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(own.secrets.iter().cloned()).collect();
         self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held);
     }
 
@@ -199,7 +197,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// A table is put together from its routes. A route that breaks a rule is left out, as one of it would have the whole table refused.
+    /// Composes a table from its routes. A route that breaks a rule is left out, since Envoy would reject the whole table because of it.
     fn table(&mut self, index: usize, table: &RouteConfiguration, cx: &Context<'_>) {
         let off = &mut Trace::off();
         let frame = route_configuration(table, cx, off);
@@ -231,7 +229,7 @@ impl Encoder<'_> {
         self.serve(Service::Routes, index, &table.name, Fingerprint::from(hasher), || compose(frame, &hosts));
     }
 
-    /// Notes what is broken, and tells whether anything is.
+    /// Records broken rules. Returns whether there are any.
     fn withhold(&mut self, service: Service, index: usize, name: &str, within: &str, broken: &[rules::Violation], in_part: bool) -> bool {
         if broken.is_empty() {
             return false;
@@ -242,7 +240,7 @@ impl Encoder<'_> {
         true
     }
 
-    /// One of a name; what was encoded before is taken again where its content is the same.
+    /// Adds one resource per name; an unchanged resource is reused.
     fn serve(&mut self, service: Service, index: usize, name: &str, version: Fingerprint, value: impl FnOnce() -> Vec<u8>) {
         let key = (service, Str::from(name));
         if self.next.0.contains_key(&key) {
@@ -255,9 +253,9 @@ impl Encoder<'_> {
     }
 }
 
-/// The frame, and behind it the hosts with their routes: fields of a message may come in any order.
+/// Returns the frame followed by the hosts with their routes: fields of a message may come in any order.
 fn compose(frame: Vec<u8>, hosts: &[(Vec<u8>, Vec<Piece>)]) -> Vec<u8> {
-    // The key of a field this low is one byte, a length five at most.
+    // The key of such a low field is one byte, and a length needs at most five.
     const HEAD: usize = 6;
     let length = |head: &[u8], routes: &[Piece]| -> usize { head.len() + routes.iter().map(|of| HEAD + of.bytes.len()).sum::<usize>() };
     let mut out = frame;

@@ -1,6 +1,4 @@
-//! Resources on the wire: bytes, and what their content is known by.
-//!
-//! What must not be here: how they come about.
+//! Encoded resources: their bytes and fingerprints. Does not encode them; see `encode`.
 
 use super::pb;
 use alloc::format;
@@ -14,7 +12,7 @@ use chancery_text::Str;
 use hashbrown::HashMap;
 use sha2::{Digest, Sha256};
 
-/// What is served, by the service that serves it.
+/// A discovery service of Envoy's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Service {
     /// CDS.
@@ -32,7 +30,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// All of them, what is referred to before what refers to it.
+    /// All services; referenced resources come before the resources that refer to them.
     pub const ALL: [Service; 6] = [Service::Clusters, Service::Endpoints, Service::Listeners, Service::Routes, Service::Secrets, Service::Runtimes];
 
     /// The list in [`Document::Resources`].
@@ -61,19 +59,18 @@ impl Service {
         }
     }
 
-    /// The URL of the type, as discovery requests name it.
+    /// The URL of the type in discovery requests.
     #[must_use]
     pub fn type_url(self) -> String {
         format!("{TYPE_URL_PREFIX}{}", self.message())
     }
 }
 
-/// What the content of a resource is known by: the same on every machine.
+/// A hash of a resource's content, the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 16]);
 
 impl Fingerprint {
-    /// Of bytes.
     #[must_use]
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
@@ -84,7 +81,6 @@ impl Fingerprint {
         Self::from(hasher)
     }
 
-    /// Of what was hashed.
     pub(super) fn from(hasher: Sha256) -> Self {
         let mut out = [0; 16];
         out.iter_mut().zip(hasher.finalize()).for_each(|(to, from)| *to = from);
@@ -101,19 +97,18 @@ impl core::fmt::Display for Fingerprint {
 /// A resource on the wire.
 #[derive(Debug)]
 pub struct Encoded {
-    /// The name by which it is asked for.
+    /// The name under which clients request it.
     pub name: Str,
-    /// What it is known by.
     pub version: Fingerprint,
-    /// The message: what an `Any` has as its value.
+    /// The encoded message: the value of an `Any`.
     pub value: Vec<u8>,
 }
 
-/// What was encoded last, by service and name.
+/// The last encoded resources, by service and name.
 #[derive(Debug, Default)]
 pub(super) struct Latest(pub(super) HashMap<(Service, Str), Arc<Encoded>>);
 
-/// What was made of a shared value.
+/// An encoded shared value.
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) bytes: Arc<[u8]>,

@@ -1,4 +1,4 @@
-//! `ClusterLoadAssignment`: the endpoints of a cluster.
+//! Emits `ClusterLoadAssignment`: the endpoints of a cluster.
 
 use super::base::{endpoint_address, text};
 use super::pb;
@@ -14,7 +14,7 @@ pub(super) fn load_assignment(name: &Str, localities: &[Locality], t: &mut Trace
     pb::endpoint::ClusterLoadAssignment { cluster_name: text(name), endpoints, ..Default::default() }
 }
 
-/// Endpoints that are all in one place.
+/// Endpoints of a single locality.
 pub(super) fn load_assignment_of(name: &Str, endpoints: &[Sourced<Endpoint>], t: &mut Trace) -> pb::endpoint::ClusterLoadAssignment {
     let one = t.at("endpoints", |t| t.item(0, |t| locality(None, endpoints, t)));
     pb::endpoint::ClusterLoadAssignment {

@@ -1,7 +1,7 @@
-//! `HttpConnectionManager`, without its table of routes.
+//! Emits `HttpConnectionManager` without its route table.
 
 use super::access_log::access_logs;
-use super::base::{config_source, duration, named, percent, text, texts};
+use super::base::{config_source, duration, named, percent, strings, text};
 use super::http_filter::http_filter;
 use super::{Context, pb, tracing};
 use chancery_base::ir::{
@@ -40,7 +40,7 @@ pub(super) fn connection_manager(manager: &HttpConnectionManager, cx: &Context<'
         stream_idle_timeout: t.optional("stream_idle_timeout", &manager.stream_idle_timeout).map(duration),
         drain_timeout: t.optional("drain_timeout", &manager.drain_timeout).map(duration),
         delayed_close_timeout: t.optional("delayed_close_timeout", &manager.delayed_close_timeout).map(duration),
-        upgrade_configs: texts("upgrade_configs", &manager.upgrades, t)
+        upgrade_configs: strings("upgrade_configs", &manager.upgrades, t)
             .into_iter()
             .map(|upgrade_type| parts::UpgradeConfig { upgrade_type, ..Default::default() })
             .collect(),
@@ -63,7 +63,7 @@ pub(super) fn connection_manager(manager: &HttpConnectionManager, cx: &Context<'
     }
 }
 
-/// "The routes come over RDS under this name."
+/// Requests routes over RDS under this name.
 pub(super) fn rds(name: &Str, cx: &Context<'_>) -> parts::RouteSpecifier {
     parts::RouteSpecifier::Rds(pb::hcm::Rds { route_config_name: text(name), config_source: Some(config_source(cx)) })
 }
@@ -124,7 +124,7 @@ fn http1_options(options: &Http1Options, t: &mut Trace) -> Option<pb::base::Http
     }))
 }
 
-/// Whether Envoy's current API can say it.
+/// Whether Envoy's current API supports the format.
 pub(super) fn is_known(format: &HeaderKeyFormat) -> bool {
     match format {
         HeaderKeyFormat::ProperCaseWords => true,
@@ -132,7 +132,7 @@ pub(super) fn is_known(format: &HeaderKeyFormat) -> bool {
     }
 }
 
-/// For formats that are known.
+/// Only for known formats.
 pub(super) fn header_key_format(format: &Sourced<HeaderKeyFormat>, t: &mut Trace) -> pb::base::http1_protocol_options::HeaderKeyFormat {
     use pb::base::http1_protocol_options::header_key_format::{HeaderFormat, ProperCaseWords};
     t.field("header_key_format", format);
@@ -172,7 +172,7 @@ fn tracing_options(of: &Tracing, manager: &HttpConnectionManager, cx: &Context<'
     }
 }
 
-/// What the router says of spans of its own.
+/// Returns the router's setting for its own spans.
 fn child_span(manager: &HttpConnectionManager) -> Option<&Sourced<bool>> {
     manager.filters.iter().find_map(|filter| match &filter.kind {
         HttpFilterKind::Router { start_child_span, .. } => start_child_span.as_ref(),

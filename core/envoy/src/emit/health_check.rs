@@ -1,4 +1,4 @@
-//! `HealthCheck`: active health checks of a cluster.
+//! Emits `HealthCheck`: active health checks of a cluster.
 
 use super::base::{duration, headers_to_add, headers_to_remove, text};
 use super::{Context, pb};

@@ -1,6 +1,6 @@
-//! HTTP filters: `HttpFilter`, each with its typed configuration.
+//! Emits `HttpFilter` with the typed configuration of each filter.
 
-use super::base::{duration, grpc_service, header_value, headers_to_add, inline, named, runtime_percent, string_matcher, text, texts};
+use super::base::{duration, grpc_service, header_value, headers_to_add, inline, named, runtime_percent, string_matcher, strings, text};
 use super::route_match::header_matcher;
 use super::{Context, pb, secret};
 use alloc::vec;
@@ -111,7 +111,7 @@ fn compression(compressor: &Compressor, cx: &Context<'_>, t: &mut Trace) -> filt
     let response = t.at("response_direction_config", |t| ResponseDirectionConfig {
         common_config: Some(t.at("common_config", |t| CommonDirectionConfig {
             min_content_length: t.optional("min_content_length", &compressor.min_content_length).copied(),
-            content_type: texts("content_type", if by_text { &compressor.content_types } else { &[] }, t),
+            content_type: strings("content_type", if by_text { &compressor.content_types } else { &[] }, t),
             content_type_matcher: t.sourced_list("content_type_matcher", if by_text { &[][..] } else { &compressor.content_types }, |of, _| {
                 string_matcher(&StringMatch::Exact(of.clone()), false, cx).unwrap_or_default()
             }),
@@ -336,7 +336,7 @@ fn jwt_provider(of: &JwtProvider, cx: &Context<'_>, t: &mut Trace) -> filter::jw
     };
     filter::jwt_authn::v3::JwtProvider {
         issuer: t.optional("issuer", &of.issuer).map(text).unwrap_or_default(),
-        audiences: texts("audiences", &of.audiences, t),
+        audiences: strings("audiences", &of.audiences, t),
         forward: *t.implicit("forward", &of.forward),
         jwks_source_specifier: Some(source),
         ..Default::default()

@@ -1,9 +1,9 @@
-//! `Listener`, `FilterChain` and the network filters that are not HTTP.
+//! Emits `Listener`, `FilterChain` and the network filters that are not HTTP.
 //!
-//! A listener comes without its filter chains, a filter chain without its filters: whoever assembles a document adds them.
+//! Listeners are emitted without filter chains, and filter chains without filters: the document adds them.
 
 use super::access_log::access_logs;
-use super::base::{duration, socket_address, text, texts};
+use super::base::{duration, socket_address, strings, text};
 use super::tls::downstream_socket;
 use super::{Context, pb};
 use alloc::borrow::ToOwned;
@@ -104,7 +104,7 @@ pub(super) fn filter_chain(chain: &FilterChain, protocol: SocketProtocol, cx: &C
 
 fn filter_chain_match(matcher: &FilterChainMatch, t: &mut Trace) -> pb::listener::FilterChainMatch {
     pb::listener::FilterChainMatch {
-        server_names: texts("server_names", &matcher.server_names, t),
+        server_names: strings("server_names", &matcher.server_names, t),
         transport_protocol: matcher.transport_protocol.as_ref().map(text).unwrap_or_default(),
         ..Default::default()
     }

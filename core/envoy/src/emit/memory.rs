@@ -1,7 +1,7 @@
-//! What earlier emissions made, so that the next need not.
+//! Caches pieces of earlier emissions, so that unchanged values are not emitted again.
 //!
-//! A thing is known by being the same shared value: who lowers again and keeps the `Arc` of what did not change has it emitted
-//! only once. What is found here is what would be made again, so that the bytes do not depend on it.
+//! A value is identified by its `Arc`: a lowering that keeps the `Arc` of unchanged values has them emitted only once. A cached piece equals a new
+//! one, so the bytes do not depend on the cache.
 
 use super::Context;
 use super::runs::{RunMade, Runs};
@@ -14,16 +14,16 @@ use chancery_envoy_api::rules::Violation;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// Pieces of earlier documents. An empty one is right too.
+/// Pieces of earlier documents. An empty cache is valid too.
 #[derive(Debug, Default)]
 pub struct Emitted {
     pub(super) routes: Memo<Route>,
-    /// Of bootstraps, and of resources: they ask for certificates in other ways.
+    /// For bootstraps and for resources, which request certificates in different ways.
     clusters: [Memo<Cluster>; 2],
-    /// Whole resources as they were encoded last.
+    /// The last encoding of each resource.
     #[cfg(feature = "wire")]
     pub(super) latest: super::encoded::Latest,
-    /// All that was encoded last.
+    /// The last complete encoding.
     #[cfg(feature = "wire")]
     pub(super) whole: Option<super::encode::Whole>,
     spelling: Spelling,
@@ -33,7 +33,6 @@ pub struct Emitted {
 }
 
 impl Emitted {
-    /// An empty memory.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -50,38 +49,38 @@ impl Emitted {
         self.clusters.iter_mut().for_each(|memo| memo.begin(self.round));
     }
 
-    /// What was made of clusters for documents of this kind.
+    /// Returns the cached clusters of this kind of document.
     pub(super) fn clusters(&mut self, cx: &Context<'_>) -> &mut Memo<Cluster> {
         let [of_bootstraps, of_resources] = &mut self.clusters;
         if cx.in_bootstrap { of_bootstraps } else { of_resources }
     }
 }
 
-/// What was made of shared values of one type.
+/// The cached pieces of shared values of one type.
 #[derive(Debug)]
 pub(super) struct Memo<T> {
-    /// By address, which is no other value's as long as the entry holds this one.
+    /// By address. The entry holds the value, so the address cannot be reused.
     entries: HashMap<usize, Entry<T>>,
-    /// How many there were after the last time of forgetting.
+    /// The number of entries after the last cleanup.
     kept: usize,
-    /// What was made of several in a row.
+    /// The cached pieces of several values in a row.
     runs: Runs<T>,
     round: u32,
-    /// What was made of all values at once.
+    /// The forms that were made of all values.
     prepared: RequestedForms,
 }
 
-/// What is made of values.
+/// Forms in which values can be made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestedForms {
-    /// The text without blanks.
+    /// Compact JSON.
     pub(super) text: bool,
     pub(super) fragment: bool,
-    /// Which rules are broken.
+    /// The broken rules.
     pub(super) rules: bool,
 }
 
-/// What was made of one value beside others.
+/// The forms of one value.
 pub(super) struct EncodedForms {
     pub(super) text: Option<Arc<str>>,
     pub(super) fragment: Option<Arc<Fragment>>,
@@ -94,7 +93,7 @@ impl<T> Default for Memo<T> {
     }
 }
 
-/// What was made of one value.
+/// The cached forms of one value.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
     value: Arc<T>,
@@ -106,7 +105,7 @@ pub(super) struct Entry<T> {
     /// The bytes on the wire.
     #[cfg(feature = "wire")]
     pub(super) wire: Option<super::encoded::Piece>,
-    /// The field rules that it breaks, with pointers from itself on.
+    /// The field rules that it breaks, with pointers relative to the value.
     broken: Option<Vec<Violation>>,
     /// The round in which they were reported.
     reported: Option<u32>,
@@ -129,8 +128,8 @@ impl<T> Memo<T> {
         entry
     }
 
-    /// What of this has not been made of all values at once before. Afterwards it is taken for made: what changes later is little.
-    pub(super) fn lacking(&mut self, wanted: RequestedForms) -> RequestedForms {
+    /// Returns the forms that were not yet made of all values, and then treats them as made: only a few values change later.
+    pub(super) fn take_missing(&mut self, wanted: RequestedForms) -> RequestedForms {
         let before = self.prepared;
         let now =
             RequestedForms { text: wanted.text || before.text, fragment: wanted.fragment || before.fragment, rules: wanted.rules || before.rules };
@@ -138,7 +137,7 @@ impl<T> Memo<T> {
         RequestedForms { text: now.text && !before.text, fragment: now.fragment && !before.fragment, rules: now.rules && !before.rules }
     }
 
-    /// Keeps what was made of a value, as far as it is not there.
+    /// Stores new forms of a value.
     pub(super) fn keep(&mut self, value: &Arc<T>, made: EncodedForms) {
         let entry = self.entry(value);
         entry.compact = entry.compact.take().or(made.text);
@@ -146,17 +145,17 @@ impl<T> Memo<T> {
         entry.broken = entry.broken.take().or(made.broken);
     }
 
-    /// What was made of a run, as far as it is known.
+    /// Returns the known forms of a run.
     pub(super) fn run(&mut self, run: &[Arc<T>], layout: Layout, level: usize) -> RunMade {
         self.runs.take(run, layout, level)
     }
 
-    /// Keeps what was made of a run.
+    /// Stores the forms of a run.
     pub(super) fn keep_run(&mut self, run: &[Arc<T>], layout: Layout, level: usize, made: RunMade) {
         self.runs.keep(run, layout, level, made);
     }
 
-    /// Forgets values that only this memory holds: they cannot be asked for again. Done when there is a quarter more than there was.
+    /// Removes values that only this cache holds, since nothing can request them again. Runs when the cache has grown by a quarter.
     fn begin(&mut self, round: u32) {
         self.round = round;
         self.runs.begin(round);

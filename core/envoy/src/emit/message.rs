@@ -1,6 +1,4 @@
-//! Whole documents as messages.
-//!
-//! Put together from the same functions as the text in `document`; for who looks into them.
+//! Emits whole documents as messages, for code that inspects them. It uses the same functions as the text in `document`.
 
 use super::hcm::{connection_manager, rds};
 use super::listener::{HTTP_FILTER, filter, filter_chain, listener, tcp_filter};
@@ -15,7 +13,6 @@ use chancery_base::output_map::Trace;
 use chancery_text::Str;
 use pb::hcm::http_connection_manager::RouteSpecifier;
 
-/// The whole bootstrap.
 #[must_use]
 pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
     let mut clusters = Vec::with_capacity(ir.clusters.len() + 4);
@@ -26,27 +23,27 @@ pub fn bootstrap(ir: &Ir, options: &Options<'_>) -> pb::bootstrap::Bootstrap {
     out
 }
 
-/// The same with its clusters apart, one after the other. There may be tens of thousands, each of which takes kilobytes.
+/// Emits the bootstrap with its clusters one by one. There may be tens of thousands, each of several kilobytes.
 pub fn bootstrap_apart(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
     (0..ir.clusters.len()).filter_map(|at| cluster_at(ir, at, options)).for_each(&mut *each);
     bootstrap_around(ir, options, each)
 }
 
-/// One of the IR's clusters, as the bootstrap has it.
+/// Emits one of the IR's clusters, as the bootstrap contains it.
 #[must_use]
 pub fn cluster_at(ir: &Ir, at: usize, options: &Options<'_>) -> Option<pb::cluster::Cluster> {
     let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
     Some(cluster::cluster(ir.clusters.get(at)?, cx, &mut Trace::off()))
 }
 
-/// Whether the bootstraps of two IRs have the same message of a cluster that the IRs share, without key material.
+/// Whether the bootstraps of two IRs contain the same message of a shared cluster, without key material.
 #[must_use]
 pub fn agree_about_clusters(a: &Ir, b: &Ir) -> bool {
     let options = Options { document: Document::Bootstrap, ..Options::default() };
     Context::new(a, &options).agrees_about_clusters(&Context::new(b, &options))
 }
 
-/// The bootstrap without its clusters; `each` gets those that the IR's clusters have behind them.
+/// Emits the bootstrap without the IR's clusters; `each` receives the clusters that follow them.
 pub fn bootstrap_around(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb::cluster::Cluster)) -> pb::bootstrap::Bootstrap {
     let cx = &Context::new(ir, &Options { document: Document::Bootstrap, ..*options });
     let t = &mut Trace::off();
@@ -60,16 +57,16 @@ pub fn bootstrap_around(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb:
     out
 }
 
-/// How one route is matched, for who compares routes.
+/// Emits the matcher of one route, for comparing routes.
 #[must_use]
 pub fn route_matcher(ir: &Ir, of: &RouteMatch) -> pb::route::RouteMatch {
     route_match(of, &Context::new(ir, &Options::default()), &mut Trace::off())
 }
 
-/// What a management server serves.
+/// The resources that a management server serves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resources {
-    /// LDS. Routes are asked for over RDS.
+    /// From LDS. They request routes over RDS.
     pub listeners: Vec<pb::listener::Listener>,
     /// RDS.
     pub routes: Vec<pb::route::RouteConfiguration>,
@@ -77,13 +74,12 @@ pub struct Resources {
     pub clusters: Vec<pb::cluster::Cluster>,
     /// EDS.
     pub endpoints: Vec<pb::endpoint::ClusterLoadAssignment>,
-    /// SDS. Without [`Options::secrets`] they name the data that they would hold.
+    /// SDS. Without [`Options::secrets`] they contain placeholders for the data.
     pub secrets: Vec<pb::tls::Secret>,
     /// RTDS.
     pub runtimes: Vec<pb::runtime::Runtime>,
 }
 
-/// What a management server serves.
 #[must_use]
 pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
     let cx = &Context::new(ir, &Options { document: Document::Resources, ..*options });
@@ -101,6 +97,7 @@ pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
     out.routes.extend(own.routes.iter().map(|of| verbatim::message(of)));
     out.clusters.extend(own.clusters.iter().map(|of| verbatim::message(of)));
     out.endpoints.extend(own.endpoints.iter().map(|of| verbatim::message(of)));
+    out.secrets.extend(own.secrets.iter().map(|of| verbatim::message(of)));
     out
 }
 
@@ -109,12 +106,12 @@ pub(super) fn served_listeners(ir: &Ir) -> impl Iterator<Item = &Listener> {
     ir.listeners.iter().map(|listener| &**listener).filter(|listener| !listener.in_bootstrap)
 }
 
-/// Whether routes of this table are asked for by its name. One without a name cannot be.
+/// Whether this table is requested by its name. A table without a name cannot be.
 pub(super) fn by_name(table: &RouteConfiguration, cx: &Context<'_>) -> bool {
     cx.rds && !table.name.is_empty()
 }
 
-/// Tables of routes that RDS serves, one of a name.
+/// Route tables that RDS serves, one per name.
 pub(super) fn route_tables(ir: &Ir) -> Vec<&RouteConfiguration> {
     let mut names: BTreeSet<&Str> = BTreeSet::new();
     let managers = served_listeners(ir).flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
@@ -126,7 +123,7 @@ pub(super) fn route_tables(ir: &Ir) -> Vec<&RouteConfiguration> {
     tables.filter(|table| !table.name.is_empty() && !table.absent && names.insert(&table.name)).collect()
 }
 
-/// Endpoints that EDS serves, by the name under which they are asked for, one of a name.
+/// Endpoints that EDS serves, by the requested name, one per name.
 pub(super) fn assignments(ir: &Ir) -> Vec<(&Str, &[Locality])> {
     let mut names: BTreeSet<&Str> = BTreeSet::new();
     let of_clusters = ir.clusters.iter().filter_map(|cluster| match &cluster.discovery {

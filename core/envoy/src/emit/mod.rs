@@ -1,11 +1,11 @@
-//! Envoy's v3 API.
+//! Emits Envoy's v3 API.
 //!
-//! One file for each resource, of pure functions from `ir` to messages; each tells a [`Trace`](chancery_base::output_map::Trace)
-//! where its fields come from. On top of them the documents, put together twice: as messages ([`bootstrap`], [`resources`]), for
-//! who wants to look into them, and as text ([`emit`]), which is made piece by piece so that nothing is made twice. Both are the
-//! same document, but for the order of members.
+//! Each resource has one file of pure functions from `ir` to messages; each function records the origins of its fields in a
+//! [`Trace`](chancery_base::output_map::Trace). Documents are composed from them in two ways: as messages ([`bootstrap`], [`resources`]) for code
+//! that inspects them, and as text ([`emit`]), piece by piece so that nothing is made twice. Both give the same document, except for the order of
+//! members.
 //!
-//! Not here: deciding. What Envoy cannot say is left out, and the lowering has reported it.
+//! Makes no decisions. Values that Envoy cannot express are left out, and the lowering has reported them.
 
 pub mod pb;
 
@@ -54,26 +54,26 @@ use chancery_base::ir::{ConfigSource, Ir, Spelling, Tracer};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// Name of the CORS filter, under which routes configure it.
+/// The key of routes' CORS configuration.
 const CORS_FILTER: &str = "envoy.filters.http.cors";
 
-/// What emitting needs to know beyond the thing that is emitted.
+/// What emitting depends on besides the emitted value.
 struct Context<'a> {
     spelling: Spelling,
-    /// Whom to ask for what is served by name.
+    /// The source of resources requested by name.
     source: &'a ConfigSource,
-    /// Where connection managers say it themselves.
+    /// The tracer, if connection managers configure it themselves.
     tracer: Option<&'a Sourced<Tracer>>,
-    /// Key material that is to stand inline.
+    /// Key material to include inline.
     secrets: Option<Lookup<'a>>,
-    /// The document is one bootstrap.
+    /// Whether the document is one bootstrap.
     in_bootstrap: bool,
-    /// There is no management server to ask for endpoints.
+    /// Whether no management server provides endpoints.
     stands_alone: bool,
-    /// Whom clusters of a bootstrap ask for certificates, on a stream of their own: they are there before the stream that
-    /// serves everything, and Envoy crashes where they ask on that one.
+    /// The server from which a bootstrap's clusters request certificates on separate streams: these clusters exist before the shared stream, and
+    /// Envoy crashes if they use that one.
     server: Option<&'a Str>,
-    /// Tables of routes are asked for by name.
+    /// Whether route tables are requested by name.
     rds: bool,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a cluster becomes the same message with another context. Key material, which only a host has, is left out.
+    /// Whether another context gives a cluster the same message, apart from key material, which only a host has.
     fn agrees_about_clusters(&self, other: &Self) -> bool {
         let Self { spelling, source, tracer: _, secrets, in_bootstrap, stands_alone, server, rds: _ } = self;
         let no_secrets = secrets.is_none() && other.secrets.is_none();
@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
         no_secrets && same_delivery && *in_bootstrap == other.in_bootstrap && *stands_alone == other.stands_alone
     }
 
-    /// Whether what this resource holds is to stand inline.
+    /// Whether this resource's content is included inline.
     fn gives(&self, held: &secret::SecretContent<'_>) -> bool {
         self.secrets.is_some_and(|secrets| held.references().all(|reference| secrets(reference).is_some()))
     }

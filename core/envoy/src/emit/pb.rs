@@ -1,4 +1,4 @@
-//! Envoy's v3 messages under short names. Nothing else.
+//! Envoy's v3 messages under short names.
 
 pub use chancery_envoy_api::envoy::admin::v3 as admin;
 pub use chancery_envoy_api::envoy::config::{

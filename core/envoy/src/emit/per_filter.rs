@@ -1,6 +1,5 @@
-//! HTTP filters' configuration for one virtual host, route or cluster: `typed_per_filter_config`.
-//!
-//! What a filter does by default is `http_filter`'s.
+//! Emits `typed_per_filter_config`: HTTP filter settings of one virtual host, route or cluster. Does not emit the filters themselves; see
+//! `http_filter`.
 
 use super::base::{json_object, text};
 use super::cors::cors_policy;

@@ -1,8 +1,8 @@
-//! `RouteConfiguration`, `VirtualHost` and `Route`.
+//! Emits `RouteConfiguration`, `VirtualHost` and `Route`.
 //!
-//! The first two come without what they hold many of: whoever assembles a document adds virtual hosts and routes.
+//! The first two are emitted without their large lists: the document adds virtual hosts and routes.
 
-use super::base::{headers_to_add, headers_to_remove, inline, json_object, text, texts};
+use super::base::{headers_to_add, headers_to_remove, inline, json_object, strings, text};
 use super::cors::cors_policy;
 use super::pb;
 use super::route_action::{forward, rate_limit, redirect};
@@ -32,7 +32,7 @@ pub(super) fn virtual_host(host: &VirtualHost, cx: &Context<'_>, t: &mut Trace) 
     t.here(&host.origins);
     pb::route::VirtualHost {
         name: text(&host.name),
-        domains: texts("domains", &host.domains, t),
+        domains: strings("domains", &host.domains, t),
         response_headers_to_add: headers_to_add("response_headers_to_add", &host.response_headers, cx, t),
         response_headers_to_remove: headers_to_remove("response_headers_to_remove", &host.response_headers, t),
         typed_per_filter_config: per_filter::configs(&host.per_filter, cx, t),
@@ -84,7 +84,7 @@ fn per_route(route: &Route, cx: &Context<'_>, t: &mut Trace) -> BTreeMap<String,
     configs
 }
 
-/// `filter_metadata` holds objects only; anything else is left out.
+/// `filter_metadata` holds only objects; other values are left out.
 fn metadata(metadata: &[(chancery_text::Str, Json)]) -> Option<pb::base::Metadata> {
     let filter_metadata: BTreeMap<_, _> = metadata
         .iter()

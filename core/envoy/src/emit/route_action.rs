@@ -1,4 +1,4 @@
-//! What happens to a request: `RouteAction` with all that belongs to it, `RedirectAction`.
+//! Emits the actions of routes: `RouteAction` and `RedirectAction`.
 
 use super::base::{duration, headers_to_add, headers_to_remove, regex, runtime_percent, text};
 use super::cors::cors_policy;
@@ -76,7 +76,7 @@ fn weighted(cluster: &WeightedCluster, cx: &Context<'_>, t: &mut Trace) -> pb::r
     }
 }
 
-/// Envoy's default is not written, and so has no place.
+/// Envoy's default is not written, so it gets no place.
 pub(super) fn priority(priority: &Sourced<Priority>, t: &mut Trace) -> i32 {
     match priority.value {
         Priority::Default => pb::base::RoutingPriority::Default as i32,

@@ -1,4 +1,4 @@
-//! `RouteMatch`: which requests a route takes.
+//! Emits `RouteMatch`: the conditions of a route.
 
 use super::Context;
 use super::base::{regex, runtime_percent, string_matcher, text};

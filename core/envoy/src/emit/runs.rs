@@ -1,7 +1,7 @@
-//! What was made of several shared values in a row. A long list is cut into runs, so that who has the list before has most runs of
-//! the one after, and need not look at every element.
+//! Caches the pieces of several consecutive values. A long list is cut into runs, so that most runs of a changed list are found in the cache
+//! without visiting every element.
 //!
-//! Where a list is cut follows from its elements alone, not from their places: what comes in or goes changes one run.
+//! The cuts depend only on the elements, not on their positions: an insertion or removal changes one run.
 
 use crate::Layout;
 use alloc::sync::Arc;
@@ -11,19 +11,19 @@ use chancery_base::rope::Rope;
 use core::hash::{BuildHasher, Hasher};
 use hashbrown::HashMap;
 
-/// Shorter lists are not worth it.
+/// Shorter lists are not cut.
 pub(super) const LONG: usize = 16;
-/// No run is longer.
+/// The longest run.
 const LONGEST: usize = 256;
-/// How many emissions a run is kept that none of them uses: the views of a user interface take turns.
+/// An unused run is kept for this many emissions: the views of a user interface alternate.
 const KEPT: u32 = 4;
 
-/// The runs of a list.
+/// Cuts a list into runs.
 pub(super) fn cut<T>(elements: &[Arc<T>]) -> impl Iterator<Item = &[Arc<T>]> {
     let mut length = 0;
     elements.chunk_by(move |element, _| {
         length += 1;
-        // One element of 64 ends a run.
+        // On average one element in 64 ends a run.
         let hash = (Arc::as_ptr(element).addr() as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let goes_on = hash >> 58 != 0 && length < LONGEST;
         if !goes_on {
@@ -33,7 +33,7 @@ pub(super) fn cut<T>(elements: &[Arc<T>]) -> impl Iterator<Item = &[Arc<T>]> {
     })
 }
 
-/// What is known of runs.
+/// The cached runs.
 #[derive(Debug)]
 pub(super) struct Runs<T> {
     entries: HashMap<u64, Vec<RunEntry<T>>>,
@@ -55,13 +55,13 @@ struct RunEntry<T> {
     used: u32,
 }
 
-/// What was made of one run.
+/// The pieces of one run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunMade {
-    /// The elements with what stands between them.
+    /// The elements with their separators.
     pub(super) text: Option<Arc<Rope>>,
     pub(super) fragments: Option<Arc<Vec<Arc<Fragment>>>>,
-    /// Whether it is known that no element breaks a field rule.
+    /// Whether no element breaks a field rule, as far as known.
     pub(super) sound: bool,
 }
 
@@ -91,7 +91,7 @@ impl<T> Runs<T> {
         self.entries.get_mut(&Self::hash(run, layout, level))?.iter_mut().find(same)
     }
 
-    /// What is known of a run.
+    /// Returns the cached pieces of a run.
     pub(super) fn take(&mut self, run: &[Arc<T>], layout: Layout, level: usize) -> RunMade {
         let round = self.round;
         let Some(entry) = self.find(run, layout, level) else { return RunMade::default() };
@@ -99,7 +99,7 @@ impl<T> Runs<T> {
         entry.made.clone()
     }
 
-    /// Keeps what was made of a run.
+    /// Stores the pieces of a run.
     pub(super) fn keep(&mut self, run: &[Arc<T>], layout: Layout, level: usize, made: RunMade) {
         let round = self.round;
         match self.find(run, layout, level) {

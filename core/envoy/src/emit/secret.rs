@@ -1,8 +1,7 @@
-//! Certificates by name: what an SDS resource is called, and which resources there are.
+//! Names and lists SDS resources.
 //!
-//! A certificate with its key from one Secret is `NAMESPACE/NAME`. All else says which data it is made of:
-//! `NAMESPACE/NAME/KEY`, and behind `/crl/` the revoked certificates that go with an authority. Key material appears only
-//! where a host hands it over; else a text that names it stands in its place.
+//! A certificate with its key from one Secret is called `NAMESPACE/NAME`. Other resources name their data: `NAMESPACE/NAME/KEY`, and after `/crl/`
+//! the revocation list of a CA. Key material appears only if a host provides it; otherwise a placeholder string names it.
 
 use super::base::{data, file, inline};
 use super::{Context, Lookup, pb};
@@ -14,7 +13,7 @@ use chancery_base::ir::{Certificate, CertificateSource, Delivery, Holder, Ir, Se
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// What one SDS resource holds.
+/// The content of one SDS resource.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum SecretContent<'a> {
     Certificate { name: Option<&'a Str>, chain: Option<&'a CertificateSource>, key: Option<&'a CertificateSource> },
@@ -29,7 +28,7 @@ fn in_secret(source: Option<&CertificateSource>) -> Option<&SecretReference> {
     source.and_then(|source| source.references().first())
 }
 
-/// Whether something is served by SDS, and under which name if that is given.
+/// Whether SDS serves one of the sources, and its explicit name, if any.
 fn served<'a>(delivery: &'a Delivery, mut sources: impl Iterator<Item = &'a CertificateSource>) -> Option<Option<&'a Str>> {
     match delivery {
         Delivery::ByReference => sources.any(|source| in_secret(Some(source)).is_some()).then_some(None),
@@ -39,21 +38,21 @@ fn served<'a>(delivery: &'a Delivery, mut sources: impl Iterator<Item = &'a Cert
 }
 
 impl<'a> SecretContent<'a> {
-    /// `None` where it is not served by SDS.
+    /// Returns `None` if SDS does not serve it.
     pub(super) fn certificate(certificate: &'a Certificate) -> Option<Self> {
         let (chain, key) = (value(certificate.chain.as_ref()), value(certificate.key.as_ref()));
         let name = served(&certificate.delivery, chain.into_iter().chain(key))?;
         Some(SecretContent::Certificate { name, chain, key })
     }
 
-    /// `None` where it is not served by SDS.
+    /// Returns `None` if SDS does not serve it.
     pub(super) fn validation(context: &'a ValidationContext) -> Option<Self> {
         let authority = value(context.trusted_ca.as_ref())?;
         let name = served(&context.delivery, Some(authority).into_iter())?;
         Some(SecretContent::Validation { name, authority, crl: value(context.crl.as_ref()) })
     }
 
-    /// The parts of Secrets that it is made of.
+    /// The parts of Secrets in it.
     pub(super) fn references(&self) -> impl Iterator<Item = &'a SecretReference> {
         let (first, second) = match *self {
             SecretContent::Certificate { chain, key, .. } => (chain, key),
@@ -113,7 +112,7 @@ fn full_name(reference: &SecretReference) -> String {
     format!("{}/{}/{}", reference.namespace, reference.name, reference.part.key())
 }
 
-/// `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which is written in place of the content.
+/// Returns `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which replaces the content.
 fn placeholder(reference: &SecretReference) -> String {
     let holder = match reference.holder {
         Holder::Secret => "secret",
@@ -122,7 +121,7 @@ fn placeholder(reference: &SecretReference) -> String {
     format!("{holder}:{}", full_name(reference))
 }
 
-/// The content of all these if it is known, else texts that name them.
+/// Returns the content of all references if it is known, else placeholders.
 pub(super) fn source(references: &[SecretReference], secrets: Option<Lookup<'_>>) -> pb::base::DataSource {
     match content(references, secrets) {
         Some(content) => data(content),
@@ -130,7 +129,7 @@ pub(super) fn source(references: &[SecretReference], secrets: Option<Lookup<'_>>
     }
 }
 
-/// What stands in several places, one behind the other; `None` where it is not reported.
+/// Returns the concatenated contents; `None` if one is unknown.
 pub(super) fn content(references: &[SecretReference], secrets: Option<Lookup<'_>>) -> Option<Vec<u8>> {
     let secrets = secrets?;
     let each: Option<Vec<Vec<u8>>> = references.iter().map(secrets).collect();
@@ -142,7 +141,7 @@ pub(super) fn placeholders(references: &[SecretReference]) -> String {
     each.join("\n")
 }
 
-/// All resources that listeners and clusters ask for, by name, with the origins of those that ask.
+/// Returns all resources that listeners and clusters request, by name, with the origins of the requests.
 pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)> {
     let mut all: BTreeMap<String, (SecretContent<'_>, Vec<Origin>)> = BTreeMap::new();
     let mut found: Vec<(SecretContent<'_>, Option<Origin>)> = Vec::new();
@@ -163,7 +162,7 @@ pub(super) fn all(ir: &Ir) -> BTreeMap<String, (SecretContent<'_>, Vec<Origin>)>
     all
 }
 
-/// Whether the host gives all that listeners and clusters ask for.
+/// Whether the host provides everything that listeners and clusters request.
 pub(super) fn all_given(ir: &Ir, cx: &Context<'_>) -> bool {
     all(ir).values().all(|(held, _)| cx.gives(held))
 }

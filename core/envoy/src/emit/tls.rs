@@ -1,9 +1,8 @@
-//! TLS: `DownstreamTlsContext` and `UpstreamTlsContext`, and the transport sockets that carry them.
+//! Emits TLS: `DownstreamTlsContext` and `UpstreamTlsContext`, and their transport sockets.
 //!
-//! Certificates are asked for over SDS; see `secret` for their names. Where the host hands over the data of all Secrets, they
-//! stand inline instead.
+//! Certificates are requested over SDS; see `secret` for their names. If the host provides the data of all Secrets, they are inline instead.
 
-use super::base::{config_source, data, file, inline, own_stream, text, texts};
+use super::base::{config_source, data, file, inline, own_stream, strings, text};
 use super::secret::{SecretContent, content, placeholders};
 use super::{Context, pb};
 use alloc::borrow::ToOwned;
@@ -81,7 +80,7 @@ fn common(
             }
             SecretContent::certificate(certificate).map(|held| sds(&held, server, cx)).unwrap_or_default()
         }),
-        alpn_protocols: texts("alpn_protocols", alpn, t),
+        alpn_protocols: strings("alpn_protocols", alpn, t),
         validation_context_type: validation.and_then(|of| validation_context(of, server, cx, t)),
         ..Default::default()
     }
@@ -96,8 +95,8 @@ fn tls_parameters(parameters: &TlsParameters, t: &mut Trace) -> pb::tls::TlsPara
     pb::tls::TlsParameters {
         tls_minimum_protocol_version: t.optional("tls_minimum_protocol_version", &parameters.minimum).map(|of| version(*of)).unwrap_or_default(),
         tls_maximum_protocol_version: t.optional("tls_maximum_protocol_version", &parameters.maximum).map(|of| version(*of)).unwrap_or_default(),
-        cipher_suites: texts("cipher_suites", &parameters.cipher_suites, t),
-        ecdh_curves: texts("ecdh_curves", &parameters.ecdh_curves, t),
+        cipher_suites: strings("cipher_suites", &parameters.cipher_suites, t),
+        ecdh_curves: strings("ecdh_curves", &parameters.ecdh_curves, t),
         ..Default::default()
     }
 }
@@ -112,7 +111,7 @@ fn version(version: TlsVersion) -> i32 {
     }) as i32
 }
 
-/// The content if the host gives it, a file that the proxy sees, else a text that names what belongs there.
+/// Returns the content if the host provides it, a file that the proxy can read, or a placeholder string.
 fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
     match source {
         CertificateSource::File(path) => file(path),
@@ -124,7 +123,7 @@ fn source(source: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> 
     }
 }
 
-/// What is public stands in a bootstrap as it is, which Envoy would refuse with its name in its place. Resources name it.
+/// Public content is inline in a bootstrap, since Envoy would reject a placeholder. Resources contain placeholders.
 fn public(known: Option<&Str>, from: &CertificateSource, delivery: &Delivery, cx: &Context<'_>) -> pb::base::DataSource {
     match known.filter(|_| cx.in_bootstrap && cx.secrets.is_none() && *delivery == Delivery::Inline) {
         Some(known) => inline(known),
@@ -140,8 +139,8 @@ fn tls_certificate(certificate: &Certificate, cx: &Context<'_>, t: &mut Trace) -
     }
 }
 
-/// Revoked certificates travel with their authority. Where they stand in Secrets, the resource that SDS serves has both, and
-/// overrides the defaults here, which only say what there is: Envoy reads them once that resource has come.
+/// Revocation lists are served together with their CA. For Secrets, the SDS resource contains both and overrides the defaults here, which only
+/// document them: Envoy reads them when the resource arrives.
 fn validation_context(of: &Sourced<ValidationContext>, server: Option<&Str>, cx: &Context<'_>, t: &mut Trace) -> Option<ValidationContextType> {
     let held = SecretContent::validation(of).filter(|held| !cx.gives(held));
     match held {
@@ -161,7 +160,7 @@ fn validation_context(of: &Sourced<ValidationContext>, server: Option<&Str>, cx:
             t.here(of.origin);
             t.at("validation_context_sds_secret_config", |t| t.optional("name", &of.trusted_ca));
             CombinedCertificateValidationContext {
-                // Authorities are named for readers; the secret that is served overrides them.
+                // The CA is named for readers; the served secret overrides it.
                 default_validation_context: Some(t.at("default_validation_context", |t| plain_context(of, cx, t))),
                 validation_context_sds_secret_config: Some(sds(&held, server, cx)),
                 ..Default::default()

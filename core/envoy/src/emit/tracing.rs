@@ -1,4 +1,4 @@
-//! Tracers: `Tracing.Http` with the configuration of Zipkin, Datadog and OpenTelemetry.
+//! Emits tracers: `Tracing.Http` with the configuration of Zipkin, Datadog and OpenTelemetry.
 
 use super::base::{duration, grpc_service, named, text};
 use super::pb;
@@ -7,7 +7,7 @@ use chancery_base::output_map::Trace;
 use pb::trace::tracing::{Http, http::ConfigType};
 use pb::trace::zipkin_config::CollectorEndpointVersion;
 
-/// `None` where Envoy has no field for it: a version of Zipkin's API that it does not have.
+/// Returns `None` if Envoy has no field for it: it lacks some versions of Zipkin's API.
 pub(super) fn tracer(tracer: &Tracer, t: &mut Trace) -> Option<Http> {
     let config = t.at("typed_config", |t| config(&tracer.config, t))?;
     Some(Http { name: text(&tracer.name), config_type: Some(ConfigType::TypedConfig(config)) })

@@ -1,7 +1,9 @@
-//! Resources that are passed on in Envoy's own words: as messages, and as they stand in a document of their own.
+//! Emits resources that are passed on verbatim, as messages and as parts of a bootstrap.
 //!
-//! In a bootstrap tables of routes and endpoints stand where they are used, and certificates are named. Where a host gives certificates, they
-//! stand in a bootstrap, and a management server serves them by name. What must not be here: what a message means, and who wrote it.
+//! In a bootstrap, route tables and endpoints are moved to where they are used, and certificates are referenced by name. If a host provides
+//! certificates, a bootstrap contains them, and a management server serves them by name.
+//!
+//! Does not interpret messages.
 
 use super::{Context, Lookup};
 use alloc::collections::BTreeMap;
@@ -15,12 +17,12 @@ use chancery_envoy_api::rules;
 use chancery_text::Str;
 use core::net::IpAddr;
 
-/// A resource as a message, as far as it fits one.
+/// Converts a resource to a message, as far as it fits.
 pub(super) fn message<M: Readable>(of: &Tree) -> M {
     read::<M>(of).message
 }
 
-/// The same, with what Envoy refuses of it.
+/// Converts a resource to a message, with the violations that Envoy rejects.
 #[cfg(feature = "wire")]
 pub(super) fn judged<M: Readable + Describe>(of: &Tree) -> (M, Vec<rules::Violation>) {
     let Read { message, problems } = read::<M>(of);
@@ -33,7 +35,7 @@ fn read<M: Readable>(of: &Tree) -> Read<M> {
     json::from_str(&of.json()).unwrap_or_else(|_| Read { message: M::default(), problems: Vec::new() })
 }
 
-/// What Envoy refuses of a resource: fields that the message does not have, and values that break its rules.
+/// Returns what Envoy rejects of a resource: unknown fields, and values that break rules.
 pub(super) fn broken<M: Readable + Describe>(of: &Tree) -> Vec<rules::Violation> {
     let Read { message, problems } = read::<M>(of);
     violations(&message, problems)
@@ -51,31 +53,31 @@ fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Ve
     misfits.map(misfit).chain(rules::validate(message)).collect()
 }
 
-/// Listeners as a bootstrap has them: their routes stand in them, their certificates are named.
+/// Listeners as a bootstrap contains them: with their routes inline and their certificates by name.
 pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
     for listener in &mut all {
         let mut names = Names::of(listener, source(cx.server));
         with_tables(listener, &tables);
-        given_or_named(listener, &mut names, cx.secrets);
+        include_or_name(listener, &mut names, cx.secrets);
     }
     all
 }
 
-/// Clusters as a bootstrap has them: their endpoints stand in them, their certificates are named.
+/// Clusters as a bootstrap contains them: with their endpoints inline and their certificates by name.
 pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
     for cluster in &mut all {
         let mut names = Names::of(cluster, source(cx.server));
         with_endpoints(cluster, &endpoints);
-        given_or_named(cluster, &mut names, cx.secrets);
+        include_or_name(cluster, &mut names, cx.secrets);
     }
     all
 }
 
-/// Puts endpoints that are asked for by name into their cluster.
+/// Moves endpoints that are requested by name into their cluster.
 fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
     let Some(asks) = cluster.take("eds_cluster_config") else { return };
     let name = cluster.get("name").str();
@@ -90,8 +92,8 @@ fn with_endpoints(cluster: &mut Tree, endpoints: &BTreeMap<&str, &Tree>) {
     cluster.set("load_assignment", assignment);
 }
 
-/// A resource whose certificates are asked for by name on the same stream, and what is served by these names: Envoy waits for what the host does
-/// not give yet. `None` where it gives nothing.
+/// Returns a resource that requests its certificates by name on the same stream, and the certificates to serve under these names: Envoy waits for
+/// those that the host does not provide yet. Returns `None` if the host provides nothing.
 #[cfg(feature = "wire")]
 pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<String, Tree>)> {
     let mut tree = of.clone();
@@ -102,15 +104,15 @@ pub(super) fn by_name(of: &Tree, secrets: Lookup<'_>) -> Option<(Tree, BTreeMap<
     (!names.secrets.is_empty()).then_some((tree, names.secrets))
 }
 
-/// Certificates that the host gives, and names of the others.
-fn given_or_named(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>) {
+/// Includes the certificates that the host provides, and references the others by name.
+fn include_or_name(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>) {
     if let Some(secrets) = secrets {
         fill(of, secrets);
     }
     name_certificates(of, names);
 }
 
-/// Puts what the host gives where placeholders stand.
+/// Replaces placeholders by the host's data.
 fn fill(of: &mut Tree, secrets: Lookup<'_>) {
     let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&SecretReference::of_placeholder(name)));
     if let Some(text) = given.and_then(|bytes| String::from_utf8(bytes).ok()) {
@@ -131,7 +133,7 @@ fn has_placeholder(of: &Tree) -> bool {
         || of.items().iter().any(has_placeholder)
 }
 
-/// The names of certificates that have none of their own, and what is named.
+/// Generates names for certificates without a name, and records the named certificates.
 struct Names {
     owner: Str,
     count: usize,
@@ -158,7 +160,7 @@ impl Names {
     }
 }
 
-/// Whom Envoy asks for certificates.
+/// The source from which Envoy requests certificates.
 fn source(server: Option<&Str>) -> Tree {
     let empty = || Tree { value: chancery_base::ir::Plain::Object(Default::default()), origin: None };
     let how = match server {
@@ -173,7 +175,7 @@ fn source(server: Option<&Str>) -> Tree {
     Tree::object([how, ("resource_api_version", "V3".into())])
 }
 
-/// Puts tables of routes where they are asked for by name.
+/// Replaces references to route tables by the tables.
 fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
     if let Some(asks) = of.take("rds") {
         let name = asks.get("route_config_name");
@@ -186,7 +188,7 @@ fn with_tables(of: &mut Tree, tables: &BTreeMap<&str, &Tree>) {
     of.items_mut().iter_mut().for_each(|item| with_tables(item, tables));
 }
 
-/// Names certificates instead of showing them.
+/// Replaces certificates by names.
 fn name_certificates(of: &mut Tree, names: &mut Names) {
     if of.find("tls_certificates").is_some() || of.find("validation_context").is_some() {
         certificates(of, names);

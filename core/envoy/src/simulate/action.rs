@@ -1,8 +1,6 @@
-//! What a route does with a request: where it goes and how it looks then, or the answer.
+//! Simulates the action of a route: where the request goes and how it is rewritten, or the response.
 //!
-//! As `source/common/router/config_impl.cc` and `router.cc` of Envoy.
-//!
-//! What must not be here: which route it is.
+//! Follows Envoy's `source/common/router/config_impl.cc` and `router.cc`. Does not choose the route; see `run`.
 
 use super::manager::Prepared;
 use super::path::{split, without_query};
@@ -16,7 +14,7 @@ use pb::route::redirect_action::{PathRewriteSpecifier, SchemeRewriteSpecifier};
 use pb::route::route_match::PathSpecifier;
 use pb::route::{RedirectAction, RouteAction, RouteMatch};
 
-/// The part of the path that a rewritten prefix takes the place of, in bytes.
+/// Returns the length of the path prefix that a rewrite replaces, in bytes.
 fn matched(of: &RouteMatch, path: &str) -> usize {
     match &of.path_specifier {
         Some(PathSpecifier::Prefix(prefix) | PathSpecifier::PathSeparatedPrefix(prefix)) => prefix.len(),
@@ -29,14 +27,14 @@ fn with_prefix(of: &RouteMatch, path: &str, prefix: &str) -> String {
     format!("{prefix}{}", path.get(matched(of, path)..).unwrap_or_default())
 }
 
-/// `None` where the expression cannot be run.
+/// Returns `None` if the expression cannot be evaluated.
 fn with_regex(rewrite: &RegexMatchAndSubstitute, path: &str) -> Option<String> {
     let bare = without_query(path);
     let regex = Finder::new(&rewrite.pattern.as_ref()?.regex).ok()?;
     Some(format!("{}{}", regex.replace_all(bare, &rewrite.substitution), path.get(bare.len()..).unwrap_or_default()))
 }
 
-/// The path after the route rewrote it; `None` where it does not.
+/// Returns the rewritten path; `None` if the route does not rewrite it.
 pub(super) fn rewritten(of: &RouteMatch, action: &RouteAction, path: &str, notes: &mut alloc::vec::Vec<String>) -> Option<String> {
     if !action.prefix_rewrite.is_empty() {
         return Some(with_prefix(of, path, &action.prefix_rewrite));
@@ -74,14 +72,14 @@ pub(super) fn location(of: &RouteMatch, redirect: &RedirectAction, prepared: &Pr
     let (bare, query) = split(&path);
     let kept = if redirect.strip_query { "" } else { query };
     match &redirect.path_rewrite_specifier {
-        // A query of its own goes before the request's.
+        // A query in the redirect replaces the request's query.
         Some(PathRewriteSpecifier::PathRedirect(new)) if new.contains('?') => format!("{scheme}://{host}{port}{new}"),
         Some(PathRewriteSpecifier::PathRedirect(new)) if !new.is_empty() => format!("{scheme}://{host}{port}{new}{kept}"),
         _ => format!("{scheme}://{host}{port}{bare}{kept}"),
     }
 }
 
-/// The request's host, without a port that belongs to the scheme that was.
+/// Returns the request's host, without a port that belongs to the old scheme.
 fn same_host<'p>(prepared: &'p Prepared, scheme: &str, new_port: bool) -> &'p str {
     let authority = prepared.authority.as_str();
     let end = if authority.starts_with('[') { authority.rfind("]:").map(|at| at + 1) } else { authority.rfind(':') };
@@ -103,7 +101,7 @@ pub(super) fn status(redirect: &RedirectAction) -> u32 {
     }
 }
 
-/// The status where the cluster does not exist.
+/// The status if the cluster does not exist.
 pub(super) fn not_found_status(action: &RouteAction) -> u32 {
     use pb::route::route_action::ClusterNotFoundResponseCode as Code;
     match action.cluster_not_found_response_code() {
@@ -113,7 +111,7 @@ pub(super) fn not_found_status(action: &RouteAction) -> u32 {
     }
 }
 
-/// A duration as proto3's JSON has it.
+/// A duration in proto3's JSON form.
 pub(super) fn seconds(of: &pb::Duration) -> String {
     if of.nanos == 0 {
         return format!("{}s", of.seconds);
@@ -122,7 +120,7 @@ pub(super) fn seconds(of: &pb::Duration) -> String {
     format!("{}.{}s", of.seconds, nanos.trim_end_matches('0'))
 }
 
-/// Text of a body that stands in the configuration.
+/// Returns the text of a body that the configuration contains.
 pub(super) fn inline(source: &pb::base::DataSource) -> Option<String> {
     use pb::base::data_source::Specifier;
     match source.specifier.as_ref()? {

@@ -1,9 +1,9 @@
-//! Which listener takes a connection, and which of its filter chains.
+//! Chooses the listener and the filter chain of a connection.
 //!
-//! As `source/common/listener_manager/filter_chain_manager_impl.cc` of Envoy: one criterion after the other, and at each only the chains
-//! that say it most exactly go on. There is no way back to others.
+//! Follows Envoy's `source/common/listener_manager/filter_chain_manager_impl.cc`: one criterion after the other, and only the chains that match
+//! each criterion most specifically remain. Envoy does not return to the other chains.
 //!
-//! What must not be here: HTTP.
+//! Does not handle HTTP; see `manager`.
 
 use super::request::Request;
 use super::simulation::{Connection, Failed, PRECEDENCE, TriedChain};
@@ -17,15 +17,15 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use pb::listener::{FilterChain, FilterChainMatch, Listener};
 
-/// A listener that takes the connection.
+/// A listener that accepts the connection.
 pub(super) struct ChosenListener<'a> {
     pub(super) listener: &'a Placed<Listener>,
-    /// Why, where the request leaves it open.
+    /// Why this listener, if the request does not determine it.
     pub(super) why: Option<String>,
     pub(super) port: u32,
 }
 
-/// Address and port that a listener is bound to.
+/// Address and port that a listener is bound to, and whether it is UDP.
 pub fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
     use pb::base::{address::Address, socket_address::PortSpecifier, socket_address::Protocol};
     match listener.address.as_ref()?.address.as_ref()? {
@@ -37,15 +37,15 @@ pub fn bound(listener: &Listener) -> Option<(&str, u32, bool)> {
     }
 }
 
-/// Whether a chain speaks TLS.
+/// Whether a chain uses TLS.
 pub fn is_tls(chain: &FilterChain) -> bool {
     chain.transport_socket.as_ref().is_some_and(|socket| !socket.name.contains("raw_buffer"))
 }
 
-/// Names that controllers give to listeners of their own: for their checks, statistics and the admin interface.
+/// Names of listeners that controllers add for their own checks, statistics and the admin interface.
 const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
 
-/// Whether a listener is the controller's own, which is not for users' requests.
+/// Whether a listener belongs to the controller, and is not for users' requests.
 pub fn is_own(listener: &Listener) -> bool {
     OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }
@@ -54,7 +54,7 @@ fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
     listener.filter_chains.iter().chain(&listener.default_filter_chain)
 }
 
-/// The listener. Where the request says no port, the one that people would mean by the URL.
+/// Returns the listener of a request. If the request has no port, the listener that the URL most likely means.
 pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option<ChosenListener<'a>> {
     let bound_to = |of: &'a Placed<Listener>| bound(&of.message).filter(|(.., udp)| !udp).map(|(address, port, _)| (of, address, port));
     let all: Vec<_> = config.listeners.iter().filter_map(bound_to).collect();
@@ -73,12 +73,12 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     if let Some((listener, port)) = request.url_port.and_then(|port| Some((at(port)?, port))) {
         return Some(ChosenListener { listener, why: Some("the URL names its port".to_owned()), port });
     }
-    // A Service or a load balancer may stand before the gateway, with ports of its own.
+    // A Service or a load balancer in front of the gateway may have other ports.
     let unbound = |why: String| match request.url_port {
         Some(port) => format!("no listener is bound to the URL's port {port}; {why}"),
         None => why,
     };
-    // The ports of Services before gateways are 80 and 443, those of their pods 8080 and 8443.
+    // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443.
     let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
@@ -86,11 +86,11 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
     let what = if request.tls { "TLS" } else { "plain text" };
-    // Nobody else reaches what listens to its own machine only, as the admin interface does.
+    // Only local programs can reach a listener on the loopback address, such as the admin interface.
     let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     let all: Vec<_> = all.iter().filter(|of| !is_own(&of.0.message)).collect();
     let reachable = || all.iter().copied().filter(|of| !is_here(of));
-    // A sidecar listens for its own machine only to what its service calls.
+    // A sidecar listens on the loopback address only for its own service's calls.
     let ((listener, _, port), why) = match reachable().find(fits).or_else(|| all.iter().copied().find(fits)) {
         Some(found) => (found, format!("it is the first with {what}")),
         None => {
@@ -101,7 +101,7 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     Some(ChosenListener { listener, why: Some(unbound(why)), port: *port })
 }
 
-/// The connection as matchers see it.
+/// The properties of a connection that matchers use.
 struct ConnectionProperties<'a> {
     port: u32,
     destination: Option<IpAddr>,
@@ -111,9 +111,9 @@ struct ConnectionProperties<'a> {
     alpn: &'a [String],
 }
 
-/// How a chain fares with one criterion: how exactly it says it, or what it wanted and what it got.
+/// How a chain meets one criterion: how specifically, or the expected and the actual value.
 enum Fit {
-    /// The higher, the more exact. 0 says nothing about it.
+    /// Higher is more specific. 0 means that the chain does not restrict the criterion.
     Fits(u32),
     Fails(Failed),
 }
@@ -163,7 +163,7 @@ fn ranges(name: &str, ranges: &[pb::base::CidrRange], address: Option<IpAddr>) -
     }
 }
 
-/// Whether a range holds an address.
+/// Whether a range contains an address.
 pub(super) fn contains(range: &pb::base::CidrRange, address: IpAddr) -> bool {
     let length = range.prefix_len.unwrap_or(0);
     match (range.address_prefix.parse::<IpAddr>(), address.to_canonical()) {
@@ -184,7 +184,7 @@ fn server_names(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
         return Fit::Fits(0);
     }
     let fit = |name: &String| match name.strip_prefix('*') {
-        // The longest suffix is the most exact, and an exact name more so.
+        // A longer suffix is more specific, and an exact name more so.
         Some(suffix) if suffix.starts_with('.') => {
             (seen.server_name.len() > suffix.len() && seen.server_name.ends_with(suffix)).then(|| u32::try_from(suffix.len()).unwrap_or(u32::MAX - 1))
         }
@@ -208,7 +208,7 @@ fn application_protocols(of: &FilterChainMatch, seen: &ConnectionProperties<'_>)
     if of.application_protocols.is_empty() {
         return Fit::Fits(0);
     }
-    // The client's first is the most exact.
+    // The client's first protocol is the most specific.
     match seen.alpn.iter().position(|offered| of.application_protocols.contains(offered)) {
         Some(at) => Fit::Fits(u32::try_from(1000_usize.saturating_sub(at)).unwrap_or(1).max(1)),
         None => fails("application_protocols", of.application_protocols.join(", "), (!seen.alpn.is_empty()).then(|| seen.alpn.join(", "))),
@@ -226,7 +226,7 @@ fn source_type(of: &FilterChainMatch, seen: &ConnectionProperties<'_>) -> Fit {
     }
 }
 
-/// The simulation has no source port: chains that want one are not taken.
+/// The simulation has no source port, so chains that require one do not match.
 fn source_port(of: &FilterChainMatch, _: &ConnectionProperties<'_>) -> Fit {
     if of.source_ports.is_empty() {
         return Fit::Fits(0);
@@ -234,17 +234,17 @@ fn source_port(of: &FilterChainMatch, _: &ConnectionProperties<'_>) -> Fit {
     fails("source_ports", of.source_ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "), None)
 }
 
-/// A filter chain by its name, or by its number where it has none.
+/// A filter chain by its name, or else by its number.
 pub(super) fn chain_name(chain: &FilterChain, index: usize) -> String {
     if chain.name.is_empty() { index.to_string() } else { chain.name.clone() }
 }
 
-/// The chain of a listener that takes the connection of a request.
+/// Returns the chain of a listener that matches the connection of a request.
 pub fn chain_of<'a>(listener: &'a Placed<Listener>, port: u32, request: &Request) -> Option<(usize, &'a FilterChain)> {
     filter_chain(&ChosenListener { listener, why: None, port }, request).0
 }
 
-/// What a chain wants, in words.
+/// Describes the criteria of a chain.
 fn criteria(of: &FilterChainMatch) -> Vec<String> {
     let mut words = Vec::new();
     let mut say = |name: &str, values: Vec<String>| {
@@ -269,12 +269,12 @@ fn criteria(of: &FilterChainMatch) -> Vec<String> {
     words
 }
 
-/// The chain that takes the connection: its index (that of the list's end is the default chain), and what was tried.
+/// Returns the matching chain with its index (the default chain has the index after the last), and the tried chains.
 pub(super) fn filter_chain<'a>(chosen: &ChosenListener<'a>, request: &Request) -> (Option<(usize, &'a FilterChain)>, Connection) {
     let listener = &chosen.listener.message;
     let none = FilterChainMatch::default();
     let of = |chain: &'a FilterChain| chain.filter_chain_match.as_ref();
-    // Envoy puts the inspector in by itself where a chain wants to know.
+    // Envoy adds the TLS inspector itself if a chain needs it.
     let looks = listener.listener_filters.iter().any(|filter| filter.name.contains("tls_inspector"))
         || listener
             .filter_chains

@@ -1,6 +1,4 @@
-//! A request as a `curl` command.
-//!
-//! What must not be here: what curl does besides requests.
+//! Reads a request from a `curl` command.
 
 use super::request::Request;
 use super::written::WrittenRequest;
@@ -8,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// Flags with a value that says nothing of the request.
+/// Flags with a value that does not affect the request.
 const WITH_VALUE: &[&str] = &[
     "-o",
     "--output",
@@ -51,11 +49,11 @@ const WITH_VALUE: &[&str] = &[
 const SHORT_WITH_VALUE: &str = "XHdAbeuEoFTmwxcDKyYzCr";
 
 impl Request {
-    /// Reads a `curl` command, as it is pasted from documentation or a browser's tools.
+    /// Reads a `curl` command, as pasted from documentation or a browser's tools.
     ///
     /// # Errors
     ///
-    /// It has no URL, or cannot be read; says why.
+    /// Why it cannot be read, e.g. because it has no URL.
     pub fn from_curl(command: &str) -> Result<Self, String> {
         WrittenRequest::from_curl(command)?.read()
     }
@@ -68,11 +66,11 @@ impl WrittenRequest {
         text.split_whitespace().next().is_some_and(|word| word == "curl" || word.ends_with("/curl"))
     }
 
-    /// The request of a `curl` command.
+    /// Returns the request of a `curl` command.
     ///
     /// # Errors
     ///
-    /// It has no URL, or cannot be read; says why.
+    /// Why it cannot be read, e.g. because it has no URL.
     pub fn from_curl(command: &str) -> Result<Self, String> {
         let command = command.replace("\\\r\n", " ").replace("\\\n", " ");
         let words = shlex::split(&command).ok_or("the quotes of the curl command do not match")?;
@@ -125,7 +123,7 @@ impl WrittenRequest {
                 }
                 "--http2" | "--http2-prior-knowledge" | "--http3" => http2 = true,
                 "--url" => url = Some(value()?),
-                // HOST1:PORT1:HOST2:PORT2: where it really connects to.
+                // HOST1:PORT1:HOST2:PORT2: the last part is the actual target.
                 "--connect-to" => port = value()?.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).map(u32::from),
                 "--resolve" => drop(value()?),
                 flag if WITH_VALUE.contains(&flag) => drop(value()?),
@@ -162,7 +160,7 @@ impl WrittenRequest {
     }
 }
 
-/// `--flag=value` and `-Xvalue` as two words, `-sSk` as several.
+/// Splits `--flag=value` and `-Xvalue` into two words, and `-sSk` into several.
 fn apart(word: String) -> Vec<String> {
     if let Some((flag, value)) = word.split_once('=').filter(|(flag, _)| flag.starts_with("--") && !flag.contains([' ', '/', ':'])) {
         return Vec::from([flag.to_string(), value.to_string()]);

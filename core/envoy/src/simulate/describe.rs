@@ -1,6 +1,4 @@
-//! What a request meets besides its route, in words: settings of the route, the cluster.
-//!
-//! What must not be here: anything that decides where the request goes.
+//! Describes the settings of a route and its clusters for the report. Decides nothing.
 
 use super::Gateway;
 use super::action::seconds;
@@ -16,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pb::route::{RouteAction, VirtualHost};
 
-/// What the route says besides where the request goes.
+/// Returns the route's settings besides its target.
 pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes<'_>) -> Vec<Setting> {
     let mut out = Vec::new();
     let mut say = |name: &str, value: String| out.push(Setting { name: name.to_owned(), value });
@@ -74,7 +72,7 @@ pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes
     out
 }
 
-/// A cluster.
+/// Describes a cluster.
 pub(super) fn cluster(gateway: &Gateway<'_>, name: &str) -> ClusterView {
     use pb::cluster::cluster::ClusterDiscoveryType;
     let Some(of) = gateway.cluster(name).map(|placed| &placed.message) else {
@@ -133,7 +131,7 @@ pub fn endpoint_address(of: &pb::endpoint::LbEndpoint) -> Option<String> {
     }
 }
 
-/// TLS towards a cluster in words.
+/// Describes a cluster's TLS settings.
 fn tls(socket: &pb::base::TransportSocket) -> Option<String> {
     use pb::tls::common_tls_context::ValidationContextType;
     let Some(pb::base::transport_socket::ConfigType::TypedConfig(config)) = &socket.config_type else { return None };
@@ -149,7 +147,7 @@ fn tls(socket: &pb::base::TransportSocket) -> Option<String> {
     Some(format!("{sni}, {validates}{}", if certificate { ", with a client certificate" } else { "" }))
 }
 
-/// Name of a listener, or its address.
+/// The name of a listener, or its address.
 pub(super) fn listener_name(of: &pb::listener::Listener) -> String {
     match (of.name.as_str(), bound(of)) {
         ("", Some((address, port, _))) => format!("{address}:{port}"),

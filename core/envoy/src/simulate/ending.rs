@@ -1,6 +1,4 @@
-//! How a request ends, as far as people expect it; and requests that are kept with what was expected of them.
-//!
-//! What must not be here: how it comes to that.
+//! How a request ends, in the terms of a user's expectation; and saved requests with their expected end. Does not simulate; see `run`.
 
 use super::simulation::{ClusterShare, Outcome, Simulation};
 use super::{Gateway, WrittenRequest};
@@ -14,7 +12,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ending {
-    /// What is done with it.
     pub outcome: Outcome,
     /// Status of a response that Envoy makes itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,19 +19,18 @@ pub struct Ending {
     /// `Location` of a redirect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// Where it goes, and with what share.
+    /// The targets, each with its share.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<ClusterShare>,
-    /// `Host` as the upstream gets it.
+    /// `Host` as the upstream receives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authority: Option<String>,
-    /// Path and query as the upstream gets them.
+    /// Path and query as the upstream receives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 
 impl Ending {
-    /// Of a simulation.
     #[must_use]
     pub fn of(simulation: &Simulation) -> Self {
         Self {
@@ -47,9 +43,9 @@ impl Ending {
         }
     }
 
-    /// In a few words: `goes to cluster_shop as /v2/`.
+    /// Describes the end as the end of a sentence: `goes to cluster_shop as /v2/`.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
         match self.outcome {
             Outcome::Forward => {
@@ -72,7 +68,7 @@ impl Ending {
     }
 }
 
-/// A share with two decimals at most; what is there and less than that is not called nothing.
+/// Formats a share with at most two decimals; a positive share is never shown as 0.
 #[must_use]
 pub fn percent(of: f64) -> String {
     if of > 0.0 && of < 0.005 {
@@ -82,38 +78,37 @@ pub fn percent(of: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// A request that is kept, and what was expected of it.
+/// A saved request with its expected end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedRequest {
-    /// The request.
     pub request: WrittenRequest,
-    /// How it ended when it was kept, or is to end.
+    /// How it ended when it was saved, or how it should end.
     pub expected: Ending,
 }
 
-/// What became of a saved request.
+/// The result of a saved request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Whether it ends as expected.
     pub holds: bool,
-    /// How it was to end, in words.
+    /// The expected end, as a phrase.
     pub expected: String,
-    /// How it ends now, in words, or why it is no request.
+    /// The actual end, as a phrase, or why it is not a request.
     pub now: String,
-    /// How it ends now; nothing where it is no request.
+    /// The actual end; `None` if it is not a request.
     pub ending: Option<Ending>,
 }
 
 impl SavedRequest {
-    /// Tries it.
+    /// Simulates the request and compares the result.
     #[must_use]
     pub fn judge(&self, gateway: &Gateway<'_>) -> Verdict {
-        let expected = self.expected.told();
+        let expected = self.expected.summary();
         match self.request.read() {
             Ok(request) => {
                 let ending = Ending::of(&gateway.simulate(&request));
-                Verdict { holds: ending == self.expected, expected, now: ending.told(), ending: Some(ending) }
+                Verdict { holds: ending == self.expected, expected, now: ending.summary(), ending: Some(ending) }
             }
             Err(why) => Verdict { holds: false, expected, now: why, ending: None },
         }

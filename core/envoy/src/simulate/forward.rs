@@ -1,8 +1,7 @@
-//! A request that a route forwards: the cluster, and the request as the upstream gets it.
+//! Simulates the forwarding of a request: the cluster, and the request as the upstream receives it.
 //!
-//! As `Filter::decodeHeaders` in `source/common/router/router.cc` of Envoy.
-//!
-//! What must not be here: which route it is, and rewriting of paths.
+//! Follows Envoy's `Filter::decodeHeaders` in `source/common/router/router.cc`. Does not choose the route (see `run`) or rewrite paths (see
+//! `action`).
 
 use super::action::{not_found_status, rewritten, seconds};
 use super::describe::settings;
@@ -19,10 +18,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pb::route::{Route, RouteAction, VirtualHost};
 
-/// How long the upstream is told that it has, in milliseconds; `None` where it is told nothing. A client that is trusted may have said how long.
+/// Returns the timeout that Envoy sends to the upstream, in milliseconds; `None` if it sends none. A trusted client may have set it.
 ///
-/// As `FilterUtility::finalTimeout` and `setTimeoutHeaders` in `source/common/router/router.cc`. Of a gRPC call that has a deadline where the route takes
-/// such deadlines nothing is said here.
+/// Follows `FilterUtility::finalTimeout` and `setTimeoutHeaders` in `source/common/router/router.cc`. For a gRPC call with a deadline that the
+/// route honours, Envoy sends none.
 fn expected_timeout(action: &RouteAction, headers: &Headers) -> Option<u64> {
     let milliseconds = |of: &pb::Duration| {
         let whole = of.seconds.saturating_mul(1000).saturating_add(i64::from(of.nanos) / 1_000_000);
@@ -37,9 +36,9 @@ fn expected_timeout(action: &RouteAction, headers: &Headers) -> Option<u64> {
     let all = asked("x-envoy-upstream-rq-timeout-ms").unwrap_or(of_route);
     let of_policy = action.retry_policy.as_ref().and_then(|policy| policy.per_try_timeout.as_ref()).map(milliseconds);
     let one = asked("x-envoy-upstream-rq-per-try-timeout-ms").or(of_policy).unwrap_or_default();
-    // Where a second try begins beside the first one, the first one goes on.
-    let goes_on = action.hedge_policy.as_ref().is_some_and(|policy| policy.hedge_on_per_try_timeout);
-    let is_shorter = one > 0 && !goes_on && (all == 0 || one < all);
+    // With hedging, the first try continues when a second one starts.
+    let continues = action.hedge_policy.as_ref().is_some_and(|policy| policy.hedge_on_per_try_timeout);
+    let is_shorter = one > 0 && !continues && (all == 0 || one < all);
     Some(if is_shorter { one } else { all }).filter(|expected| *expected > 0)
 }
 
@@ -88,7 +87,7 @@ impl<'a> Run<'_, 'a> {
         self.response_headers(scopes, weighted, prepared, &cluster_name);
     }
 
-    /// The cluster that chance, or the heavier weight, chooses.
+    /// Chooses the cluster by the random number, or by the higher weight.
     pub(super) fn drawn<'w>(
         &self,
         clusters: &'w [pb::route::weighted_cluster::ClusterWeight],
@@ -137,7 +136,7 @@ impl<'a> Run<'_, 'a> {
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         for level in &levels {
             let mut headers = core::mem::take(&mut prepared.headers);
-            // Of what a level takes away its own values see nothing more.
+            // Values of a level do not see the headers that the level removes.
             let mut before = headers.clone();
             for name in level.remove {
                 before.remove(&name.to_ascii_lowercase());
@@ -156,7 +155,7 @@ impl<'a> Run<'_, 'a> {
         let mut by_envoy = prepared.by_envoy.clone();
         let authority = self.host_rewrite(action, weighted, prepared);
         if authority.is_some() {
-            // Envoy does not say so of the host that a share of the requests gets.
+            // Envoy does not add this header for the host rewrite of a weighted cluster.
             let of_share = weighted.is_some_and(|of| of.host_rewrite_specifier.is_some());
             if !prepared.suppresses_envoy_headers && !of_share {
                 by_envoy.push(by("x-envoy-original-host", prepared.authority.clone()));
@@ -175,9 +174,9 @@ impl<'a> Run<'_, 'a> {
         if path.is_some() && !prepared.suppresses_envoy_headers {
             by_envoy.push(by("x-envoy-original-path", prepared.path.clone()));
         }
-        // What the configuration sets takes the place of what Envoy has set.
+        // Configured headers replace headers that Envoy has set.
         by_envoy.retain(|change| !added.iter().any(|own| own.action == "set" && own.name == change.name));
-        // Of what the manager has set, a filter or the configuration may have taken some away.
+        // A filter or the configuration may have removed headers that the manager set.
         let of_router = |name: &str| {
             name.starts_with("x-envoy-original") || matches!(name, "x-forwarded-host" | "x-envoy-expected-rq-timeout-ms" | "x-envoy-attempt-count")
         };

@@ -1,9 +1,9 @@
-//! Headers that a configuration adds, sets and removes.
+//! Applies the header changes of a configuration.
 //!
-//! As `HeaderParser::evaluateHeaders` in `source/common/router/header_parser.cc` of Envoy: at each level first what is removed, then what
-//! is added, values being made from the headers as they were.
+//! Follows Envoy's `HeaderParser::evaluateHeaders` in `source/common/router/header_parser.cc`: each level first removes, then adds headers, and
+//! values are computed from the original headers.
 //!
-//! What must not be here: headers of Envoy's own making.
+//! Does not add Envoy's own headers; see `manager` and `forward`.
 
 use super::request::Headers;
 use super::simulation::HeaderChange;
@@ -15,18 +15,18 @@ use chancery_base::substitution::{self, Command};
 use pb::base::HeaderValueOption;
 use pb::base::header_value_option::HeaderAppendAction;
 
-/// What a request begins with: in HTTP/2, headers of their own.
+/// The start line of a request: in HTTP/2, pseudo-headers.
 #[derive(Clone, Copy)]
 pub(super) struct Start<'a> {
     pub(super) method: &'a str,
     pub(super) authority: &'a str,
     pub(super) scheme: &'a str,
-    /// With the query.
+    /// Including the query.
     pub(super) path: &'a str,
 }
 
 impl<'a> Start<'a> {
-    /// A part of it by the name of its header, in lower case. `host` is another name for `:authority`.
+    /// Returns a part by its header name, in lower case. `host` is another name for `:authority`.
     pub(super) fn header(&self, name: &str) -> Option<&'a str> {
         match name {
             ":method" => Some(self.method),
@@ -38,14 +38,14 @@ impl<'a> Start<'a> {
     }
 }
 
-/// What one level says.
+/// The header changes of one level.
 pub(super) struct Level<'a> {
     pub(super) name: &'static str,
     pub(super) add: &'a [HeaderValueOption],
     pub(super) remove: &'a [String],
 }
 
-/// What commands in values stand for.
+/// The values of commands in header values.
 pub(super) struct Values<'a> {
     pub(super) start: Start<'a>,
     pub(super) request: &'a Headers,
@@ -62,7 +62,7 @@ impl Values<'_> {
         self.start.header(&name).or_else(|| self.request.first(&name))
     }
 
-    /// The value of `%COMMAND%`; `None` where only an Envoy knows it.
+    /// Returns the value of `%COMMAND%`; `None` if only an Envoy knows it.
     fn command(&self, command: Command<'_>) -> Option<String> {
         match (command.name, command.arguments) {
             ("REQ", Some(headers)) => {
@@ -81,7 +81,7 @@ impl Values<'_> {
         }
     }
 
-    /// A value with its commands replaced; what only an Envoy knows stays as it is written, `%START_TIME(%s)%`.
+    /// Replaces the commands in a value. Commands that only an Envoy can evaluate stay unchanged, as `%START_TIME(%s)%`.
     fn format(&self, value: &str) -> String {
         let mut out = String::new();
         let mut rest = value;
@@ -108,7 +108,7 @@ impl Values<'_> {
     }
 }
 
-/// What is done where a header is there already. `append` is what older configurations say.
+/// What happens if the header already exists. Older configurations use `append`.
 pub fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
     match of.append {
         Some(true) => HeaderAppendAction::AppendIfExistsOrAdd,
@@ -117,13 +117,13 @@ pub fn header_action(of: &HeaderValueOption) -> HeaderAppendAction {
     }
 }
 
-/// Does what one level says, and records it. Removed headers are recorded only where `headers` has them, unless all are asked
-/// for (of a response, whose headers are not known).
-pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'_>, tell_all: bool) -> Vec<HeaderChange> {
+/// Applies and records the changes of one level. A removal is recorded only if `headers` has the header, unless `record_all` is set, for responses
+/// whose headers are unknown.
+pub(super) fn mutate(headers: &mut Headers, level: &Level<'_>, values: &Values<'_>, record_all: bool) -> Vec<HeaderChange> {
     let mut changes = Vec::new();
     for name in level.remove {
         let name = name.to_ascii_lowercase();
-        if headers.remove(&name) || tell_all {
+        if headers.remove(&name) || record_all {
             changes.push(HeaderChange { name, value: None, action: "remove", level: level.name });
         }
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::{Headers, Start, Values};
 
     #[test]
-    fn formatters_are_replaced_or_stay_as_they_are_written() {
+    fn unknown_formatters_are_kept() {
         let mut headers = Headers::default();
         headers.add("x-user", "ada");
         let start = Start { method: "GET", authority: "a.org", scheme: "https", path: "/p?q=1" };

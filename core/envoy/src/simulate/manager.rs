@@ -1,8 +1,7 @@
-//! What a connection manager does to a request before it is routed.
+//! Simulates the changes of a connection manager before routing.
 //!
-//! As `ConnectionManagerImpl::ActiveStream::decodeHeaders` and `source/common/http/conn_manager_utility.cc` of Envoy, in that order.
-//!
-//! What must not be here: routes.
+//! Follows Envoy's `ConnectionManagerImpl::ActiveStream::decodeHeaders` and `source/common/http/conn_manager_utility.cc`, in that order. Does not
+//! route; see `run`.
 
 use super::connection::contains;
 use super::headers::Start;
@@ -28,11 +27,11 @@ pub(super) struct Prepared {
     pub(super) forwarded_proto: String,
     pub(super) headers: Headers,
     pub(super) changes: Vec<String>,
-    /// Headers that Envoy set or took away.
+    /// Headers that Envoy set or removed.
     pub(super) by_envoy: Vec<HeaderChange>,
-    /// Whether Envoy takes it to come from inside.
+    /// Whether Envoy treats the request as internal.
     pub(super) internal: bool,
-    /// Whom Envoy takes for the client.
+    /// The address that Envoy uses as the client's.
     pub(super) client: Option<IpAddr>,
     /// Whether the router leaves out the `x-envoy-*` headers that it would set.
     pub(super) suppresses_envoy_headers: bool,
@@ -53,18 +52,18 @@ impl Prepared {
     }
 }
 
-/// An answer that the connection manager gives by itself.
+/// A response of the connection manager itself.
 pub(super) struct Answer {
     pub(super) status: u32,
     pub(super) location: Option<String>,
     pub(super) why: String,
 }
 
-fn refuse(status: u32, why: impl Into<String>) -> Answer {
+fn reject(status: u32, why: impl Into<String>) -> Answer {
     Answer { status, location: None, why: why.into() }
 }
 
-/// Methods that Envoy's parser of HTTP/1 knows; others are refused.
+/// Methods that Envoy's HTTP/1 parser accepts; others are rejected.
 const METHODS: &[&str] = &[
     "ACL",
     "BIND",
@@ -107,7 +106,7 @@ fn suppresses_envoy_headers(filter: &HttpFilter) -> bool {
     config.downcast_ref::<Router>().is_some_and(|router| router.suppress_envoy_headers)
 }
 
-/// What routes will see of a request, or the answer that it gets before.
+/// Returns the request as routes see it, or the response that it gets first.
 pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: u32) -> Result<Prepared, Answer> {
     let mut out = Prepared {
         authority: request.authority.clone(),
@@ -122,12 +121,12 @@ pub(super) fn prepare(manager: &HttpConnectionManager, request: &Request, port: 
         suppresses_envoy_headers: manager.http_filters.iter().any(suppresses_envoy_headers),
     };
     if request.protocol == Protocol::Http1 && !METHODS.contains(&request.method.as_str()) {
-        return Err(refuse(400, format!("Envoy rejects the method {} in HTTP/1.1", request.method)));
+        return Err(reject(400, format!("Envoy rejects the method {} in HTTP/1.1", request.method)));
     }
     underscores(manager, &mut out)?;
     let in_authority = |c: char| c.is_ascii_alphanumeric() || "-._~%!$&'()*+,;=:@[]".contains(c);
     if !out.authority.chars().all(in_authority) {
-        return Err(refuse(400, "Envoy rejects characters of the host"));
+        return Err(reject(400, "Envoy rejects characters of the host"));
     }
     paths(manager, &mut out)?;
     hosts(manager, port, &mut out);
@@ -141,7 +140,7 @@ fn underscores(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<()
     let names: Vec<String> = out.headers.iter().map(|(name, _)| name).filter(|name| name.contains('_')).map(ToOwned::to_owned).collect();
     match (action, names.first()) {
         (HeadersWithUnderscoresAction::RejectRequest, Some(name)) => {
-            Err(refuse(400, format!("headers_with_underscores_action rejects requests with headers such as {name}")))
+            Err(reject(400, format!("headers_with_underscores_action rejects requests with headers such as {name}")))
         }
         (HeadersWithUnderscoresAction::DropHeader, Some(_)) => {
             for name in names {
@@ -156,13 +155,13 @@ fn underscores(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<()
 
 fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answer> {
     if out.path.contains('#') {
-        return Err(refuse(400, "Envoy rejects paths with a fragment"));
+        return Err(reject(400, "Envoy rejects paths with a fragment"));
     }
     if !out.path.starts_with('/') {
-        return Err(refuse(400, "the path does not begin with a slash"));
+        return Err(reject(400, "the path does not begin with a slash"));
     }
     if let Some(bad) = out.path.chars().find(|c| !c.is_ascii_graphic()) {
-        return Err(refuse(400, format!("Envoy rejects {bad:?} in a path: write it escaped")));
+        return Err(reject(400, format!("Envoy rejects {bad:?} in a path: write it escaped")));
     }
     let action = manager.path_with_escaped_slashes_action();
     let mut redirect = false;
@@ -170,13 +169,13 @@ fn paths(manager: &HttpConnectionManager, out: &mut Prepared) -> Result<(), Answ
         && let Some(unescaped) = path::unescape_slashes(&out.path)
     {
         if action == Escaped::RejectRequest {
-            return Err(refuse(400, "path_with_escaped_slashes_action rejects paths with escaped slashes"));
+            return Err(reject(400, "path_with_escaped_slashes_action rejects paths with escaped slashes"));
         }
         redirect = action == Escaped::UnescapeAndRedirect;
         change(out, unescaped, "path_with_escaped_slashes_action");
     }
     if manager.normalize_path == Some(true) {
-        let normal = path::normalize(&out.path).ok_or_else(|| refuse(400, "normalize_path rejects the path"))?;
+        let normal = path::normalize(&out.path).ok_or_else(|| reject(400, "normalize_path rejects the path"))?;
         change(out, normal, "normalize_path");
     }
     if manager.merge_slashes {
@@ -219,12 +218,12 @@ fn hosts(manager: &HttpConnectionManager, port: u32, out: &mut Prepared) {
     }
 }
 
-/// Whether an address counts as inside: since Envoy 1.33 only where the connection manager says so.
+/// Whether an address is internal: since Envoy 1.33 only if the connection manager lists it.
 fn is_internal(manager: &HttpConnectionManager, address: IpAddr) -> bool {
     manager.internal_address_config.as_ref().is_some_and(|config| config.cidr_ranges.iter().any(|range| contains(range, address)))
 }
 
-/// Headers of requests from inside, which those from outside may not set.
+/// Headers of internal requests that external requests may not set.
 const INTERNAL_ONLY: &[&str] = &[
     "x-envoy-retriable-status-codes",
     "x-envoy-retriable-header-names",
@@ -262,7 +261,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
             out.client = from_end(hops - 1).or(request.source);
         }
         if !manager.skip_xff_append {
-            // For a client on its own machine Envoy names the machine's address.
+            // For a client on the same machine, Envoy reports the machine's address.
             let source = match request.source {
                 None => "<client>".to_owned(),
                 Some(source) if source.to_canonical().is_loopback() => "<address of this machine>".to_owned(),
@@ -287,7 +286,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
         single = addresses.len() == 1;
         out.client = client;
     }
-    // What comes several times, Envoy holds as one value.
+    // Envoy joins repeated headers into one value.
     let given: Vec<&str> = out.headers.all("x-forwarded-proto").collect();
     let given = if given.is_empty() { scheme.to_owned() } else { given.join(",") };
     out.headers.set("x-forwarded-proto", &given);
@@ -328,7 +327,7 @@ fn forwarded(manager: &HttpConnectionManager, request: &Request, port: u32, out:
     }
 }
 
-/// Whether it asks for another protocol on the connection.
+/// Whether the request asks to switch the protocol of the connection.
 pub(super) fn is_upgrade(headers: &Headers) -> bool {
     let asks = headers.all("connection").flat_map(|line| line.split(',')).any(|token| token.trim().eq_ignore_ascii_case("upgrade"));
     asks && headers.first("upgrade").is_some()

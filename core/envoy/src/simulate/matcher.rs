@@ -1,9 +1,9 @@
-//! Whether a route takes a request, and if not, the one matcher that says no.
+//! Decides whether a route matches a request, and reports the first matcher that does not.
 //!
-//! As `RouteEntryImplBase::matchRoute` in `source/common/router/config_impl.cc` of Envoy, and the matchers that it calls. All matchers must
-//! agree, so that their order is free: the path comes first, as it tells people most.
+//! Follows Envoy's `RouteEntryImplBase::matchRoute` in `source/common/router/config_impl.cc` and its matchers. All matchers must match, so their
+//! order is free: the path comes first, since it is the most helpful to report.
 //!
-//! What must not be here: choosing among routes, and what they do.
+//! Does not choose among routes; see `run`.
 
 use super::headers::Start;
 use super::path::{split, without_query};
@@ -25,7 +25,7 @@ pub(super) struct Subject<'a> {
     pub(super) headers: &'a Headers,
     pub(super) tls: bool,
     pub(super) client_certificate: bool,
-    /// Matchers leave out what follows a `;` in the path.
+    /// Whether matchers ignore everything after a `;` in the path.
     pub(super) ignore_path_parameters: bool,
     pub(super) seed: Option<u64>,
     pub(super) runtime: &'a alloc::collections::BTreeMap<String, pb::Value>,
@@ -38,28 +38,28 @@ impl<'a> Subject<'a> {
         self.start.header(name).map_or_else(|| self.headers.all(name).collect(), |value| Vec::from([value]))
     }
 
-    /// The path that path matchers look at.
+    /// The path that path matchers see.
     pub(super) fn bare_path(&self) -> &'a str {
         let path = without_query(self.start.path);
         if self.ignore_path_parameters { path.split(';').next().unwrap_or_default() } else { path }
     }
 }
 
-/// A route takes the request.
+/// The result of a matching route.
 #[derive(Default)]
 pub(super) struct MatchOdds {
-    /// In percent, where chance has a say.
+    /// The probability in percent, if the match is random.
     pub(super) odds: Option<f64>,
 }
 
-/// How a check goes: the odds, or what says no.
+/// The result of a check: the probability, or the failed matcher.
 type Checked<T> = Result<T, Failed>;
 
 fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<String>) -> Failed {
     Failed { matcher: matcher.into(), expected: expected.into(), seen }
 }
 
-/// Whether a route takes the request. What cannot be known without an Envoy (dynamic metadata, filter state, extensions) is taken to be
+/// Checks whether a route matches the request. Properties that only an Envoy knows (dynamic metadata, filter state, extensions) are assumed to be
 /// empty, and added to `unknown`.
 pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<MatchOdds> {
     path(of, subject.bare_path(), subject.start.method, subject.patterns)?;
@@ -91,7 +91,7 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
     fraction(of, subject)
 }
 
-/// A path matcher as `prefix /a/`.
+/// Describes a path matcher as `prefix /a/`.
 pub fn path_words(of: &RouteMatch) -> String {
     let (name, value) = path_parts(of);
     if value.is_empty() { name.to_owned() } else { format!("{name} {value}") }
@@ -109,8 +109,8 @@ fn path_parts(of: &RouteMatch) -> (&'static str, &str) {
     }
 }
 
-/// Whether a route takes a path, whatever else it looks at.
-pub(super) fn takes_path(of: &RouteMatch, bare_path: &str, patterns: &Patterns<'_>) -> bool {
+/// Whether a route's path matcher accepts a path.
+pub(super) fn path_matches(of: &RouteMatch, bare_path: &str, patterns: &Patterns<'_>) -> bool {
     path(of, bare_path, "GET", patterns).is_ok()
 }
 
@@ -153,7 +153,7 @@ fn is_grpc(subject: &Subject<'_>) -> bool {
     kind.strip_prefix("application/grpc").is_some_and(|rest| rest.is_empty() || rest.starts_with('+'))
 }
 
-/// Whether a string matcher takes a text, and what it wants in words.
+/// Whether a string matcher accepts a string.
 fn string(of: &StringMatcher, text: &str, patterns: &Patterns<'_>) -> bool {
     let fold = |text: &str| if of.ignore_case { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::<str>::Owned(text.to_owned()) };
     match &of.match_pattern {
@@ -185,7 +185,7 @@ pub fn string_words(of: &StringMatcher) -> String {
     if of.ignore_case { format!("{words} in any case") } else { words }
 }
 
-/// What a header must be, in words.
+/// Describes the condition of a header, without its name.
 fn header_wants(of: &HeaderMatcher) -> String {
     use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
     let wants = match &of.header_match_specifier {
@@ -202,12 +202,12 @@ fn header_wants(of: &HeaderMatcher) -> String {
     if of.invert_match { format!("not {wants}") } else { wants }
 }
 
-/// A header and what it must be, in words.
+/// Describes a header and its condition.
 pub(super) fn header_words(of: &HeaderMatcher) -> String {
     format!("{} {}", of.name, header_wants(of))
 }
 
-/// Of several headers of a name, Envoy 1.40 asks for each by itself whether it matches, and one is enough.
+/// For repeated headers, Envoy 1.40 checks each value, and one match is enough.
 pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::header_matcher::HeaderMatchSpecifier as Wants;
     let name = of.name.to_ascii_lowercase();
@@ -232,7 +232,7 @@ pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
         Some(Wants::StringMatch(matcher)) => any(&|value| string(matcher, value, patterns)),
     };
     let by_presence = matches!(of.header_match_specifier, Some(Wants::PresentMatch(_)) | None);
-    // What is not there matches nothing, inverted or not, unless presence is what is asked.
+    // A missing header matches nothing, inverted or not, unless the matcher checks for presence.
     let taken = if values.is_empty() && !by_presence { false } else { taken != of.invert_match };
     if taken {
         return Ok(());
@@ -240,7 +240,7 @@ pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     Err(no(format!("header {name}"), header_wants(of), is_there.then(|| values.join(", "))))
 }
 
-/// Parameters of a query as Envoy reads them: not decoded.
+/// Query parameters as Envoy reads them: not decoded.
 fn parameter<'p>(path: &'p str, name: &str) -> Option<&'p str> {
     let query = split(path).1.strip_prefix('?')?;
     query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, ""))).find(|(key, _)| *key == name).map(|(_, value)| value)
@@ -282,7 +282,7 @@ fn tls_context(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Numerator and denominator of a fraction. A number in the runtime counts before the default.
+/// Numerator and denominator of a fraction. A number in the runtime overrides the default.
 pub fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::collections::BTreeMap<String, pb::Value>) -> (u64, u64) {
     use pb::kind::fractional_percent::DenominatorType;
     let overruled = runtime.get(&of.runtime_key).filter(|_| !of.runtime_key.is_empty()).and_then(|value| match &value.kind {
@@ -299,7 +299,7 @@ pub fn parts(of: &pb::base::RuntimeFractionalPercent, runtime: &alloc::collectio
     overruled.map_or((default.numerator.into(), denominator), |percent| (percent, 100))
 }
 
-/// Of how many requests a route takes its part, in percent, as chance decides.
+/// Returns the percentage of requests that a route matches at random.
 pub(super) fn fraction_of(of: &RouteMatch, subject: &Subject<'_>) -> f64 {
     let Some(fraction) = &of.runtime_fraction else { return 100.0 };
     let (numerator, denominator) = parts(fraction, subject.runtime);
@@ -310,7 +310,7 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
     let Some(fraction) = &of.runtime_fraction else { return Ok(MatchOdds::default()) };
     let (numerator, denominator) = parts(fraction, subject.runtime);
     let odds = fraction_of(of, subject);
-    // Without a seed, what is likelier.
+    // Without a seed, the more likely case.
     let taken = match subject.seed {
         Some(seed) => seed % denominator < numerator,
         None => numerator * 2 >= denominator,
@@ -321,7 +321,7 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
     Err(no(FRACTION, format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
 }
 
-/// Whether a matcher takes a text, its expression compiled for this once.
+/// Whether a matcher accepts a string, compiling its expression only for this call.
 pub(super) fn takes(of: &StringMatcher, text: &str) -> bool {
     string(of, text, &Patterns::default())
 }

@@ -1,15 +1,13 @@
-//! What an Envoy does with a request.
+//! Simulates what an Envoy does with a request.
 //!
-//! A [`Gateway`] is an Envoy's configuration with indexes; [`Gateway::simulate`] takes a request through it as Envoy 1.40 does: listener,
-//! filter chain, connection manager, virtual host, routes, and what the route does. Each part follows the files of Envoy's source that it
-//! names, and is compared with a real Envoy by `tests/suite/differential`.
+//! A [`Gateway`] is an Envoy's configuration with indexes. [`Gateway::simulate`] sends a request through it as Envoy 1.40 does: listener, filter
+//! chain, connection manager, virtual host, routes, and the action of the route. Each file follows the files of Envoy's source that it names, and is
+//! compared with a real Envoy by `tests/suite/differential`.
 //!
-//! HTTP filters are evaluated where the request alone decides ([`filters`]); what others decide is a [`Condition`], and what is reported is what follows
-//! if it holds.
+//! HTTP filters are evaluated if their decision depends only on the request ([`filters`]). Other decisions become a [`Condition`], and the
+//! simulation continues as if it held. It does not simulate bodies, the health of upstreams, or extensions, which it names in the result.
 //!
-//! What is not simulated: bodies, upstreams' health, extensions (named, never passed over in silence).
-//!
-//! What must not be here: a compilation, origins, rendering.
+//! Does not know compilations or origins; see `explain::route`.
 
 mod action;
 mod connection;
@@ -55,7 +53,7 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 pub use table::Table;
 
-/// An Envoy's configuration, ready to be asked.
+/// An Envoy's configuration with indexes, ready for simulations.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -94,20 +92,20 @@ pub struct Gateway<'a> {
     /// By the address of the message.
     tables: HashMap<usize, Table<'a>>,
     by_name: HashMap<&'a str, usize>,
-    /// Their places in the configuration's list.
+    /// Indexes in the configuration's list.
     clusters: HashMap<&'a str, usize>,
-    /// Endpoints that clusters ask for by name.
+    /// Endpoints that clusters request by name.
     endpoints: HashMap<&'a str, &'a pb::endpoint::ClusterLoadAssignment>,
 }
 
-/// How much detail the answer has.
+/// The detail level of the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// Which route takes the request.
+    /// Only the matching route.
     Route,
-    /// What becomes of it.
+    /// The whole result.
     Whole,
-    /// That, and every route before and after.
+    /// The result, and every route before and after.
     Tracing,
 }
 
@@ -133,13 +131,13 @@ impl<'a> Gateway<'a> {
         Self { config, tables, by_name, clusters, endpoints }
     }
 
-    /// Which route takes a request: only the end of the choice, and its place, are reported.
+    /// Finds the route that matches a request: reports only the outcome of the choice, and its place.
     pub fn choose(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Route)
     }
 
-    /// The routes that take a path, whatever else they look at: where they stand, in the order in which they are tried. Of each table they are
-    /// those of the virtual host that a host chooses; without a host, those of all. The path is as a route sees it.
+    /// Returns the routes whose path matcher accepts a path, as pointers in the order in which they are tried. From each table, only the routes of
+    /// the host's virtual host; without a host, those of all virtual hosts. The path is as a route sees it.
     #[must_use]
     pub fn routes_for(&self, host: Option<&str>, path: &str) -> Vec<String> {
         let path = path::without_query(path);
@@ -152,7 +150,7 @@ impl<'a> Gateway<'a> {
             for (at, host) in hosts.filter_map(|at| Some((at, table.routes(at)?))) {
                 let takes = |index: &usize| {
                     let matcher = host.routes.get(*index).and_then(|route| route.r#match.as_ref());
-                    matcher.is_some_and(|of| matcher::takes_path(of, path, &host.patterns))
+                    matcher.is_some_and(|of| matcher::path_matches(of, path, &host.patterns))
                 };
                 let taking = host.candidates(path).into_iter().filter(takes);
                 out.extend(taking.map(|index| format!("{}/virtual_hosts/{at}/routes/{index}", table.pointer)));
@@ -165,25 +163,25 @@ impl<'a> Gateway<'a> {
         self.config.clusters.get(*self.clusters.get(name)?)
     }
 
-    /// The endpoints of a cluster as far as they are known.
+    /// Returns the known endpoints of a cluster.
     pub fn endpoints(&self, of: &'a pb::cluster::Cluster) -> Option<&'a pb::endpoint::ClusterLoadAssignment> {
         let service = of.eds_cluster_config.as_ref().map(|eds| if eds.service_name.is_empty() { &of.name } else { &eds.service_name });
         of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
     }
 
-    /// What becomes of a request. Of the routes before the one that takes it, those are reported that an index does not rule out.
+    /// Simulates a request. Of the routes before the matching one, it reports those that the index does not rule out.
     #[must_use]
     pub fn simulate(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Whole)
     }
 
-    /// What becomes of a request, with every route before the one that takes it, and those after it that would take it too.
+    /// Simulates a request, and reports every route before the matching one, and every later route that would also match.
     #[must_use]
     pub fn simulate_tracing(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Tracing)
     }
 
-    /// The table of routes of a connection manager.
+    /// Returns the route table of a connection manager.
     pub fn table(&self, manager: &'a pb::hcm::HttpConnectionManager) -> Result<&Table<'a>, String> {
         use pb::hcm::http_connection_manager::RouteSpecifier;
         let key = match &manager.route_specifier {

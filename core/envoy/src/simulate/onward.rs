@@ -1,6 +1,5 @@
-//! The connection that a gateway opens to an upstream, as the next one on the way sees it.
-//!
-//! What must not be here: who listens there.
+//! Derives the connection that a gateway opens to an upstream, as the next gateway receives it. Does not find the next gateway; see
+//! `explain::gateway_chain`.
 
 use super::simulation::{Outcome, Simulation};
 use super::{Gateway, Request, is_unhealthy};
@@ -11,19 +10,18 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use pb::cluster::Cluster;
 
-/// Where a request goes on to, and what it is there.
+/// The next target of a request, and the request as it arrives there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Onward {
-    /// The cluster.
     pub(crate) cluster: String,
     /// The address of the endpoint.
     pub address: IpAddr,
-    /// The request as the endpoint gets it.
+    /// The request as the endpoint receives it.
     pub request: Request,
 }
 
 impl<'a> Gateway<'a> {
-    /// The connection to the first endpoint of the cluster with the largest share. `identity` is the name in the certificate that the proxy shows.
+    /// Returns the connection to the first endpoint of the cluster with the largest share. `identity` is the name in the proxy's certificate.
     pub fn onward(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<Onward> {
         if of.outcome != Outcome::Forward {
             return None;
@@ -62,7 +60,7 @@ impl<'a> Gateway<'a> {
     }
 }
 
-/// The request as the gateway sends it on: changed where it reads HTTP, else the same.
+/// Returns the request as the gateway sends it: rewritten if the gateway reads HTTP, else unchanged.
 fn forwarded(request: &Request, of: &Simulation) -> Request {
     let mut next = request.clone();
     let Some(upstream) = &of.upstream else { return next };

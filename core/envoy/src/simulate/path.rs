@@ -1,26 +1,24 @@
-//! What Envoy makes of a path before routes see it.
+//! Normalises paths as Envoy does before routing.
 //!
-//! As `source/common/http/path_utility.cc` of Envoy, which leaves dot segments and escapes to Chromium's `url_canon_path.cc`; each rule was
+//! Follows Envoy's `source/common/http/path_utility.cc`, which uses Chromium's `url_canon_path.cc` for dot segments and escapes; each rule was
 //! compared with Envoy 1.40.
-//!
-//! What must not be here: when it does.
 
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Path, and the query with its `?`.
+/// Splits into the path, and the query with its `?`.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.split_at(path.find('?').unwrap_or(path.len()))
 }
 
-/// What matchers look at: no query, no fragment.
+/// The part that matchers see: without query and fragment.
 pub(super) fn without_query(path: &str) -> &str {
     path.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// Takes dot segments out and writes escapes the same way; `None` where Envoy refuses the path.
+/// Resolves dot segments and unifies escapes; `None` if Envoy rejects the path.
 pub(super) fn normalize(path: &str) -> Option<String> {
     let (path, query) = split(path);
     let mut out: Vec<u8> = Vec::with_capacity(path.len());
@@ -57,7 +55,7 @@ pub(super) fn normalize(path: &str) -> Option<String> {
     Some(out)
 }
 
-/// Dot segments without the parameters behind them, `/..;a=b/`.
+/// Removes the parameters after dot segments, as in `/..;a=b/`.
 fn without_parameters(path: &str) -> Cow<'_, str> {
     if !path.contains(".;") {
         return Cow::Borrowed(path);
@@ -70,7 +68,7 @@ fn without_parameters(path: &str) -> Cow<'_, str> {
     Cow::Owned(segments.join("/"))
 }
 
-/// Where the last segment is `.` or `..`, goes back to the slash that is then the last, and says so.
+/// If the last segment is `.` or `..`, truncates the output to the slash before it, and returns `true`.
 fn end_segment(out: &mut Vec<u8>) -> bool {
     let start = out.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     match out.get(start..) {
@@ -84,13 +82,13 @@ fn end_segment(out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The byte that two hexadecimal digits mean.
+/// The byte that two hexadecimal digits encode.
 fn escaped(digits: &[u8]) -> Option<u8> {
     let digits = core::str::from_utf8(digits.get(..2)?).ok()?;
     u8::from_str_radix(digits, 16).ok().filter(|_| digits.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// One slash instead of several; of a path of slashes alone, the first and the last stay (Envoy `source/common/http/path_utility.cc`).
+/// Merges adjacent slashes; a path of only slashes keeps the first and the last (Envoy `source/common/http/path_utility.cc`).
 pub(super) fn merge_slashes(path: &str) -> String {
     let (path, query) = split(path);
     if path.len() > 1 && path.bytes().all(|b| b == b'/') {
@@ -106,7 +104,7 @@ pub(super) fn merge_slashes(path: &str) -> String {
     out
 }
 
-/// Slashes and backslashes that are escaped, as themselves; `None` where there are none.
+/// Replaces escaped slashes and backslashes; `None` if the path has none.
 pub(super) fn unescape_slashes(path: &str) -> Option<String> {
     let (path, query) = split(path);
     let mut out = String::with_capacity(path.len());

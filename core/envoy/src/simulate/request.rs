@@ -1,6 +1,4 @@
-//! A request as it comes to an Envoy.
-//!
-//! What must not be here: what becomes of it.
+//! A request as an Envoy receives it. Does not simulate it; see `run`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -8,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 
-/// A request, and the connection that it comes on.
+/// A request and its connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// The method, as sent.
@@ -19,48 +17,45 @@ pub struct Request {
     pub path: String,
     /// All other headers.
     pub headers: Headers,
-    /// The port that the connection comes in at; `None` where any listener would do.
+    /// The port of the connection; `None` if any listener will do.
     pub port: Option<u32>,
-    /// The port that the URL names.
+    /// The port in the URL.
     pub url_port: Option<u32>,
-    /// Whether the connection is TLS.
     pub tls: bool,
-    /// The server's name in the TLS handshake.
+    /// The server name of the TLS handshake.
     pub sni: Option<String>,
     /// Protocols that the TLS handshake offers.
     pub alpn: Vec<String>,
-    /// Whether the client shows a certificate.
+    /// Whether the client has a certificate.
     pub client_certificate: bool,
     /// The name in the client's certificate: the URI of its alternative names.
     pub identity: Option<String>,
-    /// Where the connection comes from.
+    /// The client's address.
     pub source: Option<IpAddr>,
-    /// Which address it goes to, where several listeners have the port.
+    /// The destination address, if several listeners have the port.
     pub destination: Option<IpAddr>,
-    /// The version of HTTP.
     pub protocol: Protocol,
-    /// What chance gives: routes for a fraction of requests, and weighted clusters, are chosen by it.
+    /// The random number that chooses among routes with a fraction and among weighted clusters.
     pub seed: Option<u64>,
 }
 
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum Protocol {
-    /// HTTP/1.1.
     #[default]
     #[serde(rename = "HTTP/1.1")]
     Http1,
-    /// HTTP/2, and HTTP/3, of which routing knows no difference.
+    /// HTTP/2, or HTTP/3, which is routed the same way.
     #[serde(rename = "HTTP/2")]
     Http2,
 }
 
 impl Request {
-    /// A request for a URL: `http://host:port/path?query`, or without a scheme, which is then `http`.
+    /// Creates a request for a URL: `http://host:port/path?query`. Without a scheme, `http` is used.
     ///
     /// # Errors
     ///
-    /// The URL is none of HTTP's; says why.
+    /// Why the URL is not an HTTP URL.
     pub fn new(method: &str, url: &str) -> Result<Self, String> {
         if method.is_empty() || !method.bytes().all(|b| b.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?={}".contains(&b)) {
             return Err(format!("`{method}` is not an HTTP method"));
@@ -110,7 +105,7 @@ impl Request {
         })
     }
 
-    /// Adds a header. `Host` takes the place of the URL's.
+    /// Adds a header. `Host` replaces the URL's host.
     pub fn add_header(&mut self, name: &str, value: &str) {
         match name.to_ascii_lowercase().as_str() {
             "host" | ":authority" => self.authority = value.to_owned(),
@@ -131,7 +126,7 @@ pub fn host_of(authority: &str) -> &str {
     port_start(authority).and_then(|at| authority.get(..at)).unwrap_or(authority)
 }
 
-/// Where the port's colon is; colons of an IPv6 address are none. `source/common/http/header_utility.cc` of Envoy.
+/// Returns the index of the port's colon, ignoring colons of an IPv6 address. `source/common/http/header_utility.cc` of Envoy.
 fn port_start(authority: &str) -> Option<usize> {
     let colon = authority.rfind(':')?;
     authority.rfind(']').is_none_or(|bracket| bracket < colon).then_some(colon)
@@ -142,12 +137,12 @@ fn port_start(authority: &str) -> Option<usize> {
 pub struct Headers(Vec<(String, String)>);
 
 impl Headers {
-    /// Adds one, after those of its name.
+    /// Adds a header after existing ones of the same name.
     pub fn add(&mut self, name: &str, value: &str) {
         self.0.push((name.to_ascii_lowercase(), value.trim().to_string()));
     }
 
-    /// Sets one, instead of all of its name.
+    /// Sets a header, and replaces existing ones of the same name.
     pub fn set(&mut self, name: &str, value: &str) {
         match self.0.iter().position(|(key, _)| key == name) {
             Some(at) => {
@@ -164,7 +159,7 @@ impl Headers {
         }
     }
 
-    /// Takes all of a name away, and says whether there were any.
+    /// Removes all headers of a name. Returns whether there were any.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|(key, _)| key != name);
@@ -176,13 +171,11 @@ impl Headers {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The first value.
     #[must_use]
     pub fn first(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

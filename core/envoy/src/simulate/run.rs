@@ -1,6 +1,4 @@
-//! A request's way, from the connection to the upstream.
-//!
-//! What must not be here: the rules of any one step.
+//! Runs a request through an Envoy, from the connection to the upstream. The rules of each step are in the other modules.
 
 use super::action::{inline, location, status};
 use super::connection::{ChosenListener, chain_name, filter_chain, is_tls, listener};
@@ -21,14 +19,14 @@ use alloc::vec::Vec;
 use pb::hcm::HttpConnectionManager;
 use pb::route::{Route, VirtualHost, route::Action};
 
-/// What is known of the request on its way.
+/// The state of a simulation.
 pub(super) struct Run<'g, 'a> {
     pub(super) gateway: &'g Gateway<'a>,
     pub(super) request: &'g Request,
     pub(super) detail: Detail,
     /// The port of the listener.
     pub(super) port: u32,
-    /// Whether Envoy's own answers are put as clients of gRPC read them.
+    /// Whether Envoy's own answers are in the form for gRPC clients.
     pub(super) is_grpc: bool,
     pub(super) out: Simulation,
 }
@@ -36,7 +34,7 @@ pub(super) struct Run<'g, 'a> {
 pub(super) fn run<'a>(gateway: &Gateway<'a>, request: &Request, detail: Detail) -> Simulation {
     let mut run = Run { gateway, request, detail, port: 0, is_grpc: false, out: Simulation::default() };
     run.connect();
-    run.put_for_grpc();
+    run.adapt_for_grpc();
     run.out
 }
 
@@ -61,7 +59,7 @@ impl<'a> Run<'_, 'a> {
             let why = match request.port {
                 Some(port) => format!("no listener is bound to port {port}"),
                 None if config.listeners.is_empty() => "there is no listener".to_owned(),
-                None => "no listener takes requests: there are only the controller's own listeners".to_owned(),
+                None => "no listener accepts requests: there are only the controller's own listeners".to_owned(),
             };
             return self.ends(Outcome::NoListener, why);
         };
@@ -89,7 +87,7 @@ impl<'a> Run<'_, 'a> {
             _ => {}
         }
         self.handshake(chain);
-        if self.refuses_connection(chain, &pointer) {
+        if self.closes_connection(chain, &pointer) {
             return;
         }
         let manager = managers_of(chain).next();
@@ -100,7 +98,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// Whether the rules of a network filter close the connection.
-    fn refuses_connection(&mut self, chain: &pb::listener::FilterChain, pointer: &str) -> bool {
+    fn closes_connection(&mut self, chain: &pb::listener::FilterChain, pointer: &str) -> bool {
         use pb::listener::filter::ConfigType;
         for (at, filter) in chain.filters.iter().enumerate() {
             let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { continue };
@@ -192,7 +190,7 @@ impl<'a> Run<'_, 'a> {
             self.out.status = Some(404);
             let alone = host_of(&looked_for);
             let port = if alone.len() < looked_for.len() && table.host(alone).is_some() {
-                format!(" (one has {alone}: the port counts here, and clients send every port but 80 and 443)")
+                format!(" (one has {alone}: the port must match, and clients send every port except 80 and 443)")
             } else {
                 String::new()
             };
@@ -209,9 +207,9 @@ impl<'a> Run<'_, 'a> {
         self.route(manager, &mut prepared, table, found.host, routes, &host_pointer);
     }
 
-    /// What the handshake wants of the client.
+    /// Adds the conditions of the TLS handshake.
     fn handshake(&mut self, chain: &pb::listener::FilterChain) {
-        if !(self.request.tls && is_tls(chain) && wants_certificate(chain)) {
+        if !(self.request.tls && is_tls(chain) && requires_certificate(chain)) {
             return;
         }
         let wants = if self.request.client_certificate {
@@ -222,7 +220,7 @@ impl<'a> Run<'_, 'a> {
         self.out.conditions.push(Condition { filter: "tls".to_owned(), wants: wants.to_owned(), cluster: None, otherwise: None });
     }
 
-    /// Takes the request through the HTTP filters; whether one of them answers it.
+    /// Sends the request through the HTTP filters. Returns whether a filter answers it.
     fn filtered(&mut self, manager: &HttpConnectionManager, prepared: &Prepared, scopes: Scopes<'a>, is_routed: bool) -> bool {
         if self.detail == Detail::Route {
             return false;
@@ -247,7 +245,7 @@ impl<'a> Run<'_, 'a> {
         true
     }
 
-    /// Where the filter stands that answers, if one does.
+    /// Records the place of the filter that answers, if any.
     fn place_of_answer(&mut self) {
         let Some(at) = self.out.filters.iter().position(|step| step.verdict == "answers") else { return };
         let manager = self.out.places.iter().find(|place| place.of == "http_connection_manager").map(|place| place.pointer.clone());
@@ -256,8 +254,8 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
-    /// Clients of gRPC get Envoy's own answers as 200 with a status of gRPC's (`Utility::sendLocalReply` in `source/common/http/utility.cc`).
-    fn put_for_grpc(&mut self) {
+    /// gRPC clients get Envoy's own answers as 200 with a gRPC status (`Utility::sendLocalReply` in `source/common/http/utility.cc`).
+    fn adapt_for_grpc(&mut self) {
         let is_own = matches!(self.out.outcome, Outcome::Redirect | Outcome::DirectResponse | Outcome::NoRoute | Outcome::NoVirtualHost);
         let Some(status) = self.out.status.filter(|_| self.is_grpc && is_own && self.detail != Detail::Route) else { return };
         let grpc = self.out.grpc_status.unwrap_or(match status {
@@ -277,8 +275,8 @@ impl<'a> Run<'_, 'a> {
         self.out.why = Some(format!("{why}clients of gRPC get 200 with the grpc-status {grpc} instead of {status}"));
     }
 
-    /// Whether the virtual host sends the request to https.
-    fn wants_https(host: &VirtualHost, prepared: &Prepared) -> bool {
+    /// Whether the virtual host redirects the request to https.
+    fn requires_https(host: &VirtualHost, prepared: &Prepared) -> bool {
         use pb::route::virtual_host::TlsRequirementType;
         let wants = match host.require_tls() {
             TlsRequirementType::None => false,
@@ -307,7 +305,7 @@ impl<'a> Run<'_, 'a> {
         routes: &Host<'a>,
         host_pointer: &str,
     ) {
-        if Self::wants_https(host, prepared) {
+        if Self::requires_https(host, prepared) {
             if !self.filtered(manager, prepared, Scopes::default(), true) {
                 self.redirect_to_https(host, prepared);
             }
@@ -339,13 +337,13 @@ impl<'a> Run<'_, 'a> {
             _ => None,
         };
         let scopes = Scopes { cluster, route: Some(route), host: Some(host), table: Some(table.config) };
-        if self.refuses_upgrade(manager, route, prepared) || self.filtered(manager, prepared, scopes, true) {
+        if self.rejects_upgrade(manager, route, prepared) || self.filtered(manager, prepared, scopes, true) {
             return;
         }
         self.act(route, prepared, &scopes);
     }
 
-    /// What the route does.
+    /// Applies the route's action.
     fn act(&mut self, route: &'a Route, prepared: &mut Prepared, scopes: &Scopes<'a>) {
         let matcher = route.r#match.clone().unwrap_or_default();
         match &route.action {
@@ -368,7 +366,7 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
-    /// The route that takes the request.
+    /// Returns the route that matches the request.
     fn choose(&mut self, prepared: &Prepared, table: &Table<'a>, routes: &Host<'a>, host_pointer: &str) -> Option<(usize, &'a Route)> {
         let subject = Subject {
             start: prepared.start(&self.request.method),
@@ -433,8 +431,8 @@ impl<'a> Run<'_, 'a> {
         winner
     }
 
-    /// Whether Envoy refuses to change the protocol.
-    fn refuses_upgrade(&mut self, manager: &HttpConnectionManager, route: &Route, prepared: &Prepared) -> bool {
+    /// Whether Envoy rejects the protocol upgrade.
+    fn rejects_upgrade(&mut self, manager: &HttpConnectionManager, route: &Route, prepared: &Prepared) -> bool {
         if self.request.protocol != Protocol::Http1 || !is_upgrade(&prepared.headers) {
             return false;
         }
@@ -454,9 +452,9 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-/// How routes, in their order, share the requests that only chance tells apart; nothing where one of them takes all. Envoy compares one
-/// random number of a request with each route's fraction (`source/common/router/config_impl.cc`, `evaluateRuntimeMatch`), so a route gets
-/// what exceeds the fractions before it.
+/// Returns how routes share the requests that only chance distinguishes; empty if one route matches all of them. Envoy compares one random number
+/// per request with each route's fraction (`source/common/router/config_impl.cc`, `evaluateRuntimeMatch`), so a route gets the part that exceeds
+/// the fractions of earlier routes.
 fn shares<'r>(routes: impl Iterator<Item = (usize, &'r Route, Result<MatchOdds, Failed>)>, subject: &Subject<'_>) -> Vec<RouteShare> {
     let mut shares = Vec::new();
     let mut below = 0.0;
@@ -491,8 +489,8 @@ fn clusters_of(route: &Route) -> Vec<String> {
     }
 }
 
-/// Whether a client must show a certificate.
-fn wants_certificate(chain: &pb::listener::FilterChain) -> bool {
+/// Whether a client must have a certificate.
+fn requires_certificate(chain: &pb::listener::FilterChain) -> bool {
     use pb::base::transport_socket::ConfigType;
     let Some(ConfigType::TypedConfig(config)) = chain.transport_socket.as_ref().and_then(|socket| socket.config_type.as_ref()) else { return false };
     let quic = config.downcast_ref::<pb::quic::QuicDownstreamTransport>().and_then(|of| of.downstream_tls_context.as_ref());
@@ -500,7 +498,7 @@ fn wants_certificate(chain: &pb::listener::FilterChain) -> bool {
     context.is_some_and(|of| of.require_client_certificate == Some(true))
 }
 
-/// Whether a request is gRPC's.
+/// Whether it is a gRPC request.
 fn is_grpc(headers: &super::Headers) -> bool {
     let kind = headers.first("content-type").unwrap_or_default();
     kind.strip_prefix("application/grpc").is_some_and(|rest| rest.is_empty() || rest.starts_with('+'))

@@ -1,6 +1,4 @@
-//! What becomes of a request, as plain data. Field names are a contract: programs read them.
-//!
-//! What must not be here: how it is found out.
+//! The result of a simulation as plain data. Its field names are a contract, since programs read them.
 
 use super::Request;
 use super::percent;
@@ -9,47 +7,42 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Simulation {
-    /// How it ends.
     pub outcome: Outcome,
-    /// In a sentence, where the outcome alone does not say it.
+    /// As a sentence, if the outcome alone does not explain it.
     pub why: Option<String>,
-    /// Name of the listener.
     pub listener: Option<String>,
     /// The filter chain: its name, or its number in the listener.
     pub filter_chain: Option<String>,
-    /// Name of the virtual host.
     pub virtual_host: Option<String>,
-    /// The route.
     pub route: Option<RouteRef>,
-    /// Where the request goes, and with what share.
+    /// The targets, each with its share.
     pub clusters: Vec<ClusterShare>,
-    /// What others decide, in the order in which they are asked: the outcome is what follows if all of it holds.
+    /// Decisions of others, in the order in which Envoy needs them: the outcome assumes that all of them hold.
     pub conditions: Vec<Condition>,
     /// Status of a response that Envoy makes itself.
     pub status: Option<u32>,
-    /// `grpc-status` of such a response: clients of gRPC get it with the status 200.
+    /// `grpc-status` of such a response: gRPC clients get it with the status 200.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grpc_status: Option<u32>,
     /// `Location` of a redirect.
     pub location: Option<String>,
     /// Body of a response that Envoy makes itself.
     pub body: Option<String>,
-    /// The request as the upstream gets it.
+    /// The request as the upstream receives it.
     pub upstream: Option<Upstream>,
-    /// How long the upstream has to answer, as in `15s`; `0s` is without end.
+    /// How long the upstream may take to answer, as in `15s`; `0s` means no limit.
     pub timeout: Option<String>,
-    /// The routes that were tried, in order, the one that was taken last. Routes that an index rules out unseen are in it only where
-    /// all were asked for.
+    /// The routes that were tried, in order; the matching one is the last. Routes that the index rules out are included only if all routes were
+    /// requested.
     pub tried: Vec<TriedRoute>,
-    /// Routes after the one that was taken that would have taken the request too.
+    /// Later routes that would also match the request.
     pub shadowed: Vec<RouteRef>,
-    /// The routes that share such requests by chance, where one does not take them all and all that was tried is asked for.
+    /// The shares of routes that divide such requests at random, if no route matches all of them and all tried routes were requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<RouteShare>,
-    /// The connection.
     pub connection: Option<Connection>,
     /// The virtual host and how it was found.
     pub host: Option<HostChoice>,
@@ -57,35 +50,34 @@ pub struct Simulation {
     pub seen: Option<RoutedRequest>,
     /// HTTP filters in the order in which they run.
     pub filters: Vec<FilterStep>,
-    /// What the route says besides.
+    /// Further settings of the route.
     pub settings: Vec<Setting>,
     /// The clusters that the request may go to.
     pub upstream_clusters: Vec<ClusterView>,
     /// Response headers that are added and removed.
     pub response_headers: Vec<HeaderChange>,
-    /// What is not certain.
+    /// Notes on uncertain parts of the result.
     pub notes: Vec<String>,
-    /// What the client would have to show, where Envoy answers because it did not.
+    /// The credential that the client lacks, if Envoy answers because of it.
     #[serde(skip)]
     pub lacks: Option<Credential>,
-    /// Where in the configuration the parts of this answer are.
+    /// The places of the result's parts in the configuration.
     #[serde(skip)]
     pub places: Vec<Place>,
 }
 
-/// What a client shows to be let in: a header, or a parameter of the query, with a placeholder for what is secret.
+/// A client's credential: a header or a query parameter, with a placeholder for the secret part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
-    /// The header or the parameter.
+    /// The name of the header or parameter.
     pub name: String,
-    /// Its value.
     pub value: String,
-    /// Whether it is a parameter.
+    /// Whether it is a query parameter.
     pub in_query: bool,
 }
 
 impl Credential {
-    /// Shows it with a request.
+    /// Adds it to a request.
     pub fn add_to(&self, request: &mut Request) {
         if self.in_query {
             let mark = if request.path.contains('?') { '&' } else { '?' };
@@ -95,7 +87,7 @@ impl Credential {
         }
     }
 
-    /// A header.
+    /// Creates a credential in a header.
     pub(super) fn header(name: &str, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: value.into(), in_query: false }
     }
@@ -109,18 +101,18 @@ pub enum Outcome {
     Forward,
     /// Envoy redirects it.
     Redirect,
-    /// Envoy answers by itself.
+    /// Envoy answers itself.
     DirectResponse,
     /// The connection is closed.
     Reset,
-    /// Nothing listens there.
+    /// No listener has the port.
     #[default]
     NoListener,
-    /// No filter chain takes the connection, which is closed.
+    /// No filter chain matches the connection, and Envoy closes it.
     NoFilterChain,
     /// No virtual host has the name: 404.
     NoVirtualHost,
-    /// No route takes it: 404.
+    /// No route matches: 404.
     NoRoute,
 }
 
@@ -141,16 +133,16 @@ impl Outcome {
     }
 }
 
-/// Something that others than the request decide.
+/// A decision that does not depend on the request alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// The HTTP filter that asks, or `tls` for the handshake.
+    /// The HTTP filter that decides, or `tls` for the handshake.
     pub filter: String,
     /// What must hold, as the rest of a sentence that begins with "if": `extension/auth/users allows it`.
     pub wants: String,
-    /// The cluster that is asked.
+    /// The cluster of the queried service.
     pub cluster: Option<String>,
-    /// The status of the answer where it does not hold; none where whoever is asked chooses it, or where the connection is closed.
+    /// The status of the answer if it does not hold; `None` if the service chooses it, or if the connection is closed.
     pub otherwise: Option<u32>,
 }
 
@@ -159,31 +151,30 @@ pub struct Condition {
 pub struct RouteRef {
     /// Its number in the virtual host, from 0.
     pub index: usize,
-    /// Its name.
     pub name: String,
     /// Its path matcher, as in `prefix /a/`.
     pub path: String,
 }
 
-/// A route's share of the requests that only chance tells apart.
+/// A route's share of the requests that only chance distinguishes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RouteShare {
-    /// How many of them, in percent.
+    /// In percent.
     pub percent: f64,
-    /// The route; none for the share that no route takes.
+    /// The route; `None` for the share that no route matches.
     pub route: Option<RouteRef>,
     /// The clusters that it may forward to.
     pub clusters: Vec<String>,
 }
 
 impl RouteShare {
-    /// The share in words, as in `90 % take route 2, prefix /a/, to cluster_a`.
+    /// Describes the share, as in `90 % match route 2, prefix /a/, to cluster_a`.
     #[must_use]
     pub fn words(&self) -> String {
         let to = if self.clusters.is_empty() { String::new() } else { format!(", to {}", self.clusters.join(" or ")) };
         let share = percent(self.percent);
         match &self.route {
-            Some(route) => format!("{share} % take route {}, {}{to}", route.index, route.path),
+            Some(route) => format!("{share} % match route {}, {}{to}", route.index, route.path),
             None => format!("{share} % match no route"),
         }
     }
@@ -192,18 +183,16 @@ impl RouteShare {
 /// A cluster's share of requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClusterShare {
-    /// The cluster.
     pub name: String,
-    /// Its weight; 100 where it is the only one.
+    /// Its weight; 100 if it is the only one.
     pub weight: u32,
     /// The share in percent.
     pub percent: f64,
 }
 
-/// The request as the upstream gets it.
+/// The request as the upstream receives it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Upstream {
-    /// Its method.
     pub method: String,
     /// `Host`, or `:authority`.
     pub authority: String,
@@ -211,20 +200,19 @@ pub struct Upstream {
     pub path: String,
     /// Headers that the configuration adds or sets.
     pub headers_added: Vec<HeaderChange>,
-    /// Headers that the configuration takes away, where the request has them.
+    /// Headers that the configuration removes, if the request has them.
     pub headers_removed: Vec<String>,
-    /// Headers that Envoy itself adds or sets; values that differ each time are written as `<...>`.
+    /// Headers that Envoy itself adds or sets; values that vary are written as `<...>`.
     pub headers_by_envoy: Vec<HeaderChange>,
 }
 
 /// A header that is added, set or removed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HeaderChange {
-    /// Name.
     pub name: String,
-    /// Value; none for one that is removed.
+    /// `None` for a removed header.
     pub value: Option<String>,
-    /// What is done: `add`, `set`, `remove`.
+    /// `add`, `set` or `remove`.
     pub action: &'static str,
     /// Where it is configured: `cluster`, `route`, `virtual_host`, `route_configuration`, `envoy`.
     pub level: &'static str,
@@ -235,59 +223,58 @@ pub struct HeaderChange {
 pub struct TriedRoute {
     /// Its number in the virtual host.
     pub index: usize,
-    /// Its name.
     pub name: String,
     /// Its path matcher, as in `prefix /a/`.
     pub path: String,
-    /// Whether it takes the request.
+    /// Whether it matches the request.
     pub matched: bool,
-    /// The matcher that does not.
+    /// The matcher that does not match.
     pub failed: Option<Failed>,
-    /// The odds in percent, for a route that takes a fraction of requests.
+    /// The probability in percent, for a route that matches a fraction of requests.
     pub odds: Option<f64>,
 }
 
-/// A matcher that does not take the request.
+/// A matcher that does not match the request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Failed {
-    /// What it looks at: `prefix`, `path`, `safe_regex`, `header x-name`, `query parameter name`...
+    /// The matched property: `prefix`, `path`, `safe_regex`, `header x-name`, `query parameter name`...
     pub matcher: String,
-    /// What it wants.
+    /// The expected value.
     pub expected: String,
-    /// What it saw; none where there was nothing.
+    /// The actual value; `None` if it is missing.
     pub seen: Option<String>,
 }
 
-/// What a check names that chance alone fails.
+/// The name of a check that fails only by chance.
 pub(super) const FRACTION: &str = "runtime_fraction";
 
-/// What a check names that another filter chain wins.
+/// The name of a check that fails because another filter chain wins.
 pub(super) const PRECEDENCE: &str = "precedence";
 
 impl Failed {
-    /// Why it does not take the request where it asks for nothing that the request lacks, as a sentence.
-    pub fn told(&self) -> Option<String> {
+    /// Explains the failure as a sentence if the request lacks nothing; else `None`.
+    pub fn reason(&self) -> Option<String> {
         match (self.matcher.as_str(), &self.seen) {
             (PRECEDENCE, Some(other)) => Some(format!("{other} is more specific")),
-            (FRACTION, None) => Some(format!("it takes {}", self.expected)),
-            (FRACTION, Some(seed)) => Some(format!("it takes {}, and not the one of {seed}", self.expected)),
+            (FRACTION, None) => Some(format!("it matches {}", self.expected)),
+            (FRACTION, Some(seed)) => Some(format!("it matches {}, and not the one of {seed}", self.expected)),
             _ => None,
         }
     }
 }
 
-/// How the connection was taken.
+/// How the connection was accepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Connection {
     /// Address and port that the listener is bound to.
     pub address: String,
-    /// Why this listener, where the request does not say the port.
+    /// Why this listener, if the request does not name the port.
     pub why: Option<String>,
     /// TLS or not, as the listener sees it.
     pub transport_protocol: String,
-    /// The server's name.
+    /// The server name of the handshake.
     pub server_name: Option<String>,
-    /// Filter chains and what ruled them out.
+    /// Filter chains, and the criterion that ruled each one out.
     pub chains: Vec<TriedChain>,
 }
 
@@ -296,9 +283,9 @@ pub struct Connection {
 pub struct TriedChain {
     /// Its name, or its number in the listener.
     pub name: String,
-    /// What it wants.
+    /// Its criteria.
     pub criteria: Vec<String>,
-    /// Whether it takes the connection.
+    /// Whether it matches the connection.
     pub matched: bool,
     /// The criterion that ruled it out, in Envoy's order.
     pub failed: Option<Failed>,
@@ -307,11 +294,11 @@ pub struct TriedChain {
 /// How the virtual host was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HostChoice {
-    /// The host that was looked for.
+    /// The host name that Envoy looked up.
     pub looked_for: String,
-    /// The domain that has it.
+    /// The domain that matches.
     pub domain: Option<String>,
-    /// `exact`, `suffix`, `prefix`, `any`; none where there is no such host.
+    /// `exact`, `suffix`, `prefix` or `any`; `None` if no domain matches.
     pub by: Option<&'static str>,
     /// How many virtual hosts there are.
     pub of: usize,
@@ -322,11 +309,11 @@ pub struct HostChoice {
 /// The request as the routes saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RoutedRequest {
-    /// The host, after ports and dots were stripped.
+    /// The host, after ports and dots were removed.
     pub authority: String,
-    /// The path, after it was normalised.
+    /// The normalised path.
     pub path: String,
-    /// What changed them, in order.
+    /// The changes to them, in order.
     pub changes: Vec<String>,
     /// `x-forwarded-proto`.
     pub forwarded_proto: String,
@@ -335,50 +322,48 @@ pub struct RoutedRequest {
 /// An HTTP filter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FilterStep {
-    /// Its name.
     pub name: String,
     /// Whether it runs for this request.
     pub enabled: bool,
     /// What it does with this request: `passes`, `asks`, `answers`, `disabled`, `not_reached`.
     pub verdict: &'static str,
-    /// What it does, in words.
+    /// The same as a phrase.
     pub does: Option<String>,
 }
 
-/// Something that the route says.
+/// A setting of the route.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Setting {
     /// Envoy's field, as in `retry_policy`.
     pub name: String,
-    /// In words.
+    /// As a phrase.
     pub value: String,
 }
 
 /// A cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ClusterView {
-    /// Its name.
     pub name: String,
-    /// Whether there is one.
+    /// Whether it exists.
     pub known: bool,
     /// How its endpoints are found.
     pub discovery: String,
-    /// The endpoints that are known.
+    /// The known endpoints.
     pub endpoints: Vec<String>,
-    /// How one of them is chosen.
+    /// How an endpoint is chosen.
     pub load_balancing: String,
     /// TLS towards it.
     pub tls: Option<String>,
-    /// Limits, as far as they are set.
+    /// The limits that are set.
     pub circuit_breakers: Vec<String>,
-    /// What else it says.
+    /// Further settings.
     pub settings: Vec<Setting>,
 }
 
-/// Where something stands.
+/// The place of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// What: `listener`, `filter_chain`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`.
+    /// The part: `listener`, `filter_chain`, `virtual_host`, `route`, `cluster NAME`, `tried N`, `shadowed N`.
     pub of: String,
     /// JSON pointer into the document.
     pub pointer: String,

@@ -1,8 +1,6 @@
-//! Tables of routes, indexed: a virtual host by its domains, a route by what every path that it takes begins with.
+//! Indexes route tables: virtual hosts by their domains, routes by the prefix of their paths.
 //!
-//! An index only leaves out what cannot match; what is left is evaluated exactly and in order.
-//!
-//! What must not be here: what makes a route match.
+//! An index only rules out routes that cannot match; the others are evaluated exactly and in order. Does not match routes; see `matcher`.
 
 use super::path::without_query;
 use super::request::host_of;
@@ -17,10 +15,10 @@ use hashbrown::HashMap;
 use once_cell::race::OnceBox;
 use pb::route::{Route, RouteConfiguration, RouteMatch, VirtualHost};
 
-/// A table of routes with its indexes.
+/// A route table with its indexes.
 pub struct Table<'a> {
     pub config: &'a RouteConfiguration,
-    /// Where it stands.
+    /// Its place.
     pub pointer: String,
     exact: HashMap<String, usize>,
     /// `*.example.com` without its star, by length.
@@ -31,7 +29,7 @@ pub struct Table<'a> {
     hosts: Vec<OnceBox<Host<'a>>>,
 }
 
-/// A virtual host that was found, and how.
+/// A matching virtual host, and how it was found.
 pub struct MatchedHost<'a> {
     pub index: usize,
     pub(crate) host: &'a VirtualHost,
@@ -67,20 +65,20 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// The name under which a request's host is looked for.
+    /// The name under which a request's host is looked up.
     pub fn looked_for(&self, authority: &str) -> String {
         let host = if self.config.ignore_port_in_host_matching { host_of(authority) } else { authority };
         host.to_ascii_lowercase()
     }
 
-    /// The virtual host: by the exact name, else by the longest suffix, else by the longest prefix, else the one for all.
+    /// Returns the virtual host: by the exact name, else by the longest suffix, else by the longest prefix, else the catch-all.
     /// `RouteMatcher::findVirtualHost` in `source/common/router/config_impl.cc` of Envoy.
     pub fn host(&self, looked_for: &str) -> Option<MatchedHost<'a>> {
         let found = |index: usize, by, domain: String| Some(MatchedHost { index, host: self.config.virtual_hosts.get(index)?, by, domain });
         if let Some(index) = self.exact.get(looked_for) {
             return found(*index, "exact", looked_for.into());
         }
-        // A wildcard stands for one character at least.
+        // A wildcard matches at least one character.
         let longest = |map: &BTreeMap<usize, HashMap<String, usize>>, part: &dyn Fn(usize) -> Option<String>| {
             map.range(..looked_for.len()).rev().find_map(|(length, names)| {
                 let part = part(*length)?;
@@ -96,7 +94,7 @@ impl<'a> Table<'a> {
         found(self.any?, "any", "*".into())
     }
 
-    /// The routes of a virtual host, indexed when first asked for.
+    /// Returns the routes of a virtual host, indexed on first use.
     pub fn routes(&self, index: usize) -> Option<&Host<'a>> {
         let host = self.config.virtual_hosts.get(index)?;
         Some(self.hosts.get(index)?.get_or_init(|| Box::new(Host::new(&host.routes))))
@@ -108,7 +106,7 @@ pub struct Host<'a> {
     pub(crate) routes: &'a [Route],
     /// Routes for one path.
     exact: HashMap<&'a str, Vec<usize>>,
-    /// Routes by what every path that they take begins with.
+    /// Routes by the prefix of all their paths.
     prefixes: HashMap<&'a str, Vec<usize>>,
     lengths: BTreeSet<usize>,
     pub(crate) patterns: Patterns<'a>,
@@ -132,7 +130,7 @@ impl<'a> Host<'a> {
         host
     }
 
-    /// The routes that could take a path, in their order.
+    /// Returns the routes that could match a path, in their order.
     pub fn candidates(&self, path: &str) -> Vec<usize> {
         let path = without_query(path);
         let mut out: Vec<usize> = self.exact.get(path).into_iter().flatten().copied().collect();
@@ -144,7 +142,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// What every path that a route takes is, or begins with.
+/// The path that a route matches, or the prefix of all its paths.
 enum Key<'a> {
     Path(&'a str),
     Prefix(&'a str),
@@ -161,7 +159,7 @@ fn key(of: &RouteMatch) -> Key<'_> {
     }
 }
 
-/// Regular expressions, each compiled when first asked for.
+/// Regular expressions, each compiled on first use.
 #[derive(Default)]
 pub(crate) struct Patterns<'a>(HashMap<&'a str, OnceBox<Result<Regex, RegexError>>>);
 
@@ -192,7 +190,7 @@ impl<'a> Patterns<'a> {
         }
     }
 
-    /// Whether an expression matches the whole text; the error says why that is not known.
+    /// Whether an expression matches the whole text; the error explains why that is unknown.
     pub(crate) fn is_full_match(&self, regex: &str, text: &str) -> Result<bool, RegexError> {
         let compiled = |known: &Result<Regex, RegexError>| known.as_ref().map(|regex| regex.is_full_match(text)).map_err(Clone::clone);
         match self.0.get(regex) {

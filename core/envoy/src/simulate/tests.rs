@@ -1,4 +1,4 @@
-//! What becomes of requests, compared with what Envoy 1.40 did with them.
+//! Simulated requests, compared with the results of Envoy 1.40.
 
 use super::{Gateway, Outcome, Request, Simulation};
 use crate::config::EnvoyConfig;
@@ -63,13 +63,13 @@ fn ask_of(gateway: &str, method: &str, url: &str, headers: &[(&str, &str)]) -> S
     }
     let traced = gateway.simulate_tracing(&request);
     let quick = gateway.simulate(&request);
-    let told = |of: &Simulation| (of.outcome, of.route.clone(), of.clusters.clone(), of.upstream.clone(), of.location.clone());
-    assert_eq!(told(&traced), told(&quick), "the index changes nothing");
+    let timeout = |of: &Simulation| (of.outcome, of.route.clone(), of.clusters.clone(), of.upstream.clone(), of.location.clone());
+    assert_eq!(timeout(&traced), timeout(&quick), "the index changes nothing");
     traced
 }
 
 #[test]
-fn a_header_is_removed_before_others_are_made_of_it() {
+fn removed_header_is_not_used_for_added_values() {
     let gateway = GATEWAY.replace(
         "remove_request_headers: [x-secret]",
         "remove_request_headers: [x-secret], add_request_headers: {x-copy: {value: '%REQ(x-secret)%'}, x-other: {value: '%REQ(x-user)%'}}",
@@ -80,7 +80,7 @@ fn a_header_is_removed_before_others_are_made_of_it() {
 }
 
 #[test]
-fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
+fn rewritten_host_is_kept_in_a_header() {
     let kept = |gateway: &str| {
         let upstream = ask_of(gateway, "GET", "http://shop.example.com/quote/", &[]).upstream.expect("one");
         assert_eq!(upstream.authority, "old.internal");
@@ -93,23 +93,23 @@ fn a_host_that_is_rewritten_is_kept_in_a_header_unless_these_are_suppressed() {
     assert_eq!(kept(&format!("{GATEWAY}{module}")), [""; 0]);
 }
 
-/// As an Envoy 1.40 sent it.
+/// As Envoy 1.40 sent it.
 #[test]
-fn the_upstream_is_told_how_long_it_has() {
-    let told = |fields: &str| {
+fn upstream_receives_its_timeout() {
+    let timeout = |fields: &str| {
         let gateway = GATEWAY.replace("timeout_ms: 4000", fields);
         let upstream = ask_of(&gateway, "GET", "http://shop.example.com/quote/", &[("x-version", "2")]).upstream.expect("one");
         let header = upstream.headers_by_envoy.into_iter().find(|change| change.name == "x-envoy-expected-rq-timeout-ms");
         header.and_then(|change| change.value)
     };
     let retry = |timeout: &str| format!("timeout_ms: 4000, retry_policy: {{retry_on: 5xx, per_try_timeout: {timeout}}}");
-    assert_eq!(told("timeout_ms: 4000").as_deref(), Some("4000"));
-    assert_eq!(told("timeout_ms: 0"), None);
-    assert_eq!(told(&retry("1s")).as_deref(), Some("1000"));
-    assert_eq!(told(&retry("9s")).as_deref(), Some("4000"), "a try has no longer than all of them");
-    assert_eq!(told(&retry("9s").replace("4000", "0")).as_deref(), Some("9000"));
-    assert_eq!(told("timeout_ms: 4000, remove_request_headers: [X-Envoy-Expected-Rq-Timeout-Ms]"), None);
-    assert_eq!(told("timeout_ms: 4000, add_request_headers: {x-envoy-expected-rq-timeout-ms: {append: false, value: '7'}}"), None);
+    assert_eq!(timeout("timeout_ms: 4000").as_deref(), Some("4000"));
+    assert_eq!(timeout("timeout_ms: 0"), None);
+    assert_eq!(timeout(&retry("1s")).as_deref(), Some("1000"));
+    assert_eq!(timeout(&retry("9s")).as_deref(), Some("4000"), "a try has no longer than all of them");
+    assert_eq!(timeout(&retry("9s").replace("4000", "0")).as_deref(), Some("9000"));
+    assert_eq!(timeout("timeout_ms: 4000, remove_request_headers: [X-Envoy-Expected-Rq-Timeout-Ms]"), None);
+    assert_eq!(timeout("timeout_ms: 4000, add_request_headers: {x-envoy-expected-rq-timeout-ms: {append: false, value: '7'}}"), None);
 }
 
 fn cluster(simulation: &Simulation) -> String {
@@ -163,7 +163,7 @@ fn expressions_match_the_whole_path_and_rewrite_it() {
 }
 
 #[test]
-fn what_is_no_request_gets_its_answer() {
+fn invalid_requests_are_answered() {
     assert_eq!(ask("FOO", "http://example.com/quote/", &[]).status, Some(400));
     assert_eq!(ask("GET", "http://example.com/a%00", &[]).status, Some(400));
     assert_eq!(ask("GET", "https://example.com:8080/quote/", &[]).outcome, Outcome::Reset);
@@ -189,7 +189,7 @@ fn curl_commands_are_read() {
 }
 
 #[test]
-fn routes_are_found_by_the_host_and_path_that_they_take() {
+fn routes_are_found_by_host_and_path() {
     let compilation = compile(&Inputs::one("gateway.yaml", GATEWAY), &Options::default(), crate::testing::ALL);
     let config = EnvoyConfig::of(compilation.gateways().next().expect("a gateway").ir);
     let gateway = Gateway::new(&config);
@@ -213,20 +213,20 @@ fn routes_that_chance_chooses_have_their_shares() {
         format!("{meta}spec: {{hostname: '*', prefix: /cart/, service: {name}{more}}}\n")
     };
     let shares = |mappings: &[String]| {
-        let told = ask_of(&(GATEWAY.to_owned() + &mappings.concat()), "GET", "http://example.com/cart/", &[]);
-        told.shares.iter().map(|share| (share.percent, share.clusters.join(" "))).collect::<Vec<_>>()
+        let timeout = ask_of(&(GATEWAY.to_owned() + &mappings.concat()), "GET", "http://example.com/cart/", &[]);
+        timeout.shares.iter().map(|share| (share.percent, share.clusters.join(" "))).collect::<Vec<_>>()
     };
     let named = |percent: f64, cluster: &str| (percent, cluster.to_owned());
     let (tenth, rest) = (mapping("new", ", weight: 10"), mapping("old", ""));
     assert_eq!(shares(&[tenth.clone(), rest.clone()]), [named(10.0, "cluster_new_default"), named(90.0, "cluster_old_default")]);
     let both = shares(&[tenth.clone(), mapping("next", ", weight: 20")]);
     assert_eq!(both.iter().map(|(percent, _)| percent).sum::<f64>(), 100.0);
-    assert_eq!(both.last(), Some(&named(70.0, "")), "nobody takes what the weights leave: {both:?}");
-    assert_eq!(shares(&[rest]), [], "one takes all");
+    assert_eq!(both.last(), Some(&named(70.0, "")), "no route matches the rest of the weights: {both:?}");
+    assert_eq!(shares(&[rest]), [], "one route matches all");
 }
 
 #[test]
-fn a_sidecar_takes_plain_text_where_it_listens_for_its_own_machine() {
+fn sidecar_accepts_cleartext_on_loopback() {
     let mesh = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n\
                 service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: admin, local_bind_port: 9191}]}}}}\n---\n\
                 service: {name: admin, port: 9090, connect: {sidecar_service: {}}}\n";

@@ -1,6 +1,4 @@
-//! The hosts behind clusters, also of clusters that stand for others, and whether they are healthy.
-//!
-//! What must not be here: which of them gets a request.
+//! Finds the hosts of clusters, including aggregate clusters, and whether they are healthy. Does not choose a host.
 
 use super::Gateway;
 use crate::emit::pb;
@@ -11,25 +9,25 @@ use pb::base::HealthStatus;
 use pb::cluster::{Cluster, cluster::ClusterDiscoveryType};
 use pb::endpoint::LbEndpoint;
 
-/// How deep clusters of clusters are followed.
+/// Aggregate clusters are followed to this depth.
 const DEPTH: usize = 8;
 
-/// The share of healthy hosts, in percent, below which Envoy uses all, where a cluster sets none.
+/// The percentage of healthy hosts below which Envoy uses all hosts, if a cluster does not set it.
 const PANIC_THRESHOLD: f64 = 50.0;
 
-/// The clusters that a cluster stands for, the first of which is preferred.
+/// Returns the members of an aggregate cluster, the preferred one first.
 pub fn aggregated(of: &Cluster) -> Option<&[String]> {
     let Some(ClusterDiscoveryType::ClusterType(kind)) = &of.cluster_discovery_type else { return None };
     kind.typed_config.as_ref()?.downcast_ref::<pb::aggregate::ClusterConfig>().map(|of| &of.clusters[..])
 }
 
-/// Whether what sends a host says that it is unhealthy.
+/// Whether the endpoint's source reports it as unhealthy.
 pub fn is_unhealthy(host: &LbEndpoint) -> bool {
     matches!(host.health_status(), HealthStatus::Unhealthy | HealthStatus::Draining | HealthStatus::Timeout)
 }
 
 impl<'a> Gateway<'a> {
-    /// The cluster of a name, or those that it stands for, in their order.
+    /// Returns the cluster of a name, or the members of an aggregate cluster, in their order.
     pub(crate) fn members(&self, name: &str) -> Vec<&'a Cluster> {
         let mut out = Vec::new();
         self.add_members(name, DEPTH, &mut out);
@@ -45,12 +43,12 @@ impl<'a> Gateway<'a> {
         }
     }
 
-    /// The hosts of a cluster that stands for no others, as far as they are known.
+    /// Returns the known hosts of a cluster that is not an aggregate.
     pub fn hosts(&self, of: &'a Cluster) -> impl Iterator<Item = &'a LbEndpoint> {
         self.endpoints(of).into_iter().flat_map(|of| &of.endpoints).flat_map(|locality| &locality.lb_endpoints)
     }
 
-    /// What to say of a cluster of which hosts are known, and none is healthy.
+    /// Returns a note if the known hosts of a cluster are all unhealthy.
     pub(super) fn unhealthy(&self, name: &str) -> Option<String> {
         let members = self.members(name);
         let hosts: Vec<&LbEndpoint> = members.iter().flat_map(|of| self.hosts(of)).collect();

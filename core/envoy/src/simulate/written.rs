@@ -1,6 +1,4 @@
-//! A request as people write it down: what forms, links and snapshots hold.
-//!
-//! What must not be here: what becomes of it.
+//! A request in the form in which users write it, in forms, links and snapshots. Does not simulate it; see `run`.
 
 use super::request::{Protocol, Request};
 use alloc::format;
@@ -9,27 +7,27 @@ use alloc::vec::Vec;
 use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
-/// A request, written down.
+/// A request as the user writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WrittenRequest {
-    /// The method; `GET` where it is empty.
+    /// The method; empty for `GET`.
     pub method: String,
     /// `https://host:port/path?query`.
     pub url: String,
-    /// Headers in their order. `Host` takes the place of the URL's.
+    /// Headers in their order. `Host` replaces the URL's host.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The port that the connection comes in at, where it is not to be found from the URL.
+    /// The port of the connection, if it does not follow from the URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u32>,
-    /// The server's name in the TLS handshake, where it is not the URL's; empty for none.
+    /// The server name of the TLS handshake, if it is not the URL's host; empty for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sni: Option<String>,
-    /// Where the connection comes from, as an IP address.
+    /// The client's IP address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whether the client shows a certificate.
+    /// Whether the client has a certificate.
     #[serde(skip_serializing_if = "is_not")]
     pub client_certificate: bool,
     /// HTTP/2 rather than HTTP/1.1.
@@ -42,11 +40,11 @@ fn is_not(of: &bool) -> bool {
     !of
 }
 
-/// Headers whose value says who the client is.
+/// Headers whose value identifies the client.
 const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 impl WrittenRequest {
-    /// Reads it.
+    /// Parses the request.
     ///
     /// # Errors
     ///
@@ -71,7 +69,7 @@ impl WrittenRequest {
         Ok(request)
     }
 
-    /// The same without credentials: letters and digits of their values go, and what stands before the host of the URL.
+    /// Returns the request without credentials: masks letters and digits of their values, and removes user information from the URL.
     #[must_use]
     pub fn without_credentials(&self) -> Self {
         let value = |(name, value): &(String, String)| {
@@ -87,7 +85,7 @@ impl WrittenRequest {
     }
 }
 
-/// The value of a header of credentials: its scheme stays, and the names of cookies, by which routes may choose.
+/// Masks the value of a credentials header, except its scheme and the names of cookies, since routes may match those.
 fn masked(name: &str, value: &str) -> String {
     let hidden = |text: &str| text.chars().map(|c| if c.is_alphanumeric() { 'x' } else { c }).collect::<String>();
     let after = |text: &str, mark: char| {

@@ -1,6 +1,6 @@
-//! The rules of an Application Gateway as rows that read the way it decides: rules by priority, and the paths of each in order.
+//! Lists the rules of an Application Gateway as table rows, in the order of its decision: rules by priority, and the paths of each rule in order.
 //!
-//! What must not be here: which row a given request takes, and how a table looks.
+//! Does not route requests; see `chancery_app_gateway`. Does not draw tables.
 
 use super::Viewed;
 use crate::{ResourceRef, RouteRow};
@@ -13,7 +13,7 @@ use chancery_base::ir::appgw::{HTTPS, Listener, Part, Parts, PathMap, Properties
 use chancery_envoy::simulate::WrittenRequest;
 use chancery_text::Str;
 
-/// What a rule, a path rule or the default of a path map leads to.
+/// Where a rule, a path rule or the default of a path map sends requests.
 struct Target<'p> {
     pool: &'p Option<Reference>,
     settings: &'p Option<Reference>,
@@ -28,8 +28,8 @@ struct Rows<'a> {
     rows: Vec<RouteRow>,
 }
 
-/// All rules, in the order in which the gateway asks them.
-pub fn routes_of_app_gateway(of: AppGatewayRef<'_>) -> Vec<RouteRow> {
+/// Returns all rules, in the order in which the gateway tries them.
+pub fn app_gateway_routes(of: AppGatewayRef<'_>) -> Vec<RouteRow> {
     let Some(properties) = &of.parts.properties else { return Vec::new() };
     let mut rules: Vec<(usize, &Part<Rule>)> = properties.rules.iter().flatten().map(|rule| &**rule).enumerate().collect();
     let priority = |rule: &Part<Rule>| rule.properties.priority.map_or(i64::MAX, |priority| priority.value);
@@ -41,8 +41,8 @@ pub fn routes_of_app_gateway(of: AppGatewayRef<'_>) -> Vec<RouteRow> {
     rows.rows
 }
 
-/// A request that a row takes: the one at `pointer`, or else the first that leads to a pool.
-pub fn asking_app_gateway(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
+/// Returns a request that a row matches: the row at `pointer`, or else the first row that leads to a pool.
+pub fn app_gateway_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
     let row = match pointer {
         Some(pointer) => rows.iter().find(|row| row.pointer == pointer)?,
         None => rows.iter().find(|row| row.action == "forward").or_else(|| rows.first())?,
@@ -58,8 +58,8 @@ pub fn asking_app_gateway(rows: &[RouteRow], pointer: Option<&str>) -> Option<Wr
     Some(WrittenRequest { method: "GET".into(), url: format!("{scheme}://{host}{port}{slash}{path}"), ..WrittenRequest::default() })
 }
 
-/// Whether a row is of a host, if one is named, and takes a path.
-pub fn row_of_app_gateway_takes(row: &RouteRow, host: Option<&str>, path: &str) -> bool {
+/// Whether a row belongs to the host (if one is given) and matches the path.
+pub fn app_gateway_row_matches(row: &RouteRow, host: Option<&str>, path: &str) -> bool {
     let path = path.split('?').next().unwrap_or_default();
     let takes_host = |host: &str| row.domains.iter().any(|domain| domain == "*" || glob(&domain.to_lowercase(), &host.to_lowercase()));
     row.path.strip_prefix("path ").is_none_or(|pattern| matches(pattern, path)) && host.is_none_or(takes_host)
@@ -108,7 +108,7 @@ impl<'a> Rows<'a> {
         let redirect = part(&properties.redirects, target.redirect);
         let settings = part(&properties.settings, target.settings);
         let pool = part(&properties.pools, target.pool);
-        let told = match (redirect, pool) {
+        let summary = match (redirect, pool) {
             (Some(redirect), _) => self.redirected(redirect),
             (None, Some(pool)) => {
                 let addresses = pool.properties.addresses.iter().flatten();
@@ -118,7 +118,7 @@ impl<'a> Rows<'a> {
                 let more = if count > first.len() { format!(" and {} more", count - first.len()) } else { String::new() };
                 match count {
                     0 => format!("{}: no addresses, answers 502", pool.name),
-                    _ => format!("{}{more}, {}", first.join(", "), settings.map(spoken).unwrap_or_default()),
+                    _ => format!("{}{more}, {}", first.join(", "), settings.map(describe_settings).unwrap_or_default()),
                 }
             }
             (None, None) => "no pool: answers 502".into(),
@@ -134,7 +134,7 @@ impl<'a> Rows<'a> {
             path,
             conditions: Vec::new(),
             action: if redirect.is_some() { "redirect" } else { "forward" },
-            told,
+            summary,
             upstreams: pool.filter(|_| redirect.is_none()).map(|pool| pool.name.clone()).into_iter().collect(),
             policies: policies(settings.filter(|_| redirect.is_none()), target, listener),
             made_by,
@@ -153,7 +153,7 @@ impl<'a> Rows<'a> {
         format!("redirect to {to} ({kind})")
     }
 
-    /// The resources that made what is at a pointer.
+    /// Returns the resources that made the part at a pointer.
     fn makers(&self, pointer: &str) -> Vec<ResourceRef> {
         let made = self.viewed.map.lookup(pointer).filter(|made| made.pointer == pointer);
         let mut out: Vec<ResourceRef> = Vec::new();
@@ -167,8 +167,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// How the addresses of a pool are spoken to.
-fn spoken(settings: &Part<Settings>) -> String {
+/// Describes the protocol, port and timeout of a pool's addresses.
+fn describe_settings(settings: &Part<Settings>) -> String {
     let of = &settings.properties;
     let protocol = of.protocol.as_ref().map_or("Http", |protocol| protocol.value.as_str()).to_uppercase();
     format!("{protocol} port {}", of.port.as_ref().map_or(80, |port| port.value))

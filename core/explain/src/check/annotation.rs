@@ -1,6 +1,6 @@
-//! Annotations that look like the controller's own, and that it does not read.
+//! Reports annotations that resemble the controller's own but that it does not read.
 //!
-//! What must not be here: which it reads (dialects), and annotations of other controllers (`stale`).
+//! The dialects list the annotations that a controller reads; `stale` handles annotations of other controllers.
 
 use super::whole::Whole;
 use alloc::format;

@@ -1,6 +1,6 @@
-//! Certificates that are in use: whether they can be read, are in time, cover the names for which they are shown, and belong to their keys.
+//! Checks certificates in use: whether they can be parsed, are currently valid, cover the served names, and match their keys.
 //!
-//! Key material is compared here and reported nowhere. What must not be here: reading of DER (`kubernetes::der`), and signatures.
+//! Keys are compared but never shown. Does not parse DER (see `kubernetes::der`) or verify signatures.
 
 use super::whole::Whole;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,21 +18,21 @@ use chancery_kubernetes::pem;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// A certificate that ends in fewer days is reported: those that are renewed by themselves are renewed earlier.
+/// Certificates that expire in fewer days are reported: automatic renewal happens earlier.
 const SOON: i64 = 14;
 
-/// The fewest bits of an RSA key that Envoy takes for a certificate of its own (`source/common/tls/context_impl.cc`).
+/// The minimum RSA key size, in bits, that Envoy accepts for its own certificates (`source/common/tls/context_impl.cc`).
 const FEWEST_BITS: usize = 2048;
 
-/// What one reference leads to.
+/// The content of one reference.
 struct Read {
-    /// The chain, its own certificate first.
+    /// The chain, starting with the leaf certificate.
     chain: Vec<der::Certificate>,
-    /// A block that is none.
+    /// Whether a block is not a certificate.
     unreadable: bool,
-    /// Private keys, each with its public half where that is written.
+    /// Private keys, each with its public half if the file contains it.
     keys: Vec<Option<der::PublicKey>>,
-    /// There is no block at all.
+    /// Whether the text contains no PEM block.
     is_empty: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
         return;
     }
     let holders = Holders::new(whole);
-    // What the cluster issues is in no resource of the input, and is renewed by itself.
+    // Certificates that the cluster issues are not in the input, and are renewed automatically.
     pairs.retain(|chain, _| !chain.namespace.is_empty() || holders.find(chain).is_some());
     let mut read: BTreeMap<&SecretReference, Read> = BTreeMap::new();
     for reference in pairs.keys().chain(&authorities) {
@@ -67,10 +67,10 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     }
     for (reference, found) in &read {
         let place = holders.place(reference);
-        // Of its own certificates Envoy measures the key, and of those that sign others it does not.
+        // Envoy checks the key size of its own certificates, but not of CA certificates.
         let own = found.chain.first().filter(|_| pairs.contains_key(reference));
         if let Some((bits, name)) = own.and_then(|own| Some((own.key.as_ref()?.rsa_bits()?, called(own)))).filter(|(bits, _)| *bits < FEWEST_BITS) {
-            let message = format!("{name} has an RSA key of {bits} bits, and Envoy refuses keys of fewer than {FEWEST_BITS} bits");
+            let message = format!("{name} has an RSA key of {bits} bits, and Envoy rejects keys of fewer than {FEWEST_BITS} bits");
             whole.report(finding(&codes::WEAK_CERTIFICATE_KEY, &place, holders.find(reference), message));
         }
         one(whole, found, &place, holders.find(reference), at);
@@ -84,7 +84,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     names(whole, &read, &holders);
 }
 
-/// The Secrets and ConfigMaps that a source names.
+/// Returns the Secrets and ConfigMaps that a source names.
 fn references(source: Option<&Sourced<CertificateSource>>) -> &[SecretReference] {
     source.map(|source| source.value.references()).unwrap_or_default()
 }
@@ -134,7 +134,7 @@ impl<'a> Holders<'a> {
         self.0.get(&(kind, &*reference.namespace, &*reference.name)).copied()
     }
 
-    /// Where the data is written.
+    /// Returns the place of the data.
     fn place(&self, reference: &SecretReference) -> Place {
         let Some(object) = self.find(reference) else { return Place::Whole };
         let key = reference.part.key();
@@ -151,7 +151,7 @@ fn finding(code: &'static Code, place: &Place, holder: Option<&Object>, message:
     finding
 }
 
-/// What a certificate is called: whom it is for.
+/// Names a certificate by its subject names.
 fn called(certificate: &der::Certificate) -> String {
     let mut names = certificate.dns_names.iter().filter(|name| !name.is_empty());
     match (names.next(), &certificate.common_name) {
@@ -161,16 +161,16 @@ fn called(certificate: &der::Certificate) -> String {
     }
 }
 
-/// What a look at one chain tells.
+/// Checks one chain.
 fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object>, at: Option<i64>) {
     if read.unreadable {
         let message = "a block of the PEM says that it is a certificate, but it cannot be read as X.509".into();
-        whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy refuses it; look at it with `openssl x509 -text`"));
+        whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help("Envoy rejects it; look at it with `openssl x509 -text`"));
     }
     if read.chain.is_empty() && !read.unreadable && !read.is_empty {
         let (what, help) = match read.keys.is_empty() {
-            true => ("something else", "Envoy refuses it"),
-            false => ("a private key", "Envoy refuses it; are the certificate and the key swapped?"),
+            true => ("something else", "Envoy rejects it"),
+            false => ("a private key", "Envoy rejects it; are the certificate and the key swapped?"),
         };
         let message = format!("the PEM has no certificate, but {what}");
         whole.report(finding(&codes::UNREADABLE_CERTIFICATE, place, holder, message).help(help));
@@ -201,14 +201,14 @@ fn one(whole: &mut Whole<'_>, read: &Read, place: &Place, holder: Option<&Object
     }
 }
 
-/// Whether a key is the certificate's.
+/// Checks whether a key matches its certificate.
 fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretReference, holders: &Holders<'_>) {
     let Some(text) = whole.side.key_material(key) else { return };
     let Read { keys, is_empty, .. } = read_pem(&text);
     if !is_empty && keys.is_empty() {
         let message = "the PEM has no private key".into();
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
-        whole.report(finding.help("Envoy refuses the pair; put the key here that the certificate was signed for"));
+        whole.report(finding.help("Envoy rejects the pair; put the key here that the certificate was signed for"));
         return;
     }
     let Some(shown) = leaf.and_then(|leaf| leaf.key.as_ref()) else { return };
@@ -216,12 +216,12 @@ fn pair(whole: &mut Whole<'_>, leaf: Option<&der::Certificate>, key: &SecretRefe
         let message = format!("the private key does not belong to {}", leaf.map(called).unwrap_or_default());
         let finding = finding(&codes::CERTIFICATE_KEY_MISMATCH, &holders.place(key), holders.find(key), message);
         whole.report(
-            finding.help("Envoy refuses the pair and keeps the one that it had; use the certificate and the key of the same signing request"),
+            finding.help("Envoy rejects the pair and keeps the one that it had; use the certificate and the key of the same signing request"),
         );
     }
 }
 
-/// Whether certificates cover the names for which they are shown.
+/// Checks whether certificates cover the names that they are served for.
 fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders: &Holders<'_>) {
     for chain in whole.ir.listeners.iter().flat_map(|listener| &listener.chains) {
         let (Some(tls), Some(matcher)) = (&chain.tls, &chain.matcher) else { continue };
@@ -237,7 +237,7 @@ fn names(whole: &mut Whole<'_>, read: &BTreeMap<&SecretReference, Read>, holders
     }
 }
 
-/// Whether one of the certificates that are shown covers a name.
+/// Checks whether one of the served certificates covers a name.
 fn covered(
     whole: &mut Whole<'_>,
     leaves: &[&der::Certificate],
@@ -262,8 +262,8 @@ fn covered(
     whole.report(finding.help("clients that check names refuse the connection"));
 }
 
-/// Certificates of Application Gateways: whether they are in time, and cover the hosts of their listeners. Whether the gateway can use them at all is the
-/// controller's own finding.
+/// Checks certificates of Application Gateways: whether they are valid in time, and cover the hosts of their listeners. The dialect reports whether
+/// the gateway can use them.
 pub(super) fn of_app_gateways(whole: &mut Whole<'_>, at: Option<i64>) {
     let gateways = whole.side.side.gateways.iter().filter_map(|gateway| match &gateway.outcome {
         Outcome::AppGateway(parts) => Some(parts),
@@ -272,7 +272,7 @@ pub(super) fn of_app_gateways(whole: &mut Whole<'_>, at: Option<i64>) {
     let holders = Holders::new(whole);
     for gateway in gateways.filter_map(|gateway| gateway.properties.as_ref()) {
         for certificate in gateway.certificates.iter().flatten() {
-            // Others are in a key vault, or were on the gateway before.
+            // Other certificates are in a key vault, or were on the gateway before.
             let data = certificate.properties.data.as_ref().and_then(|data| data.value.strip_prefix("secret:"));
             let Some((namespace, name)) = data.and_then(|name| name.split_once('/')) else { continue };
             let reference = SecretReference { holder: Holder::Secret, namespace: namespace.into(), name: name.into(), part: SecretPart::Certificate };
@@ -290,7 +290,7 @@ pub(super) fn of_app_gateways(whole: &mut Whole<'_>, at: Option<i64>) {
     }
 }
 
-/// Whether a certificate is good for a name, which may itself begin with `*.`; common names count no longer.
+/// Whether a certificate covers a name, which may itself begin with `*.`; common names are ignored.
 fn covers(certificate: &der::Certificate, name: &Str) -> bool {
     certificate.dns_names.iter().any(|given| {
         let one_label = given.strip_prefix("*.").zip(name.split_once('.'));

@@ -1,6 +1,6 @@
-//! Ingresses of an undefined class: no controller takes them, and no other finding says so.
+//! Reports Ingresses of an undefined class: no controller serves them, and no other finding reports this.
 //!
-//! What must not be here: which classes a controller takes; its dialect decides that.
+//! The dialects decide which classes a controller serves.
 
 use super::whole::Whole;
 use alloc::format;
@@ -10,7 +10,7 @@ use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::resource::{Object, ResourceKey, nearest};
 use hashbrown::HashSet;
 
-/// The annotation that names a class, from before Ingresses had a field for it.
+/// The annotation that named the class before Ingresses had a field for it.
 const ANNOTATION: &str = "kubernetes.io/ingress.class";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -25,9 +25,9 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let claimed = claims.filter_map(|claim| if let Claim::IngressClass(class) = claim { Some(*class) } else { None });
     let known: Vec<&str> = defined.iter().copied().chain(claimed).collect();
     let served = side.served();
-    // That one is not the controller's own may be said already.
-    let told = side.diagnostics().filter(|finding| finding.code == &codes::CLASS_NOT_OURS);
-    let told: HashSet<&ResourceKey> = told.filter_map(|finding| finding.resource.as_ref()).collect();
+    // The dialect may already report that the class is not the controller's.
+    let reported = side.diagnostics().filter(|finding| finding.code == &codes::CLASS_NOT_OURS);
+    let reported: HashSet<&ResourceKey> = reported.filter_map(|finding| finding.resource.as_ref()).collect();
     for object in ingresses {
         if served.contains(&object.id) || whole.wrong.contains(&object.id) {
             continue;
@@ -37,7 +37,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         };
         let Some(name) = class.as_str().filter(|name| !name.is_empty() && !known.contains(name)) else { continue };
         let near = nearest(name, known.iter().copied());
-        if near.is_none() && told.contains(&object.key) {
+        if near.is_none() && reported.contains(&object.key) {
             continue;
         }
         let message = format!("there is no IngressClass `{name}` in the input, and no gateway serves the Ingress");

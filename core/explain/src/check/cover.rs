@@ -1,9 +1,9 @@
-//! Which routes certainly take all requests of another.
+//! Determines which routes certainly match all requests of another route.
 //!
-//! It is proved, not guessed: a route covers another when each of its matchers is implied by one of the other's. What cannot be decided
-//! (overlapping expressions, unions of several routes) counts as not covered.
+//! It proves this: a route covers another if each of its matchers is implied by a matcher of the other. Cases that cannot be decided (overlapping
+//! expressions, unions of several routes) are treated as not covered.
 //!
-//! What must not be here: one request at a time, which is [`simulate`]'s, and what is reported (`unreachable`, `shares`).
+//! Does not match single requests (see [`simulate`]) and does not report; see `unreachable` and `shares`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
@@ -22,24 +22,24 @@ use pb::route::header_matcher::HeaderMatchSpecifier;
 use pb::route::route_match::PathSpecifier;
 use pb::route::{HeaderMatcher, RouteMatch};
 
-/// Values of the runtime, as the configuration has them.
+/// Values of Envoy's runtime from the configuration.
 pub(super) type Runtime = BTreeMap<String, pb::Value>;
 
-/// Each route is compared with at most this many routes before it that begin alike.
+/// Each route is compared with at most this many earlier routes that have the same prefix.
 const MOST: usize = 64;
 
-/// What is known of the requests of a route.
+/// Whether earlier routes cover a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cover {
-    /// The route at this place takes all of them.
+    /// The route at this index matches all its requests.
     By(usize),
-    /// No route before it was found to take all of them.
+    /// No earlier route is known to match all its requests.
     Nothing,
-    /// There are more routes that may take them than are looked at.
+    /// Too many earlier routes would have to be compared.
     Undecided,
 }
 
-/// For each route, whether one before it takes all of its requests.
+/// Determines for each route whether an earlier one matches all its requests.
 pub(super) fn covered<'a>(routes: impl IntoIterator<Item = &'a RouteMatch>, runtime: &Runtime) -> Vec<Cover> {
     let mut earlier: HashMap<&str, Vec<(usize, &RouteMatch)>> = HashMap::default();
     let mut lengths = BTreeSet::new();
@@ -59,7 +59,7 @@ pub(super) fn covered<'a>(routes: impl IntoIterator<Item = &'a RouteMatch>, runt
     out
 }
 
-/// What every path that a route takes begins with, in the case that is written.
+/// The prefix of every path that a route matches, in its original case.
 fn begins(of: &RouteMatch) -> &str {
     match &of.path_specifier {
         _ if of.case_sensitive == Some(false) => "",
@@ -69,20 +69,20 @@ fn begins(of: &RouteMatch) -> &str {
     }
 }
 
-/// Whether each request that `b` takes is one that `a` takes.
+/// Whether `a` matches every request that `b` matches.
 fn covers(a: &RouteMatch, b: &RouteMatch, runtime: &Runtime) -> bool {
     covers_path(a, b)
-        && a.headers.iter().all(|wanted| b.headers.iter().any(|given| implies_header(given, wanted)))
-        && a.query_parameters.iter().all(|wanted| b.query_parameters.contains(wanted))
-        && a.cookies.iter().all(|wanted| b.cookies.contains(wanted))
-        && a.dynamic_metadata.iter().all(|wanted| b.dynamic_metadata.contains(wanted))
-        && a.filter_state.iter().all(|wanted| b.filter_state.contains(wanted))
+        && a.headers.iter().all(|implied| b.headers.iter().any(|given| implies_header(given, implied)))
+        && a.query_parameters.iter().all(|implied| b.query_parameters.contains(implied))
+        && a.cookies.iter().all(|implied| b.cookies.contains(implied))
+        && a.dynamic_metadata.iter().all(|implied| b.dynamic_metadata.contains(implied))
+        && a.filter_state.iter().all(|implied| b.filter_state.contains(implied))
         && (a.grpc.is_none() || b.grpc.is_some())
         && (a.tls_context.is_none() || a.tls_context == b.tls_context)
         && a.runtime_fraction.as_ref().is_none_or(|fraction| is_all(fraction, runtime))
 }
 
-/// Whether a fraction is all.
+/// Whether a fraction is 100 %.
 fn is_all(of: &pb::base::RuntimeFractionalPercent, runtime: &Runtime) -> bool {
     let (numerator, denominator) = simulate::fraction(of, runtime);
     numerator >= denominator
@@ -93,7 +93,7 @@ fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
     let (Some(of_a), Some(of_b)) = (&a.path_specifier, &b.path_specifier) else { return false };
     let is_expression = |of: &PathSpecifier| matches!(of, SafeRegex(_));
     let (a_any, b_any) = (a.case_sensitive == Some(false), b.case_sensitive == Some(false) && !is_expression(of_b));
-    // What ignores case takes more than what does not, unless there is no case.
+    // A matcher that ignores case matches more paths, unless the text has no letters.
     let has_case = |text: &str| text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let fold = |text: &str| if a_any { text.to_ascii_lowercase() } else { text.into() };
     let below = |prefix: &str, text: &str| (a_any || !b_any || !has_case(prefix)) && fold(text).starts_with(&fold(prefix));
@@ -114,29 +114,29 @@ fn covers_path(a: &RouteMatch, b: &RouteMatch) -> bool {
     }
 }
 
-/// Whether an expression certainly takes all that the other takes.
+/// Whether an expression certainly matches everything that the other matches.
 fn holds(regex: &str, other: Result<Language, RegexError>) -> bool {
     let Ok(mut other) = other else { return false };
     Language::regex(regex).is_ok_and(|mut one| one.relation(&mut other).first_holds)
 }
 
-/// Whether an expression takes every path.
+/// Whether an expression matches every path.
 fn takes_all(regex: &str) -> bool {
     matches!(regex, ".*" | "/.*" | "^.*$" | "^/.*$" | "^/.*" | "^.*")
 }
 
-/// Whether a request for which `given` holds is one for which `wanted` holds.
-fn implies_header(given: &HeaderMatcher, wanted: &HeaderMatcher) -> bool {
-    if given == wanted {
+/// Whether every request that meets `given` also meets `implied`.
+fn implies_header(given: &HeaderMatcher, implied: &HeaderMatcher) -> bool {
+    if given == implied {
         return true;
     }
-    if !given.name.eq_ignore_ascii_case(&wanted.name) || given.invert_match || wanted.invert_match || given.treat_missing_header_as_empty {
+    if !given.name.eq_ignore_ascii_case(&implied.name) || given.invert_match || implied.invert_match || given.treat_missing_header_as_empty {
         return false;
     }
     let is_positive = !matches!(given.header_match_specifier, Some(HeaderMatchSpecifier::PresentMatch(false)));
-    match (&given.header_match_specifier, &wanted.header_match_specifier) {
+    match (&given.header_match_specifier, &implied.header_match_specifier) {
         (_, Some(HeaderMatchSpecifier::PresentMatch(true)) | None) => is_positive,
-        (Some(HeaderMatchSpecifier::StringMatch(given)), Some(HeaderMatchSpecifier::StringMatch(wanted))) => implies_text(given, wanted),
+        (Some(HeaderMatchSpecifier::StringMatch(given)), Some(HeaderMatchSpecifier::StringMatch(implied))) => implies_text(given, implied),
         (Some(HeaderMatchSpecifier::StringMatch(given)), Some(HeaderMatchSpecifier::SafeRegexMatch(regex))) => {
             exact(given).is_some_and(|text| Regex::new(&regex.regex).is_ok_and(|regex| regex.is_full_match(text)))
         }
@@ -151,18 +151,18 @@ fn exact(of: &StringMatcher) -> Option<&str> {
     }
 }
 
-/// Whether a text that the one takes is taken by the other.
-fn implies_text(given: &StringMatcher, wanted: &StringMatcher) -> bool {
-    if wanted.ignore_case || given.ignore_case {
+/// Whether `implied` matches every string that `given` matches.
+fn implies_text(given: &StringMatcher, implied: &StringMatcher) -> bool {
+    if implied.ignore_case || given.ignore_case {
         return false;
     }
-    match (&given.match_pattern, &wanted.match_pattern) {
-        (Some(MatchPattern::Exact(given) | MatchPattern::Prefix(given)), Some(MatchPattern::Prefix(wanted))) => given.starts_with(wanted.as_str()),
-        (Some(MatchPattern::Exact(given) | MatchPattern::Suffix(given)), Some(MatchPattern::Suffix(wanted))) => given.ends_with(wanted.as_str()),
+    match (&given.match_pattern, &implied.match_pattern) {
+        (Some(MatchPattern::Exact(given) | MatchPattern::Prefix(given)), Some(MatchPattern::Prefix(implied))) => given.starts_with(implied.as_str()),
+        (Some(MatchPattern::Exact(given) | MatchPattern::Suffix(given)), Some(MatchPattern::Suffix(implied))) => given.ends_with(implied.as_str()),
         (
             Some(MatchPattern::Exact(given) | MatchPattern::Prefix(given) | MatchPattern::Suffix(given) | MatchPattern::Contains(given)),
-            Some(MatchPattern::Contains(wanted)),
-        ) => given.contains(wanted.as_str()),
+            Some(MatchPattern::Contains(implied)),
+        ) => given.contains(implied.as_str()),
         (Some(MatchPattern::Exact(given)), Some(MatchPattern::SafeRegex(regex))) => {
             Regex::new(&regex.regex).is_ok_and(|regex| regex.is_full_match(given))
         }
@@ -170,7 +170,7 @@ fn implies_text(given: &StringMatcher, wanted: &StringMatcher) -> bool {
     }
 }
 
-/// Numbers of the runtime, by key; upper layers over lower ones.
+/// Returns the numeric runtime values, by key; upper layers override lower ones.
 pub(super) fn runtime(ir: &Ir) -> Runtime {
     let layers = ir.delivery.bootstrap.runtime.iter().chain(&ir.delivery.runtimes);
     let numbers = layers.flat_map(|layer| &layer.values).filter_map(|(key, value)| match value.value {

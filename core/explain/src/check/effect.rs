@@ -1,6 +1,6 @@
-//! Resources without effect of which no other finding speaks: so that nothing that a person wrote is dropped in silence.
+//! Reports resources without effect that no other finding mentions, so that nothing a user wrote is dropped silently.
 //!
-//! What must not be here: why a resource has no effect, which the ledger knows.
+//! The ledger determines why a resource has no effect.
 
 use crate::relation::references;
 use crate::{LedgerRow, ResourceRef, rows_without_effect};
@@ -14,15 +14,15 @@ use chancery_kubernetes::at_name;
 use chancery_text::series;
 use hashbrown::{HashMap, HashSet};
 
-/// Kinds that are there for others to refer to: without effect of their own they are in order.
+/// Kinds that only exist for others to refer to: without an effect they are not reported.
 const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
 
-/// Kinds that have an effect where a field of another resource names them. What others have they have by themselves: a Module, a Host, or what holds
-/// for a whole mesh.
+/// Kinds that have an effect when a field of another resource names them. Other kinds have an effect by themselves: a Module, a Host, or settings
+/// of a whole mesh.
 const REFERRED: &[&str] =
     &["TLSContext", "ExtensionService", "KubernetesServiceResolver", "KubernetesEndpointResolver", "ConsulResolver", "HTTPProxy"];
 
-/// Registrations of Consul's services. One that no proxy uses is in order beside others that are in use, and still said.
+/// Registrations of Consul services. A service without a proxy is normal next to others in use, but is reported as a notice.
 const REGISTRATIONS: &[&str] = &["service", "catalog"];
 
 /// Whether a resource has no effect because it is meant for another controller.
@@ -30,31 +30,30 @@ fn is_for_another(row: &LedgerRow) -> bool {
     [Why::OtherController, Why::UnknownKind].iter().any(|why| row.why == Some(why.name()))
 }
 
-/// What is known of the whole input.
+/// Properties of the whole input.
 struct Input<'a> {
     side: SideRef<'a>,
-    /// Whether nothing in it has an effect.
+    /// Whether nothing in the input has an effect.
     nothing: bool,
-    /// Whether all in it is meant for others.
+    /// Whether the whole input is meant for other controllers.
     only_others: bool,
-    /// Whether it is a part of a configuration, whose listener is elsewhere.
+    /// Whether the input is a part of a configuration whose listener is elsewhere.
     is_part: bool,
 }
 
-/// Whether an object would have an effect by itself, if it had any. What cannot be read has a finding of its own, unless it is a file in another object.
-fn counts(object: &Object) -> bool {
+/// Whether the object's kind can have an effect by itself. An unreadable object has its own finding, unless it is a file in another object.
+fn can_have_effect(object: &Object) -> bool {
     !PASSIVE.contains(&&*object.key.kind) && (!object.broken || object.parent.is_some())
 }
 
-/// Whether nothing in the input has an effect, and whether all of it is meant for others.
+/// Returns whether nothing in the input has an effect, and whether all of it is meant for other controllers.
 fn is_idle<'r>(side: SideRef<'_>, idle: impl Iterator<Item = (&'r LedgerRow, &'r Object)> + Clone) -> (bool, bool) {
-    let own = idle.filter(|(_, object)| counts(object));
-    let nothing = own.clone().count() == side.objects().iter().filter(|object| counts(object)).count();
+    let own = idle.filter(|(_, object)| can_have_effect(object));
+    let nothing = own.clone().count() == side.objects().iter().filter(|object| can_have_effect(object)).count();
     (nothing, nothing && own.clone().all(|(row, _)| is_for_another(row)))
 }
 
-/// That a resource is for another controller is worth a warning where there is nothing else, neither in the input nor to report: then nothing of the
-/// input has an effect.
+/// Raises findings about resources for other controllers to warnings if nothing in the input has an effect and nothing else is reported.
 pub(super) fn raise_foreign(side: SideRef<'_>, found: &mut [Diagnostic]) {
     if found.iter().any(|finding| finding.severity != Severity::Notice) {
         return;
@@ -67,19 +66,19 @@ pub(super) fn raise_foreign(side: SideRef<'_>, found: &mut [Diagnostic]) {
     if foreign.peek().is_none() {
         return;
     }
-    let rows = rows_without_effect(side, &side.compilation.positions(), counts);
+    let rows = rows_without_effect(side, &side.compilation.positions(), can_have_effect);
     if is_idle(side, rows.iter().filter_map(|row| Some((row, side.objects().get(row.object)?)))).1 {
         foreign.for_each(|finding| finding.severity = Severity::Warning);
     }
 }
 
-/// Resources without effect that are in neither the findings of the stages nor in `found`.
+/// Reports resources without effect that neither the stages nor `found` report.
 pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> {
-    // That something is assumed says nothing about its effect, nor does a value.
+    // Findings about assumptions or values do not explain a missing effect.
     const OF_VALUES: [&Code; 3] = [&codes::ASSUMED_OBJECT, &codes::PLACEHOLDER, &codes::UNKNOWN_VALUE];
     let speaks = side.diagnostics().chain(found).filter(|finding| !OF_VALUES.contains(&finding.code));
     let known: HashSet<&ResourceKey> = speaks.filter_map(|finding| finding.resource.as_ref()).collect();
-    // What needs no finding need not be looked at closely.
+    // Objects that are never reported need no close look.
     let needs_finding = |object: &Object| !PASSIVE.contains(&&*object.key.kind);
     let without_effect = rows_without_effect(side, &side.compilation.positions(), needs_finding);
     let idle: Vec<(&LedgerRow, &Object)> = without_effect.iter().filter_map(|row| Some((row, side.objects().get(row.object)?))).collect();
@@ -92,7 +91,7 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
         [Why::UnknownKind, Why::NotCovered].iter().any(|why| row.why == Some(why.name())) && others.iter().any(reads)
             || row.why == Some(Why::OtherController.name()) && others.iter().any(takes)
     };
-    let silent = idle.into_iter().filter(|(row, object)| counts(object) && !known.contains(&object.key) && !is_of_another(row, object));
+    let silent = idle.into_iter().filter(|(row, object)| can_have_effect(object) && !known.contains(&object.key) && !is_of_another(row, object));
     let silent: Vec<(&LedgerRow, &Object)> = silent.collect();
     if silent.is_empty() {
         return Vec::new();
@@ -105,7 +104,7 @@ pub(super) fn check(side: SideRef<'_>, found: &[Diagnostic]) -> Vec<Diagnostic> 
     silent.into_iter().map(|(row, object)| input.finding(row, object, cause(object, &referrers, side))).collect()
 }
 
-/// What refers to an object and has no effect itself, unless it refers in a circle: then nothing in it is the cause.
+/// Returns the object that refers to this one and has no effect itself, unless the references form a cycle without a single cause.
 fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef<'a>) -> Option<&'a Object> {
     let (mut seen, mut at) = (Vec::from([of.id]), of.id);
     while let Some(from) = referrers.get(&at) {
@@ -120,7 +119,7 @@ fn cause<'a>(of: &Object, referrers: &HashMap<ObjectId, ObjectId>, side: SideRef
 
 impl Input<'_> {
     fn finding(&self, row: &LedgerRow, object: &Object, referrer: Option<&Object>) -> Diagnostic {
-        // Others read it, and then it has an effect.
+        // If another dialect reads the kind, it has an effect there.
         if row.why == Some(Why::UnknownKind.name()) && !self.only_others && object.parent.is_none() {
             let message = format!("{} is not read by {}", object.key.kind, self.side.dialect().controller);
             return Diagnostic::new(&codes::UNKNOWN_KIND, message, at_name(object)).about(object.key.clone());
@@ -131,16 +130,16 @@ impl Input<'_> {
             (_, _, Some(detail)) => detail.to_string(),
             _ => "the controller does not use it".into(),
         };
-        let is_left = row.why == Some(Why::NotCovered.name());
-        let message = if is_left { format!("Chancery does not read {name}: {why}") } else { format!("{name} has no effect: {why}") };
+        let is_unread = row.why == Some(Why::NotCovered.name());
+        let message = if is_unread { format!("Chancery does not read {name}: {why}") } else { format!("{name} has no effect: {why}") };
         let mut finding = Diagnostic::new(&codes::NO_EFFECT, message, at_name(object)).about(object.key.clone());
         let is_unused = row.why == Some(Why::NeverReferenced.name());
-        // What refers to it has no effect either: that is where to look.
+        // The referring object has no effect either, and is the place to look.
         let follows = referrer.filter(|_| is_unused);
         let is_spare = is_unused && REGISTRATIONS.contains(&&*object.key.kind);
-        // Where a listener is missing, that is reported, and the listener may be in the cluster.
-        let waits = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
-        if is_for_another(row) && !self.only_others || (is_spare || is_left) && !self.nothing || waits || follows.is_some() {
+        // A missing listener is reported by itself, and may exist in the cluster.
+        let may_be_elsewhere = self.is_part && is_unused && !REFERRED.contains(&&*object.key.kind);
+        if is_for_another(row) && !self.only_others || (is_spare || is_unread) && !self.nothing || may_be_elsewhere || follows.is_some() {
             finding.severity = Severity::Notice;
         }
         let help = match follows {
@@ -153,7 +152,7 @@ impl Input<'_> {
         }
     }
 
-    /// What to do about it.
+    /// Returns what the user can do about it.
     fn help(&self, row: &LedgerRow, object: &Object) -> Option<String> {
         let is_of_gateway_api = *object.key.group == *"gateway.networking.k8s.io";
         let controller = self.side.dialect().controller;

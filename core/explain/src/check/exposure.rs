@@ -1,7 +1,7 @@
-//! What is open to more people than was meant: Envoy's admin interface, upstreams whose certificate is not checked, cleartext beside TLS,
-//! old versions of TLS, and answers that every site may read.
+//! Reports parts that are more open than intended: Envoy's admin interface, upstreams with unverified certificates, cleartext next to TLS, old TLS
+//! versions, and responses that every site may read.
 //!
-//! What must not be here: whether a certificate is good (`certificate`).
+//! Does not check certificates; see `certificate`.
 
 use super::whole::{Whole, clusters_of, is_written, written};
 use alloc::format;
@@ -23,7 +23,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     origins(whole);
 }
 
-/// Whether only what runs beside the proxy reaches it.
+/// Whether only programs on the proxy's host can reach the address.
 fn is_local(address: &EndpointAddress) -> bool {
     address.host().is_none_or(|host| host == "localhost" || host == "::1" || host.starts_with("127."))
 }
@@ -54,7 +54,7 @@ fn admin(whole: &mut Whole<'_>) {
     }
 }
 
-/// TLS to upstreams that may be anybody.
+/// Checks TLS to upstreams whose identity is not verified.
 fn upstreams(whole: &mut Whole<'_>) {
     for cluster in &whole.ir.clusters {
         let Some(tls) = &cluster.tls else { continue };
@@ -71,10 +71,10 @@ fn upstreams(whole: &mut Whole<'_>) {
 }
 
 pub(super) fn is_secure(chain: &FilterChain) -> bool {
-    // Without a certificate, what reads HTTP closes connections that speak TLS.
+    // A chain without a certificate that reads HTTP closes TLS connections.
     let reads_http = chain.filters.iter().any(|filter| matches!(filter, NetworkFilter::Http(_)));
-    let wants_tls = chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")));
-    chain.tls.is_some() || wants_tls && !reads_http
+    let requires_tls = chain.matcher.as_ref().is_some_and(|matcher| matches!(matcher.transport_protocol.as_deref(), Some("tls" | "quic")));
+    chain.tls.is_some() || requires_tls && !reads_http
 }
 
 pub(super) fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
@@ -84,7 +84,7 @@ pub(super) fn hosts(chain: &FilterChain) -> impl Iterator<Item = &VirtualHost> {
     })
 }
 
-/// Domains that are served with TLS, and without it as well.
+/// Reports domains that are served both with TLS and without it.
 fn cleartext(whole: &mut Whole<'_>) {
     let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
     let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
@@ -128,21 +128,21 @@ fn cleartext(whole: &mut Whole<'_>) {
     }
 }
 
-/// What the filters of a chain ask of requests before they are forwarded.
+/// The authentication that the filters of a chain require before forwarding.
 #[derive(Clone, Copy, Default)]
-struct Asked {
+struct RequiredAuth {
     authorization: bool,
     token: bool,
 }
 
-impl Asked {
+impl RequiredAuth {
     fn by(manager: &HttpConnectionManager) -> Self {
         let any = |is: fn(&HttpFilterKind) -> bool| manager.filters.iter().any(|filter| is(&filter.kind));
         Self { authorization: any(|kind| matches!(kind, HttpFilterKind::ExtAuthz(_))), token: any(|kind| matches!(kind, HttpFilterKind::Jwt(_))) }
     }
 }
 
-/// Reports routes that forward in cleartext without what is asked for over TLS, and gives their domains.
+/// Reports routes that forward in cleartext without the authentication that is required over TLS, and returns their domains.
 fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
     let managers = |secure: bool| {
         let chains = whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(move |chain| is_secure(chain) == secure);
@@ -151,17 +151,17 @@ fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
             NetworkFilter::Tcp(_) => None,
         })
     };
-    let mut over_tls: HashMap<&Str, Asked> = HashMap::new();
+    let mut over_tls: HashMap<&Str, RequiredAuth> = HashMap::new();
     for manager in managers(true) {
-        let asked = Asked::by(manager);
+        let asked = RequiredAuth::by(manager);
         for domain in manager.routes.virtual_hosts.iter().flat_map(|host| &host.domains) {
             let all = over_tls.entry(&domain.value).or_default();
-            *all = Asked { authorization: all.authorization || asked.authorization, token: all.token || asked.token };
+            *all = RequiredAuth { authorization: all.authorization || asked.authorization, token: all.token || asked.token };
         }
     }
     let (mut found, mut domains) = (Vec::new(), HashSet::new());
     for manager in managers(false) {
-        let own = Asked::by(manager);
+        let own = RequiredAuth::by(manager);
         for host in &manager.routes.virtual_hosts {
             let Some((domain, asked)) = host.domains.iter().find_map(|domain| Some((&domain.value, over_tls.get(&domain.value)?))) else { continue };
             for route in host.routes.iter().filter(|route| is_open(route)) {
@@ -189,20 +189,20 @@ fn unprotected(whole: &mut Whole<'_>) -> HashSet<Str> {
     domains
 }
 
-/// Whether a route takes only requests that came over TLS, as what is in front of the gateway says.
-pub(super) fn wants_tls(route: &Route) -> bool {
+/// Whether a route only matches requests that came over TLS, according to the proxy in front of the gateway.
+pub(super) fn requires_tls(route: &Route) -> bool {
     route.matcher.headers.iter().any(|header| {
         let header = &header.value;
         *header.name == *"x-forwarded-proto" && !header.invert && matches!(&header.value, StringMatch::Exact(value) if *value == *"https")
     })
 }
 
-/// Whether a route forwards requests of a person's making that came in cleartext.
+/// Whether a user-written route forwards cleartext requests.
 fn is_open(route: &Route) -> bool {
-    matches!(route.action, RouteAction::Forward(_)) && !wants_tls(route) && written(&route.origins).is_some()
+    matches!(route.action, RouteAction::Forward(_)) && !requires_tls(route) && written(&route.origins).is_some()
 }
 
-/// Whether a route of a person's making redirects to https.
+/// Whether a user-written route redirects to https.
 fn redirects(route: &Route) -> bool {
     let is_https = |redirect: &Redirect| redirect.https.as_ref().is_some_and(|https| https.value);
     matches!(&route.action, RouteAction::Redirect(redirect) if is_https(redirect)) && written(&route.origins).is_some()
@@ -237,7 +237,7 @@ fn version(whole: &mut Whole<'_>, parameters: &TlsParameters) {
     }
 }
 
-/// CORS by which every site reads what only the user should.
+/// Reports CORS policies that let every site read responses with credentials.
 fn origins(whole: &mut Whole<'_>) {
     for cors in whole.cors() {
         if !cors.allow_credentials.as_ref().is_some_and(|allowed| allowed.value) {

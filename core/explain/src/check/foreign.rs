@@ -1,6 +1,6 @@
-//! Objects of kinds that a controller does not read: what else a repository holds is one notice, however much it is.
+//! Joins the notices about kinds that a controller does not read: one notice per side.
 //!
-//! What must not be here: which kinds are read, and kinds of a dialect's own groups, where an unknown one is a mistake.
+//! Unknown kinds in a dialect's own groups are mistakes and are reported elsewhere; see `kind`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -13,7 +13,7 @@ use chancery_base::resource::ResourceKey;
 /// At most this many kinds are named.
 const MOST: usize = 6;
 
-/// Joins the notices of a side into the first of them. An object whose kind does not exist has an error or a warning, and loses its notice.
+/// Joins the notices of a side into its first one. An object of a non-existent kind has an error or a warning, and loses its notice.
 pub(super) fn join(side: &mut Side) {
     let is_mistake = |finding: &&Diagnostic| finding.code == &codes::UNKNOWN_KIND && finding.severity != Severity::Notice;
     let mistakes: BTreeSet<ResourceKey> = side.diagnostics.iter().filter(is_mistake).filter_map(|finding| finding.resource.clone()).collect();

@@ -1,6 +1,6 @@
-//! Headers that Envoy does not let anybody change, names that no header can have, and values that Envoy cannot read.
+//! Reports headers that Envoy does not allow to change, invalid header names, and values that Envoy cannot parse.
 //!
-//! Source of behaviour: Envoy `source/common/router/header_parser.cc` and `HeaderUtility`. What must not be here: what values stand for.
+//! Source of behaviour: Envoy `source/common/router/header_parser.cc` and `HeaderUtility`.
 
 use super::whole::{Whole, tables};
 use alloc::format;
@@ -11,20 +11,20 @@ use chancery_base::substitution;
 use chancery_text::Str;
 
 /// What becomes of a configuration that Envoy refuses.
-pub(super) const REFUSED: &str = "Envoy refuses the whole update because of it, and goes on with the last one that it took";
+pub(super) const REFUSED: &str = "until this is fixed, Envoy rejects every update and keeps its last good configuration";
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     for table in tables(whole.ir) {
         mutations(whole, &table.request_headers);
         for host in &table.virtual_hosts {
             mutations(whole, &host.response_headers);
-            limited(whole, &host.per_filter);
+            rate_limit_headers(whole, &host.per_filter);
         }
     }
     for route in whole.routes.clone().iter().copied() {
         mutations(whole, &route.request_headers);
         mutations(whole, &route.response_headers);
-        limited(whole, &route.per_filter);
+        rate_limit_headers(whole, &route.per_filter);
         for header in &route.matcher.headers {
             let name = &header.value.name;
             if !is_token(name.strip_prefix(':').unwrap_or(name)) {
@@ -38,7 +38,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             mutations(whole, headers);
         }
     }
-    asked(whole);
+    authorization_headers(whole);
     let trees = &ir.delivery.verbatim;
     trees.listeners.iter().chain(&trees.routes).for_each(|tree| verbatim(whole, tree, None));
     for (_, forward) in whole.forwards() {
@@ -51,8 +51,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Headers that requests to an authorization service get.
-fn asked(whole: &mut Whole<'_>) {
+/// Checks headers of requests to an authorization service.
+fn authorization_headers(whole: &mut Whole<'_>) {
     let ir = whole.ir;
     for filter in ir.listeners.iter().flat_map(|listener| listener.http_managers()).flat_map(|manager| &manager.filters) {
         if let HttpFilterKind::ExtAuthz(ExtAuthz { transport: AuthorizationTransport::Http { headers_to_add, .. }, .. }) = &filter.kind {
@@ -65,8 +65,8 @@ fn asked(whole: &mut Whole<'_>) {
     }
 }
 
-/// Headers of answers to requests over a limit.
-fn limited(whole: &mut Whole<'_>, filters: &[(Str, Sourced<PerFilter>)]) {
+/// Checks headers of responses to rate-limited requests.
+fn rate_limit_headers(whole: &mut Whole<'_>, filters: &[(Str, Sourced<PerFilter>)]) {
     for (_, filter) in filters {
         if let PerFilter::LocalRateLimit(limit) = &filter.value {
             mutations(whole, &limit.response_headers);
@@ -84,7 +84,7 @@ fn mutations(whole: &mut Whole<'_>, of: &HeaderMutations) {
     }
 }
 
-/// Changes of headers in what is passed on in Envoy's own words.
+/// Checks header changes in configuration that is passed on verbatim.
 fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
     let origin = tree.origin.or(around);
     for (key, within) in tree.fields() {
@@ -109,7 +109,7 @@ fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
     tree.items().iter().for_each(|item| verbatim(whole, item, origin));
 }
 
-/// The texts of a log's format.
+/// Checks the strings of an access log's format.
 fn log_format(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
     let origin = tree.origin.or(around);
     if let Some(problem) = substitution::problem(tree.text()).filter(|_| whole.object(origin).is_some()) {
@@ -126,7 +126,7 @@ fn change(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>, what: &str)
     }
     if name.starts_with(':') || name.eq_ignore_ascii_case("host") {
         let other = if name.starts_with(':') { "nor may `host`" } else { "nor may a name that begins with a colon" };
-        let message = format!("Envoy refuses this: `{name}` must not be {what}, {other}");
+        let message = format!("Envoy rejects this: `{name}` must not be {what}, {other}");
         let finding = whole.finding(&codes::PROTECTED_HEADER, origin, message);
         whole.report(finding.help(format!("{REFUSED}; rewrite host and path with the fields that exist for it")));
     } else if !is_token(name) {
@@ -153,7 +153,7 @@ fn no_name(whole: &mut Whole<'_>, name: &str, origin: Option<Origin>) {
     }
 }
 
-/// A `token` of RFC 9110.
+/// Whether it is a `token` of RFC 9110.
 fn is_token(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }

@@ -1,7 +1,7 @@
-//! Requests that cannot occur: paths, hosts, methods, parameters and origins that no client sends, and conditions that exclude each other.
+//! Reports requests that cannot occur: paths, hosts, methods, parameters and origins that no client sends, and conditions that exclude each other.
 //!
-//! Source of behaviour: Envoy's path normalisation (`source/common/http/path_utility.cc`), RFC 3986 and RFC 9110. What must not be here:
-//! names of headers (`header`), and routes that others hide (`unreachable`).
+//! Source of behaviour: Envoy's path normalisation (`source/common/http/path_utility.cc`), RFC 3986 and RFC 9110. Does not check header names (see
+//! `header`) or hidden routes (see `unreachable`).
 
 use super::whole::{Whole, tables};
 use alloc::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Tables to which paths come as they were sent, by name.
+/// The names of tables that receive unnormalised paths.
 #[derive(Default)]
 struct Raw<'a> {
     dots: HashSet<&'a Str>,
@@ -71,14 +71,14 @@ impl<'a> Raw<'a> {
     }
 }
 
-fn tell(whole: &mut Whole<'_>, code: &'static Code, origin: Option<Origin>, message: String, help: String) {
+fn report(whole: &mut Whole<'_>, code: &'static Code, origin: Option<Origin>, message: String, help: String) {
     if whole.object(origin).is_some() {
         let finding = whole.finding(code, origin, message).help(help);
         whole.report(finding);
     }
 }
 
-/// A path that is matched as a text. `dots`: dot segments are resolved before that; `slashes`: adjacent slashes are one by then.
+/// Checks a literal path. `dots`: dot segments are resolved before matching; `slashes`: adjacent slashes are merged before matching.
 fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     let (path, is_whole) = match &route.matcher.path.value {
         PathMatch::Prefix(path) | PathMatch::PathSeparatedPrefix(path) => (path, false),
@@ -90,7 +90,7 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
         return;
     }
     let never = |why: &str| format!("no request has a path that {} `{path}`: {why}", if is_whole { "is" } else { "begins with" });
-    let mut impossible = |why: &str, help: String| tell(whole, &codes::IMPOSSIBLE_PATH, origin, never(why), help);
+    let mut impossible = |why: &str, help: String| report(whole, &codes::IMPOSSIBLE_PATH, origin, never(why), help);
     if !path.starts_with('/') {
         let rest = path.split_once("://").map(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
         let help = match rest {
@@ -106,10 +106,14 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     if let Some(encoded) = encoded(path) {
         return impossible("clients encode such characters", format!("write it as it is sent: `{encoded}`"));
     }
-    // The last segment of a prefix may go on.
+    // The last segment of a prefix may be incomplete.
     let segments = path.matches('/').count() - usize::from(!is_whole);
     if dots && path.split('/').skip(1).take(segments).any(|segment| matches!(segment, "." | "..")) {
         return impossible("dot segments are resolved before routes are matched", "write the resolved path".into());
+    }
+    if dots && let Some(character) = path.chars().find(|c| matches!(c, '|' | '{' | '}')) {
+        let help = "for alternatives or variables use a regular expression, if the field allows one; for the character itself write it encoded";
+        return impossible(&format!("Envoy encodes `{character}` before it matches routes"), help.into());
     }
     if slashes && path.contains("//") {
         return impossible("adjacent slashes are merged before routes are matched", "write one slash".into());
@@ -121,11 +125,11 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
             Some(rest) if !is_whole && pattern_in(rest).is_none() => format!("a prefix matches everything that begins with it: write `{rest}`"),
             _ => "use a regular expression where the field allows one".into(),
         };
-        tell(whole, &codes::LITERAL_PATTERN, origin, message, help);
+        report(whole, &codes::LITERAL_PATTERN, origin, message, help);
     }
 }
 
-/// What stands for others elsewhere: `*`, `{name}`, `{name=a/*}`, `:name`, `[0-9]+`, `(a|b)`. A star within a word is a plain one.
+/// Returns pattern syntax of other tools: `*`, `{name}`, `{name=a/*}`, `:name`, `[0-9]+`, `(a|b)`. A star within a word is literal.
 fn pattern_in(path: &str) -> Option<&str> {
     if let Some((start, end)) = path.find("/{").zip(path.rfind('}'))
         && let Some(named) = path.get(start + 1..=end)
@@ -144,7 +148,7 @@ fn is_pattern(segment: &str) -> bool {
     has_star || segment.contains('\\') || is_expression || named.is_some_and(is_name)
 }
 
-/// What is sent for a path with characters that a path cannot have.
+/// Returns the encoded form of a path with characters that a path cannot contain.
 fn encoded(path: &str) -> Option<String> {
     let is_bad = |byte: u8| byte <= b' ' || byte >= 0x7f;
     if !path.bytes().any(is_bad) {
@@ -160,7 +164,7 @@ fn encoded(path: &str) -> Option<String> {
     Some(out)
 }
 
-/// What a route asks of `:authority` and `:method`.
+/// Checks conditions on `:authority` and `:method`.
 fn special(whole: &mut Whole<'_>, header: &Sourced<HeaderMatch>) {
     if header.value.invert {
         return;
@@ -175,28 +179,28 @@ fn special(whole: &mut Whole<'_>, header: &Sourced<HeaderMatch>) {
         host_name(whole, wanted, header.origin, !header.value.ignore_case);
     } else if is_method && wanted.bytes().any(|byte| byte.is_ascii_lowercase()) {
         let message = format!("no request has the method `{wanted}`: methods are upper case, and case counts");
-        tell(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
+        report(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
     } else if is_method && !wanted.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) {
         let message = format!("no request has the method `{wanted}`: a method is one word");
         let help = "write one method, or a regular expression where the field allows one";
-        tell(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, help.into());
+        report(whole, &codes::IMPOSSIBLE_METHOD, header.origin, message, help.into());
     }
 }
 
 /// Methods that clients use (RFC 9110, RFC 5789).
 const METHODS: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE"];
 
-/// An expression for methods that takes none, and takes some in small letters.
+/// Reports a method expression that matches only lower-case methods.
 fn method_expression(whole: &mut Whole<'_>, wanted: &str, origin: Option<Origin>) {
     let Ok(regex) = Regex::new(wanted) else { return };
     let takes = |small: bool| METHODS.iter().any(|method| regex.is_full_match(&if small { method.to_ascii_lowercase() } else { (*method).into() }));
     if !takes(false) && takes(true) {
         let message = format!("no request has a method that matches `{wanted}`: methods are upper case, and case counts");
-        tell(whole, &codes::IMPOSSIBLE_METHOD, origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
+        report(whole, &codes::IMPOSSIBLE_METHOD, origin, message, format!("write `{}`", wanted.to_ascii_uppercase()));
     }
 }
 
-/// A value that a query parameter must have, which is matched as it is sent.
+/// Checks the value of a query parameter, which is matched without decoding.
 fn parameter(whole: &mut Whole<'_>, query: &Sourced<QueryMatch>) {
     let StringMatch::Exact(wanted) = &query.value.value else { return };
     let is_bad = |byte: u8| byte <= b' ' || byte >= 0x7f || b"\"<>#&".contains(&byte);
@@ -209,10 +213,10 @@ fn parameter(whole: &mut Whole<'_>, query: &Sourced<QueryMatch>) {
     }
     let message =
         format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares what is sent", query.value.name);
-    tell(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write it as it is sent: `{sent}`"));
+    report(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write it as it is sent: `{sent}`"));
 }
 
-/// Conditions on one header that no value meets together.
+/// Reports conditions on one header that no value meets together.
 fn together(whole: &mut Whole<'_>, headers: &[Sourced<HeaderMatch>]) {
     for exact in headers {
         let StringMatch::Exact(wanted) = &exact.value.value else { continue };
@@ -220,7 +224,7 @@ fn together(whole: &mut Whole<'_>, headers: &[Sourced<HeaderMatch>]) {
             continue;
         }
         let of_same = |other: &&Sourced<HeaderMatch>| other.value.name.eq_ignore_ascii_case(&exact.value.name) && !other.value.ignore_case;
-        // What a controller adds by itself is another matter.
+        // Conditions that a controller adds by itself are ignored.
         let others: Vec<_> = headers.iter().filter(of_same).filter(|other| whole.object(other.origin).is_some()).collect();
         for other in others {
             let meets = match &other.value.value {
@@ -238,14 +242,14 @@ fn together(whole: &mut Whole<'_>, headers: &[Sourced<HeaderMatch>]) {
                 let message =
                     format!("no request takes this route: its header `{}` would have to be `{wanted}` and {}", exact.value.name, words(&other.value));
                 let help = "leave one of the two conditions out, or write a route for each";
-                tell(whole, &codes::CONTRADICTORY_CONDITIONS, exact.origin, message, help.into());
+                report(whole, &codes::CONTRADICTORY_CONDITIONS, exact.origin, message, help.into());
                 return;
             }
         }
     }
 }
 
-/// What a condition wants of a header, after "to be".
+/// Describes the condition of a header, after "to be".
 fn words(of: &HeaderMatch) -> String {
     let not = if of.invert { "not " } else { "" };
     match &of.value {
@@ -258,7 +262,7 @@ fn words(of: &HeaderMatch) -> String {
     }
 }
 
-/// Conditions on the host that no request meets that comes to the routes: a route may be in several virtual hosts, and one that fits is enough.
+/// Reports conditions on the host that no request of the virtual host meets. A route may be in several virtual hosts, and one match is enough.
 fn of_other_hosts(whole: &mut Whole<'_>) {
     let mut unmet: BTreeMap<Option<Origin>, (&Str, &Str)> = BTreeMap::new();
     let mut met: HashSet<Option<Origin>> = HashSet::new();
@@ -278,11 +282,11 @@ fn of_other_hosts(whole: &mut Whole<'_>) {
     for (origin, (wanted, domain)) in unmet {
         let message = format!("no request takes this route: its host would have to be `{wanted}`, and the virtual host is for `{domain}`");
         let help = "take the condition away, or write the route for the other host";
-        tell(whole, &codes::CONTRADICTORY_CONDITIONS, origin, message, help.into());
+        report(whole, &codes::CONTRADICTORY_CONDITIONS, origin, message, help.into());
     }
 }
 
-/// Whether a domain takes a host, ports aside: a virtual host may take requests with its port, and the controller may leave it out before.
+/// Whether a domain matches a host, ignoring ports: a virtual host may match requests with a port, and the controller may remove the port first.
 fn takes(domain: &str, host: &str) -> bool {
     let name = |text: &str| text.split(':').next().unwrap_or_default().to_ascii_lowercase();
     let (domain, host) = (name(domain), name(host));
@@ -293,17 +297,17 @@ fn takes(domain: &str, host: &str) -> bool {
     }
 }
 
-/// The host that an upstream gets.
+/// Checks the host that an upstream receives.
 fn sent_host(whole: &mut Whole<'_>, forward: &Forward) {
     let Some(rewrite) = &forward.host_rewrite else { return };
     let (HostRewrite::Literal(host) | HostRewrite::LiteralAndAuto(host, _)) = &rewrite.value else { return };
     if let Some((why, name)) = no_host(host) {
         let message = format!("the upstream gets the host `{host}`, which is none: {why}");
-        tell(whole, &codes::IMPOSSIBLE_HOST, rewrite.origin, message, as_name(&name));
+        report(whole, &codes::IMPOSSIBLE_HOST, rewrite.origin, message, as_name(&name));
     }
 }
 
-/// An origin that may read answers: a browser sends a scheme, a host and perhaps a port.
+/// Checks an origin that may read responses: a browser sends a scheme, a host and possibly a port.
 fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
     let StringMatch::Exact(wanted) = &origin.value else { return };
     let (scheme, host) = wanted.split_once("://").unwrap_or(("", wanted));
@@ -325,17 +329,17 @@ fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
         () => return,
     };
     let why: String = why;
-    tell(whole, &codes::IMPOSSIBLE_ORIGIN, origin.origin, format!("no browser sends the origin `{wanted}`: {why}"), help);
+    report(whole, &codes::IMPOSSIBLE_ORIGIN, origin.origin, format!("no browser sends the origin `{wanted}`: {why}"), help);
 }
 
 fn host_name(whole: &mut Whole<'_>, name: &Str, origin: Option<Origin>, case_counts: bool) {
     let is_large = case_counts && name.bytes().any(|byte| byte.is_ascii_uppercase());
     let large = || is_large.then(|| ("clients send host names in lower case, and case counts here", name.to_ascii_lowercase()));
     let Some((why, host)) = no_host(name).or_else(large) else { return };
-    tell(whole, &codes::IMPOSSIBLE_HOST, origin, format!("no request has the host `{name}`: {why}"), as_name(&host));
+    report(whole, &codes::IMPOSSIBLE_HOST, origin, format!("no request has the host `{name}`: {why}"), as_name(&host));
 }
 
-/// Why a text is no host, and the host in it.
+/// Returns why a text is not a host, and the host inside it.
 fn no_host(name: &str) -> Option<(&'static str, String)> {
     let rest = name.split_once("://").map_or(name, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', '@', ' ']).find(|part| !part.is_empty()).unwrap_or_default().to_ascii_lowercase();

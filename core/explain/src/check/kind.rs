@@ -1,6 +1,6 @@
-//! Kinds that a group does not have: nobody reads such an object, and no API server takes it.
+//! Reports kinds that their API group does not have: no controller reads such an object, and no API server accepts it.
 //!
-//! What must not be here: the kinds of dialects, which list them, and kinds of groups that are not known here.
+//! The dialects list the kinds that they read.
 
 use super::whole::Whole;
 use alloc::format;
@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::resource::{Object, nearest};
 
-/// A group of Kubernetes' API.
+/// An API group of Kubernetes.
 struct Group {
     name: &'static str,
-    /// Whether it has no other kinds, nor will have.
+    /// Whether the group has no further kinds, now or later.
     is_complete: bool,
     kinds: &'static [&'static str],
 }
 
-/// Groups of Kubernetes itself. Where a later version may have more, only a kind that is nearly one of these is reported.
+/// Groups of Kubernetes itself. If a later version may add kinds, only a near miss of a known kind is reported.
 const GROUPS: &[Group] = &[
     Group {
         name: "",
@@ -65,7 +65,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let dialect = whole.side.dialect();
     let listed = (dialect.listing)();
     for object in whole.side.objects().iter().filter(|object| !object.broken && object.parent.is_none()) {
-        // Documents of other tools have no version, and a list has any kind's name. What a stage reported needs no further report.
+        // Documents of other tools have no version, and a list may have any kind. A reported object needs no further report.
         let kind = object.key.kind.as_str();
         if object.api_version.is_empty() || kind.is_empty() || kind.ends_with("List") || whole.wrong.contains(&object.id) {
             continue;
@@ -74,7 +74,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let finding = match GROUPS.iter().find(|known| known.name == group) {
             Some(known) => unknown(object, known.kinds, known.is_complete),
             None => {
-                // Of its own groups, a dialect lists all kinds.
+                // A dialect lists all kinds of its own groups.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
                 if own.is_empty() || dialect.of_others.contains(&kind) { None } else { unknown(object, &own, true) }
             }

@@ -1,6 +1,4 @@
-//! Ports that collide.
-//!
-//! What must not be here: which requests a route takes (`unreachable`).
+//! Reports ports that collide.
 
 use super::whole::{Whole, written};
 use alloc::format;
@@ -16,7 +14,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     ports(whole);
 }
 
-/// Something that listens.
+/// A listening socket.
 struct Socket<'a> {
     description: String,
     address: &'a Str,
@@ -53,7 +51,7 @@ fn ports(whole: &mut Whole<'_>) {
         let socket = Socket { description, address: &address.address.value, port: address.port.value, protocol: address.protocol, at };
         let others = sockets.entry(socket.port).or_default();
         if let Some(other) = others.iter().find(|other| other.collides(&socket)) {
-            // The one that a person wrote is where it can be mended.
+            // The finding is placed at the listener that a user wrote, since only that can be fixed.
             let (here, there) = if whole.object(socket.at).is_some() { (&socket, other) } else { (other, &socket) };
             if let Some(object) = whole.object(here.at).filter(|object| !whole.wrong.contains(&object.id)) {
                 let message = format!("port {} is already in use: {} listens on it too", socket.port, there.description);

@@ -1,13 +1,15 @@
-//! Checks over the whole: what no single stage can see, because it takes all resources, or what Envoy makes of them together.
+//! Checks the whole configuration for problems that a single stage cannot see, because they involve all resources or the resulting Envoy
+//! configuration.
 //!
-//! They look at a finished [`Compilation`], at its IR and objects wherever that is enough, so that they serve every dialect. They cost
-//! nothing when they are not asked for, and change nothing of what is compiled. At the end [`settle`] judges all findings as the user has decided.
+//! Checks read a finished [`Compilation`], mostly its IR and objects, so that they serve every dialect. They run on request and do not change the
+//! compilation. At the end [`settle`] applies the user's severities and suppressions.
 //!
-//! What must not be here: what a single resource's own rules find, which its dialect reports while it compiles; rendering.
+//! The dialects report problems of single resources while they compile.
 
 mod annotation;
 mod certificate;
 mod class;
+mod clusters;
 mod cover;
 mod effect;
 mod exposure;
@@ -18,10 +20,11 @@ mod kind;
 mod listening;
 mod naming;
 mod port;
+mod preflight;
 mod redirect;
 mod reference;
-mod refused;
 mod regex;
+mod rejected;
 mod rewriting;
 mod settle;
 mod shares;
@@ -34,7 +37,7 @@ mod whole;
 
 pub use settle::ANNOTATION;
 
-use crate::refused_by_envoy;
+use crate::rejected_by_envoy;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, SideRef};
@@ -45,15 +48,15 @@ use chancery_compile::EmittedByGateway;
 use hashbrown::HashSet;
 use whole::{OfSide, Whole};
 
-/// A check of the whole.
+/// A check of the whole configuration.
 type Check = fn(&mut Whole<'_>, &Policy);
 
-/// What a check looks at.
+/// What a check examines.
 #[derive(Clone, Copy, PartialEq)]
 enum Scope {
-    /// What one gateway does: once for each.
+    /// One gateway: the check runs once for each.
     Gateway,
-    /// The objects of a side, whatever its gateways do: once.
+    /// The objects of a side: the check runs once, whatever its gateways are.
     Side,
 }
 
@@ -67,9 +70,11 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Side, |whole, _| class::check(whole)),
     (Scope::Gateway, |whole, _| naming::check(whole)),
     (Scope::Gateway, |whole, _| port::check(whole)),
+    (Scope::Gateway, |whole, _| clusters::check(whole)),
     (Scope::Gateway, |whole, _| header::check(whole)),
-    (Scope::Gateway, |whole, _| refused::check(whole)),
+    (Scope::Gateway, |whole, _| rejected::check(whole)),
     (Scope::Gateway, |whole, _| impossible::check(whole)),
+    (Scope::Gateway, |whole, _| preflight::check(whole)),
     (Scope::Gateway, |whole, _| regex::check(whole)),
     (Scope::Gateway, |whole, _| rewriting::check(whole)),
     (Scope::Gateway, |whole, _| timing::check(whole)),
@@ -81,7 +86,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Side, |whole, _| annotation::check(whole)),
 ];
 
-/// Adds to a compilation's findings what the whole shows, and judges all of them.
+/// Adds the findings of all checks to a compilation, and applies the policy to all findings.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -126,14 +131,14 @@ pub fn check(compilation: &mut Compilation, policy: &Policy, emitted: &mut Emitt
     settle::settle(compilation, policy);
 }
 
-/// What each gateway of a side shows, each finding once.
+/// Runs the checks for each gateway of a side, and reports each finding once.
 fn check_side(side: SideRef<'_>, policy: &Policy, emitted: &mut EmittedByGateway, executor: &dyn Executor) -> Vec<Diagnostic> {
     let (mut all, mut reported) = (Vec::new(), HashSet::new());
     for gateway in side.gateways() {
-        let refused = refused_by_envoy(gateway, None, emitted.of(gateway), executor);
+        let refused = rejected_by_envoy(gateway, None, emitted.of(gateway), executor);
         all.extend(refused.into_iter().filter(|finding| reported.insert(finding.fingerprint())));
     }
-    // Where no gateway runs, the objects are looked at all the same.
+    // Without a running gateway, the objects are still checked.
     let none = Ir::default();
     let mut irs: Vec<&Ir> = side.irs().collect();
     if irs.is_empty() {

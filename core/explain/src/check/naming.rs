@@ -1,6 +1,6 @@
-//! Names that mean something else than what they stand for: clusters that two services share, and names that DNS cannot hold.
+//! Reports misleading names: clusters that two services share, and names that are invalid in DNS.
 //!
-//! What must not be here: how a controller makes a cluster's name.
+//! The dialects define how a controller names its clusters.
 
 use super::whole::{Whole, tables};
 use alloc::format;
@@ -28,7 +28,7 @@ pub(super) fn is_called(address: &str, service: &str) -> bool {
     start.is_some() && address.get(service.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Objects whose requests go to the service that another object names.
+/// Reports objects whose requests go to the service of another object.
 fn collapsed(whole: &mut Whole<'_>) {
     let references = whole.references.clone();
     for (name, service) in whole.named_services(&references, |_| true) {
@@ -38,7 +38,7 @@ fn collapsed(whole: &mut Whole<'_>) {
         if endpoints.iter().filter_map(|endpoint| endpoint.value.address.host()).any(|host| is_called(host, &service.key.name)) {
             continue;
         }
-        // What is percent-encoded was never a name.
+        // Percent-encoded text was never a service name.
         let Some(other) = endpoints.first() else { continue };
         let Some(host) = other.value.address.host().filter(|host| !host.contains('%')) else { continue };
         let message = format!("requests go to `{host}` instead: Envoy's cluster for both has the name `{name}`");

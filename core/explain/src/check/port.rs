@@ -1,6 +1,6 @@
-//! Ports that Services do not have.
+//! Reports ports that Services do not have.
 //!
-//! What must not be here: ports of listeners (`listening`), and Services that are looked up while compiling, which dialects tell of.
+//! Does not check listener ports (see `listening`) or Services that dialects look up while they compile.
 
 use super::naming::{is_called, names_of};
 use super::whole::Whole;
@@ -39,7 +39,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// The ports at which a Service can be reached by its name; nothing where that cannot be reported.
+/// Returns the ports at which a Service can be reached by its name; `None` if they cannot be determined.
 fn ports(service: &Object) -> Option<Vec<u16>> {
     let spec = service.root.get("spec")?;
     if spec.get("type").and_then(Node::as_str) == Some("ExternalName") {
@@ -51,7 +51,7 @@ fn ports(service: &Object) -> Option<Vec<u16>> {
     for port in spec.get("ports").and_then(Node::as_array)? {
         let own = number(port.get("port"))?;
         out.push(match port.get("targetPort") {
-            // Its name leads to the pods themselves.
+            // A headless Service's name resolves to the pods themselves.
             Some(target) if headless => number(Some(target))?,
             _ => own,
         });

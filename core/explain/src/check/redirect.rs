@@ -1,8 +1,8 @@
-//! Redirects to https that lead nowhere: of hosts that no listener serves over TLS, and of requests that came over TLS.
+//! Reports redirects to https that fail: for hosts without a TLS listener, and for requests that already came over TLS.
 //!
-//! What must not be here: hosts that are not redirected (`exposure`).
+//! Does not report missing redirects; see `exposure`.
 
-use super::exposure::{hosts, is_secure, wants_tls};
+use super::exposure::{hosts, is_secure, requires_tls};
 use super::whole::{Whole, written};
 use alloc::format;
 use alloc::string::String;
@@ -12,14 +12,14 @@ use chancery_base::ir::{FilterChain, HttpConnectionManager, NetworkFilter, Redir
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// Whether a redirect keeps the host and the port, and asks for TLS.
+/// Whether a redirect keeps host and port and changes the scheme to https.
 fn is_upgrade(redirect: &Redirect) -> bool {
     let is_https =
         redirect.https.as_ref().is_some_and(|https| https.value) || redirect.scheme.as_ref().is_some_and(|scheme| *scheme.value == *"https");
     is_https && redirect.host.is_none() && redirect.port.is_none()
 }
 
-/// Whether domains of virtual hosts take a name, which may be a domain itself.
+/// Whether domains of virtual hosts match a name, which may be a domain itself.
 fn covers(domains: &HashSet<Str>, name: &Str) -> bool {
     let wider = |(at, _): (usize, char)| name.get(at..).map(|end| domains.contains(&Str::from(format!("*{end}")))).unwrap_or_default();
     domains.contains("*") || domains.contains(name) || name.char_indices().filter(|(_, c)| *c == '.').any(wider)
@@ -30,22 +30,22 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     unserved(whole);
 }
 
-/// A domain in a sentence.
-fn in_words(domain: &Str) -> String {
+/// Describes a domain for a sentence.
+fn describe_domain(domain: &Str) -> String {
     if **domain == *"*" { "every host".into() } else { format!("`{domain}`") }
 }
 
-/// Whether a route looks at how the client came, as what is in front of the gateway says.
-fn asks_for_scheme(route: &Route) -> bool {
+/// Whether a route checks the client's scheme, as reported by a proxy in front of the gateway.
+fn checks_scheme(route: &Route) -> bool {
     route.matcher.headers.iter().any(|header| *header.value.name == *"x-forwarded-proto")
 }
 
-/// Redirects to themselves.
+/// Reports redirects to themselves.
 fn loops(whole: &mut Whole<'_>) {
     let mut found = Vec::new();
     for host in whole.ir.listeners.iter().flat_map(|listener| &listener.chains).filter(|chain| is_secure(chain)).flat_map(hosts) {
-        // Where a route asks how the client came, only the others are redirected.
-        if host.routes.iter().any(|route| asks_for_scheme(route)) {
+        // If a route checks the client's scheme, only cleartext requests are redirected.
+        if host.routes.iter().any(|route| checks_scheme(route)) {
             continue;
         }
         let looping = host.routes.iter().find_map(|route| match &route.action {
@@ -57,7 +57,7 @@ fn loops(whole: &mut Whole<'_>) {
         }
     }
     for (at, domain) in found {
-        let of = in_words(&domain);
+        let of = describe_domain(&domain);
         let finding = whole.finding(&codes::REDIRECT_LOOP, Some(at), format!("requests for {of} that come over TLS are redirected to themselves"));
         let by_host = whole.key(Some(at)).is_some_and(|key| matches!(key.kind.as_str(), "Host" | "Mapping"));
         whole.report(finding.help(if by_host {
@@ -68,26 +68,25 @@ fn loops(whole: &mut Whole<'_>) {
     }
 }
 
-/// Whether a manager believes what is in front of it about how the client came: else Envoy overwrites `x-forwarded-proto`
+/// Whether a manager trusts the `x-forwarded-proto` of a proxy in front: otherwise Envoy overwrites it
 /// (`source/common/http/conn_manager_utility.cc`).
 fn believes_others(manager: &HttpConnectionManager) -> bool {
     let is_off = manager.use_remote_address.as_ref().is_some_and(|of| !of.value);
     is_off || manager.xff_num_trusted_hops.as_ref().is_some_and(|hops| hops.value > 0)
 }
 
-/// What is wrong with a virtual host that is served without TLS alone.
+/// The problem of a virtual host that is served only without TLS.
 enum Unserved {
-    /// It redirects to https.
     Redirects,
-    /// All of its routes want TLS.
-    WantsTls,
+    /// All its routes match only requests over TLS.
+    RequiresTls,
 }
 
-/// Hosts that need TLS, and that nothing serves over it.
+/// Reports hosts that need TLS but have no TLS listener.
 fn unserved(whole: &mut Whole<'_>) {
     let chains = || whole.ir.listeners.iter().flat_map(|listener| &listener.chains);
     let domains = |host: &VirtualHost| host.domains.iter().map(|domain| domain.value.clone()).collect::<Vec<_>>();
-    // What is passed through still encrypted has no virtual hosts.
+    // Passed-through TLS connections have no virtual hosts.
     let names =
         |chain: &FilterChain| chain.matcher.iter().flat_map(|matcher| matcher.server_names.clone()).map(|name| name.value).collect::<Vec<_>>();
     let mut secure: HashSet<_> = chains().filter(|chain| is_secure(chain)).flat_map(hosts).flat_map(domains).collect();
@@ -99,8 +98,8 @@ fn unserved(whole: &mut Whole<'_>) {
     });
     let mut found = Vec::new();
     for (manager, host) in managers.flat_map(|manager| manager.routes.virtual_hosts.iter().map(move |host| (manager, host))) {
-        // Where a route asks how the client came, and somebody may say it, something in front of the gateway may end TLS.
-        let asks = host.routes.iter().any(|route| wants_tls(route));
+        // If a route checks the client's scheme, and that header is trusted, a proxy in front of the gateway may terminate TLS.
+        let asks = host.routes.iter().any(|route| requires_tls(route));
         if is_served(host) || asks && believes_others(manager) {
             continue;
         }
@@ -109,11 +108,11 @@ fn unserved(whole: &mut Whole<'_>) {
             _ => None,
         });
         let mut own = host.routes.iter().filter_map(|route| Some((route, written(&route.origins)?))).peekable();
-        let first = own.peek().map(|(_, at)| *at).filter(|_| own.all(|(route, _)| wants_tls(route)));
+        let first = own.peek().map(|(_, at)| *at).filter(|_| own.all(|(route, _)| requires_tls(route)));
         let Some(domain) = host.domains.first() else { continue };
         match (upgrades, first) {
             (Some(at), _) => found.push((Unserved::Redirects, at, domain.value.clone(), asks)),
-            (None, Some(at)) => found.push((Unserved::WantsTls, at, domain.value.clone(), asks)),
+            (None, Some(at)) => found.push((Unserved::RequiresTls, at, domain.value.clone(), asks)),
             (None, None) => {}
         }
     }
@@ -121,7 +120,7 @@ fn unserved(whole: &mut Whole<'_>) {
         if whole.object(Some(at)).is_some_and(|object| object.assumed) {
             continue;
         }
-        let of = in_words(&domain);
+        let of = describe_domain(&domain);
         let before = if asks {
             "where TLS ends before the gateway, give the Listener an `l7Depth`: else Envoy overwrites the X-Forwarded-Proto that it gets"
         } else {
@@ -133,7 +132,7 @@ fn unserved(whole: &mut Whole<'_>) {
                 let finding = whole.finding(&codes::UNSERVED_REDIRECT, Some(at), message);
                 finding.help(format!("serve it over TLS, or take the redirect away; {before}"))
             }
-            Unserved::WantsTls => {
+            Unserved::RequiresTls => {
                 let message = format!("the routes of {of} take only requests that come over TLS, and no listener serves it over TLS");
                 let finding = whole.finding(&codes::UNSERVED_HOST, Some(at), message);
                 finding.help(format!("serve it over TLS, or let requests in cleartext be routed; {before}"))

@@ -1,6 +1,6 @@
-//! References that lead nowhere, or to an object of another kind, that no earlier stage reported.
+//! Reports references to missing objects, or to objects of the wrong kind, that no earlier stage reported.
 //!
-//! What must not be here: which fields refer (dialects), and what is wrong with what is there.
+//! The dialects list the fields that refer.
 
 use super::whole::Whole;
 use crate::relation::{Absence, Reference, references};
@@ -26,7 +26,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     let mut by_name: HashMap<(&Str, Option<&Str>), &Object> = HashMap::new();
     let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
     let mut namespaces: BTreeSet<&str> = BTreeSet::new();
-    // Where Services of a name are.
+    // The Services of each name.
     let mut elsewhere: HashMap<&Str, Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
         by_name.entry((&object.key.name, object.key.namespace.as_ref())).or_insert(object);
@@ -40,7 +40,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let Err(absence) = &reference.to else { continue };
         let key = &reference.key;
         let near = names.get(&(&key.kind, key.namespace.as_ref())).and_then(|names| nearest(&key.name, names.iter().copied()));
-        // An optional reference is reported where there is a Service of a similar name.
+        // An optional reference is reported only if a Service with a similar name exists.
         let is_misspelt = near.is_some() && *key.kind == *"Service";
         let at = Place::origin(reference.at);
         let is_reported = place(&at).is_some_and(|place| reported.contains(&place)) || whole.wrong.contains(&reference.from);
@@ -48,7 +48,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let other = other.filter(|object| is_likely(&object.key.kind, &key.kind, absence));
         let elsewhere = elsewhere.get(&key.name).filter(|_| *key.kind == *"Service" && key.namespace.is_some() && other.is_none());
         let elsewhere = elsewhere.and_then(|all| all.first()).filter(|object| object.key.namespace.is_some());
-        // What looks like a namespace may be the end of a name of DNS.
+        // The last part of a name may be a namespace or a DNS domain.
         let is_namespace = |name: &str| namespaces.contains(name) || nearest(name, namespaces.iter().copied()).is_some();
         let elsewhere = elsewhere.filter(|_| !absence.assumed || key.namespace.as_deref().is_some_and(is_namespace));
         let is_fine = absence.assumed && !is_misspelt && other.is_none() && elsewhere.is_none();
@@ -86,7 +86,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Where something is not found, asks whether the object of nearly that name was meant.
+/// Adds a suggestion to findings about missing objects if an object with a similar name exists.
 pub(super) fn nearest_names(compilation: &mut Compilation) {
     let objects = &compilation.objects;
     let mut names: HashMap<(&Str, Option<&Str>), Vec<&str>> = HashMap::new();
@@ -114,7 +114,7 @@ pub(super) fn nearest_names(compilation: &mut Compilation) {
     }
 }
 
-/// Where a Secret is not found, reports one that is there and cannot be used, one of that name in another namespace, or one of nearly that name.
+/// Extends findings about missing Secrets: an existing but unusable Secret, one of that name in another namespace, or one with a similar name.
 pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
     if !compilation.all_diagnostics().any(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
         return;
@@ -159,7 +159,7 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
         }
     }
     for finding in compilation.sides.iter_mut().flat_map(|side| &mut side.diagnostics).filter(|finding| finding.code == &codes::SECRET_NOT_FOUND) {
-        // The name may be a field of what refers.
+        // The name may be in a field inside the place.
         let Some((object, field)) = path(&finding.place) else { continue };
         let whole = field.strip_suffix(".name").unwrap_or(&field).to_string();
         if let Some((at, what, help)) = found.get(&(object, field)).or_else(|| found.get(&(object, whole))) {
@@ -176,15 +176,15 @@ fn place(of: &Place) -> Option<(ObjectId, u32)> {
     }
 }
 
-/// Whether a name is an address or the machine itself, which no Service is.
+/// Whether a name is an address or the local host, which a Service cannot be.
 fn is_address(name: &str) -> bool {
     name == "localhost" || name.contains(':') || name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// Whether an object of one kind can be taken for one of another: what serves is named like its Service, what is configured is not. Where nothing is
-/// wrong with the absence, an object of the same name is just another one.
-fn is_likely(kind: &str, wanted: &str, absence: &Absence) -> bool {
-    match wanted {
+/// Whether a missing object may be an object of another kind: a serving object is named like its Service, settings are not. If the absence is not a
+/// problem, an object of the same name is unrelated.
+fn is_likely(kind: &str, expected: &str, absence: &Absence) -> bool {
+    match expected {
         "Service" => matches!(kind, "Deployment" | "Pod" | "StatefulSet" | "DaemonSet" | "ExtensionService" | "ReplicaSet" | "ExternalName"),
         "Secret" => matches!(kind, "ConfigMap" | "Certificate" | "SealedSecret" | "ExternalSecret" | "TLSContext"),
         _ => !absence.assumed,

@@ -1,6 +1,6 @@
-//! Expressions that are too large for Envoy, those in Envoy's own words that it does not read, and expressions of which only the order of the routes decides who takes a request.
+//! Reports regular expressions that are too large for Envoy, invalid ones in verbatim configuration, and overlapping ones whose order decides.
 //!
-//! What must not be here: what RE2 refuses to read of fields that dialects lower, which they tell.
+//! The dialects report invalid expressions in fields that they lower.
 
 use super::header::REFUSED;
 use super::whole::{Whole, tables, written};
@@ -20,11 +20,12 @@ const LIMIT_KEY: &str = "re2.max_program_size.error_level";
 /// At most this many expressions of a virtual host are compared with each other.
 const MOST_EXPRESSIONS: usize = 32;
 
-/// At most this many pairs are compared in all.
+/// At most this many pairs are compared in total.
 const MOST_PAIRS: usize = 2000;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
     sizes(whole);
+    repeated_slashes(whole);
     overlaps(whole);
     let all = &whole.ir.delivery.verbatim;
     let mut known = HashMap::new();
@@ -33,7 +34,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Expressions in Envoy's own words that RE2 does not read. `above` is where the nearest value around comes from that comes from anywhere.
+/// Reports expressions in verbatim configuration that RE2 cannot parse. `above` is the origin of the nearest enclosing value that has one.
 fn refused<'a>(whole: &mut Whole<'a>, tree: &'a Tree, above: Option<Origin>, known: &mut HashMap<&'a str, Result<(), RegexError>>) {
     let origin = tree.origin.or(above);
     let fields = tree.fields();
@@ -42,14 +43,29 @@ fn refused<'a>(whole: &mut Whole<'a>, tree: &'a Tree, above: Option<Origin>, kno
     if is_matcher && !expression.text().is_empty() {
         let text = expression.text();
         if let Err(problem) = known.entry(text).or_insert_with(|| re2::check(text)) {
-            let message = format!("Envoy refuses the regular expression `{text}`: {problem}");
+            let message = format!("Envoy rejects the regular expression `{text}`: {problem}");
             let finding = whole.finding(&codes::INVALID_REGEX, expression.origin.or(origin), message);
-            whole.report(finding.help("Envoy refuses the whole resource that has it, and keeps the last good one"));
+            whole.report(finding.help("Envoy rejects the whole resource that has it, and keeps the last good one"));
         }
         return;
     }
     fields.iter().for_each(|(_, value)| refused(whole, value, origin, known));
     tree.items().iter().for_each(|value| refused(whole, value, origin, known));
+}
+
+/// Expressions that end with `/*`: the star repeats the slash, and nothing else may follow.
+fn repeated_slashes(whole: &mut Whole<'_>) {
+    let mut seen: HashSet<&Str> = HashSet::new();
+    for route in whole.routes.clone().iter().copied() {
+        let PathMatch::Regex(Regex { regex, .. }) = &route.matcher.path.value else { continue };
+        let Some(stem) = regex.trim_end_matches('$').strip_suffix("/*").filter(|_| seen.insert(regex)) else { continue };
+        let stem = stem.trim_start_matches('^');
+        let origin = place(whole, route);
+        let example = if stem.is_empty() { "/cart".into() } else { format!("{stem}/cart") };
+        let message = format!("`{stem}/*` is a regular expression here: the star repeats the slash, so `{example}` does not match");
+        let finding = whole.finding(&codes::STAR_REPEATS_SLASH, origin, message);
+        whole.report(finding.help(format!("write `{stem}/.*`, or the prefix `{stem}/`")));
+    }
 }
 
 fn sizes(whole: &mut Whole<'_>) {
@@ -65,31 +81,31 @@ fn sizes(whole: &mut Whole<'_>) {
     for route in whole.routes.clone().iter().copied() {
         let PathMatch::Regex(Regex { regex, max_program_size, .. }) = &route.matcher.path.value else { continue };
         let Some(limit) = max_program_size.as_ref().map(|size| u64::from(size.value)).or(limit) else { continue };
-        // An instruction for each byte: what is short has no large program, unless something is repeated.
+        // A program has about one instruction per byte, so a short expression is small unless it repeats.
         let may_be_large = regex.len() as u64 + 2 > limit || regex.contains('{');
         if !may_be_large || !seen.insert(regex) {
             continue;
         }
         let Some(size) = size::at_least(regex).filter(|size| *size > limit) else { continue };
         let origin = place(whole, route);
-        let message = format!("Envoy refuses this expression: its program has at least {size} instructions, and the limit is {limit}");
+        let message = format!("Envoy rejects this expression: its program has at least {size} instructions, and the limit is {limit}");
         let finding = whole.finding(&codes::REGEX_TOO_LARGE, origin, message);
         whole.report(finding.help(format!("{REFUSED}; repeat less, or allow larger programs")));
     }
 }
 
-/// Where a route's path is written.
+/// Returns the place of a route's path.
 fn place(whole: &Whole<'_>, route: &Route) -> Option<Origin> {
     let is_there = |origin: &Origin| whole.object(Some(*origin)).is_some();
     route.matcher.path.origin.filter(is_there).or_else(|| written(&route.origins))
 }
 
-/// Whether only the path tells two routes apart.
+/// Whether two routes differ only in their path.
 fn same_but_path(one: &RouteMatch, two: &RouteMatch) -> bool {
     one.headers == two.headers && one.query == two.query && one.grpc == two.grpc && one.case_sensitive == two.case_sensitive
 }
 
-/// Whether a text may begin as both do.
+/// Whether a string may begin with both prefixes.
 fn may_meet(one: &str, two: &str) -> bool {
     one.starts_with(two) || two.starts_with(one)
 }
@@ -97,7 +113,7 @@ fn may_meet(one: &str, two: &str) -> bool {
 fn overlaps(whole: &mut Whole<'_>) {
     let mut seen: HashSet<(&Str, &Str)> = HashSet::new();
     let mut hosts: HashSet<usize> = HashSet::new();
-    // Made when they are needed: most expressions begin differently.
+    // Built on demand: most expressions have different prefixes.
     let mut languages: HashMap<&Str, Result<Language, RegexError>> = HashMap::new();
     let mut left = MOST_PAIRS;
     for host in tables(whole.ir).flat_map(|table| &table.virtual_hosts).filter(|host| hosts.insert(Arc::as_ptr(&host.routes).addr())) {
@@ -126,11 +142,11 @@ fn overlaps(whole: &mut Whole<'_>) {
     }
 }
 
-/// Tells of a text that both match, unless one of the two is a special case of the other.
+/// Reports a string that both expressions match, unless one expression is a special case of the other.
 fn overlap(whole: &mut Whole<'_>, (before, other, known): (&Route, &Str, &mut Language), (route, language): (&Route, &mut Language)) {
     let relation = known.relation(language);
     let Some(text) = relation.common else { return };
-    // Where one holds the other, the special case stands before the general one, or `unreachable` tells of it.
+    // A special case is either before the general one, or `unreachable` reports it.
     if relation.first_holds || relation.second_holds {
         return;
     }

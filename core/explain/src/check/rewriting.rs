@@ -1,6 +1,4 @@
-//! Prefixes that are put together with one slash too many or too few, and rewrites that name groups that there are not.
-//!
-//! What must not be here: whether the upstream minds.
+//! Reports prefix rewrites with one slash too many or too few, and rewrites that name missing groups.
 
 use super::whole::{Whole, written};
 use alloc::format;
@@ -12,17 +10,17 @@ use chancery_base::re2::engine::{Finder, greatest_group};
 use chancery_base::resource::{ObjectId, Origin, Sourced};
 use hashbrown::HashSet;
 
-/// A prefix that is replaced.
+/// A replaced prefix.
 struct Replaced<'a> {
     prefix: &'a str,
     by: &'a str,
-    /// What wrote the route.
+    /// The object that made the route.
     owner: Option<ObjectId>,
-    /// Where the replacement is written.
+    /// The place of the replacement.
     origin: Option<Origin>,
 }
 
-/// What prefixes there are, by what wrote them, and which of them are replaced.
+/// The prefixes of each object, and the replaced ones.
 #[derive(Default)]
 struct Found<'a> {
     prefixes: HashSet<(Option<ObjectId>, &'a str)>,
@@ -32,10 +30,10 @@ struct Found<'a> {
 pub(super) fn check(whole: &mut Whole<'_>) {
     groups(whole);
     let mut found = Found::default();
-    lowered(whole, &mut found);
+    collect_lowered(whole, &mut found);
     let all = &whole.ir.delivery.verbatim;
     for tree in all.listeners.iter().chain(&all.routes) {
-        in_envoys_words(tree, None, &mut found);
+        collect_verbatim(tree, None, &mut found);
     }
     let Found { prefixes, replaced } = found;
     for Replaced { prefix, by: other, owner, origin } in replaced {
@@ -49,11 +47,11 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             continue;
         }
         let (begins, ends) = (prefix.ends_with('/'), other.ends_with('/'));
-        // `impossible` reports what is no plain path.
+        // `impossible` reports invalid paths.
         if begins == ends || prefix.is_empty() || other.is_empty() || !prefix.starts_with('/') || prefix.contains(['?', '#', '*', '{', ' ']) {
             continue;
         }
-        // Contour makes a route with the slash and one without of each.
+        // Contour makes two routes of each, with and without the slash.
         let twin: String = if begins { prefix.trim_end_matches('/').into() } else { format!("{prefix}/") };
         if prefixes.contains(&(owner, twin.as_str())) {
             continue;
@@ -69,7 +67,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     }
 }
 
-/// Rewrites by regular expressions.
+/// Checks rewrites by regular expressions.
 fn groups(whole: &mut Whole<'_>) {
     for route in whole.routes.clone().iter() {
         let (rewrite, origin) = match &route.action {
@@ -103,8 +101,8 @@ fn groups(whole: &mut Whole<'_>) {
     }
 }
 
-/// Of routes that a dialect lowers.
-fn lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
+/// Collects prefixes of routes that a dialect lowers.
+fn collect_lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
     let is_there = |origin: &Origin| whole.object(Some(*origin)).is_some();
     for (route, forward) in whole.forwards() {
         let (PathMatch::Prefix(prefix) | PathMatch::PathSeparatedPrefix(prefix)) = &route.matcher.path.value else { continue };
@@ -117,8 +115,8 @@ fn lowered<'a>(whole: &Whole<'a>, found: &mut Found<'a>) {
     }
 }
 
-/// Of routes that a dialect writes in Envoy's own words. `above` is where the nearest value around comes from that comes from anywhere.
-fn in_envoys_words<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found<'a>) {
+/// Collects prefixes of routes that a dialect writes verbatim. `above` is the origin of the nearest enclosing value that has one.
+fn collect_verbatim<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found<'a>) {
     let own = tree.origin.or(above);
     let (matcher, by) = (tree.get("match"), tree.at(&["route", "prefix_rewrite"]));
     let prefix = ["prefix", "path_separated_prefix"].map(|name| matcher.get(name)).into_iter().find(|prefix| !prefix.text().is_empty());
@@ -130,6 +128,6 @@ fn in_envoys_words<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut Found<
         }
         return;
     }
-    tree.fields().iter().for_each(|(_, value)| in_envoys_words(value, own, found));
-    tree.items().iter().for_each(|value| in_envoys_words(value, own, found));
+    tree.fields().iter().for_each(|(_, value)| collect_verbatim(value, own, found));
+    tree.items().iter().for_each(|value| collect_verbatim(value, own, found));
 }

@@ -1,6 +1,4 @@
-//! Settling: which findings are shown and how severe they are, as the user has decided, for all resources and for single ones.
-//!
-//! What must not be here: what is found.
+//! Applies the user's decisions to findings: which are shown and how severe they are, for all resources and for single ones.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -11,11 +9,10 @@ use chancery_base::resource::{ObjectId, Objects, nearest};
 use chancery_text::{NodeId, Str};
 use core::mem;
 
-/// The annotation by which a resource says which findings about it are not to be reported: `CODE: REASON`, several of them on lines of their
-/// own or with `;` between them.
+/// The annotation by which a resource suppresses findings about itself: `CODE: REASON`, several on separate lines or separated by `;`.
 pub const ANNOTATION: &str = "chancery.dev/ignore";
 
-/// One finding that is not to be reported.
+/// A suppressed finding.
 struct Suppression {
     object: ObjectId,
     node: NodeId,
@@ -24,7 +21,7 @@ struct Suppression {
     used: bool,
 }
 
-/// Drops and judges a compilation's findings.
+/// Drops suppressed findings of a compilation and sets severities.
 pub(super) fn settle(compilation: &mut Compilation, policy: &Policy) {
     let mut suppressions = suppressions(&compilation.objects);
     let mut whole = mem::take(&mut compilation.diagnostics);
@@ -44,7 +41,7 @@ pub(super) fn settle(compilation: &mut Compilation, policy: &Policy) {
     }
 }
 
-/// Gives findings the severities that the user has decided on.
+/// Sets the severities that the user has decided on.
 fn judge(found: &mut Vec<Diagnostic>, policy: &Policy) {
     if policy.severities.is_empty() {
         return;
@@ -75,7 +72,7 @@ fn suppressions(objects: &Objects) -> Vec<Suppression> {
 
 fn is_suppressed(finding: &Diagnostic, compilation: &Compilation, suppressions: &mut [Suppression]) -> bool {
     let stands_in = finding.place.object();
-    // Configuration in an annotation belongs to whose annotation it is.
+    // Configuration in an annotation belongs to the annotated object.
     let holder = stands_in.and_then(|object| compilation.objects.get(object)?.parent).map(|(holder, _)| holder);
     let is_about = |object: ObjectId| {
         let key = compilation.objects.get(object).map(|object| &object.key);

@@ -1,6 +1,6 @@
-//! Requests that are lost because the routes that share them do not take all of them.
+//! Reports requests that are lost because the routes that share them cover less than 100 %.
 //!
-//! What must not be here: what a controller does with weights, and routes that no request reaches (`unreachable`).
+//! The dialects define the meaning of weights; `unreachable` reports unreachable routes.
 
 use super::cover::{Cover, covered, runtime};
 use super::whole::{Whole, tables, written};
@@ -20,8 +20,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if host.routes.iter().all(|route| route.matcher.fraction.is_none()) {
             continue;
         }
-        // From the last to the first: what is asked of a route is whether one behind it takes its requests, be it a share of them, which is
-        // then looked at itself.
+        // From last to first: each route needs a later route that matches the rest of its requests. If that later route also matches only a share,
+        // it is checked itself.
         let (matchers, fractions): (Vec<RouteMatch>, Vec<_>) = host
             .routes
             .iter()
@@ -35,7 +35,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let mut regex_is_behind = false;
         for ((route, fraction), cover) in host.routes.iter().rev().zip(fractions).zip(covered(&matchers, &runtime)) {
             let (taken, all) = fraction.map_or((1, 1), |fraction| simulate::fraction(&fraction, &runtime));
-            // Which paths an expression takes is not always decided.
+            // The paths of an expression cannot always be determined.
             if taken < all && cover == Cover::Nothing && !regex_is_behind {
                 let percent = taken as f64 * 100.0 / all as f64;
                 let (path, rest) = (path(&route.matcher.path.value), 100.0 - percent);

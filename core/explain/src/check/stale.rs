@@ -1,7 +1,6 @@
-//! What was right once, or somewhere else: versions that no cluster serves any more, annotations of other controllers, placeholders
-//! that were not replaced, and the quotes of a word processor.
+//! Reports outdated or foreign content: removed API versions, annotations of other controllers, unreplaced placeholders, and typographic quotes.
 //!
-//! What must not be here: deprecated fields and versions of a dialect's own kinds, which the dialect tells.
+//! The dialects report deprecated fields and versions of their own kinds.
 
 use super::whole::Whole;
 use alloc::format;
@@ -11,7 +10,7 @@ use chancery_base::diagnostic::{Diagnostic, Place, Severity, codes};
 use chancery_base::resource::{Object, REDACTED};
 use chancery_text::{Node, Value, quoted};
 
-/// Versions that are gone: `apiVersion`, kind (empty: any), what there is instead, since when.
+/// Removed versions: `apiVersion`, kind (empty: any), the replacement, and the version that removed it.
 const GONE: &[(&str, &str, &str, &str)] = &[
     ("extensions/v1beta1", "Ingress", "networking.k8s.io/v1", "Kubernetes 1.22"),
     ("networking.k8s.io/v1beta1", "Ingress", "networking.k8s.io/v1", "Kubernetes 1.22"),
@@ -31,7 +30,7 @@ const GONE: &[(&str, &str, &str, &str)] = &[
     ("gateway.networking.k8s.io/v1alpha2", "HTTPRoute", "gateway.networking.k8s.io/v1", "Gateway API 1.0"),
 ];
 
-/// What annotations of controllers begin with.
+/// Prefixes of controllers' annotations.
 const CONTROLLERS: &[(&str, &str)] = &[
     ("nginx.ingress.kubernetes.io/", "ingress-nginx"),
     ("nginx.org/", "NGINX's own controller"),
@@ -43,17 +42,17 @@ const CONTROLLERS: &[(&str, &str)] = &[
     ("konghq.com/", "Kong"),
 ];
 
-/// Words that ask somebody to put something in, in any case.
-const ORDERS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME"];
+/// Placeholder words that request a replacement, in any case.
+const PLACEHOLDERS: &[&str] = &["CHANGEME", "CHANGE_ME", "CHANGE-ME", "REPLACEME", "REPLACE_ME", "REPLACE-ME"];
 
-/// Notes for later, as capital letters: in small ones they are names.
+/// Note words, only in capital letters: in lower case they are names.
 const NOTES: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), "TBD"];
 
-/// Fields with text for people, in which angle brackets are markup.
-const TEXTS: &[&str] = &["body", "text_format", "inlineString"];
+/// Fields for human-readable text, in which angle brackets are markup.
+const PROSE_FIELDS: &[&str] = &["body", "text_format", "inlineString"];
 
-/// Parts of host names and of paths in examples, in any case.
-const YOURS: &[&str] = &[
+/// Parts of example host names and paths, in any case.
+const EXAMPLE_NAMES: &[&str] = &[
     "yourdomain",
     "your-domain",
     "your_domain",
@@ -69,7 +68,7 @@ const YOURS: &[&str] = &[
     "my-domain",
 ];
 
-/// How deep objects are looked into for placeholders.
+/// Objects are searched to this depth for placeholders.
 const DEEPEST: usize = 32;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -78,7 +77,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         if *object.key.kind == *"Ingress" {
             foreign(whole, object);
         }
-        // A definition of Consul has neither a version nor a `spec`: the whole is what it specifies.
+        // A Consul definition has neither a version nor a `spec`: the whole object is its specification.
         if let Some(spec) = object.root.get("spec").or_else(|| object.api_version.is_empty().then_some(&object.root)) {
             placeholders(whole, object, spec);
         }
@@ -102,7 +101,7 @@ fn foreign(whole: &mut Whole<'_>, object: &Object) {
     let is_first = whole.side.compilation.sides().next().is_some_and(|first| core::ptr::eq(first.side, whole.side.side));
     for entry in annotations.into_iter().flatten() {
         let Some((_, whose)) = CONTROLLERS.iter().find(|(prefix, _)| entry.key.starts_with(prefix)) else { continue };
-        // An annotation that another dialect reads is right, and one that no dialect reads is reported once.
+        // An annotation that another dialect reads is valid, and one that no dialect reads is reported once.
         let mut sides = whole.side.compilation.sides();
         if sides.any(|side| is_own(side.dialect(), &entry.key)) || !is_first {
             continue;
@@ -123,7 +122,7 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
     while let Some((node, depth)) = nodes.pop() {
         match &node.value {
             Value::Object(object) if depth < DEEPEST => {
-                nodes.extend(object.iter().filter(|entry| !TEXTS.contains(&&*entry.key)).map(|entry| (&entry.value, depth + 1)));
+                nodes.extend(object.iter().filter(|entry| !PROSE_FIELDS.contains(&&*entry.key)).map(|entry| (&entry.value, depth + 1)));
             }
             Value::Array(items) if depth < DEEPEST => nodes.extend(items.iter().map(|item| (item, depth + 1))),
             Value::String(text) if **text != *REDACTED => {
@@ -144,9 +143,9 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
     }
 }
 
-/// How bad it is that a text is a placeholder; nothing where it is none. What programs replace may be replaced later.
+/// Returns the severity if a text is a placeholder. A program may replace its own variables later, so these are less severe.
 fn placeholder(text: &str) -> Option<Severity> {
-    // Text of several lines, and sentences, are for people or are programs.
+    // Texts of several lines and sentences are documentation or programs.
     if text.contains('\n') {
         return None;
     }
@@ -155,24 +154,24 @@ fn placeholder(text: &str) -> Option<Severity> {
         return Some(Severity::Notice);
     }
     let is_value = !text.contains(' ');
-    let has_mark = is_value && text.split(['.', '/', ':', '@', ',']).any(is_mark);
+    let has_mark = is_value && text.split(['.', '/', ':', '@', ',']).any(is_placeholder_word);
     (is_bracketed(text) || has_mark || text.starts_with("YOUR_") || text.starts_with("YOUR-")).then_some(Severity::Warning)
 }
 
-/// Whether a variable of a shell or of a program like it stands in a text.
+/// Whether a text contains a variable of a shell or a similar program.
 fn names_variable(text: &str, open: &str, close: char) -> bool {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | ':'));
     text.split(open).skip(1).any(|rest| rest.split_once(close).is_some_and(|(name, _)| is_name(name)))
 }
 
-/// Whether a text begins with a variable of a shell, as they are usually called. In the middle of a text, `$` may be a part of an expression.
+/// Whether a text begins with a usual shell variable. Elsewhere in a text, `$` may be a part of an expression.
 fn begins_with_variable(text: &str) -> bool {
     let name = text.strip_prefix('$').unwrap_or_default();
     let name = &name[..name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len())];
     name.len() > 1 && name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(|c: char| c.is_ascii_lowercase())
 }
 
-/// What is within the quotes that a word processor makes of ordinary ones, where they are around the whole. Sentences may well have them inside.
+/// Returns the text inside typographic quotes if they enclose the whole text. Sentences may contain them.
 fn in_curly_quotes(text: &str) -> Option<&str> {
     const QUOTES: [char; 5] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
     let inner = text.strip_prefix(QUOTES)?.strip_suffix(QUOTES)?;
@@ -185,9 +184,9 @@ fn is_bracketed(text: &str) -> bool {
     inner.is_some_and(|inner| !inner.is_empty() && inner.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ')))
 }
 
-/// Whether a part of a name stands for what somebody should put in.
-fn is_mark(word: &str) -> bool {
+/// Whether a part of a name is a word that asks for a replacement.
+fn is_placeholder_word(word: &str) -> bool {
     let is_one_of = |all: &[&str]| all.iter().any(|known| word.eq_ignore_ascii_case(known));
     let is_filled = word.len() > 2 && word.bytes().all(|byte| matches!(byte, b'x' | b'X'));
-    is_one_of(YOURS) || is_one_of(ORDERS) || NOTES.contains(&word) || is_filled || is_bracketed(word)
+    is_one_of(EXAMPLE_NAMES) || is_one_of(PLACEHOLDERS) || NOTES.contains(&word) || is_filled || is_bracketed(word)
 }

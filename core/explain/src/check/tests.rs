@@ -1,6 +1,6 @@
-//! What a user decides about findings, and what is not reported although it looks like it.
+//! Severities and suppressions that a user sets, and false positives that are not reported.
 
-mod refused;
+mod rejected;
 
 use super::check;
 use alloc::format;
@@ -26,14 +26,14 @@ spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
 ---
 ";
 
-/// A Mapping whose prefix and rewrite do not fit, with an annotation.
+/// A Mapping with an annotation whose prefix and rewrite do not fit.
 fn mapping(annotation: &str) -> String {
     format!(
         "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop, annotations: {{chancery.dev/ignore: {annotation}}}}}\nspec: {{hostname: '*', prefix: /shop, service: shop}}\n"
     )
 }
 
-/// Codes and severities of what is found.
+/// Codes and severities of the findings.
 fn found(text: &str, policy: Policy) -> Vec<(&'static str, Severity)> {
     let inputs = Inputs::one("gateway.yaml", format!("{GATEWAY}{text}"));
     let mut compilation = compile(&inputs, &Options::default(), crate::testing::ALL);
@@ -62,7 +62,7 @@ fn an_annotation_ignores_a_code_with_a_reason() {
 }
 
 #[test]
-fn an_ignored_code_that_does_not_occur_has_a_severity_too() {
+fn unused_suppression_has_a_severity() {
     let other = "'open-cors: it is public'";
     assert_eq!(found(&mapping(other), decided("unused-suppression", Level::Off)), [("rewrite-slashes", Severity::Notice)]);
 }
@@ -85,7 +85,7 @@ fn without_a_time_no_certificate_has_expired() {
 }
 
 #[test]
-fn certificates_of_an_application_gateway_are_in_time_and_for_their_hosts() {
+fn app_gateway_certificates_are_checked() {
     let example = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/examples/ingress/tls-redirect.yaml"));
     let of = |text: &str, at: &str| {
         let mut compilation = compile(&Inputs::one("a.yaml", text), &for_people(Options::default()), crate::testing::ALL);
@@ -98,7 +98,7 @@ fn certificates_of_an_application_gateway_are_in_time_and_for_their_hosts() {
     assert_eq!(of(example, "2199-06-01"), ["certificate-expired"]);
 }
 
-/// Codes of what is found about a Mapping.
+/// Codes of the findings about a Mapping.
 fn of_mapping(fields: &str) -> Vec<&'static str> {
     let text = format!("apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: shop}}\nspec: {{{fields}}}\n");
     found(&text, Policy::default()).into_iter().map(|(code, _)| code).collect()
@@ -113,7 +113,7 @@ fn impossible_paths_are_reported() {
     for path in ["/m/*", "/m/**/x", "/m/{id}/", "/m/:id"] {
         assert_eq!(codes(path), ["literal-pattern"], "{path}");
     }
-    // Emissary leaves adjacent slashes as they are; what follows may go on with a dot, or after a colon.
+    // Emissary keeps adjacent slashes; a prefix may be continued by a dot, or after a colon.
     for path in ["", "/", "/m", "/m//x/", "/.", "/m/..", "/.well-known/", "/m%20x/", "/v1/m:undelete", "/m/{}/", "/~m/", "/m/(x)/"] {
         assert_eq!(codes(path), [""; 0], "{path}");
     }
@@ -136,7 +136,7 @@ fn impossible_hosts_and_methods_are_reported() {
 }
 
 #[test]
-fn what_envoy_refuses_of_a_whole_listener_or_answer_is_reported() {
+fn rejected_listeners_and_bodies_are_reported() {
     let refused = |text: &str| found_alone(text).iter().any(|(code, _)| *code == "refused-by-envoy");
     let tcp = |host: &str| {
         let http = format!("{GATEWAY}{}---\n", mapping("''"));
@@ -154,7 +154,7 @@ fn what_envoy_refuses_of_a_whole_listener_or_answer_is_reported() {
 }
 
 #[test]
-fn a_condition_on_the_host_that_one_of_several_hosts_meets_is_fine() {
+fn host_condition_met_by_one_host_is_valid() {
     let codes = |hosts: [&str; 2]| {
         let mut text = GATEWAY.replace("hostname: '*'", &format!("hostname: {}", hosts[0]));
         let other = hosts[1];
@@ -243,7 +243,7 @@ fn a_service_in_another_namespace_is_not_used() {
 }
 
 #[test]
-fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
+fn missing_secret_suggests_other_namespace() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop, namespace: shop}\nspec: {hostname: shop.example.com, tlsSecret: {name: cert}}\n";
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: certs}\ntype: kubernetes.io/tls\nstringData: {tls.crt: '', tls.key: ''}\n";
     let helps = |text: String| {
@@ -260,7 +260,7 @@ fn a_secret_in_another_namespace_is_named_where_one_is_missing() {
 }
 
 #[test]
-fn a_service_that_emissary_reads_otherwise_is_reported() {
+fn misread_emissary_service_is_reported() {
     let helps = |service: &str| {
         let meta = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\n";
         let text = format!("{meta}spec: {{hostname: '*', prefix: /a/, service: '{service}'}}\n");
@@ -272,7 +272,7 @@ fn a_service_that_emissary_reads_otherwise_is_reported() {
     assert_eq!(helps("https:/web"), ["write `https://web`"]);
     assert_eq!(helps("web 80"), ["write `web:80`"]);
     assert_eq!(helps("web/api"), ["write the path in `rewrite`"]);
-    assert!(helps("web:http").iter().all(String::is_empty), "Emissary says so itself");
+    assert!(helps("web:http").iter().all(String::is_empty), "Emissary reports it itself");
     for service in ["web", "web.shop:80", "https://web/", "http://web:8080", "[::1]:80", "web?"] {
         assert_eq!(helps(service), [""; 0], "{service}");
     }
@@ -288,14 +288,14 @@ fn weights_that_fall_short_lose_requests() {
     let (a, b) = (mapping("a", "/cart/", ", weight: 70"), mapping("b", "/cart/", ", weight: 10"));
     let lost = [("invalid-weight", Severity::Warning)];
     assert_eq!(found(&[a.clone(), b.clone()]), lost);
-    assert_eq!(found(&[mapping("a", "/cart/", ", weight: 20")]), [("field-without-effect", Severity::Warning)], "a single one takes all");
+    assert_eq!(found(&[mapping("a", "/cart/", ", weight: 20")]), [("field-without-effect", Severity::Warning)], "a single route matches all");
     assert_eq!(found(&[a.clone(), b.clone(), mapping("c", "/cart/", "")]), [], "the one without a weight takes the rest");
     assert_eq!(found(&[a.clone(), mapping("b", "/cart/", ", weight: 30")]), []);
-    assert_eq!(found(&[a.clone(), b.clone(), mapping("c", "/", "")]), [], "a shorter prefix takes the rest");
+    assert_eq!(found(&[a.clone(), b.clone(), mapping("c", "/", "")]), [], "a shorter prefix matches the rest");
     assert_eq!(found(&[a, b, mapping("c", "/other/", "")]), lost);
 }
 
-/// Codes, severities and help of what is found under Contour with a Gateway and a route that names `parent` as its Gateway.
+/// Codes, severities and help of the findings in Contour's input with a Gateway and a route whose Gateway is `parent`.
 fn under_a_gateway(parent: &str) -> Vec<(&'static str, Severity, String)> {
     let api = "apiVersion: gateway.networking.k8s.io/v1\nkind:";
     let text = [
@@ -316,16 +316,20 @@ fn under_a_gateway(parent: &str) -> Vec<(&'static str, Severity, String)> {
 }
 
 #[test]
-fn a_route_of_a_misspelt_gateway_is_found_with_what_follows_of_it() {
+fn misspelt_gateway_and_its_consequence_are_reported() {
     assert_eq!(under_a_gateway("eg"), []);
     let found = under_a_gateway("egg");
     let of = |code: &str| found.iter().filter(|(name, ..)| *name == code).map(|(_, severity, help)| (*severity, help.as_str())).collect::<Vec<_>>();
     assert_eq!(of("dangling-reference"), [(Severity::Warning, "did you mean `eg`?")]);
     assert!(matches!(of("no-listener")[..], [(Severity::Warning, _)]), "{found:?}");
-    assert_eq!(of("no-effect"), [(Severity::Notice, "it has an effect once Gateway eg.shop has one")], "what follows of another finding is a notice");
+    assert_eq!(
+        of("no-effect"),
+        [(Severity::Notice, "it has an effect once Gateway eg.shop has one")],
+        "a consequence of another finding is a notice"
+    );
 }
 
-/// What is said about placeholders in Consul's definition of a service.
+/// Counts findings about placeholders in a Consul service definition.
 fn placeholders(token: &str) -> usize {
     let text = format!("service {{\n  name = \"web\"\n  port = 80\n  token = \"{token}\"\n  address = \"CHANGEME\"\n}}\n");
     let mut compilation = compile(&Inputs::one("web.hcl", text), &Options::default(), crate::testing::ALL);
@@ -334,12 +338,12 @@ fn placeholders(token: &str) -> usize {
 }
 
 #[test]
-fn a_withheld_token_is_no_placeholder() {
+fn redacted_token_is_not_a_placeholder() {
     assert_eq!(placeholders("8c1f0e3a-90c2-4a3e-9d0a-5f1c6b2d7e4f"), 1, "the address alone is one");
 }
 
 #[test]
-fn a_cluster_whose_type_does_not_fit_its_address_is_refused() {
+fn cluster_type_must_fit_its_address() {
     let refused = |cluster: &str| -> Vec<String> {
         let text = format!(
             "{{Kind: jwt-provider, Name: okta, Issuer: 'https://id.example.com', JSONWebKeySet: {{Remote: {{URI: 'https://jwks.example.com/keys', \
@@ -352,18 +356,18 @@ fn a_cluster_whose_type_does_not_fit_its_address_is_refused() {
         let refused = compilation.all_diagnostics().filter(|finding| finding.code.name == "refused-by-envoy");
         refused.map(|finding| finding.message.clone()).collect()
     };
-    let is_static = "Envoy refuses the cluster `jwks_cluster_okta`: its type is STATIC, and `jwks.example.com` is no IP address";
+    let is_static = "Envoy rejects the cluster `jwks_cluster_okta`: its type is STATIC, and `jwks.example.com` is no IP address";
     assert_eq!(refused(""), [is_static]);
     assert_eq!(refused("JWKSCluster: {DiscoveryType: STATIC}"), [is_static]);
-    let eds = "Envoy refuses the cluster `jwks_cluster_okta`: its type is EDS, and it does not say where endpoints come from";
+    let eds = "Envoy rejects the cluster `jwks_cluster_okta`: its type is EDS, and it does not say where endpoints come from";
     assert_eq!(refused("JWKSCluster: {DiscoveryType: EDS}"), [eds]);
-    let original = "Envoy refuses the cluster `jwks_cluster_okta`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED";
+    let original = "Envoy rejects the cluster `jwks_cluster_okta`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED";
     assert_eq!(refused("JWKSCluster: {DiscoveryType: ORIGINAL_DST}"), [original]);
     assert_eq!(refused("JWKSCluster: {DiscoveryType: STRICT_DNS}"), [""; 0]);
 }
 
 #[test]
-fn only_services_without_endpoints_are_assumed_to_have_some() {
+fn only_services_without_endpoints_get_assumed_ones() {
     let service =
         |name: &str| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}, namespace: shop}}\nspec: {{ports: [{{port: 80}}]}}\n");
     let slice = "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {name: a-x7, namespace: shop, labels: {kubernetes.io/service-name: a}}\n\
@@ -374,8 +378,8 @@ fn only_services_without_endpoints_are_assumed_to_have_some() {
         let options = Options::default().in_dialect("contour").with("missing", OptionValue::Text("assume".into()));
         let compilation = compile(&Inputs::one("shop.yaml", text.as_str()), &options, crate::testing::ALL);
         let made = compilation.objects.assumed().map(|object| object.key.name.as_str().into());
-        let told = compilation.all_diagnostics().filter(|finding| finding.code.name == "assumed-object").map(|finding| finding.message.clone());
-        made.chain(told).collect()
+        let reported = compilation.all_diagnostics().filter(|finding| finding.code.name == "assumed-object").map(|finding| finding.message.clone());
+        made.chain(reported).collect()
     };
     let services = service("a") + &service("b");
     assert_eq!(
@@ -387,7 +391,7 @@ fn only_services_without_endpoints_are_assumed_to_have_some() {
 }
 
 #[test]
-fn a_kind_that_its_group_does_not_have_is_an_error_with_the_nearest_kind() {
+fn unknown_kind_suggests_nearest_kind() {
     let object = |version: &str, kind: &str| format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\n");
     let reported = |dialect: &'static Dialect, text: &str| -> Vec<(Severity, String)> {
         let mut compilation = compile(&Inputs::one("a.yaml", text), &Options::of(dialect), crate::testing::ALL);
@@ -408,7 +412,7 @@ fn a_kind_that_its_group_does_not_have_is_an_error_with_the_nearest_kind() {
     assert_eq!(reported(&chancery_ambassador::DIALECT, &object("getambassador.io/v2", "Maping")).len(), 1, "the stage has reported it");
 }
 
-/// Contour's statuses of an input, compiled as for people, by kind.
+/// Contour's statuses of an input, compiled with default assumptions, by kind.
 fn status_of(text: &str, kind: &str) -> Option<String> {
     let options = for_people(Options::of(&chancery_contour::DIALECT));
     let found = compile(&Inputs::one("input.yaml", text), &options, crate::testing::ALL);
@@ -417,7 +421,7 @@ fn status_of(text: &str, kind: &str) -> Option<String> {
 }
 
 #[test]
-fn statuses_are_those_of_the_configuration_that_is_assumed() {
+fn statuses_include_assumed_objects() {
     let example = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/examples/contour/gateway.yaml"));
     assert!(status_of(example, "Gateway").is_some_and(|status| status.contains("Valid Gateway")));
     let without: Vec<&str> = example.split("---").filter(|document| !document.contains("kind: ContourConfiguration")).collect();
@@ -425,7 +429,7 @@ fn statuses_are_those_of_the_configuration_that_is_assumed() {
 }
 
 #[test]
-fn what_is_assumed_causes_no_error() {
+fn assumed_objects_cause_no_error() {
     let errors = |dialect: &'static Dialect, text: &str| {
         let mut found = compile(&Inputs::one("input.yaml", text), &for_people(Options::of(dialect)), crate::testing::ALL);
         check(&mut found, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
@@ -456,7 +460,7 @@ spec: {hostname: a.test, tlsSecret: {name: s}, tlsContext: {name: ctx}}
     assert_eq!(errors(&chancery_ambassador::DIALECT, host), Vec::<String>::new());
 }
 
-/// What is found of these codes in a Mapping, with the text that would mend it.
+/// Findings of these codes in a Mapping, with the suggested fix.
 fn of_text(service: &str) -> Vec<(&'static str, Option<String>)> {
     let mapping = format!(
         "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\nspec: {{hostname: '*', prefix: /shop/, service: {service}}}\n"
@@ -469,7 +473,7 @@ fn of_text(service: &str) -> Vec<(&'static str, Option<String>)> {
 }
 
 #[test]
-fn what_a_shell_would_replace_is_a_placeholder() {
+fn shell_variable_is_a_placeholder() {
     for left in ["'$SERVICE:80'", "'${SERVICE}'", "'{{ service }}'", "'$SHOP_HOST'"] {
         assert_eq!(of_text(left), [("placeholder", None)], "{left}");
     }
@@ -479,7 +483,7 @@ fn what_a_shell_would_replace_is_a_placeholder() {
 }
 
 #[test]
-fn the_quotes_of_a_word_processor_are_part_of_the_text() {
+fn typographic_quotes_are_reported() {
     assert_eq!(of_text("\u{201c}shop\u{201d}"), [("suspicious-text", Some("\"shop\"".into()))]);
     assert_eq!(of_text("\u{2018}shop\u{2019}"), [("suspicious-text", Some("\"shop\"".into()))]);
     assert_eq!(of_text("\u{201c}shop in town\u{201d}"), [("suspicious-text", Some("\"shop in town\"".into()))]);
@@ -488,7 +492,7 @@ fn the_quotes_of_a_word_processor_are_part_of_the_text() {
 }
 
 #[test]
-fn an_annotation_that_nobody_reads_is_said_once() {
+fn unread_annotation_is_reported_once() {
     let ingress = "---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -509,7 +513,7 @@ spec: {ingressClassName: contour, defaultBackend: {service: {name: web, port: {n
 }
 
 #[test]
-fn a_secret_that_is_there_is_not_asked_for() {
+fn unusable_secret_is_not_reported_as_missing() {
     let help = |secret: &str| -> Vec<Option<String>> {
         let host = "---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: shop}\nspec: {hostname: a.example.com, tlsSecret: {name: shop}}\n";
         let text = format!("{GATEWAY}{}{host}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: shop}}\n{secret}\n", mapping("''"));
@@ -525,7 +529,7 @@ fn a_secret_that_is_there_is_not_asked_for() {
 }
 
 #[test]
-fn what_the_controller_of_another_language_refuses_is_not_idle_for_this_one() {
+fn object_rejected_by_other_dialect_is_not_idle() {
     let ingress = "---
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -558,7 +562,7 @@ spec: {ports: [{port: 80}]}
 }
 
 #[test]
-fn the_end_of_a_name_of_dns_is_no_namespace() {
+fn dns_suffix_is_not_a_namespace() {
     let service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: shop, namespace: default}\nspec: {ports: [{port: 80}]}\n";
     let of = |host: &str| found(&format!("{}{service}", mapping("''").replace("service: shop", &format!("service: {host}"))), Policy::default());
     let dangling = ("dangling-reference", Severity::Warning);
@@ -567,7 +571,7 @@ fn the_end_of_a_name_of_dns_is_no_namespace() {
 }
 
 #[test]
-fn a_certificate_for_hosts_that_are_elsewhere_is_no_error() {
+fn certificate_for_external_hosts_is_valid() {
     let context = "---\napiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: t}\nspec: {hosts: [a.example.com], secret: a}\n";
     let options = for_people(Options::default().in_dialect("ambassador"));
     let mut compilation = compile(&Inputs::one("tls.yaml", context), &options, crate::testing::ALL);
@@ -577,11 +581,11 @@ fn a_certificate_for_hosts_that_are_elsewhere_is_no_error() {
     let whole = options.with("missing", OptionValue::Text("error".into()));
     let errors = compile(&Inputs::one("tls.yaml", context), &whole, crate::testing::ALL);
     let says = |finding: &Diagnostic| finding.code.name == "no-hosts" && finding.severity == Severity::Error;
-    assert!(errors.all_diagnostics().any(says), "Emissary says so of a whole cluster");
+    assert!(errors.all_diagnostics().any(says), "Emissary reports it for a whole cluster");
 }
 
 #[test]
-fn an_ingress_of_another_class_is_no_slip_unless_the_class_is_nearly_known() {
+fn unknown_class_is_reported_only_if_similar() {
     let of = |class: &str| {
         let text = format!(
             "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}\n---\n\
@@ -595,7 +599,7 @@ fn an_ingress_of_another_class_is_no_slip_unless_the_class_is_nearly_known() {
     assert_eq!(of("contuor"), [Severity::Warning]);
 }
 
-/// Codes and severities of what is found of an input alone, compiled as for people.
+/// Codes and severities of the findings in a single input, compiled with default assumptions.
 fn found_alone(text: &str) -> Vec<(&'static str, Severity)> {
     let mut compilation = compile(&Inputs::one("alone.yaml", text), &for_people(Options::default()), crate::testing::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
@@ -603,7 +607,7 @@ fn found_alone(text: &str) -> Vec<(&'static str, Severity)> {
 }
 
 #[test]
-fn an_ingress_for_another_controller_is_a_warning_where_there_is_nothing_else() {
+fn only_foreign_ingress_is_a_warning() {
     let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i}\nspec: {ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}}\n";
     let severity = |text: &str| found_alone(text).into_iter().find(|(code, _)| *code == "class-not-ours").map(|(_, severity)| severity);
     assert_eq!(severity(ingress), Some(Severity::Warning));
@@ -618,7 +622,7 @@ fn a_redirect_to_https_needs_a_listener_with_tls() {
     };
     assert!(of("INSECURE", "Redirect"));
     assert!(!of("INSECURE", "Route"));
-    assert!(of("XFP", "Redirect"), "Envoy overwrites what a client says of how it came");
+    assert!(of("XFP", "Redirect"), "Envoy overwrites the client's X-Forwarded-Proto");
     assert!(!of("XFP, l7Depth: 1", "Redirect"), "what is in front of the gateway may end TLS");
     let rejects = GATEWAY.replace("Route", "Reject");
     let wants_tls = |text: &str| found_alone(&format!("{text}{}", mapping("''"))).iter().any(|(code, _)| *code == "unserved-host");
@@ -641,7 +645,7 @@ fn a_redirect_to_https_needs_a_listener_with_tls() {
 }
 
 #[test]
-fn a_route_in_cleartext_beside_redirects_is_reported_alone() {
+fn only_cleartext_route_without_redirect_is_reported() {
     let routes =
         "routes: [{conditions: [{prefix: /ws}], permitInsecure: true, services: [{name: web, port: 80}]}, {services: [{name: web, port: 80}]}]";
     let spec = format!("spec: {{virtualhost: {{fqdn: a.example.com, tls: {{secretName: t}}}}, {routes}}}");
@@ -657,12 +661,12 @@ fn a_route_in_cleartext_beside_redirects_is_reported_alone() {
 }
 
 #[test]
-fn a_route_around_what_tls_requests_are_asked_for_is_reported() {
+fn cleartext_route_without_required_auth_is_reported() {
     let host = "virtualhost: {fqdn: a.example.com, tls: {secretName: t}, authorization: {extensionRef: {name: auth}}, \
                 jwtProviders: [{name: p, default: true, issuer: i, remoteJWKS: {uri: \"https://j.example.com/k\"}}]}";
     let extension =
         "apiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: auth}\nspec: {services: [{name: s, port: 1}]}\n";
-    let told = |route: &str| {
+    let reported = |route: &str| {
         let spec = format!("spec: {{{host}, routes: [{{services: [{{name: web, port: 80}}]{route}}}]}}");
         let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n---\n{extension}");
         let mut compilation = compile(&Inputs::one("p.yaml", text), &for_people(Options::default()), crate::testing::ALL);
@@ -671,15 +675,15 @@ fn a_route_around_what_tls_requests_are_asked_for_is_reported() {
         of_code.map(|finding| finding.message.clone()).collect::<Vec<_>>()
     };
     let asked = |what: &str| [format!("{what} asked for only over TLS: this route forwards requests for http://a.example.com without asking")];
-    assert_eq!(told(""), [""; 0], "it redirects");
-    assert_eq!(told(", permitInsecure: true"), asked("authorization and a valid token are"));
+    assert_eq!(reported(""), [""; 0], "it redirects");
+    assert_eq!(reported(", permitInsecure: true"), asked("authorization and a valid token are"));
     let open = ", permitInsecure: true, authPolicy: {disabled: true}";
-    assert_eq!(told(open), asked("a valid token is"));
-    assert_eq!(told(&format!("{open}, jwtVerificationPolicy: {{disabled: true}}")), [""; 0], "it is open over TLS too");
+    assert_eq!(reported(open), asked("a valid token is"));
+    assert_eq!(reported(&format!("{open}, jwtVerificationPolicy: {{disabled: true}}")), [""; 0], "it is open over TLS too");
 }
 
 #[test]
-fn what_no_controller_reads_is_a_warning_where_there_is_nothing_else() {
+fn only_unread_input_is_a_warning() {
     let foreign = "apiVersion: traefik.io/v1alpha1\nkind: IngressRoute\nmetadata: {name: i}\nspec: {}\n";
     assert_eq!(found_alone(foreign), [("assumed-dialect", Severity::Notice), ("unknown-kind", Severity::Warning)]);
     let beside = found_alone(&format!("{foreign}---{GATEWAY}{}", mapping("''")));

@@ -1,6 +1,4 @@
-//! Timeouts and retries that contradict one another.
-//!
-//! What must not be here: values that are wrong by themselves.
+//! Reports timeouts and retries that contradict each other. The dialects report invalid single values.
 
 use super::whole::{Whole, clusters_of, is_written};
 use alloc::boxed::Box;
@@ -11,7 +9,7 @@ use chancery_base::ir::{Forward, Priority, RetryPolicy};
 use chancery_base::resource::Sourced;
 use core::time::Duration;
 
-/// Envoy's `circuit_breakers.thresholds.max_retries` by default. At most these many retries hardly need a limit of their own.
+/// Envoy's default of `circuit_breakers.thresholds.max_retries`. Up to this many retries need no separate limit.
 const RETRIES_AT_ONCE: u32 = 3;
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -28,7 +26,7 @@ fn seconds(of: Duration) -> String {
     if millis.is_multiple_of(1000) { format!("{} s", millis / 1000) } else { format!("{millis} ms") }
 }
 
-/// A time that is limited at all.
+/// Returns a timeout that is not infinite.
 fn limited(time: Option<&Sourced<Duration>>) -> Option<&Sourced<Duration>> {
     time.filter(|time| !time.value.is_zero())
 }
@@ -39,24 +37,24 @@ fn timeouts(whole: &mut Whole<'_>, forward: &Forward) {
     let tries = forward.retry.as_ref().and_then(|retry| limited(retry.value.per_try_timeout.as_ref()));
     if let Some(each) = tries.filter(|each| is_written(each.origin) && each.value >= timeout.value) {
         let message = format!("each try may take {}, but the whole request has only {all}: there is never time for a retry", seconds(each.value));
-        tell(whole, each, timeout, message);
+        report(whole, each, timeout, message);
     }
     let idle = limited(forward.idle_timeout.as_ref());
     if let Some(idle) = idle.filter(|idle| is_written(idle.origin) && is_written(timeout.origin) && idle.value < timeout.value) {
         let message = format!("a request without traffic ends after {}, so a slower upstream never gets its {all}", seconds(idle.value));
-        tell(whole, idle, timeout, message);
+        report(whole, idle, timeout, message);
     }
     for (name, _) in clusters_of(forward) {
         let Some(cluster) = whole.clusters.get(name).copied() else { continue };
         let connect = &cluster.connect_timeout;
         if is_written(connect.origin) && connect.value > timeout.value {
             let message = format!("connecting may take {}, but the whole request has only {all}", seconds(connect.value));
-            tell(whole, connect, timeout, message);
+            report(whole, connect, timeout, message);
         }
     }
 }
 
-fn tell(whole: &mut Whole<'_>, short: &Sourced<Duration>, timeout: &Sourced<Duration>, message: String) {
+fn report(whole: &mut Whole<'_>, short: &Sourced<Duration>, timeout: &Sourced<Duration>, message: String) {
     let mut finding = whole.finding(&codes::TIMEOUT_CONFLICT, short.origin, message);
     if is_written(timeout.origin) {
         finding = finding.related(Place::origin(timeout.origin), "the timeout of the whole request");

@@ -1,6 +1,4 @@
-//! Routes that no request can reach: another takes all that they would take.
-//!
-//! What must not be here: what proves it (`cover`).
+//! Reports routes that no request can reach, because another route matches all their requests. The proof is in `cover`.
 
 use super::cover::{Cover, covered, runtime};
 use super::whole::{Whole, tables, written};
@@ -16,14 +14,14 @@ use core::ptr;
 use hashbrown::{HashMap, HashSet};
 use pb::route::RouteMatch;
 
-/// Reports resources none of whose routes can be reached.
+/// Reports resources without any reachable route.
 pub(super) fn check(whole: &mut Whole<'_>) {
     let ir = whole.ir;
     let runtime = runtime(ir);
     let matchers: HashMap<usize, RouteMatch> =
         whole.routes.iter().map(|route| (ptr::from_ref(*route).addr(), emit::route_matcher(ir, &route.matcher))).collect();
     let mut seen = HashSet::new();
-    // How many routes each place of the input makes, how many of them are covered, and by whom.
+    // For each place of the input: the number of routes it makes, how many of them are covered, and the covering route.
     let mut made: BTreeMap<Origin, (usize, usize, Option<Origin>)> = BTreeMap::new();
     for host in tables(ir).flat_map(|table| &table.virtual_hosts).filter(|host| seen.insert(Arc::as_ptr(&host.routes).addr())) {
         let ordered = host.routes.iter().filter_map(|route| Some((matchers.get(&Arc::as_ptr(route).addr())?, written(&route.origins))));
@@ -41,8 +39,8 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     for (origin, (all, hidden, by)) in made {
         let Some(other) = whole.key(by).filter(|_| all == hidden) else { continue };
         let message =
-            format!("no request reaches this: {} comes before it in every virtual host and takes all of its requests", ResourceRef::from(other));
+            format!("no request reaches this: {} comes before it in every virtual host and matches all of its requests", ResourceRef::from(other));
         let finding = whole.finding(&codes::UNREACHABLE_ROUTE, Some(origin), message);
-        whole.report(finding.related(Place::origin(by), "this one takes them"));
+        whole.report(finding.related(Place::origin(by), "this one matches them"));
     }
 }

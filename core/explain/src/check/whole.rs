@@ -1,6 +1,4 @@
-//! What all checks look at: each route once, wherever it is used, and where findings go.
-//!
-//! What must not be here: any check.
+//! The shared input of all checks: each route once, and the list of findings. Contains no check.
 
 use crate::relation::{Reference, references};
 use alloc::string::String;
@@ -13,25 +11,24 @@ use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Rule};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// One gateway of a side, and what was found in it. Copies share what they look at.
+/// One gateway of a side, and its findings. Copies share the input.
 #[derive(Clone)]
 pub(super) struct Whole<'a> {
     pub side: SideRef<'a>,
-    /// What the gateway does; nothing where no gateway of the side runs.
+    /// The gateway's configuration; empty if no gateway of the side runs.
     pub ir: &'a Ir,
-    /// Every route once: virtual hosts of several listeners share them.
+    /// Every route once: virtual hosts of several listeners share routes.
     pub routes: Arc<[&'a Route]>,
-    /// By name.
     pub clusters: Arc<HashMap<&'a Str, &'a Cluster>>,
-    /// What objects refer to by a field.
+    /// References by field.
     pub references: Arc<[Reference]>,
-    /// Objects that the stages reported, or that another replaced: they need no further report.
+    /// Objects that the stages reported, or that another object replaced: they need no further report.
     pub wrong: Arc<HashSet<ObjectId>>,
     found: Vec<Diagnostic>,
     reported: HashSet<u64>,
 }
 
-/// What the gateways of a side have in common.
+/// The input that all gateways of a side share.
 pub(super) struct OfSide<'a> {
     side: SideRef<'a>,
     references: Arc<[Reference]>,
@@ -61,7 +58,7 @@ impl<'a> Whole<'a> {
         Self { side: of.side, ir, routes: routes.into(), clusters, references, wrong, found: Vec::new(), reported: HashSet::new() }
     }
 
-    /// Routes that forward, with what belongs to forwarding.
+    /// Routes that forward, with their action.
     pub fn forwards(&self) -> impl Iterator<Item = (&'a Route, &'a Forward)> + use<'a> {
         let routes = self.routes.clone();
         (0..routes.len()).filter_map(move |at| routes.get(at).copied()).filter_map(|route| match &route.action {
@@ -82,14 +79,13 @@ impl<'a> Whole<'a> {
         of_routes.chain(by_filter).collect()
     }
 
-    /// The clusters of routes, each with the service among the references that its object names: where that names one only, of those that
-    /// are `wanted`.
-    pub fn named_services<'r>(&self, references: &'r [Reference], wanted: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, &'r Reference)> {
+    /// Returns the clusters of routes, each with the service that its object names, if the object names exactly one that meets `is_included`.
+    pub fn named_services<'r>(&self, references: &'r [Reference], is_included: impl Fn(&Reference) -> bool) -> Vec<(&'a Str, &'r Reference)> {
         if self.routes.is_empty() {
             return Vec::new();
         }
         let mut services: HashMap<ObjectId, Vec<&Reference>> = HashMap::new();
-        for reference in references.iter().filter(|reference| reference.relation == "service" && wanted(reference)) {
+        for reference in references.iter().filter(|reference| reference.relation == "service" && is_included(reference)) {
             services.entry(reference.from).or_default().push(reference);
         }
         let mut out = Vec::new();
@@ -98,7 +94,7 @@ impl<'a> Whole<'a> {
         }
         for (route, forward) in self.forwards() {
             let targets = clusters_of(forward);
-            // Of several clusters, an origin says whose each is.
+            // With several clusters, only origins show which object names which.
             let alone = targets.len() == 1 && route.origins.len() == 1;
             for (name, origin) in targets {
                 let owner = origin.or_else(|| route.origins.first().copied().filter(|_| alone)).map(|origin| origin.object());
@@ -110,37 +106,36 @@ impl<'a> Whole<'a> {
         out
     }
 
-    /// The object that an origin names; nothing for what the controller has built in.
+    /// Returns the object of an origin; `None` for values that the controller has built in.
     pub fn object(&self, origin: Option<Origin>) -> Option<&'a Object> {
         self.side.objects().get(origin?.object())
     }
 
-    /// The name of the object that an origin names.
+    /// Returns the name of an origin's object.
     pub fn key(&self, origin: Option<Origin>) -> Option<&'a ResourceKey> {
         self.object(origin).map(|object| &object.key)
     }
 
-    /// A finding where an origin leads, about its object.
+    /// Creates a finding at the place of an origin, about its object.
     pub fn finding(&self, code: &'static Code, origin: Option<Origin>, message: impl Into<String>) -> Diagnostic {
         let mut finding = Diagnostic::new(code, message, Place::origin(origin));
         finding.resource = self.key(origin).cloned();
         finding
     }
 
-    /// Reports it, unless it was reported: the same value may be in use in several places.
+    /// Reports a finding unless it was already reported: the same value may be used in several places.
     pub fn report(&mut self, finding: Diagnostic) {
         if self.reported.insert(finding.fingerprint()) {
             self.found.push(finding);
         }
     }
 
-    /// What was found.
+    /// Returns the findings.
     pub fn finish(self) -> Vec<Diagnostic> {
         self.found
     }
 }
 
-/// All tables of routes.
 pub(super) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
     let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let inline = filters.filter_map(|filter| match filter {
@@ -150,17 +145,17 @@ pub(super) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
     inline.chain(ir.tables.iter().map(|table| &**table))
 }
 
-/// Whether a person wrote the value, in a field of its own.
+/// Whether a user wrote the value, in its own field.
 pub(super) fn is_written(origin: Option<Origin>) -> bool {
     origin.is_some_and(|origin| origin.object() != ObjectId::BUILT_IN && origin.rule() == Rule::Field)
 }
 
-/// The first origin that is part of the input.
+/// Returns the first origin that is part of the input.
 pub(super) fn written(origins: &[Origin]) -> Option<Origin> {
     origins.iter().copied().find(|origin| origin.object() != ObjectId::BUILT_IN)
 }
 
-/// The clusters that a route forwards to.
+/// Returns the clusters that a route forwards to.
 pub(super) fn clusters_of(forward: &Forward) -> Vec<(&Str, Option<Origin>)> {
     match &forward.clusters {
         UpstreamClusters::One(name) => Vec::from([(&name.value, name.origin)]),

@@ -1,9 +1,10 @@
-//! Certificates and keys that both sides give to Envoy from the same Secret, with another content. What Envoy gets names them alone.
+//! Compares certificates and keys that both sides read from the same Secret with different content. Envoy's configuration only contains their
+//! names.
 //!
-//! Keys are compared here and told nowhere. What must not be here: what else differs.
+//! Keys are compared but never shown.
 
 use super::{Change, ChangeKind, FieldChange, SideSource};
-use crate::{OriginView, certificate_words};
+use crate::{OriginView, describe_certificate};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +12,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Holder, SecretPart, SecretReference};
 use chancery_base::resource::{Origin, REDACTED};
 
-/// A change for each Secret or ConfigMap.
+/// Returns one change for each Secret or ConfigMap.
 pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
     let [old, new] = [before, after].map(|side| side.gateway.ir.secret_references());
     let mut changes: BTreeMap<(Holder, String), Change> = BTreeMap::new();
@@ -24,7 +25,7 @@ pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_
         let views = |side: &SideSource<'_>, origins: &[Origin]| -> Vec<OriginView> {
             origins.iter().map(|origin| OriginView::of(*origin, side.gateway.of(), side.positions)).filter(|view| view.resource.is_some()).collect()
         };
-        // Consul's have no namespace: `inline-certificate:shop`.
+        // Consul's names have no namespace: `inline-certificate:shop`.
         let name = match reference.namespace.as_str() {
             "" => reference.name.replace(':', " "),
             namespace => format!("{namespace}/{}", reference.name),
@@ -51,8 +52,8 @@ pub(in crate::compare) fn compare(before: &SideSource<'_>, after: &SideSource<'_
     changes.into_values().collect()
 }
 
-/// What may be told of a content: of certificates, for whom and until when they are.
+/// Describes a content without secrets: for certificates, their names and expiry.
 fn words(reference: &SecretReference, content: &[u8]) -> String {
-    let of_certificates = if reference.part == SecretPart::PrivateKey { None } else { certificate_words(content) };
+    let of_certificates = if reference.part == SecretPart::PrivateKey { None } else { describe_certificate(content) };
     of_certificates.unwrap_or_else(|| REDACTED.into())
 }

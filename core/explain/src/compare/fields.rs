@@ -1,6 +1,4 @@
-//! Fields that differ between two trees, and messages as trees.
-//!
-//! What must not be here: which messages are compared.
+//! Finds fields that differ between two trees, and converts messages to trees. Does not choose the messages.
 
 use super::order::common_ends;
 use crate::OriginView;
@@ -12,25 +10,24 @@ use chancery_envoy_api::any::AnyMessage;
 use chancery_envoy_api::json;
 use chancery_text::{Node, Value, to_json};
 
-/// A field that differs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FieldChange {
     /// Its path, as `route.timeout` or `spec.headers[0]`.
     pub path: String,
-    /// Its value on the first side as JSON; `None` where it has none.
+    /// Its value on the first side as JSON; `None` if it is not set there.
     pub before: Option<String>,
     /// Its value on the second side as JSON.
     pub after: Option<String>,
-    /// What made it on the first side.
+    /// Its origin on the first side.
     pub before_from: Option<OriginView>,
-    /// What made it on the second side.
+    /// Its origin on the second side.
     pub after_from: Option<OriginView>,
 }
 
 /// Longer values are cut.
 const LONGEST: usize = 160;
 
-/// A field that differs, with the nodes on both sides.
+/// A field that differs, with the nodes of both sides.
 pub(in crate::compare) struct FoundDifference<'a> {
     pub path: String,
     /// JSON pointer from the root.
@@ -46,15 +43,15 @@ impl FoundDifference<'_> {
     }
 }
 
-/// Fields of messages that are left out, each by its message's full name and its own.
-pub(super) type Without = &'static [(&'static str, &'static str)];
+/// Fields of messages to leave out: the full name of the message, and the name of the field.
+pub(super) type OmittedFields = &'static [(&'static str, &'static str)];
 
-/// A message as a tree, what is sensitive in it hidden.
-pub(super) fn tree(message: &dyn AnyMessage, without: Without) -> Node {
+/// Converts a message to a tree in which sensitive values are hidden.
+pub(super) fn tree(message: &dyn AnyMessage, without: OmittedFields) -> Node {
     tree_of(message, &json::Style::COMPACT.redact().without(without))
 }
 
-/// A value in few words.
+/// Shows a value in short form.
 pub(super) fn shown(node: &Node) -> String {
     let text = to_json(node, false);
     match text.char_indices().nth(LONGEST) {
@@ -63,7 +60,7 @@ pub(super) fn shown(node: &Node) -> String {
     }
 }
 
-/// The fields that differ, in the order of the first tree, then of the second. Trees are as deep as readers let them be.
+/// Returns the differing fields, in the order of the first tree, then of the second. Readers limit the depth of trees.
 pub(in crate::compare) fn differences<'a>(before: &'a Node, after: &'a Node) -> Vec<FoundDifference<'a>> {
     let mut found = Vec::new();
     walk(String::new(), String::new(), Some(before), Some(after), &mut found);
@@ -86,7 +83,7 @@ fn walk<'a>(path: String, pointer: String, before: Option<&'a Node>, after: Opti
         (Some(Value::Array(a)), Some(Value::Array(b))) => {
             let (head, tail) = common_ends(a, b, Node::eq);
             let (a_end, b_end) = (a.len() - tail, b.len() - tail);
-            // What is between is compared one by one, as far as both sides reach.
+            // The elements between equal ends are compared by position.
             for at in head..a_end.max(b_end) {
                 let (left, right) = (a.get(at).filter(|_| at < a_end), b.get(at).filter(|_| at < b_end));
                 walk(format!("{path}[{at}]"), format!("{pointer}/{at}"), left, right, found);

@@ -1,7 +1,7 @@
-//! Certificates of which a source has only the names, as Consul issues them while proxies run, and that an Envoy has in place. Neither side says
-//! what the other should be, so that they are not compared.
+//! Handles certificates that the source only names and Envoy has inline, as Consul issues them to running proxies. Neither side defines what the
+//! other should have, so they are not compared.
 //!
-//! What must not be here: certificates that both sides name, or both have.
+//! Does not handle certificates that both sides name or both have inline.
 
 use super::settled::in_contexts;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -14,8 +14,8 @@ use pb::listener::Listener;
 use pb::tls::{CertificateValidationContext, CommonTlsContext, common_tls_context::CombinedCertificateValidationContext};
 use pb::tls::{SdsSecretConfig, common_tls_context::ValidationContextType};
 
-/// Puts the names of the source in the place of certificates that the Envoy has where the source names one that it does not know. Both sides are
-/// settled. The names.
+/// Replaces Envoy's inline certificates by the source's names, if the source names a certificate that it does not have. Both configurations must be
+/// settled. Returns the names.
 pub(super) fn by_name(source: &EnvoyConfig, envoy: &mut EnvoyConfig) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let clusters: BTreeMap<&str, &Cluster> = source.clusters.iter().map(|of| (of.message.name.as_str(), &of.message)).collect();
@@ -105,7 +105,7 @@ mod tests {
         SdsSecretConfig { name: name.into(), ..Default::default() }
     }
 
-    /// What a source says: names, and which name the server shows.
+    /// A source's context: certificates by name, and the name that the server must have.
     fn of_source(server: &str) -> CommonTlsContext {
         let combined = CombinedCertificateValidationContext {
             default_validation_context: Some(CertificateValidationContext { trust_chain_verification: server.len() as i32, ..Default::default() }),
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// The same in place, as an Envoy tells it.
+    /// The same context with inline certificates, as an Envoy reports it.
     fn of_envoy(server: &str) -> CommonTlsContext {
         let context = CertificateValidationContext { trusted_ca: text("CA"), trust_chain_verification: server.len() as i32, ..Default::default() };
         CommonTlsContext {
@@ -130,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn issued_certificates_are_no_difference_and_what_is_beside_them_is() {
+    fn only_issued_certificates_are_left_out() {
         let (source, mut same, mut other) = (side(of_source("a")), side(of_envoy("a")), side(of_envoy("bb")));
         let names: Vec<String> = by_name(&source, &mut same).into_iter().collect();
         assert_eq!(names, ["leaf:web", "roots"]);
         assert_eq!(source, same);
         by_name(&source, &mut other);
-        assert_ne!(source, other, "what else is asked of the server is compared");
+        assert_ne!(source, other, "other requirements on the server are compared");
     }
 
     #[test]
-    fn certificates_that_both_have_in_place_are_compared() {
+    fn inline_certificates_of_both_sides_are_compared() {
         let (source, mut envoy) = (side(of_envoy("a")), side(of_envoy("a")));
         let before = envoy.clone();
         assert!(by_name(&source, &mut envoy).is_empty());

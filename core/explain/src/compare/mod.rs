@@ -1,10 +1,9 @@
-//! Two configurations compared: resources, and what Envoy gets of them, each by its name or, where it moved or was renamed, by what it is.
+//! Compares two configurations: resources, and the resulting Envoy configuration. Parts are matched by name, or by content if they moved or were
+//! renamed.
 //!
-//! Either side may be a compilation, which knows the lines that things come from, or what was read of a running Envoy.
+//! A side is a compilation, with origins, or the configuration of a running Envoy.
 //!
-//! Which requests that changes is in [`requests`].
-//!
-//! What must not be here: reading and rendering.
+//! Changed requests are in [`requests`]. Does not read or render.
 
 mod app_gateway;
 mod certificates;
@@ -35,36 +34,31 @@ use chancery_base::output_map::OutputMap;
 use chancery_envoy::config::EnvoyConfig;
 use chancery_text::{Node, to_json};
 
-/// One side.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
-    /// What Envoy has.
     pub config: &'a EnvoyConfig,
-    /// What made it, where that is known.
+    /// Its compilation, if known.
     pub source: Option<SideSource<'a>>,
 }
 
-/// What made a configuration.
+/// The compilation of a side.
 #[derive(Clone, Copy)]
 pub struct SideSource<'a> {
-    /// The gateway.
     pub gateway: GatewayRef<'a>,
-    /// Places in its input.
     pub positions: &'a Positions<'a>,
     /// Where in the bootstrap each origin went.
     pub map: &'a OutputMap,
 }
 
-/// An input that was compiled.
+/// A compiled input.
 #[derive(Clone, Copy)]
 pub struct Written<'a> {
-    /// A side of it; which one changes nothing.
+    /// Any side of the compilation; all sides give the same result.
     pub of: SideRef<'a>,
-    /// Places in it.
     pub positions: &'a Positions<'a>,
 }
 
-/// What became of something.
+/// How a part or resource changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -72,11 +66,11 @@ pub enum ChangeKind {
     Added,
     /// Only the first side has it.
     Removed,
-    /// Both have it, and it differs.
+    /// Both sides have it, with different content.
     Changed,
-    /// Both have it, under another name.
+    /// Both sides have it, under different names.
     Renamed,
-    /// Both have it, in another place or order.
+    /// Both sides have it, in different places or orders.
     Moved,
 }
 
@@ -94,74 +88,70 @@ impl ChangeKind {
     }
 }
 
-/// One thing that differs.
+/// A changed part or resource.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Change {
-    /// What became of it.
     pub change: ChangeKind,
-    /// What it is: a resource's kind, or `bootstrap` (what an Envoy is started with besides resources), `listener`, `filter chain`, `virtual host`, `host` (that routes ask for
-    /// by themselves), `route`, `cluster`, `endpoints`, `secret`.
+    /// A resource's kind, or a part: `bootstrap` (an Envoy's start configuration besides resources), `listener`, `filter chain`, `virtual host`,
+    /// `host` (named by routes themselves), `route`, `cluster`, `endpoints`, `secret`.
     pub kind: String,
-    /// Its name, on the second side where both have it.
+    /// Its name, on the second side if both have it.
     pub name: String,
-    /// Its name or place on the first side, where that is another.
+    /// Its name or place on the first side, if it differs.
     pub was: Option<String>,
-    /// What is to be said of a virtual host under another name: how many of its routes are the same.
+    /// For a renamed virtual host: how many of its routes are unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The fields that differ.
     pub fields: Vec<FieldChange>,
-    /// What made it on the first side.
+    /// Its origins on the first side.
     pub before: Vec<OriginView>,
-    /// What made it on the second side.
+    /// Its origins on the second side.
     pub after: Vec<OriginView>,
 }
 
-/// What differs between what two Envoys get.
+/// The differences between the configurations of two Envoys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnvoyChanges {
-    /// What differs of what was compared.
     pub changes: Vec<Change>,
-    /// What was left out.
+    /// The parts that were left out.
     pub uncompared: Uncompared,
 }
 
-/// What differs.
+/// All differences between two sides.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Comparison {
-    /// Of resources; empty where a side has none, as a running Envoy.
+    /// Changed resources; empty if a side has none, as a running Envoy.
     pub resources: Vec<Change>,
-    /// Of what Envoy gets.
+    /// Changed parts of Envoy's configuration.
     pub envoy: Vec<Change>,
-    /// Of the controller's own configuration as it takes effect.
+    /// Changed settings of the controller, with their effect.
     pub settings: Vec<SettingView>,
-    /// What was left out.
+    /// The parts that were left out.
     #[serde(skip_serializing_if = "Uncompared::is_empty")]
     pub uncompared: Uncompared,
 }
 
-/// A setting of the controller that differs.
+/// A changed setting of the controller.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SettingView {
     /// Its path in the controller's configuration.
     pub path: String,
-    /// What it was, as JSON.
+    /// Its old value as JSON.
     pub before: Option<String>,
-    /// What it is, as JSON.
+    /// Its new value as JSON.
     pub after: Option<String>,
-    /// What the change takes.
+    /// How the change takes effect.
     pub takes: Takes,
 }
 
 impl Comparison {
-    /// Whether nothing differs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.envoy.is_empty() && self.settings.is_empty()
     }
 }
 
-/// Compares: resources, what Envoy gets, and the controller's own settings.
+/// Compares resources, Envoy's configuration, and the controller's own settings.
 #[must_use]
 pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     let sources = before.source.as_ref().zip(after.source.as_ref());
@@ -171,20 +161,20 @@ pub fn compare(before: &Side<'_>, after: &Side<'_>) -> Comparison {
     Comparison { resources, envoy, settings, uncompared }
 }
 
-/// Compares the resources of two inputs. Which of their gateways the sources name changes nothing.
+/// Compares the resources of two inputs. The result does not depend on the gateways that the sources name.
 #[must_use]
 pub fn compare_resources(before: &SideSource<'_>, after: &SideSource<'_>) -> Vec<Change> {
     resources::compare(&before.written(), &after.written())
 }
 
-/// Compares the resources of two inputs, whatever their gateways are.
+/// Compares the resources of two inputs.
 #[must_use]
 pub fn compare_written(before: &Written<'_>, after: &Written<'_>) -> Vec<Change> {
     resources::compare(before, after)
 }
 
-/// Compares what the Envoys of two gateways get. What a running Envoy reports is compared as if all of it stood in place. Certificates of which the
-/// source has only the names are left out, and named; so is what an Envoy was started with, where a server sends it the rest.
+/// Compares the configurations of two Envoys. A running Envoy's configuration is first settled, as if all parts were inline. Certificates that the
+/// source only names are left out and listed; so is an Envoy's bootstrap, if a server sends the rest.
 #[must_use]
 pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
     if before.source.is_some() && after.source.is_some() {
@@ -205,13 +195,13 @@ pub fn compare_envoy(before: &Side<'_>, after: &Side<'_>) -> EnvoyChanges {
         _ => return EnvoyChanges { changes, uncompared: Uncompared { endpoints, ..Uncompared::default() } },
     };
     if started::is_served(running) {
-        started::leave_out(&mut changes, lost, &started::bootstrap_only(source.gateway));
-        started::leave_out(&mut changes, gained, &started::started_with(running));
+        started::remove_changes(&mut changes, lost, &started::bootstrap_only(source.gateway));
+        started::remove_changes(&mut changes, gained, &started::started_with(running));
     }
     EnvoyChanges { changes, uncompared: Uncompared { certificates: issued.into_iter().collect(), endpoints } }
 }
 
-/// Compares what a controller does with its own configuration; nothing where the controllers are not the same.
+/// Compares how a controller interprets its own configuration; empty if the controllers differ.
 #[must_use]
 pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -> Vec<SettingView> {
     if before.dialect != after.dialect {
@@ -227,14 +217,14 @@ impl<'a> SideSource<'a> {
         Written { of: self.gateway.of(), positions: self.positions }
     }
 
-    /// The resource that a route was written in; `None` for a route that the controller adds by itself.
+    /// Returns the resource that a route was written in; `None` for a route that the controller adds by itself.
     fn owner(&self, route: &str) -> Option<ResourceRef> {
         let made = self.map.get(route).or_else(|| self.map.get(&alloc::format!("{route}/match")))?;
         let views = made.iter().map(|origin| OriginView::of(*origin, self.gateway.of(), self.positions));
         views.filter(|view| view.span.is_some()).find_map(|view| view.resource)
     }
 
-    /// What made a place in the bootstrap.
+    /// Returns the origins of a place in the bootstrap.
     fn origins(&self, pointer: &str) -> Vec<OriginView> {
         let made = self.map.lookup(pointer);
         let origins = made.iter().flat_map(|made| made.origins.iter().copied());

@@ -1,17 +1,15 @@
-//! What keeps its order.
-//!
-//! What must not be here: what is put in order.
+//! Finds parts of lists that keep their order.
 
 use alloc::vec::Vec;
 
-/// How many elements of two lists are the same from their beginning, and how many of the rest from their end.
+/// Counts the equal elements at the start of two lists, and of the rest at the end.
 pub(super) fn common_ends<T>(one: &[T], two: &[T], mut same: impl FnMut(&T, &T) -> bool) -> (usize, usize) {
     let head = one.iter().zip(two).take_while(|(a, b)| same(a, b)).count();
     let rest = one.iter().skip(head).rev().zip(two.iter().skip(head).rev());
     (head, rest.take_while(|(a, b)| same(a, b)).count())
 }
 
-/// The longest run of pairs whose second numbers rise, by patience.
+/// Returns the longest run of pairs whose second numbers rise, by patience sorting.
 pub(super) fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let second = |at: usize| pairs.get(at).map_or(0, |pair| pair.1);
     let mut ends: Vec<usize> = Vec::new();

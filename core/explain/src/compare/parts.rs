@@ -1,9 +1,9 @@
-//! What Envoy has, taken apart: listeners, filter chains, tables, virtual hosts, routes, clusters, endpoints, certificates, each without
-//! the next. What is the same on both sides is not taken apart.
+//! Compares Envoy's configuration part by part: listeners, filter chains, tables, virtual hosts, routes, clusters, endpoints, certificates, each
+//! without the parts inside it. Equal parts are not divided further.
 //!
-//! What must not be here: resources.
+//! Does not compare resources; see `resources`.
 
-use super::fields::{Without, differences, tree};
+use super::fields::{OmittedFields, differences, tree};
 use super::order::{common_ends, rising};
 use super::{Change, ChangeKind, FieldChange, Side, renames};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,9 +18,8 @@ use chancery_text::{Value, to_json};
 use hashbrown::HashSet;
 use pb::hcm::http_connection_manager::RouteSpecifier;
 
-/// What a part is without: the parts that lie in it. Whether a table is asked for or stands in its connection manager makes no difference;
-/// what is in it is compared by itself.
-const INNER: Without = &[
+/// The inner parts that are left out of a part. A table may be inline or requested by name; its content is compared separately.
+const INNER: OmittedFields = &[
     ("envoy.config.listener.v3.Listener", "filter_chains"),
     ("envoy.config.listener.v3.Listener", "default_filter_chain"),
     ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "rds"),
@@ -29,38 +28,38 @@ const INNER: Without = &[
     ("envoy.config.route.v3.VirtualHost", "routes"),
 ];
 
-/// One thing that Envoy has.
+/// A part of Envoy's configuration.
 struct Part<'a> {
     kind: &'static str,
-    /// What it lies in.
+    /// The enclosing part.
     scope: String,
     name: String,
     pointer: String,
-    /// With what lies in it.
+    /// The message, including inner parts.
     message: &'a dyn AnyMessage,
-    /// The same, of routes.
+    /// The message of a route.
     route: Option<&'a pb::route::Route>,
 }
 
 impl Part<'_> {
     fn same(&self, other: &Self) -> bool {
-        // Most routes are the same, which is seen without writing them.
+        // Most routes are equal, which is decided without serialising them.
         if self.route.is_some() && self.route == other.route {
             return true;
         }
         match self.kind {
             "route" | "cluster" | "endpoints" | "secret" => self.message.equals(other.message),
-            // The rest holds parts that are compared by themselves.
+            // The remaining messages contain parts that are compared separately.
             _ => self.text() == other.text(),
         }
     }
 
-    /// Of routes: which requests it takes.
+    /// The matcher of a route.
     fn matcher(&self) -> Option<&pb::route::RouteMatch> {
         self.route?.r#match.as_ref()
     }
 
-    /// All but its name, for finding it under another.
+    /// The content without the name, to find the part under another name.
     fn nameless(&self) -> String {
         let mut tree = tree(self.message, INNER);
         if let Value::Object(members) = &mut tree.value {
@@ -81,7 +80,7 @@ impl Part<'_> {
 }
 
 pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
-    // Renamed hosts are reported once; all else is compared as if they had had that name before.
+    // Renamed hosts are reported once; all other parts are compared as if the hosts already had their new names.
     let renames = renames::find(before, after);
     let config = (!renames.names.is_empty()).then(|| renames::renamed(before.config, &renames.names));
     let before = &Side { config: config.as_ref().unwrap_or(before.config), source: before.source };
@@ -103,7 +102,7 @@ pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
         moved.was = Some("another place among its routes".into());
         changes.push(moved);
     }
-    // What is the same but for its name, or for what it lies in.
+    // Parts that are equal except for their name or enclosing part.
     let mut bodies: BTreeMap<(&str, String), Vec<&Part<'_>>> = BTreeMap::new();
     for part in left.iter().rev() {
         bodies.entry((part.kind, part.nameless())).or_default().push(part);
@@ -129,7 +128,7 @@ pub(super) fn compare(before: &Side<'_>, after: &Side<'_>) -> Vec<Change> {
     );
     let rank = |kind: &str| KINDS.iter().position(|known| *known == kind);
     changes.sort_by(|a, b| (rank(&a.kind), &a.name, a.change).cmp(&(rank(&b.kind), &b.name, b.change)));
-    // Chains that differ in the connections that they take may hold the same.
+    // Chains that match different connections may have equal content.
     changes.dedup_by(|a, b| (a.change, &a.kind, &a.name, &a.was, &a.fields) == (b.change, &b.kind, &b.name, &b.was, &b.fields));
     changes
 }
@@ -144,7 +143,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     };
     let part = new.or(old);
     let mut fields = Vec::new();
-    // Key material is compared and never told.
+    // Key material is compared but never shown.
     if let (Some(old), Some(new), true) = (old, new, part.is_some_and(|part| part.kind != "secret")) {
         let (a, b) = (tree(old.message, INNER), tree(new.message, INNER));
         fields.extend(differences(&a, &b).iter().map(|found| {
@@ -167,10 +166,10 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     }
 }
 
-/// By what routes of both sides are known to be the same.
+/// Returns the key by which routes of both sides are matched.
 type Key<'k> = &'k dyn Fn(&Part<'_>) -> String;
 
-/// Which part of the one side is which of the other, by their indexes.
+/// Matches the parts of both sides, by index.
 fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let mut named: BTreeMap<(&str, &str, &str), Vec<usize>> = BTreeMap::new();
@@ -180,8 +179,8 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     for (at, part) in old.iter().enumerate().filter(|(_, part)| part.kind != "route") {
         pairs.extend(named.get_mut(&(part.kind, &part.scope, &part.name)).and_then(Vec::pop).map(|other| (at, other)));
     }
-    // Routes: those with which a host's routes begin and end on both sides, those that are the same elsewhere, then those that take the
-    // same requests, or shares of the same.
+    // Matches routes: first equal routes at the start and end of both lists, then equal routes elsewhere, then routes with the same requests, or
+    // with shares of the same requests.
     let (mut open_old, mut open_new): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     let mut others = routes_by_host(new);
     for (host, routes) in routes_by_host(old) {
@@ -222,7 +221,7 @@ fn pair(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Indexes of routes by the virtual host that they lie in.
+/// Indexes of routes by their virtual host.
 fn routes_by_host<'p>(parts: &'p [Part<'_>]) -> BTreeMap<&'p str, Vec<usize>> {
     let mut hosts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.kind == "route") {
@@ -231,7 +230,7 @@ fn routes_by_host<'p>(parts: &'p [Part<'_>]) -> BTreeMap<&'p str, Vec<usize>> {
     hosts
 }
 
-/// Pairs of routes that stand in another order: all but the longest run that does not.
+/// Returns the pairs of routes that changed their order: all except the longest run in order.
 fn reordered(pairs: &[(usize, usize)], old: &[Part<'_>]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for group in pairs.chunk_by(|a, b| old[a.0].scope == old[b.0].scope) {
@@ -241,7 +240,7 @@ fn reordered(pairs: &[(usize, usize)], old: &[Part<'_>]) -> Vec<(usize, usize)> 
     out
 }
 
-/// What is the same on both sides, by name.
+/// Names of parts that are equal on both sides.
 struct Equal<'c> {
     listeners: HashSet<&'c str>,
     clusters: HashSet<&'c str>,
@@ -249,9 +248,9 @@ struct Equal<'c> {
 
 impl<'c> Equal<'c> {
     fn of(a: &EnvoyConfig, b: &'c EnvoyConfig) -> Self {
-        // Listeners that ask for tables by name are the same only if the tables are; those are compared by themselves.
+        // Listeners that request tables by name also need equal tables, which are compared separately.
         let old: BTreeMap<&str, _> = a.listeners.iter().map(|of| (of.message.name.as_str(), of)).collect();
-        // Where tables differ, it is seen at the first route that does, and nothing is written to be compared.
+        // The comparison of tables stops at the first differing route, without serialising.
         let is_same =
             |old: &Placed<pb::listener::Listener>, of: &Placed<pb::listener::Listener>| tables(old).eq(tables(of)) && old.message == of.message;
         let listeners = b.listeners.iter().filter(|of| old.get(of.message.name.as_str()).is_some_and(|old| is_same(old, of)));
@@ -264,7 +263,7 @@ impl<'c> Equal<'c> {
     }
 }
 
-/// The tables of routes that are written in a listener.
+/// The route tables inside a listener.
 fn tables(of: &Placed<pb::listener::Listener>) -> impl Iterator<Item = &pb::route::RouteConfiguration> {
     chains_of(of).flat_map(|(_, chain)| managers_of(chain)).filter_map(|(_, manager)| match &manager.route_specifier {
         Some(RouteSpecifier::RouteConfig(table)) => Some(table),
@@ -334,7 +333,7 @@ fn route_table<'a>(name: &str, pointer: String, table: &'a pb::route::RouteConfi
     out.push(part("route table", "", name, pointer, table));
 }
 
-/// A route by its path, as its name is often missing.
+/// A route's name is often missing, so it is named by its path.
 fn route_name(route: &pb::route::Route) -> String {
     use pb::route::route_match::PathSpecifier;
     let path = match route.r#match.as_ref().and_then(|of| of.path_specifier.as_ref()) {

@@ -1,7 +1,7 @@
-//! Hosts that have another name on the second side, with all or most of their routes: found by their routes, so that the first side can be
-//! read as if they had their new names already, and each is reported once.
+//! Finds renamed hosts: hosts whose routes are all or mostly the same under another name on the second side. The first side can then be compared as
+//! if the hosts already had their new names, and each rename is reported once.
 //!
-//! What must not be here: parts that are compared, and what requests notice.
+//! Does not compare parts (see `parts`) or requests (see `requests`).
 
 use super::{Change, ChangeKind, Side};
 use crate::{OriginView, ResourceRef};
@@ -19,27 +19,26 @@ use pb::listener::{FilterChain, filter::ConfigType};
 use pb::matcher::string_matcher::MatchPattern;
 use pb::route::{HeaderMatcher, Route, RouteConfiguration, VirtualHost, header_matcher::HeaderMatchSpecifier};
 
-/// A route that this many hosts have does not identify any of them.
+/// A route that this many hosts share does not identify any of them.
 const MOST_HOSTS: usize = 64;
 
-/// Names of hosts by those that they had on the first side.
+/// New host names by old host names.
 pub(super) type Names = BTreeMap<String, String>;
 
-/// Hosts that were renamed.
 #[derive(Default)]
 pub(super) struct Renames {
-    /// New names by old ones.
+    /// New names by old names.
     pub names: Names,
-    /// What is reported of each.
+    /// The change to report for each rename.
     pub changes: Vec<Change>,
 }
 
-/// What only one side has under a name.
+/// A host that only one side has.
 #[derive(Default)]
 struct NamedGroup {
-    /// Whether a virtual host has the name, and not only routes.
+    /// Whether a virtual host has the name, not only routes.
     is_virtual_host: bool,
-    /// Where that stands, or the first of its routes.
+    /// The place of the virtual host, or of its first route.
     pointer: String,
     /// Further names of the virtual host.
     aliases: Vec<String>,
@@ -49,10 +48,10 @@ struct NamedGroup {
 
 type ByName = BTreeMap<String, NamedGroup>;
 
-/// Stands for the name in routes.
+/// The placeholder for the name in routes.
 const NAMELESS: &str = "\u{0}";
 
-/// Finds them.
+/// Finds the renamed hosts.
 pub(super) fn find(before: &Side<'_>, after: &Side<'_>) -> Renames {
     let names = [names(before.config), names(after.config)];
     let gone: BTreeSet<&str> = names[0].difference(&names[1]).copied().collect();
@@ -77,7 +76,7 @@ pub(super) fn find(before: &Side<'_>, after: &Side<'_>) -> Renames {
             let Some(is) = new.get(other) else { continue };
             let all = was.routes.len().max(is.routes.len());
             if same * 2 >= all && was.is_virtual_host == is.is_virtual_host && was.aliases.len() == is.aliases.len() {
-                // The most alike, of several those that the same resource makes.
+                // The most similar candidate; among equals, one made by the same resource.
                 let is_others = origin.is_none() || origin != made_by(after, &is.pointer);
                 pairs.push((Reverse(same * 1000 / all), is_others, name, other, same));
             }
@@ -123,20 +122,20 @@ fn made_by(side: &Side<'_>, pointer: &str) -> Option<ResourceRef> {
     origins(side, pointer).into_iter().find_map(|origin| origin.resource)
 }
 
-/// All names that hosts go by.
+/// Returns all host names in a configuration.
 fn names(config: &EnvoyConfig) -> HashSet<&str> {
     let mut out = HashSet::new();
     for (_, table) in config.route_tables() {
         for host in &table.virtual_hosts {
             out.extend(host.domains.iter().map(String::as_str));
-            out.extend(host.routes.iter().filter_map(asked_for));
+            out.extend(host.routes.iter().filter_map(required_host));
         }
     }
     out
 }
 
-/// The host that a route asks for.
-fn asked_for(route: &Route) -> Option<&str> {
+/// Returns the host that a route requires.
+fn required_host(route: &Route) -> Option<&str> {
     route.r#match.iter().flat_map(|of| &of.headers).filter(|of| is_host(of)).find_map(|of| match &of.header_match_specifier {
         Some(HeaderMatchSpecifier::StringMatch(of)) => match &of.match_pattern {
             Some(MatchPattern::Exact(name)) => Some(name.as_str()),
@@ -150,7 +149,7 @@ fn is_host(of: &HeaderMatcher) -> bool {
     of.name.eq_ignore_ascii_case(":authority") || of.name.eq_ignore_ascii_case("host")
 }
 
-/// What stands under these names.
+/// Collects the hosts with these names.
 fn known(config: &EnvoyConfig, names: &BTreeSet<&str>) -> ByName {
     let mut out = ByName::new();
     for (pointer, table) in config.route_tables() {
@@ -168,7 +167,7 @@ fn known(config: &EnvoyConfig, names: &BTreeSet<&str>) -> ByName {
                 continue;
             }
             for (at, route) in host.routes.iter().enumerate() {
-                let Some(name) = asked_for(route).filter(|name| names.contains(name)) else { continue };
+                let Some(name) = required_host(route).filter(|name| names.contains(name)) else { continue };
                 let known = out.entry(name.into()).or_default();
                 if known.is_virtual_host {
                     continue;
@@ -190,7 +189,7 @@ fn without(route: &Route, names: &Names) -> Vec<u8> {
     route.encode_to_vec()
 }
 
-/// A configuration in which hosts have their new names.
+/// Returns a configuration in which hosts have their new names.
 pub(super) fn renamed(config: &EnvoyConfig, names: &Names) -> EnvoyConfig {
     let mut out = config.clone();
     for listener in &mut out.listeners {
@@ -244,7 +243,7 @@ fn rename_route(route: &mut Route, names: &Names) {
                     name.clone_from(new);
                 }
             }
-            // Of `*.example.com`, by what is not a star.
+            // For `*.example.com`, the name without the star.
             Some(MatchPattern::Suffix(name)) => rename_wild(name, names, &|name| name.into()),
             Some(MatchPattern::SafeRegex(regex)) => rename_wild(&mut regex.regex, names, &|name| name.replace('.', "\\.")),
             _ => {}

@@ -1,17 +1,15 @@
-//! Resources of two inputs.
-//!
-//! What must not be here: what Envoy gets.
+//! Compares the resources of two inputs. Does not compare Envoy's configuration; see `parts`.
 
 use super::fields::differences;
 use super::{Change, ChangeKind, FieldChange, Written};
-use crate::{OriginView, ResourceRef, certificate_words};
+use crate::{OriginView, ResourceRef, describe_certificate};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, Origin, REDACTED, ResourceKey};
 use chancery_text::{Node, NodeId, Str, base64, to_json};
 
-/// Objects by key; of several with one key, in their order.
+/// Objects by key; objects with the same key are numbered in their order.
 type ByKey<'a> = BTreeMap<(&'a ResourceKey, usize), &'a Object>;
 
 fn by_key<'a>(of: &Written<'a>) -> ByKey<'a> {
@@ -37,7 +35,7 @@ pub(super) fn compare(before: &Written<'_>, after: &Written<'_>) -> Vec<Change> 
         }
     }
     added.extend(new.iter().filter(|(key, _)| !old.contains_key(*key)).map(|(_, object)| *object));
-    // What is the same but for its name was renamed.
+    // Objects that are equal except for their name were renamed.
     let mut bodies: BTreeMap<(String, String), Vec<&Object>> = BTreeMap::new();
     for object in removed.iter().rev() {
         bodies.entry((object.key.kind.to_string(), body(object))).or_default().push(object);
@@ -84,7 +82,7 @@ fn view(object: &Object, node: NodeId, of: &Written<'_>) -> OriginView {
     OriginView::of(Origin::field(object.id, node), of.of, of.positions)
 }
 
-/// All but the name.
+/// The content without the name.
 fn body(object: &Object) -> String {
     let mut root: Node = (*object.root).clone();
     if let chancery_text::Value::Object(members) = &mut root.value {
@@ -93,15 +91,15 @@ fn body(object: &Object) -> String {
     to_json(&root, false)
 }
 
-/// Key material is compared and never told.
+/// Key material is compared but never shown.
 fn same_secrets(a: &Object, b: &Object) -> bool {
     a.secrets.len() == b.secrets.len() && a.secrets.iter().zip(&b.secrets).all(|((_, a), (_, b))| a == b)
 }
 
-/// What may be told of a value of a Secret: of certificates, for whom and until when they are.
-fn in_words(value: &Str, is_packed: bool) -> String {
+/// Describes a value of a Secret without secrets: for certificates, their names and expiry.
+fn describe_secret_value(value: &Str, is_packed: bool) -> String {
     let bytes = if is_packed { base64::decode(value) } else { Some(value.as_bytes().to_vec()) };
-    bytes.and_then(|bytes| certificate_words(&bytes)).unwrap_or_else(|| REDACTED.into())
+    bytes.and_then(|bytes| describe_certificate(&bytes)).unwrap_or_else(|| REDACTED.into())
 }
 
 fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>) -> Change {
@@ -119,7 +117,8 @@ fn changed(old: &Object, new: &Object, before: &Written<'_>, after: &Written<'_>
             let was = old.secrets.iter().find(|(at, _)| old.path(*at).to_string() == path);
             if was.is_some_and(|(_, was)| was != value) {
                 let is_packed = !path.starts_with("stringData");
-                let (old_words, new_words) = (was.map(|(_, was)| in_words(was.expose(), is_packed)), Some(in_words(value.expose(), is_packed)));
+                let (old_words, new_words) =
+                    (was.map(|(_, was)| describe_secret_value(was.expose(), is_packed)), Some(describe_secret_value(value.expose(), is_packed)));
                 let (before_from, after_from) = (was.map(|(at, _)| view(old, *at, before)), Some(view(new, *node, after)));
                 fields.push(FieldChange { path, before: old_words, after: new_words, before_from, after_from });
             }

@@ -1,10 +1,8 @@
-//! A configuration as if all of it stood in place, however an Envoy got it: tables of routes in their connection managers, endpoints in their
-//! clusters, certificates in their contexts, and nothing of the servers that they came from. Two that are the same then do the same, and two
-//! that do the same are, but for names, the same.
+//! Settles a configuration: moves everything inline, regardless of how Envoy received it. Route tables move into connection managers, endpoints
+//! into clusters and certificates into contexts, and the servers that they came from are removed. Two settled configurations are equal, except for
+//! names, exactly if they behave the same.
 //!
-//! Keys are left out on both sides: an Envoy does not tell them.
-//!
-//! What must not be here: comparing.
+//! Keys are left out on both sides, since an Envoy does not report them. Does not compare.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -19,7 +17,7 @@ use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
 use pb::listener::{FilterChain, filter::ConfigType};
 use pb::tls::{CertificateValidationContext, CommonTlsContext, TlsCertificate, common_tls_context::ValidationContextType, secret};
 
-/// Both sides, each as if all of it stood in place, and the clusters whose endpoints only one side tells: they are on neither side.
+/// Settles both sides. Also returns the clusters whose endpoints only one side reports; their endpoints are removed from both.
 pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 2], Vec<String>) {
     let mut servers = BTreeSet::new();
     let mut both = [before, after].map(|side| settled(side, knows_endpoints(side), &mut servers));
@@ -27,7 +25,7 @@ pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 
     if both.iter().any(|side| side.settings.is_none()) {
         both.iter_mut().for_each(|side| side.settings = None);
     }
-    // A server that configuration comes from is of no side's doing, unless both have it.
+    // A cluster for a configuration server is removed, unless both sides have it.
     let names: [BTreeSet<String>; 2] = [0, 1].map(|side| both[side].clusters.iter().map(|of| of.message.name.clone()).collect());
     for side in &mut both {
         let is_everywhere = |name: &String| names.iter().all(|names| names.contains(name));
@@ -36,7 +34,7 @@ pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 
     (both, uncompared)
 }
 
-/// Leaves the endpoints of clusters out that one side tells, and the other only asks for. The names of those clusters.
+/// Removes the endpoints of clusters for which only one side reports them. Returns the names of those clusters.
 fn without_unknown_endpoints([before, after]: &mut [EnvoyConfig; 2]) -> Vec<String> {
     let mut others: BTreeMap<String, &mut Cluster> =
         after.clusters.all_mut().iter_mut().map(|of| (of.message.name.clone(), &mut of.message)).collect();
@@ -57,7 +55,7 @@ fn without_unknown_endpoints([before, after]: &mut [EnvoyConfig; 2]) -> Vec<Stri
     names
 }
 
-/// Whether there are the endpoints of clusters that ask for them by name: `/config_dump` has them only with `include_eds`.
+/// Whether the configuration contains the endpoints that clusters request by name: `/config_dump` has them only with `include_eds`.
 fn knows_endpoints(config: &EnvoyConfig) -> bool {
     !config.endpoints.is_empty() || !config.clusters.iter().any(|of| of.message.eds_cluster_config.is_some())
 }
@@ -96,7 +94,7 @@ fn settled(config: &EnvoyConfig, knows_endpoints: bool, servers: &mut BTreeSet<S
     out
 }
 
-/// What has found its place, and the servers that were named on the way.
+/// The resources that were moved inline, and the servers that were named.
 struct Resolved<'t> {
     servers: &'t mut BTreeSet<String>,
     secrets: BTreeSet<String>,
@@ -126,7 +124,7 @@ fn filter_chain(chain: &mut FilterChain, tables: &BTreeMap<&str, &pb::route::Rou
             }
         }
         if let Some(RouteSpecifier::RouteConfig(table)) = &mut manager.route_specifier {
-            // Only who asks for a table needs its name.
+            // An inline table does not need its name.
             table.name.clear();
         }
         *any = Any::pack(manager);
@@ -158,8 +156,8 @@ fn cluster(
     of.load_assignment = of.load_assignment.take().map(|of| assignment(of, by_weight)).filter(|of| !of.endpoints.is_empty());
 }
 
-/// Endpoints without what an Envoy adds and leaves out when it tells of them, in an order of their own. Weights of localities count only where they
-/// are balanced by them.
+/// Normalises endpoints: removes fields that an Envoy adds or omits in its report, and sorts the rest. Weights of localities are kept only if they
+/// are used for load balancing.
 fn assignment(mut of: ClusterLoadAssignment, by_weight: bool) -> ClusterLoadAssignment {
     of.cluster_name.clear();
     of.policy = of.policy.take().map(|policy| pb::endpoint::cluster_load_assignment::Policy {
@@ -187,7 +185,7 @@ fn assignment(mut of: ClusterLoadAssignment, by_weight: bool) -> ClusterLoadAssi
 
 fn endpoint(of: &mut pb::endpoint::LbEndpoint) {
     use pb::endpoint::lb_endpoint::HostIdentifier;
-    // Whether it is well is the state of an Envoy, and not its configuration.
+    // Health is the state of an Envoy, not its configuration.
     of.health_status = 0;
     of.load_balancing_weight = of.load_balancing_weight.filter(|weight| *weight != 1);
     of.metadata = of.metadata.take().filter(|of| *of != Default::default());
@@ -203,7 +201,7 @@ fn transport_socket(socket: &mut TransportSocket, secrets: &Secrets<'_>, taken: 
     in_contexts(socket, &mut |of| context(of, secrets, taken));
 }
 
-/// Changes what a socket has of TLS, if it has.
+/// Applies a change to the TLS context of a socket, if it has one.
 pub(super) fn in_contexts(socket: &mut TransportSocket, change: &mut dyn FnMut(&mut CommonTlsContext)) {
     use pb::base::transport_socket::ConfigType;
     let Some(ConfigType::TypedConfig(any)) = &mut socket.config_type else { return };
@@ -220,7 +218,7 @@ pub(super) fn in_contexts(socket: &mut TransportSocket, change: &mut dyn FnMut(&
     }
 }
 
-/// Certificates in place of their names, as far as they are known.
+/// Replaces certificate names by the certificates, as far as they are known.
 fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
     let named = |name: &str, source: Option<&ConfigSource>, taken: &mut Resolved<'_>| {
         taken.source(source);
@@ -268,7 +266,7 @@ fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Resolve
     }
 }
 
-/// What Envoy makes of a context by default and one that came by name.
+/// Merges a default context with one that came by name, as Envoy does.
 fn merged(default: CertificateValidationContext, found: CertificateValidationContext) -> CertificateValidationContext {
     CertificateValidationContext { trusted_ca: found.trusted_ca.or(default.trusted_ca), crl: found.crl.or(default.crl), ..default }
 }
@@ -278,7 +276,7 @@ fn without_key(of: &TlsCertificate) -> TlsCertificate {
     TlsCertificate { certificate_chain, private_key: None, pkcs12: None, password: None, ..of.clone() }
 }
 
-/// Bytes that are text, as text.
+/// Converts bytes to a string if they are valid text.
 fn as_text(of: DataSource) -> DataSource {
     let specifier = match of.specifier {
         Some(Specifier::InlineBytes(bytes)) => match String::from_utf8(bytes.to_vec()) {

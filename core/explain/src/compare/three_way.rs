@@ -1,6 +1,4 @@
-//! The source, what is served of it, and what an Envoy has: two comparisons, and one list of what drifted.
-//!
-//! What must not be here: reading and rendering.
+//! Compares the source, the served configuration, and the configuration of an Envoy, and lists the drifted parts. Does not read or render.
 
 use super::{Change, ChangeKind, EnvoyChanges, Side, Uncompared, compare_envoy, started};
 use crate::OriginView;
@@ -9,61 +7,55 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::config::Running;
 
-/// What drifted.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ThreeWay {
-    /// How what is served differs from the source.
+    /// How the served configuration differs from the source.
     pub served: Vec<Change>,
-    /// How what an Envoy has differs from what is served.
+    /// How the Envoy's configuration differs from the served one.
     pub envoy: Vec<Change>,
     /// Both, by part.
     pub parts: Vec<DriftedPart>,
-    /// What either comparison left out.
+    /// The parts that either comparison left out.
     #[serde(skip_serializing_if = "Uncompared::is_empty")]
     pub uncompared: Uncompared,
 }
 
-/// A part of Envoy's configuration of which the three are not the same.
+/// A part of Envoy's configuration in which the three differ.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DriftedPart {
-    /// What it is, as [`Change::kind`].
+    /// As [`Change::kind`].
     pub kind: String,
-    /// Its name.
     pub name: String,
-    /// Whether the source has it.
     pub in_source: bool,
-    /// Whether it is served.
     pub in_served: bool,
-    /// Whether the Envoy has it.
     pub in_envoy: bool,
-    /// Fields that are not the same.
+    /// The fields in which they differ.
     pub fields: Vec<DriftedField>,
-    /// What made it, in the source.
+    /// The origins of the part in the source.
     pub origins: Vec<OriginView>,
 }
 
-/// A field of which the three are not the same; its values as JSON.
+/// A field in which the three differ; its values as JSON.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DriftedField {
-    /// Its path.
     pub path: String,
-    /// By the source.
+    /// Its value in the source.
     pub source: Option<String>,
-    /// As it is served.
+    /// Its served value.
     pub served: Option<String>,
-    /// As the Envoy has it.
+    /// The Envoy's value.
     pub envoy: Option<String>,
 }
 
 impl ThreeWay {
-    /// Whether all three are the same.
+    /// Whether all three are equal.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.served.is_empty() && self.envoy.is_empty()
     }
 }
 
-/// Compares the three. The source has a gateway; the others are read as an Envoy tells of itself.
+/// Compares the three. The source has a gateway; the others are configurations as an Envoy reports them.
 #[must_use]
 pub fn three_way(source: &Side<'_>, served: &Running, running: &Running) -> ThreeWay {
     let (served_differs, envoy_differs) = (served_of_source(source, served), envoy_of_served(served, running));
@@ -73,30 +65,30 @@ pub fn three_way(source: &Side<'_>, served: &Running, running: &Running) -> Thre
     ThreeWay { served: served_differs.changes, envoy: envoy_differs.changes, parts, uncompared }
 }
 
-/// How what is served differs from the source.
+/// Compares the served configuration with the source.
 #[must_use]
 pub fn served_of_source(source: &Side<'_>, served: &Running) -> EnvoyChanges {
     let mut found = compare_envoy(source, &Side { config: &served.config, source: None });
-    // A server that sends nothing at all sends no bootstrap either.
+    // A server that sends nothing sends no bootstrap either.
     if let Some(of) = source.source {
-        started::leave_out(&mut found.changes, ChangeKind::Removed, &started::bootstrap_only(of.gateway));
+        started::remove_changes(&mut found.changes, ChangeKind::Removed, &started::bootstrap_only(of.gateway));
     }
     found
 }
 
-/// How what an Envoy has differs from what is served.
+/// Compares an Envoy's configuration with the served one.
 #[must_use]
 pub fn envoy_of_served(served: &Running, running: &Running) -> EnvoyChanges {
     let mut found = compare_envoy(&Side { config: &served.config, source: None }, &Side { config: &running.config, source: None });
-    started::leave_out(&mut found.changes, ChangeKind::Added, &started::started_with(&running.config));
+    started::remove_changes(&mut found.changes, ChangeKind::Added, &started::started_with(&running.config));
     found
 }
 
-/// What drifted, part by part, in the order of the names.
+/// Lists the drifted parts, by name.
 fn parts(served: &[Change], running: &[Change]) -> Vec<DriftedPart> {
     let mut all: BTreeMap<(&str, &str), DriftedPart> = BTreeMap::new();
     for of in served {
-        // Under another name it is another part to who looks for it.
+        // Users look for a renamed part under its new name.
         let part = all.entry((&of.kind, &of.name)).or_insert_with(|| part_of(of));
         part.in_source = of.change != ChangeKind::Added;
         part.in_served = of.change != ChangeKind::Removed;
@@ -171,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_says_who_of_the_three_has_it_and_what_each_has() {
+    fn drifted_part_shows_all_three_values() {
         use ChangeKind::{Added, Changed, Removed};
         let served = [change(Removed, "withheld", &[]), change(Changed, "late", &[("timeout", "1s", "2s"), ("retries", "1", "")])];
         let running = [change(Changed, "late", &[("timeout", "2s", "3s")]), change(Added, "foreign", &[]), change(Removed, "not taken", &[])];

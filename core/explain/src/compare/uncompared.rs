@@ -1,29 +1,27 @@
-//! What a comparison leaves out, as one side does not tell it.
-//!
-//! What must not be here: what differs.
+//! The parts that a comparison leaves out, because one side does not report them.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What was left out of a comparison, by name.
+/// The parts that were left out of a comparison, by name.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Uncompared {
-    /// Certificates of which the source has only the names, as of those that Consul issues, and which the running Envoy has.
+    /// Certificates that the source only names, as those that Consul issues, and that the running Envoy has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<String>,
-    /// Clusters of which one side does not tell the endpoints.
+    /// Clusters whose endpoints one side does not report.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<String>,
 }
 
 impl Uncompared {
-    /// Whether all was compared.
+    /// Whether everything was compared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.certificates.is_empty() && self.endpoints.is_empty()
     }
 
-    /// Adds what another comparison left out.
+    /// Adds the parts that another comparison left out.
     pub fn add(&mut self, other: Self) {
         for (all, more) in [(&mut self.certificates, other.certificates), (&mut self.endpoints, other.endpoints)] {
             all.extend(more);
@@ -32,11 +30,10 @@ impl Uncompared {
         }
     }
 
-    /// What to say of it, in sentences.
+    /// Describes the parts in sentences.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
-        let certificates =
-            named(&self.certificates).map(|names| format!("Not compared: certificates of which the source has only the names ({names})."));
+        let certificates = named(&self.certificates).map(|names| format!("Not compared: certificates that the source only names ({names})."));
         let endpoints = named(&self.endpoints).map(|names| {
             format!("Not compared: endpoints of clusters of which one side does not have them ({names}); `/config_dump?include_eds` has them.")
         });
@@ -44,7 +41,7 @@ impl Uncompared {
     }
 }
 
-/// Names for a sentence: not all where there are many.
+/// Lists names for a sentence, and shortens a long list.
 fn named(all: &[String]) -> Option<String> {
     const MOST: usize = 5;
     let names = all.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");

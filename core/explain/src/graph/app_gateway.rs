@@ -1,6 +1,4 @@
-//! The Application Gateway's half of the graph: listeners, and on to the addresses that requests are sent to.
-//!
-//! What must not be here: the input.
+//! Adds the parts of an Application Gateway to the graph, from listeners to addresses. Does not add input objects; see `build`.
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
@@ -10,10 +8,10 @@ use alloc::vec::Vec;
 use chancery_base::ir::appgw::{Gateway, Listener, Part, Parts, PathMap, Pool, Properties, Reference, Rule as RoutingRule};
 use chancery_base::resource::Origin;
 
-/// A rule that is drawn: its path, what made it, its pool and its redirect.
-struct Leads<'a> {
+/// An edge of a rule: its path, its makers, its pool and its redirect.
+struct RuleEdge<'a> {
     path: String,
-    /// The host, where it is not for all.
+    /// The host, unless the rule is for all hosts.
     conditions: Vec<String>,
     origin: Option<Origin>,
     pool: &'a Option<Reference>,
@@ -26,7 +24,7 @@ fn part<'p, T>(parts: &'p Option<Parts<T>>, reference: &Option<Reference>) -> Op
 }
 
 impl Builder<'_> {
-    /// From listeners to addresses.
+    /// Adds the parts from listeners to addresses.
     pub fn app_gateway(&mut self, gateway: &Gateway) {
         let Some(properties) = &gateway.properties else { return };
         for pool in properties.pools.iter().flatten() {
@@ -57,7 +55,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A listener, what it takes, and what its rule does.
+    /// Adds a listener with its conditions and the targets of its rule.
     fn routing(&mut self, properties: &Properties, listener: &Part<Listener>, rule: &Part<RoutingRule>) {
         let of = &listener.properties;
         let port = part(&properties.ports, &of.port).and_then(|port| port.properties.port).map_or_else(String::new, |port| port.value.to_string());
@@ -78,7 +76,7 @@ impl Builder<'_> {
         }
     }
 
-    fn leads(&mut self, properties: &Properties, host: usize, listener: &str, leads: &Leads<'_>) {
+    fn leads(&mut self, properties: &Properties, host: usize, listener: &str, leads: &RuleEdge<'_>) {
         let id = self.scoped(format!("route:{} {listener}", leads.path));
         let id = self.free(id);
         let action = leads.redirect.as_ref().map(|_| "redirects".to_string());
@@ -96,17 +94,17 @@ impl Builder<'_> {
     }
 }
 
-/// Where a rule leads, path by path.
-fn leads<'a>(properties: &'a Properties, rule: &'a Part<RoutingRule>, conditions: &[String]) -> Vec<Leads<'a>> {
+/// Returns the edges of a rule, path by path.
+fn leads<'a>(properties: &'a Properties, rule: &'a Part<RoutingRule>, conditions: &[String]) -> Vec<RuleEdge<'a>> {
     let conditions = || conditions.to_vec();
     let of = &rule.properties;
     let Some(map) = part(&properties.path_maps, &of.path_map) else {
-        return Vec::from([Leads { path: "/*".into(), conditions: conditions(), origin: rule.origin, pool: &of.pool, redirect: &of.redirect }]);
+        return Vec::from([RuleEdge { path: "/*".into(), conditions: conditions(), origin: rule.origin, pool: &of.pool, redirect: &of.redirect }]);
     };
     let map_of: &PathMap = &map.properties;
     let paths = map_of.rules.iter().flatten().flat_map(|rule| {
         let of = &rule.properties;
-        of.paths.iter().flatten().map(move |path| Leads {
+        of.paths.iter().flatten().map(move |path| RuleEdge {
             path: path.value.to_string(),
             conditions: conditions(),
             origin: path.origin.or(rule.origin),
@@ -115,6 +113,6 @@ fn leads<'a>(properties: &'a Properties, rule: &'a Part<RoutingRule>, conditions
         })
     });
     let default =
-        Leads { path: "/*".into(), conditions: conditions(), origin: map.origin, pool: &map_of.default_pool, redirect: &map_of.default_redirect };
+        RuleEdge { path: "/*".into(), conditions: conditions(), origin: map.origin, pool: &map_of.default_pool, redirect: &map_of.default_redirect };
     paths.chain([default]).collect()
 }

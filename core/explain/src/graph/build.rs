@@ -1,6 +1,4 @@
-//! Builds the graph: nodes of the input, references by field, and what was found in them.
-//!
-//! What must not be here: what Envoy gets (`envoy`).
+//! Builds the graph: nodes of the input, references by field, and findings. Does not add Envoy's parts; see `envoy`.
 
 use super::path::cycles;
 use super::{Edge, Graph, GraphNode, NodeKind, Relation, Rule};
@@ -17,8 +15,8 @@ use chancery_base::resource::{ObjectId, Origin};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// The graph of a compilation: each resource once, and the parts of each gateway. Where there are several gateways, the ids of their parts begin
-/// with the gateway's name.
+/// Returns the graph of a compilation: each resource once, and the parts of each gateway. If there are several gateways, the ids of their parts
+/// begin with the gateway's name.
 ///
 /// ```
 /// use chancery_base::compilation::Options;
@@ -39,7 +37,7 @@ use hashbrown::{HashMap, HashSet};
 /// assert!(graph.edges.iter().any(|edge| edge.from == "Mapping/quote/default" && edge.to == cluster.id));
 /// ```
 pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
-    // Most of what there will be.
+    // An estimate that covers most of the nodes.
     let parts = compilation.gateways().map(|gateway| count_routes(gateway) + 2 * count_clusters(gateway)).sum::<usize>();
     let many = compilation.objects.len() + parts;
     let mut builder = Builder {
@@ -54,7 +52,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         scope: None,
     };
     builder.resources();
-    builder.apart();
+    builder.distinguish_labels();
     builder.findings();
     builder.references();
     builder.created();
@@ -62,7 +60,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.label().map(Str::from);
         builder.listeners(gateway.ir);
         builder.clusters(gateway.ir);
-        builder.passed_on(&gateway.ir.delivery.verbatim, gateway.of().dialect().called);
+        builder.add_verbatim(&gateway.ir.delivery.verbatim, gateway.of().dialect().called);
     }
     for gateway in compilation.app_gateways() {
         builder.scope = gateway.named.label().map(Str::from);
@@ -78,7 +76,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
     graph
 }
 
-/// An edge by the places of its ends.
+/// An edge that refers to its ends by index.
 struct IndexedEdge {
     from: usize,
     to: usize,
@@ -93,15 +91,15 @@ pub(super) struct Builder<'a> {
     graph: Graph,
     ids: HashMap<ObjectId, usize>,
     known: HashMap<Str, usize>,
-    /// How many nodes wanted the same id.
+    /// How many nodes requested the same id.
     taken: HashMap<String, u32>,
     drawn: HashSet<(usize, usize, Relation)>,
     edges: Vec<IndexedEdge>,
-    /// The gateway whose parts are drawn, where there are several.
+    /// The gateway whose parts are being added, if there are several gateways.
     scope: Option<Str>,
 }
 
-/// The id of a resource's node.
+/// Returns the id of a resource's node.
 pub(crate) fn id_of(resource: &ResourceRef) -> String {
     match &resource.namespace {
         Some(namespace) => format!("{}/{}/{namespace}", resource.kind, resource.name),
@@ -110,7 +108,7 @@ pub(crate) fn id_of(resource: &ResourceRef) -> String {
 }
 
 impl Builder<'_> {
-    /// The node of this id, made if it is not there.
+    /// Returns the node with this id, and creates it if necessary.
     pub fn node(&mut self, id: &str, kind: NodeKind, label: impl FnOnce() -> String) -> usize {
         if let Some(at) = self.known.get(id) {
             return *at;
@@ -118,7 +116,7 @@ impl Builder<'_> {
         let (at, id) = (self.graph.nodes.len(), Str::from(id));
         self.known.insert(id.clone(), at);
         let gateway = self.scope.clone().filter(|_| kind.is_envoy());
-        // A list that grows by doubling takes three times as much while it does.
+        // Doubling a list needs three times its memory while it copies.
         if at == self.graph.nodes.capacity() {
             self.graph.nodes.reserve_exact(at / 8 + 8);
         }
@@ -126,14 +124,14 @@ impl Builder<'_> {
         at
     }
 
-    /// What a route asks of a request.
+    /// Sets the conditions of a route.
     pub fn rule(&mut self, at: usize, rule: Rule) {
         if let Some(node) = self.graph.nodes.get_mut(at) {
             node.rule = Some(Box::new(rule));
         }
     }
 
-    /// An id for a part of the gateway that is drawn.
+    /// Returns an id for a part of the current gateway.
     pub fn scoped(&self, id: String) -> String {
         match &self.scope {
             Some(gateway) => format!("{gateway}/{id}"),
@@ -141,7 +139,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An id that no node has yet.
+    /// Returns an unused id.
     pub fn free(&mut self, id: String) -> String {
         if !self.known.contains_key(id.as_str()) {
             return id;
@@ -156,7 +154,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What is named and not there.
+    /// Adds a node for a part that is referenced but missing.
     pub fn missing(&mut self, id: &str, label: String, reason: String) -> usize {
         let at = self.node(id, NodeKind::Missing, || label);
         if let Some(node) = self.graph.nodes.get_mut(at) {
@@ -165,14 +163,13 @@ impl Builder<'_> {
         at
     }
 
-    /// Says that a node that is missing was left out of the input.
+    /// Marks a missing node as left out of the input.
     pub fn assume(&mut self, at: usize) {
         if let Some(node) = self.graph.nodes.get_mut(at) {
             node.state = Some("assumed");
         }
     }
 
-    /// The node of this id.
     pub fn find(&self, id: &str) -> Option<usize> {
         self.known.get(id).copied()
     }
@@ -183,7 +180,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The resources of these origins make a part of Envoy's configuration.
+    /// Adds edges from the resources of these origins to a part of Envoy's configuration.
     pub fn made(&mut self, origins: &[Origin], to: usize) {
         for origin in origins {
             if let Some(from) = self.ids.get(&origin.object()).copied() {
@@ -192,13 +189,13 @@ impl Builder<'_> {
         }
     }
 
-    /// The id of the first resource among these origins.
+    /// Returns the id of the first resource among these origins.
     pub fn maker(&self, origins: &[Origin]) -> Option<&str> {
         let at = origins.iter().find_map(|origin| self.ids.get(&origin.object()))?;
         self.graph.nodes.get(*at).map(|node| node.id.as_str())
     }
 
-    /// Each of the first selects each of the second.
+    /// Adds an edge from each resource of the first origins to each of the second.
     pub fn selects(&mut self, outer: &[Origin], inner: &[Origin], label: &'static str) {
         for (outer, inner) in outer.iter().flat_map(|outer| inner.iter().map(move |inner| (outer, inner))) {
             if let (Some(from), Some(to)) = (self.ids.get(&outer.object()).copied(), self.ids.get(&inner.object()).copied()) {
@@ -209,7 +206,7 @@ impl Builder<'_> {
 
     fn resources(&mut self) {
         for row in ledger(self.compilation, self.positions) {
-            // What one controller leaves alone another may use.
+            // One controller may use an object that another ignores.
             if let Some(node) = self.ids.get(&row.object).and_then(|at| self.graph.nodes.get_mut(*at)) {
                 if node.state.is_none_or(|state| state == "ignored") {
                     node.state = Some(row.state);
@@ -232,8 +229,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Resources of one name say on a second line what tells them apart.
-    fn apart(&mut self) {
+    /// Adds a second line to the labels of resources that share a name, to distinguish them.
+    fn distinguish_labels(&mut self) {
         let identify = self.compilation.sides.iter().find_map(|side| (side.dialect.read_options)(&Options::default()).identify);
         let Some(identify) = identify else { return };
         let mut named: BTreeMap<String, Vec<(usize, Vec<Str>)>> = BTreeMap::new();
@@ -278,7 +275,7 @@ impl Builder<'_> {
                         node.resource = Some(resource.into());
                         node.state = assumed.then_some("assumed");
                     }
-                    // What is made of an assumed object is made of its ghost.
+                    // Parts made from an assumed object get its assumed node as their maker.
                     if let Some(object) = self.compilation.objects.assumed().find(|object| object.key == reference.key) {
                         self.ids.insert(object.id, at);
                     }
@@ -311,7 +308,7 @@ impl Builder<'_> {
 
     fn finish(self) -> Graph {
         let Self { mut graph, mut edges, known, taken, drawn, ids, .. } = self;
-        // Of a large input these take as much as the edges, which are made beside them.
+        // With a large input these need as much memory as the edges that are built next.
         drop((known, taken, drawn, ids));
         edges.sort_by_key(|edge| (edge.from, edge.relation, edge.to));
         let refers: Vec<(usize, usize)> = edges.iter().filter(|edge| edge.relation == Relation::Refers).map(|edge| (edge.from, edge.to)).collect();

@@ -1,6 +1,4 @@
-//! The Envoy half of the graph: listeners, and on to the addresses that requests are sent to.
-//!
-//! What must not be here: the input.
+//! Adds Envoy's parts to the graph, from listeners to addresses. Does not add input objects; see `build`.
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
@@ -16,16 +14,15 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// What listeners have in common.
+/// Nodes that several listeners share.
 struct SharedNodes<'a> {
     /// Names of clusters.
     clusters: HashSet<&'a Str>,
-    /// Nodes of routes, by where they are kept: several hosts may share one.
+    /// Nodes of routes, by the address of the route: several hosts may share a route.
     routes: HashMap<usize, usize>,
 }
 
 impl Builder<'_> {
-    /// From listeners to routes.
     pub fn listeners(&mut self, ir: &Ir) {
         let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters).map(|cluster| &cluster.name.value).collect();
         let mut seen = SharedNodes { clusters, routes: HashMap::new() };
@@ -108,22 +105,22 @@ impl Builder<'_> {
         at
     }
 
-    /// Requests go on to a cluster, which may not be there.
+    /// Adds an edge to a cluster, which may be missing.
     fn forward(&mut self, from: usize, cluster: &Str, seen: &SharedNodes<'_>) {
         let id = self.scoped(format!("cluster:{cluster}"));
         let to = match self.find(&id) {
             Some(to) => to,
-            // Its node comes with the clusters; here is only its place.
+            // The node is filled when clusters are added; this only reserves its index.
             None if seen.clusters.contains(cluster) => self.node(&id, NodeKind::Cluster, || cluster.to_string()),
             None => self.missing(&format!("missing:{id}"), format!("cluster {cluster}"), "Envoy gets no such cluster".into()),
         };
         self.edge(from, to, Relation::Forwards, "", None);
     }
 
-    /// Clusters, and where they send to.
+    /// Adds clusters and their addresses.
     pub fn clusters(&mut self, ir: &Ir) {
         let served = |cluster: &Arc<Cluster>| matches!(&cluster.discovery, ClusterDiscovery::Eds { localities, .. } if !localities.is_empty());
-        // Where there are none at all, they were left out of the input.
+        // If no cluster has endpoints, the input leaves them out.
         let has_endpoints = ir.clusters.iter().any(served);
         for cluster in ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters) {
             let id = self.scoped(format!("cluster:{}", cluster.name.value));
@@ -186,14 +183,14 @@ fn chain_label(chain: &FilterChain) -> String {
     if names.is_empty() { format!("{transport}\nall connections") } else { format!("{transport}\n{names}") }
 }
 
-/// The path, and on a second line what else is asked of a request and what happens to it.
+/// The path, and on a second line the other conditions and the action.
 fn route_label(route: &Route, path: String) -> String {
     let mut more: Vec<String> = match &route.action {
         RouteAction::Forward(_) => Vec::new(),
         RouteAction::Redirect(_) => Vec::from(["redirects".into()]),
         RouteAction::Respond(answer) => Vec::from([format!("answers {}", answer.status.value)]),
     };
-    // The host, which most routes of a virtual host ask for, comes last.
+    // The host comes last, since most routes of a virtual host share it.
     let (hosts, others): (Vec<_>, Vec<_>) = route.matcher.headers.iter().partition(|header| header.value.name == HeaderName::AUTHORITY);
     for header in others.into_iter().chain(hosts) {
         let name = header.value.name.strip_prefix(':').unwrap_or(&header.value.name);
@@ -203,10 +200,10 @@ fn route_label(route: &Route, path: String) -> String {
     if more.is_empty() { path } else { format!("{path}\n{}", more.join(", ")) }
 }
 
-/// The header by which Envoy tells http from https behind one port.
+/// The header that Envoy uses to distinguish http from https on one port.
 pub(crate) const TRANSPORT: &str = "x-forwarded-proto";
 
-/// The route as a rule of a story.
+/// Converts a route to a rule of a story.
 fn rule_of(route: &Route, path: Str) -> Rule {
     let mut rule = Rule { path, takes: 100, ..Rule::default() };
     for header in route.matcher.headers.iter().map(|header| &header.value) {

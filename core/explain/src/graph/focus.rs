@@ -1,6 +1,4 @@
-//! Parts of the graph: around a node, of some kinds, or where something is wrong.
-//!
-//! What must not be here: the graph's making.
+//! Selects a part of the graph: around a node, of some kinds, or with problems. Does not build the graph; see `build`.
 
 use super::{Graph, GraphNode, NodeKind, Relation};
 use alloc::collections::{BTreeSet, VecDeque};
@@ -9,35 +7,35 @@ use alloc::vec;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// Which part of a graph. The default is all of it.
+/// Which part of a graph to keep. The default keeps everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Focus {
-    /// Only what these nodes, by their ids, lead to and what leads to them.
+    /// Only these nodes (by id), and everything that leads to them or that they lead to.
     pub from: Vec<String>,
-    /// At most this many relations away from them, or from what is wrong.
+    /// At most this many edges away from the selected nodes.
     pub depth: Option<u32>,
     /// Only these kinds: of resources (`Mapping`) or of nodes (`cluster`).
     pub kinds: Vec<String>,
-    /// Only what is wrong or missing, and its neighbours.
+    /// Only nodes that have errors or are missing, and their neighbours.
     pub only_errors: bool,
-    /// Without what the controller adds by itself, of which no resource tells.
+    /// Leaves out parts that the controller adds by itself, without a resource.
     pub written_only: bool,
 }
 
 impl GraphNode {
-    /// Whether something is wrong with it.
+    /// Whether the node has errors or is missing without reason.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.errors > 0 || (self.kind == NodeKind::Missing && !self.is_assumed()) || self.state == Some("invalid")
     }
 
-    /// Whether it is not there and that is fine: it is taken to be elsewhere.
+    /// Whether the node is missing from the input and assumed to exist.
     #[must_use]
     pub fn is_assumed(&self) -> bool {
         self.kind == NodeKind::Missing && self.state == Some("assumed")
     }
 
-    /// Whether it is of a kind, by the word for it: `Mapping`, `listener`, `virtual_host`.
+    /// Whether the node is of a kind, given by name: `Mapping`, `listener`, `virtual_host`.
     #[must_use]
     pub fn is_a(&self, kind: &str) -> bool {
         let said = |name: &str| name.eq_ignore_ascii_case(&kind.replace('-', "_"));
@@ -46,12 +44,12 @@ impl GraphNode {
 }
 
 impl Focus {
-    /// That part of the graph.
+    /// Reduces the graph to the selected part.
     pub fn apply(&self, graph: &mut Graph) {
         let mut keep = vec![true; graph.nodes.len()];
         if !self.from.is_empty() {
             let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| self.from.iter().any(|id| *id == graph.nodes[*at].id)).collect();
-            let near = Near::of(graph);
+            let near = Neighbours::of(graph);
             let (ahead, behind) = (near.walk(&starts, self.depth, true, false), near.walk(&starts, self.depth, false, true));
             keep.iter_mut().zip(ahead.into_iter().zip(behind)).for_each(|(keep, (ahead, behind))| *keep = ahead || behind);
         }
@@ -60,7 +58,7 @@ impl Focus {
         }
         if self.only_errors {
             let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| graph.nodes[*at].is_wrong()).collect();
-            let reached = Near::of(graph).walk(&starts, Some(self.depth.unwrap_or(1)), true, true);
+            let reached = Neighbours::of(graph).walk(&starts, Some(self.depth.unwrap_or(1)), true, true);
             keep.iter_mut().zip(reached).for_each(|(keep, reached)| *keep &= reached);
         }
         if !self.kinds.is_empty() {
@@ -80,17 +78,17 @@ impl Focus {
     }
 }
 
-/// What is written, what that makes, and what those lead to; all of a graph that has no resources.
+/// Marks resources, the parts that they make, and what those lead to. A graph without resources is kept whole.
 fn written(graph: &Graph) -> Vec<bool> {
     if !graph.nodes.iter().any(|node| node.kind == NodeKind::Resource) {
         return vec![true; graph.nodes.len()];
     }
     let made: BTreeSet<&str> = graph.edges.iter().filter(|edge| edge.relation == Relation::Makes).map(|edge| edge.to.as_str()).collect();
-    // Where requests come in or are distinguished, the focus must name it.
+    // Listeners and routes without a maker are kept only if the focus names them.
     let added = |node: &GraphNode| matches!(node.kind, NodeKind::Listener | NodeKind::Route) && !made.contains(node.id.as_str());
     let starts: Vec<usize> =
         (0..graph.nodes.len()).filter(|at| !graph.nodes[*at].kind.is_envoy() || made.contains(graph.nodes[*at].id.as_str())).collect();
-    let mut near = Near::of(graph);
+    let mut near = Neighbours::of(graph);
     for (node, (after, _)) in graph.nodes.iter().zip(&mut near.0) {
         after.retain(|to| !added(&graph.nodes[*to]));
         if added(node) {
@@ -100,10 +98,10 @@ fn written(graph: &Graph) -> Vec<bool> {
     near.walk(&starts, None, true, false)
 }
 
-/// Neighbours of every node, ahead and behind.
-struct Near(Vec<(Vec<usize>, Vec<usize>)>);
+/// Neighbours of every node: successors and predecessors.
+struct Neighbours(Vec<(Vec<usize>, Vec<usize>)>);
 
-impl Near {
+impl Neighbours {
     fn of(graph: &Graph) -> Self {
         let places: HashMap<&str, usize> = graph.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
         let mut near = vec![(Vec::new(), Vec::new()); graph.nodes.len()];
@@ -116,7 +114,7 @@ impl Near {
         Self(near)
     }
 
-    /// What can be reached in this many steps.
+    /// Marks the nodes within this many steps.
     fn walk(&self, starts: &[usize], depth: Option<u32>, ahead: bool, behind: bool) -> Vec<bool> {
         let mut reached = vec![false; self.0.len()];
         starts.iter().for_each(|at| reached[*at] = true);

@@ -1,6 +1,4 @@
-//! Folding: of a graph that is too large to be looked at, nodes that are alike become one.
-//!
-//! What must not be here: which part of a graph is of interest (`focus`).
+//! Folds a large graph: joins similar nodes into one. Does not select parts of a graph; see `focus`.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use alloc::collections::BTreeMap;
@@ -11,17 +9,17 @@ use chancery_text::Str;
 use core::mem;
 use hashbrown::{HashMap, HashSet};
 
-/// Up to this many nodes of one group stay apart, so that what is rare is seen.
+/// Groups of up to this many nodes are not joined, so that rare nodes remain visible.
 const FEW: usize = 12;
 
-/// Up to this many objects that are created for one gateway stay apart, however small the graph: they are not what a person wrote.
+/// Up to this many objects created for one gateway are not joined, in graphs of any size: a user did not write them.
 const FEW_CREATED: usize = 3;
 
-/// Up to this many nodes of one group in which something is wrong stay apart.
+/// Groups keep up to this many nodes with problems apart.
 const WRONG: usize = 24;
 
-/// What is alike: the kind, and of resources their kind, their namespace, and whether they are of use; of Envoy's parts and of what is created, whose
-/// they are.
+/// The properties that joined nodes share: the node kind; for resources their kind, their namespace and whether they have an effect; for Envoy's
+/// parts and created objects their gateway.
 type Group = (NodeKind, Str, Str, bool);
 
 fn group(node: &GraphNode) -> Group {
@@ -32,7 +30,7 @@ fn group(node: &GraphNode) -> Group {
     (node.kind, kind, namespace, matches!(node.state, Some("ignored" | "shadowed" | "invalid")))
 }
 
-/// The id of a group's node.
+/// Returns the id of a group's node.
 fn id((kind, of, namespace, idle): &Group) -> String {
     let state = if *idle { "/unused" } else { "" };
     match of.is_empty() {
@@ -44,7 +42,7 @@ fn id((kind, of, namespace, idle): &Group) -> String {
 }
 
 impl GraphNode {
-    /// The id of the node that it is part of where the graph is folded.
+    /// Returns the id of the node that this node is joined into.
     #[must_use]
     pub fn folded_into(&self) -> String {
         id(&group(self))
@@ -52,8 +50,11 @@ impl GraphNode {
 }
 
 impl Graph {
-    /// Where there are more than `most` nodes, joins those of a kind and a namespace; objects that are created for a gateway always. What is rare stays apart, and so does what is wrong, as
-    /// far as that is few, and what is to stay open: groups and nodes, by their ids. Tells how many nodes were joined.
+    /// If there are more than `most` nodes, joins nodes of the same kind and namespace. Objects that a controller creates for a gateway are always
+    /// joined.
+    ///
+    /// Rare nodes and a limited number of nodes with problems stay apart, as do the groups and nodes whose ids are in `open`. Returns how many
+    /// nodes were joined.
     pub fn fold(&mut self, most: usize, open: &[String]) -> usize {
         let is_small = self.nodes.len() <= most;
         if is_small && !self.nodes.iter().any(|node| node.kind == NodeKind::Created) {
@@ -107,13 +108,13 @@ impl Graph {
     }
 }
 
-/// How many of what, and on a second line where.
+/// How many nodes of which kind, and on a second line where.
 fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     let mut more: Vec<&str> = Vec::new();
     let what = match kind {
         NodeKind::Created => "created object".into(),
         _ if of.is_empty() => kind.name().replace('_', " "),
-        // Rules of a story are not what they are written in.
+        // A story's rule has its own kind name, not that of its resource.
         NodeKind::Route => {
             more.push(of);
             "rule".into()
@@ -127,7 +128,7 @@ fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     if more.is_empty() { what } else { format!("{what}\n{}", more.join(" \u{b7} ")) }
 }
 
-/// Edges between what is left, each once.
+/// Renames the ends of edges to the remaining nodes, and removes duplicates.
 fn edges(edges: Vec<Edge>, renamed: &HashMap<Str, Str>) -> Vec<Edge> {
     let mut seen: HashSet<(Str, Str, Relation)> = HashSet::new();
     let mut out: Vec<Edge> = Vec::new();

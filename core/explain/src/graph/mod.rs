@@ -1,10 +1,10 @@
-//! The graph: resources and what they refer to, and on to what Envoy gets.
+//! The graph: resources, what they refer to, and the parts of Envoy made from them.
 //!
-//! Edges by field come from the dialect, edges by matching and the Envoy half from the IR's origins. What is referred to and not there is
-//! a node too, with the reason. Nodes stand in the order of the text, then of the IR; nothing depends on hashes. An id follows from what
-//! the node is, so that it stays when something else is added.
+//! The dialect provides edges by field; the IR's origins provide edges by matching and the Envoy half. A referenced object that is missing has a
+//! node too, with the reason. Nodes are in the order of the text, then of the IR; nothing depends on hashes. A node's id depends only on the node,
+//! so it does not change when other nodes are added.
 //!
-//! What must not be here: drawing.
+//! Does not draw; see `picture`.
 
 mod app_gateway;
 mod build;
@@ -12,10 +12,10 @@ mod envoy;
 mod focus;
 mod fold;
 mod nginx;
-mod passed_on;
 mod path;
 mod running;
 mod story;
+mod verbatim;
 
 pub use build::graph;
 pub(crate) use build::id_of;
@@ -31,34 +31,27 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::Str;
 
-/// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
-    /// An input object.
     Resource,
-    /// What is referred to and not there.
+    /// A referenced object that is missing.
     Missing,
     /// An object that the controller creates in the cluster.
     Created,
-    /// An Envoy listener.
     Listener,
-    /// A filter chain.
     FilterChain,
-    /// A virtual host.
     VirtualHost,
-    /// A route.
     Route,
-    /// A cluster.
     Cluster,
     /// An address that a cluster sends to.
     Endpoint,
-    /// A certificate or key that Envoy asks for by name.
+    /// A certificate or key that Envoy requests by name.
     Secret,
 }
 
 impl NodeKind {
-    /// All of them, in the order of a request.
+    /// All kinds, in the order in which a request meets them.
     pub const ALL: [NodeKind; 10] = [
         NodeKind::Resource,
         NodeKind::Created,
@@ -72,7 +65,7 @@ impl NodeKind {
         NodeKind::Missing,
     ];
 
-    /// The word by which outputs name it.
+    /// The kind's name in outputs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -96,47 +89,44 @@ impl NodeKind {
     }
 }
 
-/// A node.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GraphNode {
     /// Unique in the graph, and the same for the same input.
     pub id: Str,
-    /// What it is.
     pub kind: NodeKind,
-    /// What to write on it: a name, and on further lines what says more.
+    /// The name, and on further lines details.
     pub label: String,
-    /// The gateway that has it, where there are several; of what is created, the one that it is created for.
+    /// The gateway of this part, if there are several gateways; for a created object, the gateway that it is created for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<Str>,
-    /// The resource, of input objects, what is missing and what is created.
+    /// The resource of input objects, missing objects and created objects.
     pub resource: Option<Box<ResourceRef>>,
-    /// What became of it (`emitted`...), of input objects.
+    /// The ledger state (`emitted`...) of input objects.
     pub state: Option<&'static str>,
-    /// Why it is not there.
+    /// Why it is missing.
     pub reason: Option<String>,
     /// How many errors were found in it.
     pub errors: u32,
-    /// How many warnings were.
+    /// How many warnings were found in it.
     pub warnings: u32,
-    /// How many nodes it stands for, of one that was folded.
+    /// How many nodes were joined into it, for a folded node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folded: Option<u32>,
-    /// What it asks of a request, of routes.
+    /// The conditions of a route.
     #[serde(skip)]
     pub rule: Option<Box<Rule>>,
-    /// Its column in a story, from the left; nothing for what only supports the others.
+    /// Its column in a story, from the left; `None` for supporting nodes.
     #[serde(skip)]
     pub lane: Option<u8>,
-    /// In a story, the ids of the nodes that it stands for.
+    /// The ids of the nodes that it represents in a story.
     #[serde(skip)]
     pub stands_for: Vec<Str>,
-    /// Where it stands.
     #[serde(flatten)]
     pub span: Option<Box<Span>>,
 }
 
 impl GraphNode {
-    /// A node of which nothing more is known.
+    /// Creates a node without details.
     pub(crate) fn new(id: impl Into<Str>, kind: NodeKind, label: String) -> Self {
         Self {
             id: id.into(),
@@ -157,28 +147,28 @@ impl GraphNode {
     }
 }
 
-/// What an edge says.
+/// The meaning of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// A field names the other.
+    /// A field names the other object.
     Refers,
-    /// An annotation holds the other.
+    /// An annotation holds the other object.
     Holds,
-    /// A Listener or Host takes the other in.
+    /// A Listener or Host selects the other object.
     Selects,
-    /// The other is created on its account, and goes with it.
+    /// The controller creates the other object for this one, and deletes it with this one.
     Owns,
     /// A resource makes a part of Envoy's configuration.
     Makes,
-    /// Envoy hands requests on.
+    /// Envoy forwards requests.
     Forwards,
-    /// Envoy needs the other for it.
+    /// Envoy needs the other part.
     Uses,
 }
 
 impl Relation {
-    /// What the first does with the second, as a word.
+    /// A verb for the relation, from the first node to the second.
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
@@ -193,34 +183,31 @@ impl Relation {
     }
 }
 
-/// An edge.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Edge {
     /// A node's id.
     pub from: Str,
     /// A node's id.
     pub to: Str,
-    /// What it says.
     pub relation: Relation,
-    /// What for: `service`, `secret`...
+    /// The purpose: `service`, `secret`...
     pub label: &'static str,
     /// The field that refers.
     pub at: Option<Box<OriginView>>,
-    /// In a story, the share of the requests that go this way, in percent; nothing for all of them.
+    /// In a story, the percentage of requests that follow this edge; `None` for all of them.
     #[serde(skip)]
     pub share: Option<u32>,
 }
 
-/// Nodes and edges.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Graph {
     /// In the order of the text, then of the IR.
     pub nodes: Vec<GraphNode>,
-    /// By the node that they start from.
+    /// In the order of the nodes that they start from.
     pub edges: Vec<Edge>,
-    /// Resources that refer to one another in a circle, each by its id, in the order of the references.
+    /// Cycles of resources that refer to one another, as ids in the order of the references.
     pub cycles: Vec<Vec<Str>>,
-    /// What nodes call the gateways that are Application Gateways; all others are Envoys.
+    /// The gateway names, as nodes use them, that are Application Gateways; all others are Envoys.
     #[serde(skip)]
     pub app_gateways: Vec<Option<Str>>,
     /// The same of those that are nginx.

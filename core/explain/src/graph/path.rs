@@ -1,6 +1,5 @@
-//! Ways through the graph: why one node has to do with another, and which resources refer in a circle.
-//!
-//! What must not be here: the graph's making.
+//! Finds paths through the graph: how two nodes are related, and which resources refer to each other in a cycle. Does not build the graph; see
+//! `build`.
 
 use super::{Edge, Graph, GraphNode};
 use alloc::collections::VecDeque;
@@ -8,18 +7,17 @@ use alloc::vec;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// One relation on a way.
+/// One edge of a path.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Step<'a> {
-    /// The relation.
     #[serde(flatten)]
     pub edge: &'a Edge,
-    /// Whether the way goes against it, from its end to its start.
+    /// Whether the path follows the edge backwards.
     pub back: bool,
 }
 
-/// The shortest way of relations from one node to another, by their ids: along the relations if there is one, else against
-/// all of them, else through both. `None` where nothing joins them.
+/// Returns the shortest path from one node to another, by their ids. Prefers a path along all edges, then one against all edges, then any path.
+/// Returns `None` if the nodes are not connected.
 pub fn why<'a>(graph: &'a Graph, from: &str, to: &str) -> Option<Vec<Step<'a>>> {
     let places: HashMap<&str, usize> = graph.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let (from, to) = (*places.get(from)?, *places.get(to)?);
@@ -60,7 +58,7 @@ fn search<'a>(near: &[Vec<(usize, &'a Edge, bool)>], from: usize, to: usize, all
 }
 
 impl Graph {
-    /// The nodes that a person means: of this id, else of this name (`quote`, `Mapping quote`, `Mapping/quote`, `cluster_quote_default`).
+    /// Returns the nodes with this id, or else with this name (`quote`, `Mapping quote`, `Mapping/quote`, `cluster_quote_default`).
     #[must_use]
     pub fn named(&self, asked: &str) -> Vec<&GraphNode> {
         let wanted = asked.replace(' ', "/");
@@ -83,7 +81,7 @@ impl Graph {
     }
 }
 
-/// Circles of edges: one for each set of nodes that all reach one another, from its first node on.
+/// Returns one cycle for each set of nodes that all reach one another, from its first node on.
 pub(super) fn cycles(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (from, to) in edges {
@@ -94,7 +92,7 @@ pub(super) fn cycles(count: usize, edges: &[(usize, usize)]) -> Vec<Vec<usize>> 
     out
 }
 
-/// The shortest circle through the first node of a component.
+/// Returns the shortest cycle through the first node of a component.
 fn circle(after: &[Vec<usize>], all: &[usize]) -> Option<Vec<usize>> {
     let start = *all.iter().min()?;
     let inside: hashbrown::HashSet<usize> = all.iter().copied().collect();
@@ -116,7 +114,7 @@ fn circle(after: &[Vec<usize>], all: &[usize]) -> Option<Vec<usize>> {
     None
 }
 
-/// Strongly connected components, after Tarjan, without recursion.
+/// Returns strongly connected components, by Tarjan's algorithm without recursion.
 fn components(after: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NOT: usize = usize::MAX;
     let (mut index, mut low) = (vec![NOT; after.len()], vec![NOT; after.len()]);

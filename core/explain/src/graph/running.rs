@@ -1,6 +1,6 @@
-//! The graph of what an Envoy has, wherever that was read from: listeners, and on to the addresses that requests are sent to.
+//! Builds the graph of an Envoy's own configuration, from any source: listeners to addresses.
 //!
-//! Nodes are those of the graph of resources, so that both can be looked at in the same way. What must not be here: resources.
+//! Its nodes have the same kinds as the graph of resources, so that both can be shown in the same way. Does not know resources; see `build`.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use alloc::format;
@@ -15,7 +15,6 @@ use pb::route::route::Action;
 use pb::route::route_action::ClusterSpecifier;
 use pb::route::route_match::PathSpecifier;
 
-/// The graph of an Envoy's configuration.
 #[must_use]
 pub fn graph_of(config: &EnvoyConfig) -> Graph {
     let mut builder = Builder { config, graph: Graph::default(), known: HashSet::new(), drawn: HashSet::new() };
@@ -42,7 +41,7 @@ impl Builder<'_> {
         }
     }
 
-    /// An id that no node has yet.
+    /// Returns an unused id.
     fn free(&self, id: String) -> String {
         let others = (2_u32..).map(|number| format!("{id}#{number}"));
         core::iter::once(id.clone()).chain(others).find(|id| !self.known.contains(id)).unwrap_or(id)
@@ -103,7 +102,7 @@ impl Builder<'_> {
     }
 
     fn host(&mut self, from: &str, table: &str, host: &pb::route::VirtualHost) {
-        // Tables that are asked for by name may be used by several chains.
+        // Several chains may use a table that they request by name.
         let id = format!("virtual_host:{table}/{}", host.name);
         let seen = self.known.contains(&id) && !table.is_empty();
         let id = if seen { id } else { self.free(id) };
@@ -191,7 +190,7 @@ fn path(of: &pb::route::Route) -> String {
     }
 }
 
-/// What is asked of a header.
+/// Describes the condition of a header.
 fn header(of: &pb::route::HeaderMatcher) -> String {
     use pb::matcher::string_matcher::MatchPattern;
     use pb::route::header_matcher::HeaderMatchSpecifier;

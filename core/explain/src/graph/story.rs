@@ -1,9 +1,10 @@
-//! The graph as a story: what the user wrote, in the way of a request. Listener, Host, rule, Service, and below them what supports these.
+//! Turns the graph into a story: the user's resources in the order in which a request meets them. Listener, Host, rule, Service, and below them the
+//! objects that support these.
 //!
-//! A rule is a path with its conditions in one virtual host. The routes that Envoy gets for it, one for http and one for https, one for each
-//! share of the traffic, are one rule with shares. Each node of a story knows the nodes that it stands for.
+//! A rule is a path with its conditions in one virtual host. Envoy may get several routes for it, for http and https or for each share of the
+//! traffic; the story shows one rule with shares. Each node of a story knows the nodes that it represents.
 //!
-//! What must not be here: how an Envoy sees it; that is the graph that this is made from.
+//! Does not show Envoy's view; that is the graph that the story is made from.
 
 use super::{Edge, Graph, GraphNode, NodeKind, Relation};
 use alloc::boxed::Box;
@@ -15,36 +16,36 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// What a route of Envoy's asks of a request, and where it sends it.
+/// The conditions and the target of a route.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     /// The path, as `/cart/*`.
     pub path: Str,
-    /// What else must match, in words. What only tells http from https, and the host, is not among them.
+    /// Other conditions, as phrases. The host is remaining out, and so is the header that only distinguishes http from https.
     pub conditions: Vec<String>,
-    /// What happens instead of forwarding, in words.
+    /// The action instead of forwarding, as a phrase.
     pub action: Option<String>,
-    /// Which transport it is for, where it matters: the twins of a rule differ in it.
+    /// The transport that it is for, if it matters: the routes of one rule differ in it.
     pub transport: Str,
-    /// Of the requests that come to it, the share that it takes, in percent.
+    /// The percentage of its matching requests that the route handles.
     pub takes: u32,
     /// Clusters by name, each with its share in percent.
     pub shares: Vec<(Str, u32)>,
 }
 
-/// Places of the columns.
+/// Numbers of the columns.
 const LISTENER: u8 = 0;
 const HOST: u8 = 1;
 const RULE: u8 = 2;
 const SERVICE: u8 = 3;
 
-/// Of supporting things, at most this many rules of one resource are joined with each.
+/// Supporting nodes are joined with at most this many rules of one resource.
 const MOST_USERS: usize = 3;
 
-/// The story of a whole graph; `built_in` says whether rules that the controller adds by itself are included.
+/// Returns the story of a whole graph. `built_in` includes rules that the controller adds by itself.
 #[must_use]
 pub fn story(whole: &Graph, built_in: bool) -> Graph {
-    let mut teller = Teller::new(whole, built_in);
+    let mut teller = StoryBuilder::new(whole, built_in);
     teller.keep();
     teller.hosts();
     teller.connections();
@@ -52,7 +53,7 @@ pub fn story(whole: &Graph, built_in: bool) -> Graph {
     teller.finish()
 }
 
-/// A rule while it is gathered.
+/// A rule while its routes are collected.
 struct Gathered {
     routes: Vec<usize>,
     makers: Vec<usize>,
@@ -61,34 +62,32 @@ struct Gathered {
     actions: Vec<String>,
     /// Services, each with its share in percent.
     targets: Vec<(usize, u32)>,
-    /// What is left of the requests of each twin: of a virtual host and a transport.
-    left: Vec<(usize, Str, u32)>,
+    /// The percentage of requests that remain for later routes, by virtual host and transport.
+    remaining: Vec<(usize, Str, u32)>,
 }
 
-struct Teller<'a> {
+struct StoryBuilder<'a> {
     whole: &'a Graph,
     built_in: bool,
-    /// Of each node, the resources that make it.
+    /// The resources that make each node.
     makers: Vec<Vec<usize>>,
-    /// Of each node, where it hands requests on.
+    /// The nodes that each node forwards requests to.
     next: Vec<Vec<usize>>,
-    /// Of each resource, the services that it names, and the edges.
+    /// The services that each resource names.
     services: Vec<Vec<usize>>,
-    /// The place of each node in a column; nothing for what is not in the way of a request.
+    /// The column of each node; `None` for nodes that no request passes.
     lane: Vec<Option<u8>>,
-    /// Whether a node is drawn.
     kept: Vec<bool>,
-    /// What each node stands for besides itself.
+    /// The other nodes that each node represents.
     members: Vec<BTreeSet<usize>>,
     rules: Vec<Gathered>,
     known: HashMap<(String, Str, Vec<String>), usize>,
-    /// Rules of each resource.
     rules_of: Vec<Vec<usize>>,
-    /// Lines between nodes of the whole graph; rules come after these, by their numbers.
+    /// Edges between nodes of the whole graph. Rules are numbered after these nodes.
     lines: BTreeMap<(usize, usize), (Relation, Option<u32>)>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> StoryBuilder<'a> {
     fn new(whole: &'a Graph, built_in: bool) -> Self {
         let at: HashMap<&str, usize> = whole.nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
         let count = whole.nodes.len();
@@ -119,7 +118,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The rule of a route, if it is shown.
+    /// Returns the rule of a route, if it is shown.
     fn rule(&self, route: usize) -> Option<&'a Rule> {
         self.whole.nodes[route].rule.as_deref().filter(|_| self.built_in || !self.makers[route].is_empty())
     }
@@ -132,7 +131,7 @@ impl<'a> Teller<'a> {
         (0..self.whole.nodes.len()).filter(|at| self.kind(*at) == kind).collect()
     }
 
-    /// What is not Envoy's stays.
+    /// Keeps all nodes that are not parts of Envoy.
     fn keep(&mut self) {
         for at in 0..self.whole.nodes.len() {
             let node = &self.whole.nodes[at];
@@ -141,7 +140,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Puts a node into a column, as one that stands for others.
+    /// Puts a node into a column; it represents the nodes in `stands_for`.
     fn place(&mut self, at: usize, lane: u8, stands_for: impl IntoIterator<Item = usize>) {
         self.kept[at] = true;
         self.lane[at] = Some(self.lane[at].map_or(lane, |known| known.min(lane)));
@@ -155,18 +154,18 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The nodes of a story for a part of Envoy's configuration: the resources that make it, or else the part itself.
-    fn told_by(&self, at: usize) -> Vec<usize> {
+    /// Returns the story nodes for a part of Envoy's configuration: the resources that make it, or else the part itself.
+    fn story_nodes(&self, at: usize) -> Vec<usize> {
         match self.makers[at].is_empty() {
             true => Vec::from([at]),
             false => self.makers[at].clone(),
         }
     }
 
-    /// From listeners to rules.
+    /// Adds the nodes from listeners to rules.
     fn hosts(&mut self) {
         for listener in self.of_kind(NodeKind::Listener) {
-            let entries = self.told_by(listener);
+            let entries = self.story_nodes(listener);
             for chain in self.next[listener].clone() {
                 for host in self.next[chain].clone().into_iter().filter(|at| self.whole.nodes[*at].kind == NodeKind::VirtualHost) {
                     if !self.next[host].iter().any(|route| self.rule(*route).is_some()) {
@@ -210,7 +209,7 @@ impl<'a> Teller<'a> {
                 conditions: rule.conditions.clone(),
                 actions: Vec::new(),
                 targets: Vec::new(),
-                left: Vec::new(),
+                remaining: Vec::new(),
             });
             self.rules.len() - 1
         });
@@ -218,13 +217,14 @@ impl<'a> Teller<'a> {
             rule.shares.iter().flat_map(|(cluster, share)| self.targets(route, cluster).into_iter().map(|to| (to, *share))).collect();
         let makers = self.makers[route].clone();
         let gathered = &mut self.rules[number];
-        let twin = gathered.left.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.left.len());
-        if twin == gathered.left.len() {
-            gathered.left.push((host, rule.transport.clone(), 100));
+        let twin =
+            gathered.remaining.iter().position(|(of, transport, _)| *of == host && *transport == rule.transport).unwrap_or(gathered.remaining.len());
+        if twin == gathered.remaining.len() {
+            gathered.remaining.push((host, rule.transport.clone(), 100));
         }
-        let left = &mut gathered.left[twin].2;
-        let taken = *left * rule.takes / 100;
-        *left -= taken;
+        let remaining = &mut gathered.remaining[twin].2;
+        let taken = *remaining * rule.takes / 100;
+        *remaining -= taken;
         for (to, share) in targets {
             let share = (taken * share + 50) / 100;
             match gathered.targets.iter_mut().find(|(known, _)| *known == to) {
@@ -247,7 +247,7 @@ impl<'a> Teller<'a> {
         number
     }
 
-    /// What a route sends to by this cluster: a Service that its makers name, an address, or the cluster itself.
+    /// Returns what a route sends to through a cluster: a Service that its makers name, an address, or the cluster itself.
     fn targets(&mut self, route: usize, cluster: &str) -> Vec<usize> {
         let found = self.next[route].iter().copied().find(|at| self.whole.nodes[*at].label.lines().next() == Some(cluster));
         found.map(|at| self.upstream(at)).unwrap_or_default()
@@ -280,12 +280,12 @@ impl<'a> Teller<'a> {
         out
     }
 
-    /// What people call a cluster, where its name is not theirs.
+    /// Returns the readable name of a cluster whose own name is generated.
     fn called(&self, cluster: usize) -> Option<&'a str> {
         self.whole.nodes[cluster].label.lines().nth(1).filter(|_| self.kind(cluster) == NodeKind::Cluster)
     }
 
-    /// Connections that are forwarded as they are, which no virtual host sees.
+    /// Adds connections that are forwarded as TCP, which no virtual host handles.
     fn connections(&mut self) {
         for listener in self.of_kind(NodeKind::Listener) {
             for chain in self.next[listener].clone() {
@@ -295,7 +295,7 @@ impl<'a> Teller<'a> {
                 if clusters.is_empty() || by.is_empty() {
                     continue;
                 }
-                for entry in self.told_by(listener) {
+                for entry in self.story_nodes(listener) {
                     self.place(entry, LISTENER, [listener, chain]);
                     by.iter().for_each(|by| self.line(entry, *by, None));
                 }
@@ -311,14 +311,14 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Whether a resource is shown by its rules alone.
+    /// Whether a resource is shown only by its rules.
     fn is_absorbed(&self, at: usize) -> bool {
         !self.rules_of[at].is_empty() && self.lane[at].is_none()
     }
 
-    /// What refers to what, of all that is not in the way of a request.
+    /// Adds references between the nodes that no request passes.
     fn support(&mut self) {
-        // What follows asks for none of these; of a large input they take as much as the rules.
+        // The rest of the work needs none of these, and with a large input they use as much memory as the rules.
         (self.makers, self.next, self.services, self.known) = Default::default();
         let count = self.whole.nodes.len();
         for number in 0..self.rules.len() {
@@ -343,7 +343,7 @@ impl<'a> Teller<'a> {
                 self.lines.entry((from, to)).or_insert((edge.relation, None));
             }
         }
-        // What was meant to be a rule stands among the rules.
+        // A resource of a rule kind that makes no rule is shown in the column of rules.
         let kinds: BTreeSet<String> = (0..count).filter(|at| self.is_absorbed(*at)).filter_map(|at| self.kind_of_resource(at)).collect();
         for at in 0..count {
             let idle = matches!(self.whole.nodes[at].state, Some("invalid" | "ignored" | "shadowed"));
@@ -371,8 +371,8 @@ impl<'a> Teller<'a> {
                 node.label = called.to_string();
             }
             if node.lane == Some(SERVICE) {
-                self.name_port(&mut node, &self.members[at]);
-                // How its addresses are found is a matter of Envoy.
+                self.append_port(&mut node, &self.members[at]);
+                // How Envoy finds its addresses is not part of a story.
                 if node.is_assumed() {
                     node.reason = Some("not in the input".into());
                 }
@@ -387,7 +387,7 @@ impl<'a> Teller<'a> {
             |at: usize| at.checked_sub(count).and_then(|number| self.rules.get(number)).map_or(at, |rule| rule.routes.first().copied().unwrap_or(at));
         for ((from, to), (relation, share)) in &self.lines {
             let (Some(of), Some(into)) = (self.whole.nodes.get(id(*from)), self.whole.nodes.get(id(*to))) else { continue };
-            // The field that makes it, where one resource names the other.
+            // The field of one resource that names the other.
             let mut froms = self.owners(*from).into_iter().map(|at| self.whole.nodes[at].id.as_str());
             let said = froms.find_map(|from| self.owners(*to).into_iter().find_map(|to| by.get(&(from, self.whole.nodes[to].id.as_str()))));
             if ids.contains(&of.id) && ids.contains(&into.id) {
@@ -405,7 +405,7 @@ impl<'a> Teller<'a> {
         out
     }
 
-    /// The resources behind an end of a line.
+    /// Returns the resources at an end of an edge.
     fn owners(&self, at: usize) -> Vec<usize> {
         match at.checked_sub(self.whole.nodes.len()) {
             Some(number) => self.rules.get(number).map(|rule| rule.makers.clone()).unwrap_or_default(),
@@ -413,10 +413,10 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Adds the port to the name of a Service, where all that is sent there goes to one.
-    fn name_port(&self, node: &mut GraphNode, members: &BTreeSet<usize>) {
+    /// Adds the port to the name of a Service, if all its requests go to one port.
+    fn append_port(&self, node: &mut GraphNode, members: &BTreeSet<usize>) {
         let ends = members.iter().filter(|at| self.kind(**at) == NodeKind::Endpoint).filter_map(|at| self.whole.nodes[*at].label.lines().next());
-        // Where no address is known, the name of a cluster may have the port behind that of the Service.
+        // Without a known address, the cluster's name may end with the Service and its port.
         let name = node.resource.as_ref().map(|of| of.name.to_string()).unwrap_or_default();
         let clusters = members.iter().filter(|at| self.kind(**at) == NodeKind::Cluster).map(|at| self.whole.nodes[*at].label.as_str());
         let behind = |label: &'a str| label.split('/').skip_while(|part| *part != name).nth(1).filter(|part| part.parse::<u16>().is_ok());
@@ -429,7 +429,7 @@ impl<'a> Teller<'a> {
     fn rule_node(&self, rule: &Gathered) -> GraphNode {
         let makers = || rule.makers.iter().map(|at| &self.whole.nodes[*at]);
         let first = makers().next();
-        // Entries of several kinds may have one name.
+        // Resources of several kinds may share a name.
         let mut names: Vec<&str> = Vec::new();
         for name in makers().filter_map(|node| node.resource.as_ref()).map(|of| of.name.as_str()) {
             if !names.contains(&name) {

@@ -1,28 +1,26 @@
-//! Columns: which box stands in which, and what long lines are in the columns that they pass.
-//!
-//! What must not be here: the order within a column.
+//! Assigns boxes to columns, and gives long lines a place in each column that they pass. Does not order columns; see `order`.
 
 use super::{Item, Link};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// At most this many places for long lines; further lines are drawn straight from end to end.
+/// Long lines get at most this many places; further lines are drawn straight from end to end.
 const MOST_BENDS: usize = 200_000;
 
-/// The last column that may be asked for.
+/// The last column that a caller may request.
 const LAST_COLUMN: u32 = 1 << 20;
 
-/// What stands in a column: a box, or a place of a long line.
+/// An element of a column: a box, or the place of a long line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
     /// Index of the box.
     pub item: Option<u32>,
     pub column: u32,
     pub band: u8,
-    /// By what columns are ordered at first.
+    /// The key of the initial order.
     pub seed: i64,
-    /// Whether it keeps its order among others that do.
+    /// Whether it keeps its order relative to other known vertices.
     pub known: bool,
 }
 
@@ -32,10 +30,10 @@ pub(super) struct Columns {
     pub vertices: Vec<Vertex>,
     /// The vertices of each column, in their order.
     pub columns: Vec<Vec<u32>>,
-    /// Neighbours of each vertex in the column before it, and after it.
+    /// Neighbours of each vertex in the previous and the next column.
     pub before: Vec<Vec<u32>>,
     pub after: Vec<Vec<u32>>,
-    /// The vertices of each line, from left to right, and whether the line leads to the left.
+    /// The vertices of each line, from left to right, and whether the line points left.
     pub paths: Vec<Option<(Vec<u32>, bool)>>,
 }
 
@@ -81,7 +79,7 @@ impl Columns {
         columns
     }
 
-    /// Gives long lines places in the columns that they pass. Lines of one box share theirs, as far as they go the same way.
+    /// Gives long lines places in the columns that they pass. Lines from one box share places while they go the same way.
     fn cut(&mut self, ends: &[Option<(usize, usize)>], turned: &[bool]) {
         let mut trunks: BTreeMap<(u32, u32, u8), u32> = BTreeMap::new();
         for (ends, turned) in ends.iter().zip(turned) {
@@ -113,7 +111,7 @@ impl Columns {
         }
     }
 
-    /// The first order: as it was before, else as given. New boxes come after what they stood behind in the input.
+    /// Sets the initial order: the previous order, else the given order. New boxes come after their predecessor in the input.
     fn start(&mut self, items: &[Item]) {
         let mut known: Vec<(usize, i32)> = items.iter().enumerate().filter_map(|(at, item)| Some((at, item.before?))).collect();
         if !known.is_empty() {
@@ -122,7 +120,7 @@ impl Columns {
             for (rank, (at, _)) in known.iter().enumerate() {
                 place[*at] = Some(rank as i64 * 4);
             }
-            // By column and band, so that who follows whom means what people see.
+            // By column and band, since users see the order within them.
             let mut last: BTreeMap<(u32, u8), i64> = BTreeMap::new();
             for (vertex, place) in self.vertices.iter_mut().zip(&place) {
                 let last = last.entry((vertex.column, vertex.band)).or_insert(-1);
@@ -145,7 +143,7 @@ impl Columns {
     }
 }
 
-/// Which lines must be turned so that none leads back: those against the columns that were asked for, and one of every circle.
+/// Returns the lines that must be reversed so that none points left: lines against the requested columns, and one line of every cycle.
 fn turned(items: &[Item], links: &[Link], valid: &impl Fn(&Link) -> bool) -> Vec<bool> {
     let against = |link: &Link| match (items[link.from].column, items[link.to].column) {
         (Some(from), Some(to)) => from > to,
@@ -194,7 +192,7 @@ fn turned(items: &[Item], links: &[Link], valid: &impl Fn(&Link) -> bool) -> Vec
     turned
 }
 
-/// The column of each box: after all that lead to it, not before the one asked for, and near to what it leads to.
+/// Returns the column of each box: after all boxes that lead to it, not before the requested column, and close to its targets.
 fn assign(items: &[Item], ends: &[Option<(usize, usize)>]) -> Vec<u32> {
     let (mut after, mut before) = (vec![Vec::new(); items.len()], vec![Vec::new(); items.len()]);
     for (left, right) in ends.iter().flatten() {
@@ -215,7 +213,7 @@ fn assign(items: &[Item], ends: &[Option<(usize, usize)>]) -> Vec<u32> {
             }
         }
     }
-    // Who leads to what has its place stands just before it; who has nothing to lead to, just after what leads to it.
+    // A box goes just before its placed targets. A box without targets goes just after its predecessors.
     let mut held: Vec<bool> = items.iter().map(|item| item.column.is_some()).collect();
     for at in sorted.iter().rev().copied() {
         let nearest = after[at].iter().filter(|to| held[**to]).map(|to| column[*to]).min();

@@ -1,11 +1,11 @@
-//! A layered layout: boxes in columns, lines between them from left to right.
+//! A layered layout: boxes in columns, with lines between them from left to right.
 //!
-//! A pure function of sizes and lines, in whole numbers, so that the same input gives the same picture everywhere. After Sugiyama: lines
-//! that lead back are turned ([`layers`]), boxes get columns, long lines get a place in every column that they pass, columns are ordered
-//! so that few lines cross ([`order`]), and places are chosen so that lines are straight ([`place`]). What was there before keeps its
-//! order. Work is bounded: the larger the input, the fewer the rounds.
+//! It is a pure function of sizes and lines, in whole numbers, so that the same input gives the same picture everywhere. It follows Sugiyama: lines
+//! that point back are reversed ([`layers`]), boxes get columns, long lines get a place in every column that they pass, columns are ordered so that
+//! few lines cross ([`order`]), and positions are chosen so that lines are straight ([`place`]). Boxes of the previous picture keep their order.
+//! Work is bounded: the larger the input, the fewer the rounds.
 //!
-//! What must not be here: what a box or a line means, and how it is drawn.
+//! Does not know what boxes mean or how they are drawn; see `picture`.
 
 mod layers;
 mod order;
@@ -15,34 +15,29 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-/// A box to be placed. Lengths have the unit of the caller's picture, usually CSS pixels.
+/// A box to be placed. Lengths are in the caller's unit, usually CSS pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// Its width.
     pub width: i32,
-    /// Its height.
     pub height: i32,
-    /// The first column that it may stand in; `None` where lines alone decide.
+    /// The first column that the box may be in; `None` if only lines decide.
     pub column: Option<u32>,
-    /// Boxes of a higher band stand below all those of a lower one.
+    /// Boxes of a higher band are below all boxes of a lower band.
     pub band: u8,
-    /// Where it stood before (its top): boxes that have it keep their order.
+    /// The box's top in the previous picture. Boxes that have one keep their order.
     pub before: Option<i32>,
 }
 
 /// A line between two boxes, by their indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it starts.
     pub from: usize,
-    /// Where it ends.
     pub to: usize,
 }
 
-/// Distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spacing {
-    /// Between columns, at least.
+    /// The minimum between columns.
     pub column: i32,
     /// Between boxes of a column.
     pub row: i32,
@@ -56,34 +51,30 @@ impl Default for Spacing {
     }
 }
 
-/// A point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Point {
-    /// To the right.
+    /// Distance to the right.
     pub x: i32,
-    /// Down.
+    /// Distance down.
     pub y: i32,
 }
 
-/// Where everything goes.
+/// The positions of all boxes and lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Layout {
     /// The upper left corner of each box.
     pub items: Vec<Point>,
-    /// The points of each line, from its start to its end; none where it has no two ends. [`curve`] draws through them.
+    /// The points of each line, from its start to its end; empty if an end is missing. [`curve`] draws through them.
     pub links: Vec<Vec<Point>>,
     /// The top and bottom of each band that has boxes, lowest band first.
     pub bands: Vec<(u8, i32, i32)>,
-    /// Width of the whole.
     pub width: i32,
-    /// Height of the whole.
     pub height: i32,
 }
 
-/// The largest length of a box's side; larger ones are cut to it.
+/// The longest side of a box; longer sides are cut to it.
 const LONGEST: i32 = 4096;
 
-/// Places boxes.
 #[must_use]
 pub fn layout(items: &[Item], links: &[Link], spacing: &Spacing) -> Layout {
     let items: Vec<Item> =
@@ -93,7 +84,7 @@ pub fn layout(items: &[Item], links: &[Link], spacing: &Spacing) -> Layout {
     place::place(&items, links, &columns, spacing)
 }
 
-/// A smooth curve through the points of a line, in the words of SVG's `d`.
+/// Returns a smooth curve through the points of a line, in the syntax of SVG's `d`.
 #[must_use]
 pub fn curve(points: &[Point]) -> String {
     let mut out = String::new();

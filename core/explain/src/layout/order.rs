@@ -1,6 +1,4 @@
-//! The order within columns: sweeps by barycentre, and exchanges of neighbours, as long as fewer lines cross.
-//!
-//! What must not be here: coordinates.
+//! Orders columns: sweeps by barycentre and exchanges of neighbours, while fewer lines cross. Does not compute coordinates; see `place`.
 
 use super::layers::Columns;
 use alloc::vec;
@@ -49,7 +47,7 @@ fn renumber(columns: &Columns, place: &mut [u32]) {
     }
 }
 
-/// Goes through the columns in one direction and back, each ordered by where its neighbours stand.
+/// Orders every column by its neighbours' positions, in one direction.
 fn sweep(columns: &mut Columns, place: &mut [u32], forward: bool) {
     renumber(columns, place);
     let count = columns.columns.len();
@@ -65,13 +63,13 @@ fn sweep(columns: &mut Columns, place: &mut [u32], forward: bool) {
                 .map(|vertex| {
                     let near = &neighbours[*vertex as usize];
                     let here = place[*vertex as usize];
-                    // The middle of the places, counted in halves, so that who has one neighbour stands opposite.
+                    // The mean position, counted in halves, so that a vertex with one neighbour is opposite to it.
                     let sum: u64 = near.iter().map(|near| 2 * u64::from(place[*near as usize]) + 1).sum();
                     let value = if near.is_empty() { scale(2 * u64::from(here) + 1, own) } else { scale(sum / near.len() as u64, others) };
                     (columns.vertices[*vertex as usize].band, value, here, *vertex)
                 })
                 .collect();
-            // Who was there before keeps its order: none of them comes before the one that it followed.
+            // Known vertices keep their order: none comes before the known vertex that preceded it.
             let mut least = (0, 0);
             for (band, value, ..) in keyed.iter_mut().filter(|(.., vertex)| columns.vertices[*vertex as usize].known) {
                 least = if least.0 == *band { (*band, least.1.max(*value)) } else { (*band, *value) };
@@ -87,7 +85,7 @@ fn sweep(columns: &mut Columns, place: &mut [u32], forward: bool) {
     }
 }
 
-/// How many lines cross.
+/// Counts the crossings of lines.
 fn crossings(columns: &Columns, place: &mut [u32]) -> u64 {
     renumber(columns, place);
     let mut crossings = 0;
@@ -102,7 +100,7 @@ fn crossings(columns: &Columns, place: &mut [u32]) -> u64 {
             ends.clear();
             ends.extend(columns.after[*vertex as usize].iter().map(|to| place[*to as usize]));
             ends.sort();
-            // Those of earlier vertices that end further down cross.
+            // Lines of earlier vertices that end further down cross this one.
             for end in &ends {
                 crossings += before - u64::from(sum(&tree, *end as usize + 1));
             }
@@ -115,7 +113,7 @@ fn crossings(columns: &Columns, place: &mut [u32]) -> u64 {
     crossings
 }
 
-/// Fenwick's tree: the sum of the first `at`.
+/// The sum of the first `at` entries of a Fenwick tree.
 fn sum(tree: &[u32], mut at: usize) -> u32 {
     let mut sum = 0;
     while at > 0 {
@@ -132,9 +130,9 @@ fn add(tree: &mut [u32], mut at: usize) {
     }
 }
 
-/// Exchanges neighbours where that saves crossings. Whether any was.
+/// Exchanges neighbours if that reduces crossings. Returns whether it exchanged any.
 fn exchange(columns: &mut Columns, place: &mut [u32]) -> bool {
-    /// Vertices of more lines stay where they are, so that a round stays linear.
+    /// Vertices with more lines do not move, so that a round stays linear.
     const MANY: usize = 64;
     let mut any = false;
     let (before, after, vertices) = (&columns.before, &columns.after, &columns.vertices);

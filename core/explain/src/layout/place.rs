@@ -1,13 +1,11 @@
-//! Coordinates: each column as its order says, and every box as near to its neighbours as that allows.
-//!
-//! What must not be here: the order.
+//! Computes coordinates: each column keeps its order, and every box is as close to its neighbours as possible. Does not order columns; see `order`.
 
 use super::layers::Columns;
 use super::{Item, Layout, Link, Point, Spacing};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Half of the room that a long line takes where it passes a column.
+/// Half of the height that a long line needs where it passes a column.
 const HALF_LINE: i32 = 3;
 
 pub(super) fn place(items: &[Item], links: &[Link], columns: &Columns, spacing: &Spacing) -> Layout {
@@ -35,7 +33,7 @@ pub(super) fn place(items: &[Item], links: &[Link], columns: &Columns, spacing: 
                 }
                 if step + 1 < path.len() {
                     points.push(Point { x: lefts[column] + wide, y });
-                    // Past wider boxes of the column before it bends.
+                    // The line passes wider boxes of the column before it bends.
                     if wide < widths[column] {
                         points.push(Point { x: lefts[column] + widths[column], y });
                     }
@@ -50,7 +48,7 @@ pub(super) fn place(items: &[Item], links: &[Link], columns: &Columns, spacing: 
     Layout { items: corners, links: lines, bands, width, height }
 }
 
-/// Where columns begin, how wide they are, and how wide all of them are. Between columns is more room where more lines pass.
+/// Returns the start and width of each column, and the total width. Columns are further apart if more lines pass between them.
 fn horizontal(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, Vec<i32>, i32) {
     let (mut lefts, mut widths, mut x) = (Vec::new(), Vec::new(), 0);
     for column in &columns.columns {
@@ -64,7 +62,7 @@ fn horizontal(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>
     (lefts, widths, width)
 }
 
-/// The middle of every vertex, the bands, and the height of all.
+/// Returns the middle of every vertex, the bands, and the total height.
 fn vertical(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, Vec<(u8, i32, i32)>, i32) {
     let mut middles = vec![0i32; columns.vertices.len()];
     let mut bands: Vec<u8> = columns.vertices.iter().map(|vertex| vertex.band).collect();
@@ -89,7 +87,7 @@ fn vertical(items: &[Item], columns: &Columns, spacing: &Spacing) -> (Vec<i32>, 
     (middles, placed, height)
 }
 
-/// Moves the vertices of a band towards their neighbours, to and fro.
+/// Moves the vertices of a band towards their neighbours, back and forth.
 fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, half: &impl Fn(u32) -> i32, middles: &mut [i32]) {
     let count: usize = of_band.iter().map(Vec::len).sum();
     let rounds = match count {
@@ -97,7 +95,7 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
         4_000..20_000 => 4,
         _ => 2,
     };
-    // What must lie between the middles of two that follow one another.
+    // The minimum distance between the middles of two consecutive vertices.
     let apart = |above: u32, below: u32| {
         let lines = columns.vertices[above as usize].item.is_none() && columns.vertices[below as usize].item.is_none();
         half(above) + half(below) + if lines { 0 } else { spacing.row }
@@ -117,7 +115,7 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
             let wish = |vertex: u32| -> (i64, i64) {
                 let (mut sum, mut weight) = (0i64, 0i64);
                 let own_line = columns.vertices[vertex as usize].item.is_none();
-                // The last rounds look both ways.
+                // The last rounds use the neighbours on both sides.
                 let both = round + 2 > rounds * 2;
                 let near = [(&columns.before, forward || both), (&columns.after, !forward || both)];
                 for other in near.iter().filter(|(_, used)| *used).flat_map(|(near, _)| &near[vertex as usize]) {
@@ -132,7 +130,7 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
                         weight += heavy;
                     }
                 }
-                // A box without a neighbour there stays where it is, if there is room.
+                // A box without a neighbour on that side keeps its position, if there is room.
                 if weight == 0 { (i64::from(middles[vertex as usize]), 1) } else { (sum / weight, weight * 16) }
             };
             let wishes: Vec<(i64, i64)> = of_band[at].iter().map(|vertex| wish(*vertex)).collect();
@@ -141,16 +139,16 @@ fn settle(of_band: &[Vec<u32>], columns: &Columns, band: u8, spacing: &Spacing, 
     }
 }
 
-/// Several vertices that touch, moved as one.
+/// Several touching vertices that move together.
 struct Block {
     first: usize,
-    /// Of wishes, each less its distance from the column's top, times its weight.
+    /// The weighted sum of wishes, each less its distance from the column's top.
     sum: i64,
     weight: i64,
 }
 
-/// Gives a column the places nearest to the wishes (least squares) that keep order and distances: isotonic regression by merging
-/// neighbours that violate.
+/// Moves a column's vertices as close to their wishes as order and distances allow (least squares), by isotonic regression: neighbours that violate
+/// the order are merged.
 fn fit(column: &[u32], wishes: &[(i64, i64)], apart: &impl Fn(u32, u32) -> i32, blocks: &mut Vec<Block>, middles: &mut [i32]) {
     blocks.clear();
     let mut depths = Vec::with_capacity(column.len());

@@ -1,4 +1,4 @@
-//! The layout on small pictures, large ones, and malformed ones.
+//! The layout of small, large and malformed pictures.
 
 use super::*;
 use alloc::vec;
@@ -15,13 +15,13 @@ fn place(items: &[Item], pairs: &[(usize, usize)]) -> Layout {
     layout(items, &links(pairs), &Spacing::default())
 }
 
-/// A number that follows from another, for pictures without a pattern.
+/// A pseudo-random number, for pictures without a pattern.
 fn next(seed: &mut u64) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as usize
 }
 
-/// A gateway: columns of boxes, each joined to one or two of the column before.
+/// A gateway-like picture: columns of boxes, each joined to one or two boxes of the previous column.
 fn gateway(columns: &[usize]) -> (Vec<Item>, Vec<(usize, usize)>) {
     let (mut pairs, mut start, mut seed) = (Vec::new(), 0, 7);
     for pair in columns.windows(2) {
@@ -62,7 +62,7 @@ fn a_chain_is_straight() {
 }
 
 #[test]
-fn circles_are_drawn_and_end() {
+fn layout_of_cycles_terminates() {
     let pairs = [(0, 1), (1, 2), (2, 0), (2, 2), (7, 1)];
     let placed = place(&boxes(3), &pairs);
     let back = &placed.links[2];
@@ -72,7 +72,7 @@ fn circles_are_drawn_and_end() {
 }
 
 #[test]
-fn columns_that_were_asked_for_are_kept() {
+fn requested_columns_are_kept() {
     let mut items = boxes(3);
     (items[0].column, items[1].column, items[2].column) = (Some(1), Some(4), Some(1));
     let placed = place(&items, &[(0, 1), (1, 2)]);
@@ -103,16 +103,16 @@ fn lines_cross_only_where_they_must() {
 }
 
 #[test]
-fn the_same_input_gives_the_same_picture_and_nothing_overlaps() {
+fn layout_is_deterministic_and_has_no_overlaps() {
     let (items, pairs) = gateway(&[2, 10, 60, 120, 80]);
     let placed = place(&items, &pairs);
     assert_eq!(placed, place(&items, &pairs));
     assert!(!overlaps(&items, &placed));
 }
 
-/// What people saw stays in its order when something is added.
+/// Users recognise the order of the boxes after an addition.
 #[test]
-fn an_additional_box_keeps_the_order_of_the_others() {
+fn added_box_keeps_order_of_others() {
     let (items, pairs) = gateway(&[2, 6, 30, 60, 40]);
     let before = place(&items, &pairs);
     for at in [0, 9, 50, 120] {
@@ -144,7 +144,7 @@ fn fifty_thousand_boxes_are_placed() {
 }
 
 #[test]
-fn laying_out_a_chain_of_fifty_thousand_ends() {
+fn layout_of_long_chain_terminates() {
     let count = 50_000;
     let mut pairs: Vec<(usize, usize)> = (1..count).map(|at| (at - 1, at)).collect();
     pairs.extend((0..count / 2).map(|at| (at, count - 1 - at)).filter(|(from, to)| from != to));
@@ -153,7 +153,7 @@ fn laying_out_a_chain_of_fifty_thousand_ends() {
 }
 
 #[test]
-fn links_to_absent_boxes_and_absurd_sizes_do_no_harm() {
+fn invalid_links_and_sizes_are_ignored() {
     assert_eq!(place(&[], &[(0, 1)]).links, [Vec::new()]);
     let odd = Item { width: -5, height: i32::MAX, column: Some(u32::MAX), band: 255, before: Some(i32::MIN) };
     let placed = place(&[odd, odd, Item::default()], &[(0, 1), (1, 0)]);

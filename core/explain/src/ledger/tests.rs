@@ -1,6 +1,6 @@
-//! What the ledger says of objects that others look up, or that only count where something else is in order.
+//! The ledger of objects that others look up, or that have an effect only under conditions.
 
-use super::{LedgerRow, ledger, ledger_of, rows_without_effect, things};
+use super::{LedgerRow, collect_named_parts, ledger, ledger_of, rows_without_effect};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -50,7 +50,7 @@ endpoints: [{addresses: [10.0.0.4]}]
 ";
 
 #[test]
-fn a_service_without_the_port_is_read_and_nothing_follows_from_it() {
+fn service_without_port_is_read_without_effect() {
     let text = String::from(PROXY) + SERVICE;
     assert_eq!(state(&text, "Service", "web"), State::EMITTED);
     let row = row(&contour(&text.replace("port: 80}]}", "port: 81}]}")), "Service", "web");
@@ -58,7 +58,7 @@ fn a_service_without_the_port_is_read_and_nothing_follows_from_it() {
 }
 
 #[test]
-fn what_is_behind_an_invalid_proxy_counts_where_gateways_would_do_something_else() {
+fn service_of_invalid_proxy_is_emitted() {
     let broken = PROXY.replace("{name: web, port: 80}", "{name: web, port: 80, protocol: tls, validation: {caSecret: nosuch, subjectName: a.test}}");
     let text = broken + SERVICE;
     let row = row(&contour(&text), "Service", "web");
@@ -66,7 +66,7 @@ fn what_is_behind_an_invalid_proxy_counts_where_gateways_would_do_something_else
 }
 
 #[test]
-fn what_matching_finds_counts_though_nobody_refers_to_it() {
+fn matched_object_without_references_is_emitted() {
     let namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {team: b}}\n";
     let gateway = "\
 apiVersion: gateway.networking.k8s.io/v1
@@ -102,7 +102,7 @@ spec:
 }
 
 #[test]
-fn endpoints_are_in_the_bootstrap_of_contour_unless_they_are_assumed() {
+fn contour_bootstrap_has_endpoints_unless_assumed() {
     use crate::{View, Viewed};
     use chancery_text::to_json;
     let bootstrap = |compilation: &Compilation| {
@@ -110,7 +110,7 @@ fn endpoints_are_in_the_bootstrap_of_contour_unless_they_are_assumed() {
         to_json(&Viewed::new(ir, View::Envoy, &mut Default::default()).root, false)
     };
     let compilation = contour(&(String::from(PROXY) + SERVICE + SLICE));
-    assert!(bootstrap(&compilation).contains(r#""address":"10.0.0.4""#), "they stand in it");
+    assert!(bootstrap(&compilation).contains(r#""address":"10.0.0.4""#), "the bootstrap contains them");
     assert_eq!(row(&compilation, "EndpointSlice", "web-1").state, State::EMITTED);
     let options = Options::of(&chancery_contour::DIALECT).with("missing", OptionValue::Text("auto".into()));
     let assumed = compile(&Inputs::one("input.yaml", PROXY), &options, crate::testing::ALL);
@@ -118,7 +118,7 @@ fn endpoints_are_in_the_bootstrap_of_contour_unless_they_are_assumed() {
 }
 
 #[test]
-fn rows_without_effect_are_those_of_the_whole_ledger() {
+fn rows_without_effect_equal_whole_ledger() {
     let broken = PROXY.replace("{name: web, port: 80}", "{name: web, port: 80, protocol: tls, validation: {caSecret: nosuch, subjectName: a.test}}");
     for text in [String::from(PROXY) + SERVICE, broken + SERVICE, SERVICE.into()] {
         let compilation = contour(&text);
@@ -130,7 +130,7 @@ fn rows_without_effect_are_those_of_the_whole_ledger() {
 }
 
 #[test]
-fn a_row_of_a_large_group_names_some_of_the_others_and_counts_the_rest() {
+fn row_of_large_group_names_some_members() {
     let mapping = |at: usize| {
         format!(
             "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m{at:03}}}\nspec: {{hostname: '*', prefix: /p/, service: s{at}}}\n"
@@ -148,17 +148,17 @@ fn a_row_of_a_large_group_names_some_of_the_others_and_counts_the_rest() {
     };
     assert_eq!(row_of(3), ("merged", 2, 0, Some("m000".into())));
     assert_eq!(row_of(100), ("merged", LedgerRow::MOST_NAMED, 99 - LedgerRow::MOST_NAMED, Some("m000".into())));
-    // What each route is derived from grows no more than their number does.
-    let told = |members: usize| {
+    // The size of the derived data must be linear in the number of members.
+    let count_named_parts = |members: usize| {
         let compilation = of(members);
-        let things = things(compilation.gateways().next().expect("there is a gateway").ir);
-        things.iter().count()
+        let named_parts = collect_named_parts(compilation.gateways().next().expect("there is a gateway").ir);
+        named_parts.iter().count()
     };
-    assert!(told(400) < told(200) * 5 / 2, "{} and {}", told(400), told(200));
+    assert!(count_named_parts(400) < count_named_parts(200) * 5 / 2, "{} and {}", count_named_parts(400), count_named_parts(200));
 }
 
 #[test]
-fn a_mapping_without_a_route_says_why() {
+fn mapping_without_route_has_reason() {
     let of = |text: &str| compile(&Inputs::one("input.yaml", text), &Options::of(&chancery_ambassador::DIALECT), crate::testing::ALL);
     let why = |text: &str, name: &str| row(&of(text), "Mapping", name).detail.map(String::from).unwrap_or_default();
     let mapping = |name: &str, more: &str| {

@@ -13,7 +13,7 @@ use chancery_envoy::simulate::WrittenRequest;
 use chancery_text::Str;
 
 /// All locations, server by server.
-pub fn routes_of_nginx(of: NginxRef<'_>) -> Vec<RouteRow> {
+pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
     let servers = of.nginx.servers.iter().enumerate();
     servers
         .flat_map(|(at, server)| server.locations.iter().enumerate().map(move |(number, location)| row(of, (at, server), (number, location))))
@@ -21,7 +21,7 @@ pub fn routes_of_nginx(of: NginxRef<'_>) -> Vec<RouteRow> {
 }
 
 /// A request that a row takes: the one at `pointer`, or else the first that leads to an upstream.
-pub fn asking_nginx(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
+pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
     let row = match pointer {
         Some(pointer) => rows.iter().find(|row| row.pointer == pointer)?,
         None => rows.iter().find(|row| row.action == "forward").or_else(|| rows.first())?,
@@ -38,7 +38,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     let settings = &*location.settings;
     let redirects = !settings.redirect.url.value.is_empty();
     let upstream = nginx.upstream(&location.upstream.value);
-    let told = match (redirects, upstream) {
+    let summary = match (redirects, upstream) {
         (true, _) => format!("redirect to {} ({})", settings.redirect.url.value, settings.redirect.code.value),
         (false, Some(upstream)) => told(upstream),
         (false, None) => format!("{}: not there", location.upstream.value),
@@ -61,7 +61,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
         path: format!("{kind} {}", location.path.value),
         conditions: Vec::new(),
         action: if redirects { "redirect" } else { "forward" },
-        told,
+        summary,
         upstreams: if redirects { Vec::new() } else { core::iter::once(location.upstream.value.clone()).chain(canaries).collect() },
         policies: policies(settings),
         made_by: makers(of, location),

@@ -1,6 +1,4 @@
-//! What requests pass and what only supports it, and which lines are worth drawing.
-//!
-//! What must not be here: boxes and places.
+//! Separates nodes that requests pass from supporting nodes, and selects the edges to draw. Does not place boxes; see `layout`.
 
 use crate::{Graph, NodeKind, Relation};
 use alloc::collections::BTreeSet;
@@ -10,12 +8,12 @@ use alloc::vec::Vec;
 /// The two ends of each edge, by index.
 type Ends = [Option<(usize, usize)>];
 
-/// Which nodes no request passes, nor decides where it goes.
+/// Marks nodes that no request passes and that do not decide where a request goes.
 pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     let edges = || graph.edges.iter().zip(ends).filter_map(|(edge, ends)| Some((edge.relation, (*ends)?)));
     let kind = |at: usize| graph.nodes.get(at).map_or(NodeKind::Missing, |node| node.kind);
     let mut passed = vec![false; graph.nodes.len()];
-    // Listeners that somebody asked for, and where they lead. Without any, it is a running Envoy: then all.
+    // Requested listeners and everything that they lead to. A graph without such listeners is a running Envoy: then all listeners.
     let asked: BTreeSet<usize> = edges().filter(|(relation, _)| *relation == Relation::Makes).map(|(_, (_, to))| to).collect();
     let has_input = graph.nodes.iter().any(|node| node.kind == NodeKind::Resource);
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
@@ -25,7 +23,7 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     let led: BTreeSet<usize> = after.iter().flatten().copied().collect();
     let starts = (0..graph.nodes.len()).filter(|at| match kind(*at) {
         NodeKind::Listener => !has_input || asked.contains(at),
-        // A part of the graph may be without its listener.
+        // A part of the graph may lack its listener.
         NodeKind::FilterChain | NodeKind::VirtualHost | NodeKind::Route => !led.contains(at),
         _ => false,
     });
@@ -44,14 +42,14 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
             _ => {}
         }
     }
-    // What they send requests to.
+    // The targets of requests.
     let targets: Vec<usize> = edges()
         .filter(|(relation, (from, to))| *relation == Relation::Refers && resources[*from] && !resources[*to])
         .filter(|(_, (_, to))| graph.nodes.get(*to).and_then(|node| node.resource.as_ref()).is_some_and(|resource| resource.kind == "Service"))
         .map(|(_, (_, to))| to)
         .collect();
     targets.into_iter().for_each(|at| resources[at] = true);
-    // What makes the clusters of something that decides, under the same name, and is named by something that does.
+    // An object that makes clusters of the same name as a deciding object, and that a deciding object names.
     let name = |at: usize| graph.nodes.get(at).and_then(|node| node.resource.as_ref()).map(|resource| (&resource.name, &resource.namespace));
     let names: BTreeSet<_> = (0..graph.nodes.len()).filter(|at| resources[*at]).filter_map(name).collect();
     let makes_cluster: BTreeSet<usize> = edges()
@@ -61,14 +59,14 @@ pub(super) fn supporting(graph: &Graph, ends: &Ends) -> Vec<bool> {
     let beside = edges().filter(|(relation, (from, _))| *relation == Relation::Refers && resources[*from]).map(|(_, (_, to))| to);
     let beside: Vec<usize> = beside.filter(|to| makes_cluster.contains(to) && name(*to).is_some_and(|name| names.contains(&name))).collect();
     beside.into_iter().for_each(|at| resources[at] = true);
-    // Where nothing flows, all stands together.
+    // Without any flow, nothing is in the supporting band.
     let any = passed.iter().chain(&resources).any(|main| *main);
     passed.iter().zip(&resources).map(|(passed, resource)| any && !passed && !resource).collect()
 }
 
-/// The edges to draw, by their indexes: of what a resource makes only the first on each way of a request.
-pub(super) fn told_once(graph: &Graph, ends: &Ends) -> Vec<usize> {
-    // Of ways through Envoy's configuration, the first node is at most this many steps before the last.
+/// Returns the indexes of the edges to draw: from a resource only the first part that it makes on each path of a request.
+pub(super) fn deduplicated_edges(graph: &Graph, ends: &Ends) -> Vec<usize> {
+    // On a path through Envoy's configuration, the first node is at most this many steps before the last.
     const STEPS: usize = 6;
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
     let mut makes: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -84,7 +82,7 @@ pub(super) fn told_once(graph: &Graph, ends: &Ends) -> Vec<usize> {
     }
     let mut seen: Vec<usize> = vec![usize::MAX; graph.nodes.len()];
     let mut told = |number: usize, from: usize, to: usize| {
-        // At most this many nodes are looked at for one edge.
+        // The search for one edge visits at most this many nodes.
         let mut left = 256;
         let mut open: Vec<(usize, usize)> = before[to].iter().map(|at| (*at, 1)).collect();
         while let Some((at, steps)) = open.pop() {

@@ -1,24 +1,22 @@
-//! One lane from top to bottom: each box below what leads to it, moved in by a step.
-//!
-//! What must not be here: columns; those are `layout`'s.
+//! Places boxes in one lane from top to bottom: each box below its predecessor, indented by one step. Does not place columns; see `layout`.
 
-use super::{Frame, Thread};
+use super::{EdgePath, Frame};
 use crate::layout::{Layout, Point};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How far a box is moved in from what leads to it.
+/// The indent of a box relative to its predecessor.
 const STEP: i32 = 22;
 
-/// Boxes are moved in by at most this many steps.
+/// Boxes are indented by at most this many steps.
 const MOST_STEPS: i32 = 5;
 
-/// Between boxes, and between the lane and what supports it.
+/// Distances between boxes, and between the lane and the supporting boxes.
 const ROW: i32 = 12;
 const BAND: i32 = 48;
 
-/// Places boxes; the lines run down at the left of what they lead to.
-pub(super) fn place(frames: &[Frame], threads: &[Thread]) -> Layout {
+/// Places boxes. Lines run down to the left of their targets.
+pub(super) fn place(frames: &[Frame], threads: &[EdgePath]) -> Layout {
     let order = order(frames, threads);
     let mut items = vec![Point::default(); frames.len()];
     let (mut y, mut bands, mut width) = (0, Vec::new(), 0);
@@ -35,19 +33,19 @@ pub(super) fn place(frames: &[Frame], threads: &[Thread]) -> Layout {
         }
     }
     let height = bands.last().map_or(0, |(.., bottom)| *bottom);
-    let course = |thread: &Thread| {
+    let course = |thread: &EdgePath| {
         let (Some(from), Some(to)) = (frames.get(thread.from), frames.get(thread.to)) else { return Vec::new() };
         let (start, end) = (items[thread.from], items[thread.to]);
         let (bottom, middle) = (start.y + from.height, end.y + to.height / 2);
-        // From the foot of the one down to the side of the other; upwards from its side.
+        // From the bottom of the start down to the side of the end; upwards from its side.
         let first = Point { x: start.x + STEP / 2, y: if bottom <= middle { bottom } else { start.y } };
         Vec::from([first, Point { x: first.x, y: middle }, Point { x: end.x, y: middle }])
     };
     Layout { links: threads.iter().map(course).collect(), items, bands, width, height }
 }
 
-/// The boxes in the order in which a request meets them, each with how far it is moved in.
-fn order(frames: &[Frame], threads: &[Thread]) -> Vec<(usize, i32)> {
+/// Returns the boxes in the order in which a request meets them, each with its indent.
+fn order(frames: &[Frame], threads: &[EdgePath]) -> Vec<(usize, i32)> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); frames.len()];
     let mut led = vec![false; frames.len()];
     for thread in threads.iter().filter(|thread| frames[thread.from].supporting == frames[thread.to].supporting) {

@@ -1,16 +1,15 @@
-//! The graph as a picture: what is written in which box, where it stands, and the lines between. [`svg`] writes it down; a page may
-//! draw the same boxes with its own means.
+//! Turns the graph into a picture: the labels and positions of boxes, and the lines between them. [`svg`] writes it; a page may draw the same boxes
+//! by other means.
 //!
-//! Listeners are on the left, addresses on the right; each resource stands before what it makes. What no request passes (secrets,
-//! policies, settings) stands in a band below. Lines that others already tell are left out: who makes a route need not be joined to its
-//! cluster.
+//! Listeners are on the left, addresses on the right; each resource is left of what it makes. Objects that no request passes (secrets, policies,
+//! settings) are in a band below. Redundant lines are left out: the maker of a route is not also joined to its cluster.
 //!
-//! What must not be here: where things go (`layout`) and what refers to what (`graph`).
+//! Does not compute positions (see `layout`) or references (see `graph`).
 
 mod flow;
+mod labels;
 mod list;
 mod svg;
-mod words;
 
 pub use svg::{badge, line_width, svg};
 
@@ -21,108 +20,95 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// One box.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Frame {
-    /// The node's id.
     pub id: String,
-    /// What it is.
     pub kind: NodeKind,
-    /// The small line: its kind and what says more.
+    /// The small line: its kind and details.
     pub caption: String,
     /// The large line: its name.
     pub title: String,
-    /// Why it is not there; empty for what is.
+    /// Why it is missing; empty if it is present.
     pub reason: String,
-    /// What else there is to say: the conditions of a rule.
+    /// The conditions of a rule.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The left end.
+    /// The left edge.
     pub x: i32,
-    /// The top.
+    /// The top edge.
     pub y: i32,
-    /// Its width.
     pub width: i32,
-    /// Its height.
     pub height: i32,
-    /// Whether it is not there and that is fine.
+    /// Whether it is missing from the input and assumed to exist.
     pub assumed: bool,
     /// Whether it has no effect.
     pub faint: bool,
     /// Whether no request passes it.
     pub supporting: bool,
-    /// Errors found in it.
     pub errors: u32,
-    /// Warnings found in it.
     pub warnings: u32,
 }
 
-/// One line.
+/// A line between two boxes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Thread {
-    /// The box where it starts, by its index.
+pub struct EdgePath {
+    /// The index of the box where it starts.
     pub from: usize,
-    /// The box where it ends.
+    /// The index of the box where it ends.
     pub to: usize,
-    /// The edge, by its index in the graph.
+    /// The index of its edge in the graph.
     pub edge: usize,
-    /// What it says.
     pub relation: Relation,
-    /// Its field, or what it is for.
+    /// The field that refers, or the purpose.
     pub label: String,
-    /// The share of the requests that go this way, in percent; nothing for all of them.
+    /// The percentage of requests that follow this line; `None` for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<u32>,
-    /// Whether it is part of a circle.
+    /// Whether it is part of a cycle.
     pub cycle: bool,
     /// Its points; [`super::layout::curve`] draws through them.
     pub points: Vec<Point>,
 }
 
-/// The whole.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Picture {
     /// In the order of the graph.
     pub frames: Vec<Frame>,
     /// In the order of the graph.
-    pub threads: Vec<Thread>,
-    /// Width of the whole.
+    pub threads: Vec<EdgePath>,
     pub width: i32,
-    /// Height of the whole.
     pub height: i32,
-    /// Where the band of what supports begins, if there is one.
+    /// The top of the supporting band, if there is one.
     pub supporting: Option<i32>,
-    /// Whether boxes have one line only.
+    /// Whether boxes have only one line.
     pub compact: bool,
 }
 
-/// How to draw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PictureOptions {
-    /// The top of each box in the picture before, by id: what was there keeps its order.
+    /// The top of each box in the previous picture, by id; known boxes keep their order.
     pub before: BTreeMap<String, i32>,
-    /// Boxes of one line; where nothing is said, from 150 boxes on.
+    /// Whether boxes have one line; by default from 150 boxes on.
     pub compact: Option<bool>,
     /// One lane from top to bottom, for a narrow page.
     pub narrow: bool,
-    /// The width that columns should fit into: they stand closer where that is enough, and texts are cut shorter where that is.
+    /// The width that columns should fit into. Columns are moved closer and then small texts are cut, if that is enough to fit.
     pub room: Option<i32>,
 }
 
-/// How much room columns take: between them, and the widest that small texts may make a box.
-type Tightness = (i32, Option<i32>);
+/// The distance between columns, and the maximum box width that small texts may cause.
+type ColumnSpacing = (i32, Option<i32>);
 
-/// Between columns that stand close, and where shares are written between them.
+/// Distance between close columns, without and with shares written between them.
 const CLOSE: i32 = 24;
 const CLOSE_WITH_SHARES: i32 = 40;
 
-/// The widest that small texts make a box where room is short.
+/// The maximum box width that small texts may cause when width is short.
 const SHORT: i32 = 140;
 
-/// From this number of boxes on, each has one line.
+/// From this number of boxes on, each box has one line.
 const MANY: usize = 150;
 
-/// Draws a graph.
 #[must_use]
 pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
     let compact = options.compact.unwrap_or(graph.nodes.len() > MANY && !options.narrow);
@@ -134,14 +120,14 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
         true => graph.nodes.iter().map(|node| node.lane.is_none()).collect(),
         false => flow::supporting(graph, &ends),
     };
-    let shown = flow::told_once(graph, &ends);
+    let shown = flow::deduplicated_edges(graph, &ends);
     let mut threads = threads(graph, shown, &ends);
     let framed = |widest: Option<i32>| {
-        let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| words::frame(node, *below, compact, widest)).collect();
+        let mut frames: Vec<Frame> = graph.nodes.iter().zip(&supporting).map(|(node, below)| labels::frame(node, *below, compact, widest)).collect();
         even_widths(&mut frames, graph);
         frames
     };
-    let columns = |(column, widest): Tightness| {
+    let columns = |(column, widest): ColumnSpacing| {
         let frames = framed(widest);
         let placed =
             place(graph, &frames, &threads, options, Spacing { column, row: if compact { 6 } else { Spacing::default().row }, ..Spacing::default() });
@@ -154,7 +140,7 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
             let placed = list::place(&frames, &threads);
             (frames, placed)
         }
-        // What fits in no way is moved to be seen: then whole texts are worth more.
+        // If nothing fits, the user must scroll anyway: then texts are not cut.
         false => {
             let close = if threads.iter().any(|thread| thread.share.is_some()) { CLOSE_WITH_SHARES } else { CLOSE };
             let tighter = [(Spacing::default().column, None), (close, None), (close, Some(SHORT))];
@@ -171,20 +157,20 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
     Picture { frames, threads, width: placed.width, height: placed.height, supporting, compact }
 }
 
-/// The lines that are worth drawing, without their courses.
-fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) -> Vec<Thread> {
+/// Returns the lines to draw, without their points.
+fn threads(graph: &Graph, shown: Vec<usize>, ends: &[Option<(usize, usize)>]) -> Vec<EdgePath> {
     let cycle = in_cycles(graph);
     let thread = |edge: usize| {
         let (of, (from, to)) = (graph.edges.get(edge)?, (*ends.get(edge)?)?);
         let label = of.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| of.label.into());
         let cycle = cycle.contains(&(of.from.as_str(), of.to.as_str()));
-        Some(Thread { from, to, edge, relation: of.relation, label, share: of.share, cycle, points: Vec::new() })
+        Some(EdgePath { from, to, edge, relation: of.relation, label, share: of.share, cycle, points: Vec::new() })
     };
     shown.into_iter().filter_map(thread).collect()
 }
 
-/// Columns from left to right.
-fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureOptions, spacing: Spacing) -> Layout {
+/// Places boxes in columns from left to right.
+fn place(graph: &Graph, frames: &[Frame], threads: &[EdgePath], options: &PictureOptions, spacing: Spacing) -> Layout {
     let item = |(node, frame): (&GraphNode, &Frame)| Item {
         width: frame.width,
         height: frame.height,
@@ -197,7 +183,7 @@ fn place(graph: &Graph, frames: &[Frame], threads: &[Thread], options: &PictureO
     layout(&items, &links, &spacing)
 }
 
-/// The first column that a node may stand in: the order in which a request passes, with room for resources between.
+/// Returns the first column that a node may be in: the order in which a request passes, with room for resources between.
 fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
     if supporting {
         return None;
@@ -216,7 +202,7 @@ fn column(node: &GraphNode, supporting: bool) -> Option<u32> {
     }
 }
 
-/// Where the share of a line is written, by its end: on the side that the line does not come from.
+/// Returns the place of a line's share, at its end: on the side that the line does not come from.
 #[must_use]
 pub fn share_at(points: &[Point]) -> Point {
     let end = points.last().copied().unwrap_or_default();
@@ -224,7 +210,7 @@ pub fn share_at(points: &[Point]) -> Point {
     Point { x: end.x - 12, y: if from_above { end.y + 14 } else { end.y - 6 } }
 }
 
-/// Boxes of one kind are of one width in their column of a story, so that columns are even.
+/// Gives boxes of one kind in a story's column the same width.
 fn even_widths(frames: &mut [Frame], graph: &Graph) {
     let mut widest: BTreeMap<(NodeKind, bool, Option<u8>), i32> = BTreeMap::new();
     let key = |frame: &Frame, node: &GraphNode| (frame.kind, frame.supporting, node.lane);
@@ -237,7 +223,7 @@ fn even_widths(frames: &mut [Frame], graph: &Graph) {
     }
 }
 
-/// The edges of circles, by the ids of their ends.
+/// Returns the edges of cycles, by the ids of their ends.
 fn in_cycles(graph: &Graph) -> hashbrown::HashSet<(&str, &str)> {
     graph
         .cycles

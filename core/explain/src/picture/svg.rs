@@ -1,11 +1,11 @@
-//! The picture as SVG: one file without scripts or fonts, in light or dark as the viewer prefers.
+//! Writes the picture as SVG: one file without scripts or fonts, in light or dark as the viewer prefers.
 //!
-//! Icon and caption show the kind first, a muted hue second. What is missing is a dashed ghost, what is wrong has a badge.
+//! Icon and caption show the kind, supported by a muted hue. Missing objects have a dashed box, and objects with problems have a badge.
 //!
-//! What must not be here: where things stand.
+//! Does not place boxes; see `layout`.
 
-use super::words::{CAPTION, TEXT_AT, TITLE};
-use super::{Frame, Picture, Thread, share_at};
+use super::labels::{CAPTION, TEXT_AT, TITLE};
+use super::{EdgePath, Frame, Picture, share_at};
 use crate::layout::curve;
 use crate::{NodeKind, Relation};
 use alloc::format;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use chancery_text::markup;
 use core::fmt::Write as _;
 
-/// Room around everything.
+/// Margin around the picture.
 const MARGIN: i32 = 28;
 /// Height of the legend.
 const LEGEND: i32 = 44;
@@ -102,13 +102,13 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
-/// How wide a line is: by the share of the requests that go this way.
+/// The width of a line, by the share of the requests that follow it.
 #[must_use]
 pub fn line_width(share: Option<u32>) -> f64 {
     share.map_or(1.3, |share| 1.2 + 2.8 * f64::from(share.min(100)) / 100.0)
 }
 
-fn line(out: &mut String, picture: &Picture, thread: &Thread) {
+fn line(out: &mut String, picture: &Picture, thread: &EdgePath) {
     let is_lost = |at: usize| picture.frames.get(at).is_some_and(|frame| frame.kind == NodeKind::Missing && !frame.assumed);
     let mut class = String::from(match thread.relation {
         Relation::Refers | Relation::Holds => "l refers",
@@ -189,7 +189,7 @@ fn boxed(out: &mut String, frame: &Frame, compact: bool) {
     out.push_str("</g>\n");
 }
 
-/// How many findings a box has, as its badge shows it, and half of the badge's width.
+/// Returns the number of findings as a box's badge shows it, and half of the badge's width.
 #[must_use]
 pub fn badge(count: u32) -> (String, i32) {
     let text = if count > 999 { "999+".into() } else { count.to_string() };
@@ -197,34 +197,24 @@ pub fn badge(count: u32) -> (String, i32) {
     (text, half)
 }
 
-/// Drawn in 16 by 16.
+/// Returns an icon of 16 by 16.
 fn icon(kind: NodeKind) -> &'static str {
     match kind {
-        // A sheet.
         NodeKind::Resource => "<path class=\"i\" d=\"M4 1.8h5.2L12.5 5v9.2H4zM9 2v3.3h3.3M6.3 8.3h3.9M6.3 11h3.9\"/>",
-        // A sheet with a plus.
         NodeKind::Created => "<path class=\"i\" d=\"M4 1.8h5.2L12.5 5v9.2H4zM9 2v3.3h3.3M8.2 7.2v4.6M5.9 9.5h4.6\"/>",
-        // A question mark.
         NodeKind::Missing => {
             "<path class=\"i\" d=\"M5.5 5.6a2.5 2.5 0 1 1 3.7 2.2c-.8.5-1.2 1-1.2 1.9\"/><circle class=\"d\" cx=\"8\" cy=\"12.6\" r=\"1\"/>"
         }
-        // A door with an arrow into it.
         NodeKind::Listener => "<path class=\"i\" d=\"M9.5 2.2h4v11.6h-4M1.8 8h7.4M6.3 5l3 3-3 3\"/>",
-        // A chain.
         NodeKind::FilterChain => {
             "<rect class=\"i\" x=\"1.5\" y=\"5.5\" width=\"7.5\" height=\"5\" rx=\"2.5\"/><rect class=\"i\" x=\"7\" y=\"5.5\" width=\"7.5\" height=\"5\" rx=\"2.5\"/>"
         }
-        // A globe.
         NodeKind::VirtualHost => {
             "<circle class=\"i\" cx=\"8\" cy=\"8\" r=\"6.2\"/><path class=\"i\" d=\"M1.8 8h12.4M8 1.8c-4 4-4 8.4 0 12.4M8 1.8c4 4 4 8.4 0 12.4\"/>"
         }
-        // A way that branches.
         NodeKind::Route => "<path class=\"i\" d=\"M1.8 8h4c3 0 2.8-4.5 6-4.5h1.8M5.8 8c3 0 2.8 4.5 6 4.5h1.8M11.8 1.5l2 2-2 2M11.8 10.5l2 2-2 2\"/>",
-        // A stack.
         NodeKind::Cluster => "<path class=\"i\" d=\"M8 1.8l6.2 3L8 7.8 1.8 4.8zM1.8 8L8 11l6.2-3M1.8 11.2l6.2 3 6.2-3\"/>",
-        // A target.
         NodeKind::Endpoint => "<circle class=\"i\" cx=\"8\" cy=\"8\" r=\"6\"/><circle class=\"d\" cx=\"8\" cy=\"8\" r=\"2.3\"/>",
-        // A key.
         NodeKind::Secret => "<circle class=\"i\" cx=\"4.8\" cy=\"8\" r=\"3\"/><path class=\"i\" d=\"M7.8 8h6.7v3M11.5 8v2.2\"/>",
     }
 }
@@ -239,7 +229,7 @@ struct Entry {
     width: i32,
 }
 
-/// What the signs mean, of those that there are.
+/// Explains the signs that the picture contains.
 fn legend(picture: &Picture) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut x = 0;
@@ -254,7 +244,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
             NodeKind::FilterChain => "filter chain",
             NodeKind::VirtualHost => "virtual host",
             NodeKind::Missing => "not there",
-            NodeKind::Created => "what is created",
+            NodeKind::Created => "created objects",
             kind => kind.name(),
         };
         add(kind.name(), format!("<use href=\"#{}\"/>", kind.name()), 22, text);
@@ -271,7 +261,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
         (&[Relation::Uses][..], "uses", "uses"),
     ];
     for (all, class, text) in relations {
-        // What looks the same is said once.
+        // Signs that look the same have one entry.
         let solid = class == "refers" && picture.threads.iter().any(|thread| thread.relation == Relation::Forwards);
         if !solid && picture.threads.iter().any(|thread| all.contains(&thread.relation)) {
             add("", format!("<path class=\"l {class}\" marker-end=\"url(#a)\" d=\"M0 8H30\"/>"), 38, text);
@@ -280,7 +270,7 @@ fn legend(picture: &Picture) -> Vec<Entry> {
     entries
 }
 
-/// Text of one line.
+/// Escapes a string for one line.
 fn escaped(text: &str) -> String {
     markup::escaped(text).replace(['\n', '\t'], " ")
 }

@@ -1,11 +1,15 @@
 //! Edits as editors, tools and kubelets make them.
 
+use super::reader::{EMPTIED, TICK};
 use super::*;
 use crate::event::Events;
+use crate::event::SourceState;
 use crate::sources::States;
 use crate::worker::intake::Intake;
 use crate::worker::metrics::Metrics;
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 struct Followed {
@@ -28,17 +32,41 @@ impl Followed {
     }
 
     fn reading(prepare: impl FnOnce(&Path), follow: &str, reading: Reading) -> Self {
+        let out = Self::unsynced(prepare, follow, reading);
+        out.until("the first look", |out| out.intake.is_synced());
+        out
+    }
+
+    /// Does not wait until the source is synced.
+    fn unsynced(prepare: impl FnOnce(&Path), follow: &str, reading: Reading) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         prepare(folder.path());
+        Self::follow(folder, follow, reading)
+    }
+
+    /// Follows the same folder as a new process would.
+    fn restart(self, edit: impl FnOnce(&Path), reading: Reading) -> Self {
+        drop(self._runtime);
+        edit(self.folder.path());
+        Self::follow(self.folder, "", reading)
+    }
+
+    fn state(&self) -> Option<(SourceState, String)> {
+        self.states.all().into_iter().next().map(|status| (status.state, status.detail.unwrap_or_default()))
+    }
+
+    fn is_in(&self, state: SourceState) -> bool {
+        self.state().is_some_and(|(known, _)| known == state)
+    }
+
+    fn follow(folder: tempfile::TempDir, follow: &str, reading: Reading) -> Self {
         let (intake, states) = (Intake::new(1, Metrics::default()), States::default());
         let source = Box::new(Folder::new(folder.path().join(follow), reading));
         let outlet =
             Outlet { number: 0, name: source.name(), intake: intake.clone(), events: Events::default(), states: states.clone(), recorder: None };
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         runtime.spawn(source.run(outlet));
-        let out = Self { folder, intake, states, _runtime: runtime };
-        out.until("the first look", |out| out.intake.is_synced());
-        out
+        Self { folder, intake, states, _runtime: runtime }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -59,7 +87,7 @@ impl Followed {
         let begin = Instant::now();
         while !holds(self) {
             // Less than what it takes until it is looked at unasked.
-            assert!(begin.elapsed() < UNASKED - Duration::from_secs(1), "{what}: {:?}", self.texts());
+            assert!(begin.elapsed() < INTERVAL - Duration::from_secs(1), "{what}: {:?}", self.texts());
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -182,7 +210,7 @@ fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
     let good = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("kind: Mapping\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let broken: [(&str, Vec<u8>, &str); 7] = [
-        ("binary", b"\x00\x01garbage".to_vec(), "it is no text"),
+        ("binary", b"\x00\x01garbage".to_vec(), "it is not text"),
         ("UTF-16", utf16, "its text is in UTF-16, and must be in UTF-8"),
         (
             "another encoding",
@@ -232,7 +260,7 @@ fn what_could_never_be_read_is_told_and_the_rest_is_read() {
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
     let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
-    assert!(told.ends_with("binary.yaml cannot be read: it is no text; nothing of it is used"), "{told}");
+    assert!(told.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{told}");
     // There is no readable version that could stay.
     put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
     followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
@@ -302,4 +330,112 @@ fn a_named_pipe_is_passed_over() {
     put(followed.path("a.yaml"), "2");
     followed.is("it goes on", &[("a.yaml", "2")]);
     assert_eq!(unreadable(&followed), [""; 0]);
+}
+
+fn by_accident(grace: Duration) -> Reading {
+    Reading { empty: EmptyFolder::Accident(grace), ..Reading::default() }
+}
+
+#[test]
+fn folder_never_read_is_not_synced() {
+    let other = "a: 1\n";
+    let prepare = |root: &Path| {
+        fs::create_dir(root.join("mount")).expect("a folder");
+        fs::write(root.join("mount/other.yaml"), other).expect("a file");
+    };
+    let followed = Followed::unsynced(|_| {}, "mount", by_accident(Duration::from_secs(60)));
+    followed.until("it is missing", |out| out.is_in(SourceState::Missing));
+    assert!(!followed.intake.is_synced());
+    prepare(followed.folder.path());
+    followed.until("it is empty", |out| out.is_in(SourceState::Empty));
+    assert!(!followed.intake.is_synced());
+    let (_, detail) = followed.state().expect("a state");
+    assert_eq!(detail, "its file holds no resources of a controller; nothing is served until it holds resources");
+    put(followed.path("mount/a.yaml"), "1");
+    followed.until("it is read", |out| out.intake.is_synced());
+    followed.is("it is read", &[("mount/a.yaml", "1")]);
+    let intended = Followed::start(|_| {}, "");
+    assert!(intended.is_in(SourceState::Synced) || intended.state().is_none(), "an empty folder may be intended");
+}
+
+#[test]
+fn emptied_folder_keeps_content_for_grace_period() {
+    let grace = Duration::from_millis(1500);
+    let followed = Followed::reading(|root| put(root.join("a.yaml"), "1"), "", by_accident(grace));
+    followed.is("at the beginning", &[("a.yaml", "1")]);
+    fs::remove_file(followed.path("a.yaml")).expect("a file");
+    followed.until("it is reported", |out| out.is_in(SourceState::Error));
+    let (_, detail) = followed.state().expect("a state");
+    assert!(detail.starts_with("it has no files any more; its last content is served until "), "{detail}");
+    followed.is("it is kept", &[("a.yaml", "1")]);
+    put(followed.path("a.yaml"), "2");
+    followed.is("the folder has files again", &[("a.yaml", "2")]);
+    followed.until("it is synced", |out| out.is_in(SourceState::Synced));
+    fs::write(followed.path("a.yaml"), "a: 1\n").expect("a file");
+    followed.until("it is reported", |out| out.is_in(SourceState::Error));
+    followed.is("it is kept", &[("a.yaml", "2")]);
+    followed.until("the grace period ends", |out| out.is_in(SourceState::Empty));
+    followed.is("nothing is left", &[]);
+}
+
+#[test]
+fn emptied_file_is_broken_before_it_is_deleted() {
+    let prepare = |root: &Path| {
+        put(root.join("a.yaml"), "one");
+        put(root.join("b.yaml"), "other");
+    };
+    let followed = Followed::start(prepare, "");
+    fs::write(followed.path("a.yaml"), "").expect("a file");
+    followed.until("it is reported", |out| !unreadable(out).is_empty());
+    let begin = Instant::now();
+    while begin.elapsed() < EMPTIED / 2 {
+        assert_eq!(followed.texts().len(), 2, "it is kept");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let [message] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
+    assert!(message.contains("cannot be read: it was emptied; its last readable version"), "{message}");
+    followed.is("it is taken at its word", &[("b.yaml", "other")]);
+    assert_eq!(unreadable(&followed), [""; 0]);
+}
+
+const GOOD: &str = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
+
+#[test]
+fn restart_with_broken_file_uses_last_good_text() {
+    let state = tempfile::tempdir().expect("a folder");
+    let reading = || Reading { state: Some(state.path().to_owned()), ..by_accident(Duration::from_secs(60)) };
+    let broken: [(&str, &[u8]); 4] =
+        [("a tab", b"kind: Mapping\n\tspec: {}\n"), ("cut off", b"{\"kind\": "), ("binary", b"\0\x01"), ("emptied", b"")];
+    let mut followed = Followed::reading(|root| put(root.join("a.yaml"), GOOD), "", reading());
+    followed.is("at the beginning", &[("a.yaml", GOOD)]);
+    for (what, bytes) in broken {
+        followed.until("it is synced", |out| out.is_in(SourceState::Synced));
+        followed = followed.restart(|root| fs::write(root.join("a.yaml"), bytes).expect("a file"), reading());
+        followed.until(what, |out| out.intake.is_synced() && out.is_in(SourceState::Error));
+        followed.is(what, &[("a.yaml", GOOD)]);
+        let (_, detail) = followed.state().expect("a state");
+        assert!(detail.contains("its last readable version, read at "), "{what}: {detail}");
+        put(followed.path("a.yaml"), GOOD);
+    }
+    followed.until("it is synced", |out| out.is_in(SourceState::Synced));
+    let followed = followed.restart(|root| fs::remove_file(root.join("a.yaml")).expect("a file"), reading());
+    followed.until("an emptied folder", |out| out.intake.is_synced() && out.is_in(SourceState::Error));
+    followed.is("an emptied folder", &[("a.yaml", GOOD)]);
+    put(followed.path("b.yaml"), "1");
+    followed.is("a deleted file stays deleted", &[("b.yaml", "1")]);
+}
+
+#[test]
+fn start_reports_broken_file_without_objects() {
+    let prepare = |root: &Path| {
+        put(root.join("a.yaml"), GOOD);
+        fs::write(root.join("b.yaml"), "garbage\n").expect("a file");
+        put(root.join("c.yaml"), "\nkind: [\n");
+    };
+    let followed = Followed::start(prepare, "");
+    followed.until("it is reported", |out| out.is_in(SourceState::Error));
+    let (_, detail) = followed.state().expect("a state");
+    assert!(detail.contains("b.yaml cannot be read: its document is broken at line 1; nothing of it is used"), "{detail}");
+    assert!(detail.contains("c.yaml is broken at line 2 and no earlier version is known; only its readable part is used"), "{detail}");
+    assert_eq!(unreadable(&followed).len(), 1, "the other is an input, whose errors the build reports");
 }

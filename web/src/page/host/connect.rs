@@ -1,6 +1,4 @@
-//! What lies over the page to choose a context of the kubeconfig and a namespace.
-//!
-//! What must not be here: connecting.
+//! The dialog that chooses a context of the kubeconfig and a namespace. Does not connect; see `live`.
 
 use super::call;
 use super::message::Context;
@@ -9,7 +7,6 @@ use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// The contexts.
 #[component]
 pub fn Connect(app: App) -> impl IntoView {
     move || match app.live.contexts.get() {
@@ -17,12 +14,12 @@ pub fn Connect(app: App) -> impl IntoView {
         Some(Err(why)) => view! {
             <p class="live-problem">{why}</p>
             <p class="share-told">"The kubeconfig is the file that "<code>"KUBECONFIG"</code>" names, or "<code>"~/.kube/config"</code>". "
-                <button class="link" on:click=move |_| app.live.find_contexts()>"Read it again"</button></p>
+                <button class="link" on:click=move |_| app.live.find_contexts()>"Read again"</button></p>
         }
         .into_any(),
         Some(Ok(contexts)) if contexts.is_empty() => view! { <p class="live-problem">"The kubeconfig has no contexts."</p> }.into_any(),
         Some(Ok(contexts)) => view! {
-            <p class="share-told">"Nothing is changed in a cluster: it is only read. Values of Secrets stay out of this page."</p>
+            <p class="share-told">"Chancery only reads the cluster. This page never receives the values of Secrets."</p>
             <ul class="live-contexts">{contexts.into_iter().map(|context| view! { <Row app=app context=context /> }).collect_view()}</ul>
         }
         .into_any(),
@@ -46,7 +43,7 @@ fn Row(app: App, context: Context) -> impl IntoView {
     let default = context.namespace.clone();
     let choices = move || {
         match namespaces.get() {
-        None => view! { <button class="link" on:click=look.clone()>"one namespace only"</button> }.into_any(),
+        None => view! { <button class="link" on:click=look.clone()>"choose a namespace"</button> }.into_any(),
         Some(Err(why)) => view! {
             <input class="live-input" aria-label="Namespace" placeholder="namespace" on:input=move |event| namespace.set(event_target_value(&event)) />
             <span class="live-problem">{why}</span>

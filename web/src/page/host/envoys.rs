@@ -1,6 +1,4 @@
-//! Envoys that run: to find one in a cluster or on this machine, to see how it is, and what drifted.
-//!
-//! What must not be here: asking for it.
+//! The section about running Envoys: finding them, their state, and their drift. Does not query them; see `running`.
 
 use super::Host;
 use super::message::{CertificateState, ClusterState, Drift, DriftedField, DriftedPart, FoundEnvoy, FoundEnvoys, Overview, Stats};
@@ -10,17 +8,16 @@ use crate::state::App;
 use chancery_web::protocol::EnvoyAt;
 use leptos::prelude::*;
 
-/// Parts that are listed at most.
+/// The largest number of listed parts.
 const MOST: usize = 200;
 
-/// The section.
 #[component]
 pub fn RunningEnvoys(app: App) -> impl IntoView {
     let running = app.live.running;
     (app.live.host == Host::Window).then(|| {
         view! {
-            <section aria-label="Envoys that run">
-                <h2 class="live-head">"Envoys that run"</h2>
+            <section aria-label="Running Envoys">
+                <h2 class="live-head">"Running Envoys"</h2>
                 <Local app=app />
                 <Find app=app />
                 {move || running.chosen.get().map(|envoy| view! { <Chosen app=app envoy=envoy /> })}
@@ -29,7 +26,7 @@ pub fn RunningEnvoys(app: App) -> impl IntoView {
     })
 }
 
-/// One of this machine, by its admin address.
+/// An Envoy on this machine, by its admin address.
 #[component]
 fn Local(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -38,12 +35,12 @@ fn Local(app: App) -> impl IntoView {
     view! {
         <p class="live-row">
             <label>"On this machine, with its admin interface at " <input class="live-input live-address" prop:value=move || address.get() on:input=move |event| address.set(event_target_value(&event)) /></label>
-            <button class="button" on:click=look>"Look"</button>
+            <button class="button" on:click=look>"Show"</button>
         </p>
     }
 }
 
-/// Those of a cluster.
+/// The Envoys of a cluster.
 #[component]
 fn Find(app: App) -> impl IntoView {
     let running = app.live.running;
@@ -59,16 +56,16 @@ fn Find(app: App) -> impl IntoView {
     let field = move |class: &'static str, hint: &'static str, of: RwSignal<String>| {
         view! { <input class=class placeholder=hint aria-label=hint prop:value=move || of.get() on:input=move |event| of.set(event_target_value(&event)) /> }
     };
-    // A window that follows a cluster looks there.
+    // If the window follows a cluster, search there.
     let is_cluster = Memo::new(move |_| app.live.about.with(|about| about.kind == "cluster"));
     view! {
         <p class="live-row">
             <span>"In a cluster: "</span>
-            {move || (!is_cluster.get()).then(|| field("live-input", "context; the current one", context))}
-            {field("live-input", "labels, as app=envoy", labels)}
+            {move || (!is_cluster.get()).then(|| field("live-input", "context (default: current)", context))}
+            {field("live-input", "labels, for example app=envoy", labels)}
             {field("live-input live-admin", "admin port", port)}
             <button class="button" prop:disabled=move || running.waiting.get() != 0 on:click=find>"Find Envoys"</button>
-            <span class="live-muted">"Its admin interface is read over a port-forward."</span>
+            <span class="live-muted">"Chancery reads the admin interface through a port-forward."</span>
         </p>
         {move || running.found.get().map(|found| view! { <Found app=app found=found /> })}
     }
@@ -84,7 +81,7 @@ fn Found(app: App, found: Result<FoundEnvoys, String>) -> impl IntoView {
     if found.envoys.is_empty() {
         let place = found.namespace.map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
         let pods = if found.is_cut { "None of the first 10,000 pods" } else { "No pod" };
-        let sentence = format!("{pods} of {}{place} looks like an Envoy. Give its labels or the port of its admin interface.", found.context);
+        let sentence = format!("{pods} of {}{place} looks like an Envoy. Enter its labels or its admin port.", found.context);
         return view! { <p class="live-muted">{sentence}</p> }.into_any();
     }
     let context = found.context.clone();
@@ -97,20 +94,20 @@ fn Found(app: App, found: Result<FoundEnvoys, String>) -> impl IntoView {
                 <td><span class=format!("mark {mark}") title=state></span></td>
                 <td>{format!("{}/{}", of.namespace, of.pod)}</td>
                 <td class="live-muted">{format!("container {}, port {}", of.container, of.port)}</td>
-                <td><button class="button" on:click=move |_| running.choose(at.clone())>"Look"</button></td>
+                <td><button class="button" on:click=move |_| running.choose(at.clone())>"Inspect"</button></td>
             </tr>
         }
     };
     let more = found.count.saturating_sub(found.envoys.len());
     view! {
         <table class="live-table live-found"><tbody>{found.envoys.into_iter().map(row).collect_view()}</tbody></table>
-        {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more: give labels")}</p> })}
-        {found.is_cut.then(|| view! { <p class="live-muted">"Only the first 10,000 pods were looked at: give labels"</p> })}
+        {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more. Enter labels to find them")}</p> })}
+        {found.is_cut.then(|| view! { <p class="live-muted">"Only the first 10,000 pods were searched. Enter labels to find others"</p> })}
     }
     .into_any()
 }
 
-/// The Envoy that the person looks at.
+/// The chosen Envoy.
 #[component]
 fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
     let running = app.live.running;
@@ -122,16 +119,16 @@ fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
         <div class="live-envoy live-chosen">
             <p class="live-row">
                 <strong>{name(&envoy)}</strong>
-                <button class="button primary" prop:disabled=waiting title="The source, what should be served, and what this Envoy has" on:click=move |_| running.compare(app.engine.compiled.with_untracked(|of| of.gateway.clone()))>"Find drift"</button>
-                <button class="button" prop:disabled=wait title="Compare requests and parts with what this Envoy has" on:click=move |_| app.live.compare_envoy(whole.clone())>"Compare in full"</button>
-                <button class="button" on:click=move |_| running.look()>"Look again"</button>
+                <button class="button primary" prop:disabled=waiting title="Compare the source, the served configuration and this Envoy's configuration" on:click=move |_| running.compare(app.engine.compiled.with_untracked(|of| of.gateway.clone()))>"Find drift"</button>
+                <button class="button" prop:disabled=wait title="Compare requests and parts with this Envoy's configuration" on:click=move |_| app.live.compare_envoy(whole.clone())>"Compare in full"</button>
+                <button class="button" on:click=move |_| running.look()>"Refresh"</button>
                 <button class="button" on:click=move |_| running.leave()>"Close"</button>
-                <span class="live-muted" role="status">{move || waits().then_some("asking…")}</span>
+                <span class="live-muted" role="status">{move || waits().then_some("waiting…")}</span>
             </p>
             {move || asked(running.overview.get(), |of| view! { <How of=of /> })}
             {move || asked(running.drift.get(), move |of| view! { <Drifted app=app drift=of /> })}
             <form class="live-row" on:submit=move |event| { event.prevent_default(); running.ask_stats(filter.get_untracked()) }>
-                <input class="live-input" placeholder="words in the name" aria-label="Statistics with these words in their names" prop:value=move || filter.get() on:input=move |event| filter.set(event_target_value(&event)) />
+                <input class="live-input" placeholder="words of the name" aria-label="Filter statistics by words of their names" prop:value=move || filter.get() on:input=move |event| filter.set(event_target_value(&event)) />
                 <button class="button" prop:disabled=waits>"Statistics"</button>
             </form>
             {move || asked(running.stats.get(), |of| view! { <Statistics of=of /> })}
@@ -139,7 +136,7 @@ fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
     }
 }
 
-/// An answer, or why there is none.
+/// Shows an answer, or why it is missing.
 fn asked<T, V: IntoView + 'static>(answer: Asked<T>, show: impl FnOnce(T) -> V) -> Option<AnyView> {
     Some(match answer? {
         Ok(of) => show(of).into_any(),
@@ -147,7 +144,7 @@ fn asked<T, V: IntoView + 'static>(answer: Asked<T>, show: impl FnOnce(T) -> V) 
     })
 }
 
-/// `3 days`, `5 hours`.
+/// A duration, for example `3 days` or `5 hours`.
 fn lasting(seconds: u64) -> String {
     match seconds {
         0..120 => counted(seconds as usize, "second"),
@@ -184,7 +181,7 @@ fn How(of: Overview) -> impl IntoView {
         view! { <tr><td><span class=format!("mark {mark}") aria-hidden="true"></span></td><td>{of.names.join(", ")}</td><td>{told}</td><td class="live-muted">{of.kind}</td></tr> }
     };
     view! {
-        <p><span class=format!("mark {mark}") aria-hidden="true"></span>{format!(" Envoy {}, {}, runs for {}{node}", of.version, of.state.to_lowercase(), lasting(of.uptime))}</p>
+        <p><span class=format!("mark {mark}") aria-hidden="true"></span>{format!(" Envoy {}, {}, running for {}{node}", of.version, of.state.to_lowercase(), lasting(of.uptime))}</p>
         {of.rejected.into_iter().map(rejected).collect_view()}
         {(!of.clusters.is_empty()).then(|| view! { <details><summary>{counted(of.clusters.len(), "cluster")}</summary><table class="live-table"><tbody>{of.clusters.into_iter().map(cluster).collect_view()}</tbody></table></details> })}
         {(!of.certificates.is_empty()).then(|| view! { <details><summary>{counted(of.certificates.len(), "certificate")}</summary><table class="live-table"><tbody>{of.certificates.into_iter().map(certificate).collect_view()}</tbody></table></details> })}
@@ -197,21 +194,21 @@ fn Statistics(of: Stats) -> impl IntoView {
     let row = |(name, value): (String, u64)| view! { <tr><td class="live-number">{value}</td><td>{name}</td></tr> };
     view! {
         <table class="live-table live-stats"><tbody>{of.stats.into_iter().map(row).collect_view()}</tbody></table>
-        {(of.count == 0).then(|| view! { <p class="live-muted">"No statistic with these words is above zero."</p> })}
-        {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more: give more words")}</p> })}
+        {(of.count == 0).then(|| view! { <p class="live-muted">"No matching statistic is above zero."</p> })}
+        {(more > 0).then(|| view! { <p class="live-muted">{format!("and {more} more. Enter more words")}</p> })}
     }
 }
 
 #[component]
 fn Drifted(app: App, drift: Drift) -> impl IntoView {
     let (mark, told) = match drift.parts.len() {
-        0 if !drift.notes.is_empty() => ("warning", "Nothing that was compared differs.".to_owned()),
-        0 => ("match", "No drift: the source, what should be served, and what this Envoy has are the same.".to_owned()),
+        0 if !drift.notes.is_empty() => ("warning", "No compared part differs.".to_owned()),
+        0 => ("match", "No drift: the source, the served configuration and this Envoy's configuration are equal.".to_owned()),
         count => (
             "error",
             format!(
-                "{} not the same in the source, in what should be served, and in this Envoy.",
-                if count == 1 { "1 part is".into() } else { format!("{count} parts are") }
+                "{} between the source, the served configuration and this Envoy's configuration.",
+                if count == 1 { "1 part differs".into() } else { format!("{count} parts differ") }
             ),
         ),
     };
@@ -219,7 +216,7 @@ fn Drifted(app: App, drift: Drift) -> impl IntoView {
     let table = (!drift.parts.is_empty()).then(|| {
         view! {
             <table class="live-table live-drift">
-                <thead><tr><th>"Part"</th><th>"Source"</th><th>"Should be served"</th><th>"Envoy has"</th></tr></thead>
+                <thead><tr><th>"Part"</th><th>"Source"</th><th>"Served"</th><th>"Envoy"</th></tr></thead>
                 {drift.parts.into_iter().take(MOST).map(|part| view! { <Part app=app part=part /> }).collect_view()}
             </table>
         }
@@ -234,7 +231,7 @@ fn Drifted(app: App, drift: Drift) -> impl IntoView {
 
 #[component]
 fn Part(app: App, part: DriftedPart) -> impl IntoView {
-    let has = |has: bool| view! { <td class:live-other=!has>{if has { "there" } else { "missing" }}</td> };
+    let has = |has: bool| view! { <td class:live-other=!has>{if has { "present" } else { "missing" }}</td> };
     let places = part.origins.into_iter().filter_map(|of| of.span).take(3).map(|span| place(app, &span.file, span.line)).collect_view();
     let value = |of: Option<String>, other: bool| view! { <td class:live-other=other><code>{of.unwrap_or_else(|| "–".into())}</code></td> };
     let field = move |of: DriftedField| {

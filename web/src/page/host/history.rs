@@ -1,21 +1,17 @@
-//! The inputs as they were before each change: kept as what would undo it, so that any of the moments can be brought back to compare with.
-//!
-//! What must not be here: when a change came, and what it did.
+//! Earlier versions of the inputs, stored as undo steps, so that the user can compare with any of them.
 
-use chancery_core::order::Gather;
 use chancery_web::protocol::SourceFile;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The most changes that are kept.
+/// The largest number of stored changes.
 const MOST: usize = 200;
-/// The most bytes that are kept of texts.
+/// The largest size of the stored texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
 
-/// What undoes a change: texts by name, `None` where there was none.
+/// Undoes a change: texts by name, `None` for an input that did not exist.
 pub type Undo = BTreeMap<String, Option<Arc<str>>>;
 
-/// What was.
 #[derive(Default)]
 pub struct History {
     undos: VecDeque<(u32, Undo, usize)>,
@@ -24,7 +20,7 @@ pub struct History {
 }
 
 impl History {
-    /// Keeps what undoes a change, and gives it a number.
+    /// Stores an undo step and returns its number.
     pub fn keep(&mut self, undo: Undo) -> u32 {
         let bytes = undo.values().flatten().map(|text| text.len()).sum();
         self.last += 1;
@@ -37,10 +33,10 @@ impl History {
         self.last
     }
 
-    /// The files before the change of this number, if it is still kept.
+    /// The files before the change with this number, if it is still stored.
     pub fn before(&self, number: u32, now: &[SourceFile]) -> Option<Vec<SourceFile>> {
         self.undos.iter().find(|(kept, ..)| *kept == number)?;
-        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), &*file.text)).gathered();
+        let mut files: BTreeMap<&str, &str> = now.iter().map(|file| (file.name.as_str(), &*file.text)).collect();
         for (_, undo, _) in self.undos.iter().rev().take_while(|(kept, ..)| *kept >= number) {
             for (name, text) in undo {
                 match text {
@@ -52,7 +48,6 @@ impl History {
         Some(files.into_iter().map(|(name, text)| SourceFile { name: name.into(), text: text.into() }).collect())
     }
 
-    /// Forgets everything.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,19 +1,18 @@
-//! The inputs as the program around the page knows them, what the person changed of them, and what happens.
+//! The live inputs: the host's files, the user's changes to them, and events.
 //!
-//! What the program says is taken over at once, unless the person has frozen the page, or has changed the same file: then both texts are kept
-//! until the person decides. What must not be here: how anything looks, and compiling.
+//! Applies the host's changes at once, unless the user froze the page or changed the same file. Then the page keeps both texts until the user
+//! decides. Does not compile; see `engine`.
 
 use super::history::{History, Undo};
 use super::message::{About, Change, Context, Envoy, Happened, Message, Saved, Source, Text};
 use super::running::Running;
 use super::{Host, call, listen};
 use crate::compare::Compare;
-use crate::desk::Desk;
 use crate::engine::Engine;
 use crate::requests::Requests;
 use crate::screen::Screen;
 use crate::view::Overlay;
-use chancery_core::order::Gather;
+use crate::workspace::Workspace;
 use chancery_web::protocol::{Call, EnvoyAt, SourceFile, Work, WrittenRequest};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -21,86 +20,82 @@ use leptos::task::spawn_local;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The most that the timeline keeps.
+/// The largest number of events in the timeline.
 const MOST_HAPPENED: usize = 300;
-/// What was shown before is cleared when nothing else comes within this many milliseconds.
+/// The previous inputs are cleared if no new inputs arrive within this many milliseconds.
 const SOON: u32 = 500;
-/// A draft is handed on when nobody has typed for this many milliseconds.
+/// A draft is sent after this many milliseconds without typing.
 const PAUSE: u32 = 250;
 
-/// A file as the program knows it.
+/// A file as the host knows it.
 #[derive(Clone, Default)]
 struct Base {
     text: Arc<str>,
     hidden: bool,
 }
 
-/// How a file of the page stands to the one that the program knows.
+/// How the page's file differs from the host's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The person changed it.
+    /// The user changed it.
     Changed,
-    /// The person changed it, and so did somebody else.
+    /// The user changed it, and so did another program.
     Conflict,
 }
 
-/// A line of the timeline.
+/// An entry of the timeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What distinguishes it.
     pub number: u32,
-    /// What happened.
     pub happened: Happened,
-    /// The change of the inputs that came with it.
+    /// The number of the change to the inputs that belongs to it.
     pub change: Option<u32>,
 }
 
-/// What is shown live. Copies are the same.
+/// The live inputs. Copies share them.
 #[derive(Clone, Copy)]
 pub struct Live {
-    /// The program around the page.
     pub host: Host,
-    /// What is shown.
+    /// The followed inputs.
     pub about: RwSignal<About>,
-    /// Why the program says nothing; empty while it does.
+    /// Why the connection to the host is interrupted; empty while it works.
     pub silence: RwSignal<String>,
-    /// How sources are.
+    /// The state of each source.
     pub sources: RwSignal<Vec<Source>>,
-    /// Envoys that run, whoever serves them.
+    /// Running Envoys, including those that other programs configure.
     pub running: Running,
-    /// Envoys that are connected.
+    /// The connected Envoys.
     pub envoys: RwSignal<Vec<Envoy>>,
-    /// What happened, the newest first.
+    /// The events, newest first.
     pub timeline: RwSignal<Vec<Line>>,
-    /// Files that the person changed.
+    /// Files that differ from the host's files.
     pub changed: RwSignal<BTreeMap<String, Standing>>,
-    /// How many inputs changed since the person froze the page, if so.
+    /// While the page is frozen: the inputs that changed since.
     pub frozen: RwSignal<Option<BTreeSet<String>>>,
-    /// Contexts to choose from, or why there are none.
+    /// The contexts of the kubeconfig, or why they are unknown.
     pub contexts: RwSignal<Option<Result<Vec<Context>, String>>>,
-    /// Whether something is under way that the person waits for.
+    /// Whether the user waits for a call.
     pub busy: RwSignal<bool>,
-    desk: Desk,
+    workspace: Workspace,
     engine: Engine,
     screen: Screen,
     compare: Compare,
     requests: Requests,
     bases: StoredValue<BTreeMap<String, Base>>,
-    /// Parts of a change that is not whole yet.
+    /// The received parts of an incomplete change.
     parts: StoredValue<Option<Change>>,
-    /// Changes that wait for the page to go on.
+    /// Changes that wait until the page is no longer frozen.
     waiting: StoredValue<Vec<Change>>,
     history: StoredValue<History>,
-    /// The number of the last change, until an event goes with it.
+    /// The number of the last change, until an event refers to it.
     last_change: StoredValue<Option<u32>>,
     lines: StoredValue<u32>,
-    /// How often a draft of each file was due.
+    /// How often a draft of each file was scheduled.
     drafts: StoredValue<BTreeMap<String, u32>>,
 }
 
 impl Live {
-    /// Before anything was said.
-    pub fn new(desk: Desk, engine: Engine, screen: Screen, compare: Compare, requests: Requests) -> Self {
+    pub fn new(workspace: Workspace, engine: Engine, screen: Screen, compare: Compare, requests: Requests) -> Self {
         let host = if screen.embedded.is_some() { Host::None } else { Host::find() };
         Self {
             host,
@@ -114,7 +109,7 @@ impl Live {
             frozen: RwSignal::new(None),
             contexts: RwSignal::new(None),
             busy: RwSignal::new(false),
-            desk,
+            workspace,
             engine,
             screen,
             compare,
@@ -129,7 +124,7 @@ impl Live {
         }
     }
 
-    /// Listens to the program, if there is one.
+    /// Listens to the host, if any.
     pub fn begin(self) {
         if self.host != Host::None {
             listen(move |text| self.hear(&text), move |why| self.silence.set(why));
@@ -146,7 +141,7 @@ impl Live {
         }
     }
 
-    /// An item of the window's menu was chosen.
+    /// Handles an item of the window's menu.
     fn chosen(self, item: &str) {
         match item {
             "connect" => self.choose_context(),
@@ -162,12 +157,11 @@ impl Live {
         self.screen.lay_over(Overlay::Connect);
     }
 
-    /// Whether live inputs are shown.
     pub fn is_on(self) -> bool {
         self.about.with(|about| !about.kind.is_empty())
     }
 
-    /// The same, for what must not run again.
+    /// The same, without tracking the signal.
     pub fn is_on_untracked(self) -> bool {
         self.about.with_untracked(|about| !about.kind.is_empty())
     }
@@ -183,11 +177,11 @@ impl Live {
             Ok(Message::Menu { item }) => self.chosen(&item),
             Ok(Message::Link { url }) => self.screen.lay_over(Overlay::Link(url)),
             Ok(Message::Notice { text }) => self.screen.say(text),
-            Err(error) => self.silence.set(format!("it says what this page does not understand: {error}")),
+            Err(error) => self.silence.set(format!("the host sent an unknown message: {error}")),
         }
     }
 
-    /// Something else is shown.
+    /// Switches to other inputs.
     fn turn_to(self, about: About) {
         let same = self.about.with_untracked(|known| known.id == about.id && known.kind == about.kind);
         if !same {
@@ -200,41 +194,41 @@ impl Live {
             self.envoys.set(Vec::new());
             self.sources.set(Vec::new());
             self.running.forget();
-            // A request for what was shown before says nothing about this.
+            // A request for the previous inputs does not fit.
             self.requests.fill(WrittenRequest::default());
             self.clear_soon(about.id);
         }
-        // What happened before is said again.
+        // The host sends earlier events again.
         self.timeline.set(Vec::new());
         self.about.set(about);
         if same && self.is_on_untracked() {
-            self.desk.options.set(self.options());
+            self.workspace.options.set(self.options());
             self.engine.compile();
         }
     }
 
-    /// The same is compiled in another way.
+    /// Compiles the same inputs with other options.
     fn compile_with(self, options: serde_json::Value) {
         self.about.update(|about| about.options = options);
         if self.is_on_untracked() {
-            self.desk.options.set(self.options());
+            self.workspace.options.set(self.options());
             self.engine.compile();
         }
     }
 
-    /// Shows nothing of what was there before, where nothing else comes soon: a cluster need not answer.
+    /// Clears the previous inputs unless new inputs arrive soon: a cluster may not answer.
     fn clear_soon(self, id: u64) {
         let clear = move || {
             let is_this = self.about.with_untracked(|about| about.id == id && !about.kind.is_empty());
             if is_this && self.bases.with_value(BTreeMap::is_empty) {
-                self.desk.load(Work { options: self.options(), ..Work::default() });
+                self.workspace.load(Work { options: self.options(), ..Work::default() });
                 self.engine.compile();
             }
         };
         Timeout::new(SOON, clear).forget();
     }
 
-    /// How live inputs are compiled.
+    /// The options for live inputs.
     fn options(self) -> Option<serde_json::Value> {
         self.about.with_untracked(|about| Some(about.options.clone()).filter(|options| !options.is_null() && *options != ""))
     }
@@ -252,7 +246,7 @@ impl Live {
         });
     }
 
-    /// Puts the parts of a change together.
+    /// Collects the parts of a change.
     fn gather(self, change: Change) {
         let mut whole = self.parts.try_update_value(Option::take).flatten().unwrap_or_default();
         if change.begins {
@@ -274,18 +268,18 @@ impl Live {
         self.waiting.update_value(|waiting| waiting.push(whole));
     }
 
-    /// Takes changes over and compiles.
+    /// Applies changes and compiles.
     fn apply(self, changes: Vec<Change>) {
         let mut known = self.bases.try_update_value(std::mem::take).unwrap_or_default();
         let first = known.is_empty();
-        let shown = self.desk.shown();
-        let mut now = if first { BTreeMap::new() } else { self.desk.take() };
-        // Of a folder without files the page shows an empty one.
+        let shown = self.workspace.shown();
+        let mut now = if first { BTreeMap::new() } else { self.workspace.take() };
+        // For a folder without files, the page shows an empty file.
         now.retain(|name, text| known.contains_key(name) || !text.is_empty());
         let mut undo = Undo::new();
         for mut change in changes {
             if change.begins {
-                let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).gathered();
+                let put: BTreeSet<&String> = change.put.iter().map(|text| &text.name).collect();
                 change.gone = known.keys().filter(|name| !put.contains(name)).cloned().collect();
             }
             for name in change.gone {
@@ -299,14 +293,14 @@ impl Live {
         if first {
             let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
             let first = telling(&files);
-            self.desk.load(Work { files, options: self.options(), ..Work::default() });
+            self.workspace.load(Work { files, options: self.options(), ..Work::default() });
             if first > 0 {
-                self.desk.activate(first);
+                self.workspace.activate(first);
             }
             return self.engine.compile();
         }
-        let names: BTreeSet<String> = undo.keys().cloned().gathered();
-        self.desk.put_back(now, shown, &names);
+        let names: BTreeSet<String> = undo.keys().cloned().collect();
+        self.workspace.put_back(now, shown, &names);
         if !names.is_empty() {
             self.last_change.set_value(self.history.try_update_value(|history| history.keep(undo)));
             self.engine.compile();
@@ -318,7 +312,7 @@ impl Live {
         let text: Arc<str> = text.into();
         let base = known.insert(name.clone(), Base { text: text.clone(), hidden });
         let shown = now.get(&name);
-        // A file that is shown and was gone is what the person wrote: a program that writes in place leaves it empty for a moment.
+        // If the shown file was missing, its text is the user's draft: a program that writes in place leaves the file empty for a moment.
         let is_draft = shown.is_some_and(|shown| base.as_ref().is_none_or(|base| *shown != base.text));
         if is_draft && shown != Some(&text) {
             if base.is_none_or(|base| base.text != text) {
@@ -337,7 +331,7 @@ impl Live {
         let Some(base) = known.remove(name) else { return };
         let Some(shown) = now.get(name) else { return };
         if *shown != base.text {
-            // What the person wrote stays.
+            // The user's text stays.
             self.mark(name, Some(Standing::Conflict));
             return;
         }
@@ -345,7 +339,7 @@ impl Live {
         now.remove(name);
     }
 
-    /// Notes how a file stands to the one that the program knows.
+    /// Sets how a file differs from the host's file.
     fn mark(self, name: &str, standing: Option<Standing>) {
         self.changed.update(|changed| match standing {
             Some(standing) => _ = changed.insert(name.into(), standing),
@@ -353,7 +347,7 @@ impl Live {
         });
     }
 
-    /// The person changed a file.
+    /// The user changed a file.
     pub fn edited(self, name: &str, text: &str) {
         if !self.is_on_untracked() {
             return;
@@ -368,7 +362,7 @@ impl Live {
         self.hand_on(name);
     }
 
-    /// Hands a draft on to Envoys, in a pause: what the person wrote by then, or nothing where that is what the file has.
+    /// Sends a draft to Envoys after a pause, or withdraws it if the file contains the same text.
     fn hand_on(self, name: &str) {
         if self.about.with_untracked(|about| about.xds.is_none()) {
             return;
@@ -381,29 +375,29 @@ impl Live {
             if self.drafts.with_value(|drafts| count(drafts, &name)) != due {
                 return;
             }
-            let shown = self.desk.text(&name);
+            let shown = self.workspace.text(&name);
             let text = self.bases.with_value(|bases| shown.filter(|text| bases.get(&name).is_none_or(|base| *base.text != **text)));
             if self.is_hidden(&name) && text.is_some() {
-                return self.screen.say("Values in this file are hidden, so Envoys keep what the file has");
+                return self.screen.say("This page hides secrets of the file, so Envoys keep the file's text");
             }
             self.ask(Call::Draft { name, text });
         };
         Timeout::new(PAUSE, send).forget();
     }
 
-    /// A file's name as people call it: of a folder, without the folder.
+    /// The display name of a file: for a folder, without the folder.
     pub fn short_name(self, name: &str) -> String {
         let title = self.about.with_untracked(|about| about.title.clone());
         let below = name.strip_prefix(&title).and_then(|rest| rest.strip_prefix('/')).filter(|_| !title.is_empty());
         below.or_else(|| name.rsplit('/').next().filter(|_| name == title)).unwrap_or(name).to_owned()
     }
 
-    /// Whether something in a file is replaced by a stand-in.
+    /// Whether a secret in the file is replaced.
     pub fn is_hidden(self, name: &str) -> bool {
         self.bases.with_value(|bases| bases.get(name).is_some_and(|base| base.hidden))
     }
 
-    /// Asks for something whose answer shows by itself.
+    /// Makes a call whose result appears by itself.
     pub fn ask(self, what: Call) {
         self.busy.set(true);
         spawn_local(async move {
@@ -414,73 +408,71 @@ impl Live {
         });
     }
 
-    /// Writes a file of the page back.
+    /// Writes a file back.
     pub fn save(self, name: String) {
-        let text = self.desk.text(&name);
+        let text = self.workspace.text(&name);
         let was = self.bases.with_value(|bases| bases.get(&name).cloned()).unwrap_or_default();
         let Some(text) = text else { return };
         if was.hidden {
-            return self.screen.say("Values in this file are hidden here, so it is not written: edit it where it lies");
+            return self.screen.say("This page hides secrets of the file, so it cannot save the file. Edit it in another program");
         }
         spawn_local(async move {
             let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text.to_string() };
             match call::<Saved>(&what).await {
                 Ok(Saved { conflict: true }) => {
                     self.mark(&name, Some(Standing::Conflict));
-                    self.screen.say(format!(
-                        "{} was changed by another program meanwhile, and is left as it is: keep yours or take theirs",
-                        self.short_name(&name)
-                    ));
+                    self.screen
+                        .say(format!("Another program changed {}, so it was not saved. Keep your text or take theirs", self.short_name(&name)));
                 }
                 Ok(Saved { conflict: false }) => {
                     self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text: text.into(), hidden: false })));
                     self.mark(&name, None);
-                    // A draft that was due is none any more.
+                    // Withdraws a scheduled draft.
                     self.hand_on(&name);
-                    self.screen.say(format!("{} is saved", self.short_name(&name)));
+                    self.screen.say(format!("Saved {}", self.short_name(&name)));
                 }
                 Err(why) => self.screen.say(why),
             }
         });
     }
 
-    /// Writes the file that is shown back, if the person changed it.
+    /// Writes the shown file back, if the user changed it.
     pub fn save_shown(self) {
-        let name = self.desk.files.with_untracked(|files| files.get(self.desk.active.get_untracked()).map(|file| file.name.clone()));
+        let name = self.workspace.files.with_untracked(|files| files.get(self.workspace.active.get_untracked()).map(|file| file.name.clone()));
         let is_folder = self.about.with_untracked(|about| about.kind == "folder");
         match name.filter(|name| self.changed.with_untracked(|changed| changed.contains_key(name))) {
             Some(name) if is_folder && self.host == Host::Window => self.save(name),
-            Some(_) => self.screen.say("You can only look: what you change here stays in this page"),
+            Some(_) => self.screen.say("This page is read-only: your changes stay in this page"),
             None => {}
         }
     }
 
-    /// Lets go of what the person changed in a file.
+    /// Drops the user's changes to a file.
     pub fn take_theirs(self, name: &str) {
         let base = self.bases.with_value(|bases| bases.get(name).cloned());
-        let shown = self.desk.shown();
-        let mut files = self.desk.take();
+        let shown = self.workspace.shown();
+        let mut files = self.workspace.take();
         match base {
             Some(base) => _ = files.insert(name.into(), base.text),
             None => _ = files.remove(name),
         }
         self.mark(name, None);
-        self.desk.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
+        self.workspace.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
         self.hand_on(name);
         self.engine.compile();
     }
 
-    /// Keeps what the person wrote: what somebody else wrote counts as known, and is replaced when it is saved.
+    /// Keeps the user's text. Saving will replace the other program's text.
     pub fn keep_mine(self, name: &str) {
         self.mark(name, Some(Standing::Changed));
     }
 
-    /// Leaves everything as it is, whatever comes; or goes on, and shows what came meanwhile.
+    /// Stops applying changes, or continues and applies the changes since.
     pub fn freeze(self) {
         match self.frozen.get_untracked() {
             None => self.frozen.set(Some(BTreeSet::new())),
             Some(names) => {
-                let before = self.desk.work();
+                let before = self.workspace.work();
                 self.frozen.set(None);
                 self.apply(self.waiting.try_update_value(std::mem::take).unwrap_or_default());
                 if !names.is_empty() {
@@ -493,23 +485,23 @@ impl Live {
 
     /// Compares with the inputs before a change.
     pub fn compare_before(self, change: u32) {
-        let before = self.desk.files.with_untracked(|files| self.history.with_value(|history| history.before(change, files)));
+        let before = self.workspace.files.with_untracked(|files| self.history.with_value(|history| history.before(change, files)));
         match before {
             Some(files) => {
-                self.compare.pin(Work { files, ..self.desk.work() });
+                self.compare.pin(Work { files, ..self.workspace.work() });
                 self.screen.show(crate::view::View::Compare);
             }
-            None => self.screen.say("That is too long ago: only the last changes are kept"),
+            None => self.screen.say("That change is too old: only the last changes are kept"),
         }
     }
 
-    /// Asks which contexts there are.
+    /// Reads the contexts of the kubeconfig.
     pub fn find_contexts(self) {
         self.contexts.set(None);
         spawn_local(async move { self.contexts.set(Some(call(&Call::Contexts).await)) });
     }
 
-    /// Compares with what an Envoy has.
+    /// Compares with an Envoy's configuration.
     pub fn compare_envoy(self, envoy: EnvoyAt) {
         self.busy.set(true);
         spawn_local(async move {
@@ -524,7 +516,7 @@ impl Live {
         });
     }
 
-    /// Copies the bootstrap of an Envoy that asks us.
+    /// Copies a bootstrap for Envoys that connect to this window.
     pub fn copy_bootstrap(self) {
         spawn_local(async move {
             match call::<String>(&Call::Bootstrap).await {
@@ -535,7 +527,7 @@ impl Live {
     }
 }
 
-/// The input of several that is shown first: in a cluster, kinds of a controller come before those of Kubernetes.
+/// The index of the file to show first: in a cluster, a controller's kinds come before the kinds of Kubernetes.
 fn telling(files: &[SourceFile]) -> usize {
     let rank = |file: &SourceFile| match file.name.split_once('/').and_then(|(kind, _)| kind.split_once('.')) {
         Some((_, group)) if !group.ends_with("k8s.io") => 0,

@@ -1,6 +1,4 @@
-//! The view of what is followed: sources, Envoys, and what happened.
-//!
-//! What must not be here: asking for it.
+//! The view of live inputs: sources, Envoys and events. Does not query them; see `live`.
 
 use super::Host;
 use super::envoys::RunningEnvoys;
@@ -8,15 +6,13 @@ use super::live::{Line, Live};
 use super::message::{Envoy, Happened, Source};
 use super::words::{counted, place, text, time};
 use crate::state::App;
-use chancery_core::order::Order;
 use chancery_web::protocol::Call;
 use leptos::prelude::*;
 use serde_json::Value;
 
-/// The port that is suggested for serving.
+/// The suggested port for serving.
 const PORT: u16 = 8003;
 
-/// The view.
 #[component]
 pub fn LiveView(app: App) -> impl IntoView {
     view! {
@@ -29,12 +25,12 @@ pub fn LiveView(app: App) -> impl IntoView {
     }
 }
 
-/// The last word of a type's URL.
+/// The last word of a type URL.
 fn short(type_url: &str) -> &str {
     type_url.rsplit('.').next().unwrap_or(type_url)
 }
 
-/// What happened, as a mark and a sentence.
+/// An event as a mark and a sentence.
 fn told(happened: &Happened) -> (&'static str, String) {
     let rest = &happened.rest;
     let detail = |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
@@ -59,7 +55,7 @@ fn told(happened: &Happened) -> (&'static str, String) {
             format!("Envoy {} rejected {} {}: {}", text(rest, "id"), short(text(rest, "type")), text(rest, "resource"), text(rest, "message")),
         ),
         "withheld" => ("error", format!("{} {} is not sent: {}", short(text(rest, "type")), text(rest, "resource"), text(rest, "message"))),
-        "held" => ("error", format!("a change of {} is held: one Envoy rejects it", text(rest, "gateway"))),
+        "held" => ("error", format!("a change of {} is held back: one Envoy rejects it", text(rest, "gateway"))),
         "emptied" => ("error", format!("the Envoys of {} lose all their listeners", text(rest, "gateway"))),
         "planned" => ("notice", planned(rest)),
         "applied" => ("match", format!("the Application Gateway {} was changed", text(rest, "gateway"))),
@@ -70,21 +66,21 @@ fn told(happened: &Happened) -> (&'static str, String) {
     }
 }
 
-/// How an Application Gateway differs from what is wanted.
+/// How an Application Gateway differs from the desired state.
 fn planned(rest: &Value) -> String {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default();
     let parts = number("added") + number("changed") + number("removed");
-    format!("the Application Gateway {} differs in {parts} parts from what is wanted", text(rest, "gateway"))
+    format!("the Application Gateway {} differs from the desired state in {parts} parts", text(rest, "gateway"))
 }
 
-/// Whether it is more than that a kind is there or is not: that stands among the sources.
+/// Whether it is worth an entry. The presence of a kind is shown with the sources.
 fn is_news(happened: &Happened) -> bool {
     happened.event != "source"
         || matches!(text(&happened.rest, "state"), "error" | "forbidden")
         || text(&happened.rest, "kind") == text(&happened.rest, "source")
 }
 
-/// What a build changed.
+/// The changes of a build.
 fn build(rest: &Value) -> (&'static str, String) {
     let number = |field: &str| rest.get(field).and_then(Value::as_u64).unwrap_or_default() as usize;
     let names = rest.get("resources").and_then(Value::as_object);
@@ -106,7 +102,7 @@ fn build(rest: &Value) -> (&'static str, String) {
     (mark, format!("{}, {changed}, {}", counted(number("inputs"), "input"), counted(errors, "error")))
 }
 
-/// Findings that came or went with a build.
+/// Findings that appeared or disappeared with a build.
 fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl IntoView + use<> {
     let tells = |finding: &&Value| text(finding, "severity") != "notice";
     let all: Vec<Value> = rest.get(field).and_then(Value::as_array).into_iter().flatten().filter(tells).take(6).cloned().collect();
@@ -127,7 +123,7 @@ fn Timeline(app: App) -> impl IntoView {
         let (mark, told) = told(&line.happened);
         let is_build = line.happened.event == "build";
         let compare = line.change.map(|change| view! {
-            <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with before"</button>
+            <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with the state before"</button>
         });
         let more = is_build.then(|| view! { <ul class="live-findings">{findings(app, &line.happened.rest, "found", "")} {findings(app, &line.happened.rest, "mended", "no longer: ")}</ul> });
         view! {
@@ -144,9 +140,9 @@ fn Timeline(app: App) -> impl IntoView {
         lines
     };
     view! {
-        <section aria-label="What happened">
-            <h2 class="live-head">"What happened"</h2>
-            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"Nothing yet. Each change of the inputs shows here, with what it does."</p> })}
+        <section aria-label="Events">
+            <h2 class="live-head">"Events"</h2>
+            {move || app.live.timeline.with(Vec::is_empty).then(|| view! { <p class="share-told">"No events yet. Each change of the inputs appears here with its effects."</p> })}
             <ul class="live-lines"><For each=news key=|line| line.number let:line>{row(line)}</For></ul>
         </section>
     }
@@ -169,7 +165,7 @@ fn Sources(live: Live) -> impl IntoView {
     let rows = move |is_missing: bool| {
         let mut all = live.sources.get();
         all.retain(|source| (source.state == "missing" && source.kind != source.source) == is_missing);
-        all.order_by_key(rank);
+        all.sort_by_key(rank);
         let count = all.len();
         (count, all.into_iter().map(row).collect_view())
     };
@@ -179,7 +175,7 @@ fn Sources(live: Live) -> impl IntoView {
             <table class="live-table"><tbody>{move || rows(false).1}</tbody></table>
             {move || match rows(true) {
                 (0, _) => None,
-                (count, rows) => Some(view! { <details><summary>{format!("{} that this cluster does not have", counted(count, "kind"))}</summary><table class="live-table"><tbody>{rows}</tbody></table></details> }),
+                (count, rows) => Some(view! { <details><summary>{format!("{} missing in this cluster", counted(count, "kind"))}</summary><table class="live-table"><tbody>{rows}</tbody></table></details> }),
             }}
         </section>
     }
@@ -191,7 +187,7 @@ fn Envoys(app: App) -> impl IntoView {
     let port = RwSignal::new(PORT.to_string());
     let serve = move |_| match port.get_untracked().trim().parse() {
         Ok(port) => live.ask(Call::Serve { port }),
-        Err(_) => app.screen.say("A port is a number from 0 to 65535; 0 is a free one"),
+        Err(_) => app.screen.say("A port is a number from 0 to 65535; 0 chooses a free port"),
     };
     let switch = move || {
         let xds = live.about.with(|about| about.xds.clone());
@@ -200,14 +196,14 @@ fn Envoys(app: App) -> impl IntoView {
                 <p class="live-row">
                     <label>"Serve Envoys on port " <input class="live-input live-port" inputmode="numeric" prop:value=move || port.get() on:input=move |event| port.set(event_target_value(&event)) /></label>
                     <button class="button primary" on:click=serve>"Serve"</button>
-                    <span class="live-muted">"Envoys on this machine get what is shown here, edits included."</span>
+                    <span class="live-muted">"Envoys on this machine receive the shown configuration, including edits."</span>
                 </p>
             }
             .into_any(),
             Some(xds) => view! {
                 <p class="live-row">
                     <span class="mark match" aria-hidden="true"></span><span>"Envoys are served on " <code>{xds}</code></span>
-                    <button class="button" on:click=move |_| live.copy_bootstrap()>"Copy the bootstrap"</button>
+                    <button class="button" on:click=move |_| live.copy_bootstrap()>"Copy bootstrap"</button>
                     <button class="button" on:click=move |_| live.ask(Call::StopServing)>"Stop"</button>
                     <span class="live-muted">"Start one: " <code>"envoy -c envoy.json"</code></span>
                 </p>
@@ -217,7 +213,7 @@ fn Envoys(app: App) -> impl IntoView {
     };
     view! {
         <section aria-label="Envoys">
-            <h2 class="live-head">"Served from here"</h2>
+            <h2 class="live-head">"Served Envoys"</h2>
             {switch}
             {move || live.envoys.get().into_iter().map(|envoy| view! { <OneEnvoy app=app envoy=envoy /> }).collect_view()}
         </section>

@@ -1,6 +1,4 @@
-//! The list of files, where there are more than tabs can show.
-//!
-//! What must not be here: what is in them.
+//! The list of files, if there are too many for tabs.
 
 use super::live::Standing;
 use crate::state::App;
@@ -9,16 +7,18 @@ use leptos::html::Input;
 use leptos::prelude::*;
 use std::collections::BTreeMap;
 
-/// More files than these are a list instead of tabs.
+/// More files are shown as a list instead of tabs.
 pub const MOST_TABS: usize = 8;
-/// The most files that are listed at once.
+/// The largest number of listed files.
 const MOST_LISTED: usize = 200;
 
-/// In place of tabs: the file that is shown, which opens the list.
+/// The button that shows the current file and opens the list. Replaces the tabs.
 #[component]
 pub fn Picker(app: App) -> impl IntoView {
-    let shown = move || app.desk.files.with(|files| files.get(app.desk.active.get()).map(|file| app.live.short_name(&file.name)).unwrap_or_default());
-    let count = move || app.desk.files.with(Vec::len);
+    let shown = move || {
+        app.workspace.files.with(|files| files.get(app.workspace.active.get()).map(|file| app.live.short_name(&file.name)).unwrap_or_default())
+    };
+    let count = move || app.workspace.files.with(Vec::len);
     view! {
         <button class="button files-picker" title="All files" on:click=move |_| app.screen.lay_over(Overlay::Files)>
             <span class="files-picker-name">{shown}</span><span class="live-muted">{move || format!("1 of {}", count())}</span>
@@ -26,7 +26,7 @@ pub fn Picker(app: App) -> impl IntoView {
     }
 }
 
-/// The list, with a filter.
+/// The list with a filter.
 #[component]
 pub fn Files(app: App) -> impl IntoView {
     let filter = RwSignal::new(String::new());
@@ -54,14 +54,14 @@ pub fn Files(app: App) -> impl IntoView {
     let found = move || {
         let text = filter.get().to_lowercase();
         let is_found = |name: &str| text.split_whitespace().all(|word| name.to_lowercase().contains(word));
-        app.desk.files.with(|files| {
+        app.workspace.files.with(|files| {
             let all: Vec<(usize, String)> =
                 files.iter().enumerate().map(|(at, file)| (at, file.name.clone())).filter(|(_, name)| is_found(name)).collect();
             (all.len(), all.into_iter().take(MOST_LISTED).collect::<Vec<_>>())
         })
     };
     let open = move |at: usize| {
-        app.desk.activate(at);
+        app.workspace.activate(at);
         app.screen.writing.set(true);
         app.screen.overlay.set(None);
     };
@@ -72,7 +72,7 @@ pub fn Files(app: App) -> impl IntoView {
             Standing::Conflict => "conflict",
         });
         view! {
-            <li><button class="files-row" class:active=app.desk.active.get_untracked() == at on:click=move |_| open(at)>
+            <li><button class="files-row" class:active=app.workspace.active.get_untracked() == at on:click=move |_| open(at)>
                 <span class=format!("mark {mark}") aria-hidden="true"></span><span class="files-row-name">{app.live.short_name(&name)}</span>
                 {standing.map(|standing| view! { <span class="live-tag">{standing}</span> })}
             </button></li>
@@ -88,7 +88,7 @@ pub fn Files(app: App) -> impl IntoView {
     view! {
         <input class="live-input files-filter" node_ref=input placeholder="Filter by kind, namespace, name" aria-label="Filter files" on:keydown=first on:input=move |event| filter.set(event_target_value(&event)) />
         <ul class="files-list">{move || found().1.into_iter().map(row).collect_view()}</ul>
-        {move || { let (all, listed) = found(); (all > listed.len()).then(|| view! { <p class="share-told">{format!("{} of {all} are listed: filter for the others", listed.len())}</p> }) }}
-        {move || (found().0 == 0).then(|| view! { <p class="share-told">"No file has this in its name."</p> })}
+        {move || { let (all, listed) = found(); (all > listed.len()).then(|| view! { <p class="share-told">{format!("{} of {all} are listed. Filter to find the others", listed.len())}</p> }) }}
+        {move || (found().0 == 0).then(|| view! { <p class="share-told">"No file name matches."</p> })}
     }
 }

@@ -1,6 +1,4 @@
-//! Envoys that run, whoever serves them: the one that the person chose, how it is, what drifted, and a request that is sent to it.
-//!
-//! What must not be here: how anything looks (`envoys`, `real`), and reaching an Envoy; the window does.
+//! Running Envoys: the chosen Envoy, its state, its drift, and requests to it. Does not reach an Envoy; the window does.
 
 use super::call;
 use super::message::{Drift, FoundEnvoys, Overview, RealAnswer, Stats};
@@ -10,41 +8,33 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 
-/// An answer, or why there is none; nothing while nothing was asked.
+/// An answer, or why it is missing. `None` if nothing was asked.
 pub type Asked<T> = Option<Result<T, String>>;
 
-/// A request that was sent for real.
+/// A real request.
 #[derive(Clone, PartialEq)]
 pub struct Sent {
-    /// The request.
     pub request: WrittenRequest,
-    /// What becomes of it by the simulation, in words.
+    /// The simulated result, in words.
     pub simulated: String,
-    /// What came back.
     pub answer: Result<RealAnswer, String>,
 }
 
-/// Envoys that run. Copies are the same.
+/// The running Envoys. Copies share them.
 #[derive(Clone, Copy)]
 pub struct Running {
-    /// Those that were found in a cluster.
+    /// The Envoys of a cluster.
     pub found: RwSignal<Asked<FoundEnvoys>>,
-    /// The one that the person looks at.
     pub chosen: RwSignal<Option<EnvoyAt>>,
-    /// How it is.
     pub overview: RwSignal<Asked<Overview>>,
-    /// What drifted.
     pub drift: RwSignal<Asked<Drift>>,
-    /// Its statistics.
     pub stats: RwSignal<Asked<Stats>>,
-    /// What came back from it.
     pub answer: RwSignal<Option<Sent>>,
-    /// How many answers are waited for.
+    /// How many answers are pending.
     pub waiting: RwSignal<usize>,
 }
 
 impl Running {
-    /// With none chosen.
     pub fn new() -> Self {
         Self {
             found: RwSignal::new(None),
@@ -57,13 +47,13 @@ impl Running {
         }
     }
 
-    /// Forgets all of it: something else is followed.
+    /// Clears everything for other inputs.
     pub fn forget(self) {
         self.found.set(None);
         self.leave();
     }
 
-    /// Looks at no Envoy any more.
+    /// Deselects the Envoy.
     pub fn leave(self) {
         self.chosen.set(None);
         self.overview.set(None);
@@ -72,7 +62,7 @@ impl Running {
         self.answer.set(None);
     }
 
-    /// Asks the window, and puts the answer there unless another Envoy was chosen meanwhile.
+    /// Calls the window and stores the answer, unless the user chose another Envoy meanwhile.
     fn ask<T: DeserializeOwned + Send + Sync + 'static>(self, what: Call, into: RwSignal<Asked<T>>) {
         let chosen = self.chosen.get_untracked();
         self.waiting.update(|waiting| *waiting += 1);
@@ -85,41 +75,40 @@ impl Running {
         });
     }
 
-    /// Looks for Envoys in a cluster. What is empty is not asked for.
+    /// Finds Envoys in a cluster. Ignores empty filters.
     pub fn find(self, context: String, selector: String, port: Option<u16>) {
         let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         self.ask(Call::FindEnvoys { context: given(context), namespace: None, selector: given(selector), port }, self.found);
     }
 
-    /// Looks at an Envoy.
     pub fn choose(self, envoy: EnvoyAt) {
         self.leave();
         self.chosen.set(Some(envoy));
         self.look();
     }
 
-    /// Asks how the chosen Envoy is.
+    /// Reads the state of the chosen Envoy.
     pub fn look(self) {
         if let Some(envoy) = self.chosen.get_untracked() {
             self.ask(Call::Overview { envoy }, self.overview);
         }
     }
 
-    /// Compares the source, what is served, and what the Envoy has.
+    /// Compares the source, the served configuration and the Envoy's configuration.
     pub fn compare(self, gateway: String) {
         if let Some(envoy) = self.chosen.get_untracked() {
             self.ask(Call::Drift { envoy, gateway: Some(gateway).filter(|gateway| !gateway.is_empty()) }, self.drift);
         }
     }
 
-    /// Asks for statistics.
+    /// Reads statistics.
     pub fn ask_stats(self, filter: String) {
         if let Some(envoy) = self.chosen.get_untracked() {
             self.ask(Call::Stats { envoy, filter }, self.stats);
         }
     }
 
-    /// Simulates a request, sends it for real, and keeps both.
+    /// Simulates a request, sends it, and stores both results.
     pub fn send(self, request: WrittenRequest) {
         let Some(envoy) = self.chosen.get_untracked() else { return };
         self.waiting.update(|waiting| *waiting += 1);
@@ -140,7 +129,7 @@ impl Running {
     }
 }
 
-/// An Envoy's name in sentences.
+/// An Envoy's display name.
 pub fn name(envoy: &EnvoyAt) -> String {
     match envoy {
         EnvoyAt::Local { address } => address.clone(),

@@ -1,6 +1,4 @@
-//! One line below the header: what is shown live, how it is, and what can be done with it.
-//!
-//! What must not be here: the details; they are in the panel.
+//! The line below the header: the followed inputs, their state, and actions. Does not show details; see `panel`.
 
 use super::Host;
 use super::live::{Live, Standing};
@@ -10,7 +8,7 @@ use crate::view::{Overlay, View};
 use chancery_web::protocol::Call;
 use leptos::prelude::*;
 
-/// How it is: good, so-so or bad, and in words.
+/// The state: good, uncertain or bad, and in words.
 fn state(live: Live) -> (&'static str, String) {
     let silence = live.silence.get();
     if !silence.is_empty() {
@@ -22,9 +20,9 @@ fn state(live: Live) -> (&'static str, String) {
         let told = |source: &super::message::Source| source.detail.clone().unwrap_or_else(|| format!("{} cannot be read", source.kind));
         match (first("error"), first("forbidden"), of("synced")) {
             (Some(error), ..) => ("error", told(error) + &since(live, error)),
-            (None, Some(_), _) => ("warning", format!("{} may not be read in full", counted(of("forbidden"), "kind"))),
+            (None, Some(_), _) => ("warning", format!("permission is missing for {}", counted(of("forbidden"), "kind"))),
             (None, None, 0) if sources.iter().any(|source| source.state == "missing" && source.kind == source.source) => {
-                ("error", sources.iter().find_map(|source| source.detail.clone()).unwrap_or_else(|| "it is not there".into()))
+                ("error", sources.iter().find_map(|source| source.detail.clone()).unwrap_or_else(|| "it does not exist".into()))
             }
             (None, None, 0) => ("notice", "reading".into()),
             (None, None, _) => ("match", "up to date".into()),
@@ -32,18 +30,15 @@ fn state(live: Live) -> (&'static str, String) {
     })
 }
 
-/// Since when a source is as it is, and that it is tried again.
+/// How long a source has been in its state, and whether it is retried.
 fn since(live: Live, source: &super::message::Source) -> String {
     let is_its = |line: &&super::live::Line| {
         let rest = &line.happened.rest;
         line.happened.event == "source" && text(rest, "kind") == source.kind && text(rest, "state") == source.state
     };
-    live.timeline
-        .with(|lines| lines.iter().find(is_its).map(|line| format!(", since {}; it is tried again", time(line.happened.at_ms))))
-        .unwrap_or_default()
+    live.timeline.with(|lines| lines.iter().find(is_its).map(|line| format!(", since {}; retrying", time(line.happened.at_ms)))).unwrap_or_default()
 }
 
-/// The line.
 #[component]
 pub fn Strip(app: App) -> impl IntoView {
     let live = app.live;
@@ -61,7 +56,7 @@ pub fn Strip(app: App) -> impl IntoView {
     view! { {content} }
 }
 
-/// Nothing is followed yet: what can be.
+/// The choices while nothing is followed.
 #[component]
 fn Choices(app: App) -> impl IntoView {
     let recent = move || {
@@ -89,7 +84,7 @@ fn short(path: &str) -> String {
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-/// What is followed.
+/// The followed inputs.
 #[component]
 fn Followed(app: App) -> impl IntoView {
     let live = app.live;
@@ -97,8 +92,8 @@ fn Followed(app: App) -> impl IntoView {
     let tone = Memo::new(move |_| state(live));
     let frozen = move || match live.frozen.get() {
         None => "Freeze".to_string(),
-        Some(names) if names.is_empty() => "Go on".into(),
-        Some(names) => format!("Go on: {} changed since", counted(names.len(), "input")),
+        Some(names) if names.is_empty() => "Resume".into(),
+        Some(names) => format!("Resume ({} changed)", counted(names.len(), "input")),
     };
     let kind = move || {
         about.with(|about| match about.kind.as_str() {
@@ -111,7 +106,7 @@ fn Followed(app: App) -> impl IntoView {
         <div class="live-strip" class:live-frozen=move || live.frozen.with(Option::is_some) role="region" aria-label="Live inputs">
             <span class="live-kind">{kind}</span>
             <strong class="live-title" title=move || about.with(|about| about.title.clone())>{move || about.with(|about| about.title.clone())}</strong>
-            <button class="live-state" title="Sources, Envoys and what happened" on:click=move |_| app.screen.show(View::Live)>
+            <button class="live-state" title="Show sources, Envoys and events" on:click=move |_| app.screen.show(View::Live)>
                 <span class=move || format!("mark {}", tone.get().0) aria-hidden="true"></span>
                 <span role="status">{move || if live.frozen.with(Option::is_some) { "frozen".to_string() } else { tone.get().1 }}</span>
             </button>
@@ -122,21 +117,22 @@ fn Followed(app: App) -> impl IntoView {
                         <span class="mark match" aria-hidden="true"></span>{format!("serves {} on {xds}", counted(live.envoys.with(Vec::len), "Envoy"))}
                     </button>
                 })}
-                <button class="button" title="Leave everything as it is for now" on:click=move |_| live.freeze()>{frozen}</button>
+                <button class="button" title="Stop applying changes for now" on:click=move |_| live.freeze()>{frozen}</button>
                 {(live.host == Host::Window).then(|| view! {
-                    <button class="button" title="Show another context or namespace" on:click=move |_| app.live.choose_context()>"Connect"</button>
-                    <button class="button" title="Stop following it" on:click=move |_| live.ask(Call::Close)>"Close"</button>
+                    <button class="button" title="Follow another context or namespace" on:click=move |_| app.live.choose_context()>"Connect"</button>
+                    <button class="button" title="Stop following" on:click=move |_| live.ask(Call::Close)>"Close"</button>
                 })}
             </span>
         </div>
     }
 }
 
-/// What the person changed of the file that is shown, and of others.
+/// The user's changes to the shown file and to other files.
 #[component]
 fn Edits(app: App) -> impl IntoView {
     let live = app.live;
-    let shown = Memo::new(move |_| app.desk.files.with(|files| files.get(app.desk.active.get()).map(|file| file.name.clone()).unwrap_or_default()));
+    let shown =
+        Memo::new(move |_| app.workspace.files.with(|files| files.get(app.workspace.active.get()).map(|file| file.name.clone()).unwrap_or_default()));
     move || {
         let name = shown.get();
         let standing = live.changed.with(|changed| changed.get(&name).copied());
@@ -151,7 +147,7 @@ fn Edits(app: App) -> impl IntoView {
             }
             .into_any(),
             Standing::Conflict => view! {
-                <span class="live-edit live-conflict">"You and somebody else changed this file"</span>
+                <span class="live-edit live-conflict">"You and another program changed this file"</span>
                 <button class="button" on:click=move |_| live.keep_mine(&mine)>"Keep mine"</button>
                 <button class="button" on:click=move |_| live.take_theirs(&theirs)>"Take theirs"</button>
             }

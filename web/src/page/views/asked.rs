@@ -1,6 +1,5 @@
-//! The address bar above everything: a request that has already run, and what the last edits change for requests.
-//!
-//! What must not be here: where a request goes.
+//! The address bar above the panes: a request that already ran, and the effects of the last edits on requests. Does not simulate requests; see
+//! `worker`.
 
 use super::markdown::words;
 use crate::link::ask;
@@ -11,21 +10,20 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// At most this many consequences are named at once.
+/// The largest number of effects to show.
 const MOST: usize = 2;
 
-/// How long after an edit its consequences are looked for, in milliseconds.
+/// How long after an edit its effects are computed, in milliseconds.
 const LATER: u32 = 300;
 
-/// The bar.
 #[component]
 pub fn AddressBar(app: App) -> impl IntoView {
     let requests = app.requests;
     let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
     let typed = move |event| requests.type_url(event_target_value(&event));
     let answer = move || match requests.way.get() {
-        None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"write a URL"</span> }.into_any(),
-        // Its answer is on its way.
+        None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"type a URL"</span> }.into_any(),
+        // The answer is pending.
         None => ().into_any(),
         Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
         Some(Ok(way)) => view! { <span class="asked-answer" class:good=way.good class:bad=!way.good>{way.headline}</span> }.into_any(),
@@ -39,13 +37,13 @@ pub fn AddressBar(app: App) -> impl IntoView {
             />
             <span class="asked-arrow" aria-hidden="true">"→"</span>
             <span class="asked-out" role="status">{answer}</span>
-            <button class="quiet" title="Each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
+            <button class="quiet" title="Show each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
         </section>
         <Consequences app=app />
     }
 }
 
-/// One change, as `/cart/*: timeout 3s → 10s`.
+/// One change, for example `/cart/*: timeout 3s → 10s`.
 fn told(change: &RequestChange) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
     let what = match change.differences.first() {
@@ -57,7 +55,7 @@ fn told(change: &RequestChange) -> String {
     format!("{}: {what}{more}", change.requests)
 }
 
-/// A request that changes, to be tried.
+/// An example request for the change.
 pub fn witness(change: &RequestChange) -> WrittenRequest {
     let witness = &change.witness;
     WrittenRequest {
@@ -65,7 +63,7 @@ pub fn witness(change: &RequestChange) -> WrittenRequest {
         url: witness.url.clone(),
         headers: witness.headers.clone(),
         port: witness.port_after,
-        // None at all is not the URL's.
+        // TLS without a server name must not use the URL's host.
         sni: witness.sni.clone().or(witness.tls.then(String::new)),
         source: witness.source.clone(),
         client_certificate: witness.client_certificate,
@@ -73,7 +71,7 @@ pub fn witness(change: &RequestChange) -> WrittenRequest {
     }
 }
 
-/// What the edits change for requests, against the pinned state or the work as it was opened.
+/// The effects of the edits on requests, compared with the pinned state or the opened work.
 #[component]
 fn Consequences(app: App) -> impl IntoView {
     let found = RwSignal::new(None::<Requests>);
@@ -81,8 +79,8 @@ fn Consequences(app: App) -> impl IntoView {
         if app.engine.generation.get() == 0 {
             return;
         }
-        let other = app.compare.pinned.get().unwrap_or_else(|| app.desk.opened.get());
-        if other.files == app.desk.files.get_untracked() {
+        let other = app.compare.pinned.get().unwrap_or_else(|| app.workspace.opened.get());
+        if other.files == app.workspace.files.get_untracked() {
             return found.set(None);
         }
         let compare = move || {
@@ -91,7 +89,7 @@ fn Consequences(app: App) -> impl IntoView {
                 let _ = found.try_set(answer.ok().and_then(|comparison| comparison.requests));
             });
         };
-        // What is kept and drawn in the same pause comes first.
+        // What is stored and drawn in the same pause comes first.
         let later = move || {
             Timeout::new(LATER, move || app.engine.in_a_pause(compare)).forget();
         };
@@ -110,10 +108,10 @@ fn Consequences(app: App) -> impl IntoView {
             let (count, since) = (changes.len(), if app.compare.pinned.with(Option::is_some) { "the pinned state" } else { "it was opened" });
             let tried = if compared == 1 { "1 request".to_string() } else { format!("{compared} requests") };
             let rest = match count.saturating_sub(MOST) {
-                _ if count == 0 && compared == 0 && !limits.is_empty() => format!("No request was tried. {}", limits.join(" ")),
-                _ if count == 0 => format!("No change for requests since {since}: {tried} tried."),
-                0 => format!("; {tried} tried since {since}"),
-                more => format!("; and {more} more of {tried} tried"),
+                _ if count == 0 && compared == 0 && !limits.is_empty() => format!("No request was simulated. {}", limits.join(" ")),
+                _ if count == 0 => format!("No request changes since {since}: {tried} simulated."),
+                0 => format!("; {tried} simulated since {since}"),
+                more => format!("; and {more} more of {tried} simulated"),
             };
             let all = (count > 0).then(|| view! { <button class="quiet" on:click=move |_| app.screen.show(View::Compare)>"Compare"</button> });
             view! { <p class="consequences" role="status">{changes.into_iter().take(MOST).map(item).collect_view()}<span>{rest}</span>{all}</p> }

@@ -1,22 +1,20 @@
-//! What differs between another state and the present one: requests first, then resources, then what Envoy gets, each with its lines.
-//!
-//! What must not be here: what differs.
+//! The view of differences from another state: requests first, then resources, then Envoy's configuration. Does not find the differences; see
+//! `worker`.
 
 use super::asked::witness;
 use super::markdown::words;
-use crate::compare::{Against, Tab, call_tabs, follow};
+use crate::compare::{CompareTarget, Tab, call_tabs, follow};
 use crate::state::App;
 use crate::view::View;
 use chancery_web::protocol::{Change, Comparison, Difference, FieldChange, From, RequestChange, Requests};
 use leptos::prelude::*;
 
-/// Things that are listed at most of one sort.
+/// The largest number of listed changes per section.
 const MOST: usize = 300;
 
-/// Fields that are shown of one thing at first.
+/// The number of fields to show at first per change.
 const MOST_FIELDS: usize = 12;
 
-/// The view.
 #[component]
 pub fn CompareView(app: App) -> impl IntoView {
     let compare = app.compare;
@@ -24,17 +22,17 @@ pub fn CompareView(app: App) -> impl IntoView {
     let choose = move |event| {
         let value = event_target_value(&event);
         compare.with.set(match value.as_str() {
-            "opened" => Against::Opened,
-            "pinned" => Against::Pinned,
-            "text" => Against::Text,
-            id => Against::Tab(id.into()),
+            "opened" => CompareTarget::Opened,
+            "pinned" => CompareTarget::Pinned,
+            "text" => CompareTarget::Text,
+            id => CompareTarget::Tab(id.into()),
         });
     };
     let chosen = move || match compare.with.get() {
-        Against::Opened => "opened".to_string(),
-        Against::Pinned => "pinned".into(),
-        Against::Text => "text".into(),
-        Against::Tab(id) => id,
+        CompareTarget::Opened => "opened".to_string(),
+        CompareTarget::Pinned => "pinned".into(),
+        CompareTarget::Text => "text".into(),
+        CompareTarget::Tab(id) => id,
     };
     let tabs = move || {
         let option =
@@ -46,28 +44,28 @@ pub fn CompareView(app: App) -> impl IntoView {
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         None => {
             let word = match compare.with.get() {
-                Against::Pinned => "Nothing is pinned yet. Pin this state, then edit: what changes is listed here.",
-                Against::Text => {
-                    "Paste the answer of Envoy's /config_dump, a bootstrap, a snapshot, a link, or resources. A dropped JSON file does the same."
+                CompareTarget::Pinned => "Nothing is pinned yet. Pin this state, then edit to see the changes here.",
+                CompareTarget::Text => {
+                    "Paste the response of Envoy's /config_dump, a bootstrap, a snapshot, a link, or resources. You can also drop a JSON file."
                 }
-                Against::Tab(_) => "That tab is gone.",
-                Against::Opened => "",
+                CompareTarget::Tab(_) => "That tab was closed.",
+                CompareTarget::Opened => "",
             };
             view! { <p class="empty">{word}</p> }.into_any()
         }
     };
     view! {
         <div class="bar">
-            <label class="bar-label" for="compare-with">"Against"</label>
+            <label class="bar-label" for="compare-with">"CompareTarget"</label>
             <select id="compare-with" class="field" on:change=choose on:focus=move |_| call_tabs(app.compare)>
-                <option value="opened" selected=move || chosen() == "opened">"as it was opened"</option>
+                <option value="opened" selected=move || chosen() == "opened">"the opened work"</option>
                 <option value="pinned" selected=move || chosen() == "pinned">"the pinned state"</option>
                 {tabs}
                 <option value="text" selected=move || chosen() == "text">"a config dump or other text"</option>
             </select>
-            <button class="button" title="Remember this state, to compare with" on:click=move |_| app.shelf.pin()>"Pin this state"</button>
+            <button class="button" title="Keep this state for comparison" on:click=move |_| app.browser_storage.pin()>"Pin this state"</button>
         </div>
-        {move || (compare.with.get() == Against::Text).then(|| view! {
+        {move || (compare.with.get() == CompareTarget::Text).then(|| view! {
             <div class="wide">
                 <textarea
                     class="field dump" rows="4" spellcheck="false" aria-label="Config dump, bootstrap, snapshot, link or resources" placeholder="curl -s localhost:8001/config_dump"
@@ -75,11 +73,11 @@ pub fn CompareView(app: App) -> impl IntoView {
                 ></textarea>
             </div>
         })}
-        <div class="scroll" tabindex="0" aria-label="What differs">{body}</div>
+        <div class="scroll" tabindex="0" aria-label="Differences">{body}</div>
     }
 }
 
-/// `2 added, 1 changed`.
+/// A summary, for example `2 added, 1 changed`.
 fn summary(changes: &[Change]) -> String {
     let kinds = ["added", "removed", "changed", "renamed", "moved"];
     let counts = kinds.map(|kind| (changes.iter().filter(|change| change.change == kind).count(), kind));
@@ -94,12 +92,12 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
     let untried = requests.as_ref().is_some_and(|requests| requests.compared == 0 && !requests.limits.is_empty());
     let (good, told) = match (changes, resources.is_empty(), envoy.is_empty()) {
         (_, true, true) if notes.is_empty() => (true, "Nothing differs.".to_string()),
-        (_, true, true) => (true, "Nothing that was compared differs.".into()),
+        (_, true, true) => (true, "No compared part differs.".into()),
         (_, false, true) => (true, "Resources differ, but the gateway's configuration is the same.".into()),
-        (Some(0), ..) if untried => (false, "The gateway's configuration changes; no request was tried.".into()),
-        (Some(0), ..) => (true, "The gateway's configuration changes; no request that was tried does.".into()),
-        (Some(1), ..) => (false, "One thing changes for requests.".into()),
-        (Some(ways), ..) => (false, format!("{ways} things change for requests.")),
+        (Some(0), ..) if untried => (false, "The gateway's configuration changes; no request was simulated.".into()),
+        (Some(0), ..) => (true, "The gateway's configuration changes; no simulated request does.".into()),
+        (Some(1), ..) => (false, "Requests change in one way.".into()),
+        (Some(ways), ..) => (false, format!("Requests change in {ways} ways.")),
         (None, ..) => (false, "The gateway's configuration changes.".into()),
     };
     let (told, nothing) = (told + &against, resources.is_empty() && envoy.is_empty());
@@ -120,7 +118,7 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
         {notes.into_iter().map(|note| view! { <p class="notice-line warn way-note">{words(&note)}</p> }).collect_view()}
         {requests.filter(|_| !nothing).map(|requests| view! { <ChangedRequests app=app requests=requests /> })}
         {section("Resources", resources)}
-        {section("What the gateway gets", envoy)}
+        {section("The gateway's configuration", envoy)}
     }
 }
 
@@ -128,10 +126,10 @@ fn Found(app: App, found: Comparison) -> impl IntoView {
 fn ChangedRequests(app: App, requests: Requests) -> impl IntoView {
     let Requests { changes, compared, limits } = requests;
     let tried = match compared {
-        0 if !changes.is_empty() => "by what settings say; none was tried".to_string(),
-        0 if limits.is_empty() => "nothing that decides about them differs".to_string(),
-        1 => "1 request tried".into(),
-        count => format!("{count} requests tried"),
+        0 if !changes.is_empty() => "found by comparing settings; no request was simulated".to_string(),
+        0 if limits.is_empty() => "no setting that affects them differs".to_string(),
+        1 => "1 request simulated".into(),
+        count => format!("{count} requests simulated"),
     };
     view! {
         <section class="group changes">
@@ -168,7 +166,7 @@ fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
             <div class="change-head">
                 <span class="change-sign" role="img" aria-label="changed">"~"</span>
                 <span class="change-name">{requests}</span>
-                <span class="stair-end">{source}<button class="chip" title="Try one of them" on:click=attempt>"Try"</button></span>
+                <span class="stair-end">{source}<button class="chip" title="Try one of these requests" on:click=attempt>"Try"</button></span>
             </div>
             <div class="change-fields">
                 {(!same).then(|| view! { <OneField app=app field=told /> })}

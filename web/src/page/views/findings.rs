@@ -1,12 +1,9 @@
-//! Findings by resource, worst first, and what had no effect.
-//!
-//! What must not be here: the words of a finding.
+//! The view of findings by resource, worst first, and of inputs without an effect.
 
 use super::markdown::words;
 use super::{source, why_not};
 use crate::ledger::Idle;
 use crate::state::App;
-use chancery_core::order::Order;
 use chancery_web::protocol::{Finding, LedgerRow, Span, Target};
 use leptos::prelude::*;
 use std::collections::HashMap;
@@ -17,27 +14,27 @@ fn rank(severity: &str) -> usize {
     SEVERITIES.iter().position(|known| *known == severity).unwrap_or(SEVERITIES.len())
 }
 
-/// At most this many are shown at first: each would be drawn again at a keystroke.
+/// The number of findings to show at first. Every keystroke draws them again.
 const MANY: usize = 300;
 
-/// A finding, and the other places where the same is found.
+/// A finding, and the other places with the same finding.
 #[derive(Clone, PartialEq)]
 struct Merged {
     finding: Finding,
     places: Vec<Span>,
 }
 
-/// Findings of one resource.
+/// The findings of one resource.
 type Group = (String, Vec<Merged>);
 
-/// Findings that say the same of several places, as one.
+/// Joins equal findings at several places.
 fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
     let mut out: Vec<Merged> = Vec::new();
     let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
     for finding in findings {
         let at = *known.entry((&finding.severity, &finding.code, &finding.message)).or_insert(out.len());
         match out.get_mut(at) {
-            // What can be fixed is fixed at its own place.
+            // A finding with a fix stays at its own place.
             Some(same) if finding.fix.is_none() => same.places.extend(finding.span.clone()),
             _ => out.push(Merged { finding: finding.clone(), places: Vec::new() }),
         }
@@ -45,7 +42,7 @@ fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
     out
 }
 
-/// The first of all findings, and how many there are besides.
+/// The first findings, and how many more there are.
 fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
     let all: usize = groups.iter().map(|(_, all)| all.len()).sum();
     let mut left = most;
@@ -82,13 +79,12 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
         }
     }
     for (_, all) in &mut groups {
-        all.order_by_key(|one| rank(&one.finding.severity));
+        all.sort_by_key(|one| rank(&one.finding.severity));
     }
-    groups.order_by_key(|(_, all)| all.first().map_or(9, |one| rank(&one.finding.severity)));
+    groups.sort_by_key(|(_, all)| all.first().map_or(9, |one| rank(&one.finding.severity)));
     groups
 }
 
-/// The view.
 #[component]
 pub fn FindingsView(app: App) -> impl IntoView {
     let wanted = RwSignal::new(String::new());
@@ -116,7 +112,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
     });
     let nothing = move || {
         let any = app.engine.compiled.with(|compiled| !compiled.findings.is_empty());
-        let word = if any { "No finding fits the filter." } else { "Nothing found." };
+        let word = if any { "No finding matches the filter." } else { "No findings." };
         groups.with(|(groups, _)| groups.is_empty()).then(|| view! { <p class="empty">{word}</p> })
     };
     view! {
@@ -156,9 +152,9 @@ fn Card(app: App, one: Merged) -> impl IntoView {
     let selected = {
         let span = span.clone();
         move || {
-            app.selection.thread.with(|thread| {
-                thread.as_ref().is_some_and(|thread| {
-                    thread.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
+            app.selection.details.with(|details| {
+                details.as_ref().is_some_and(|details| {
+                    details.spans.iter().any(|its| span.as_ref().is_some_and(|span| its.file == span.file && its.line == span.line))
                 })
             })
         }
@@ -179,7 +175,7 @@ fn Card(app: App, one: Merged) -> impl IntoView {
             <div class="finding-body">
                 <p class="finding-message">{words(plain.as_ref().unwrap_or(&message))}</p>
                 {plain.is_some().then(|| view! {
-                    <details class="finding-original"><summary>"In the controller's words"</summary><p>{message.clone()}</p></details>
+                    <details class="finding-original"><summary>"The controller's message"</summary><p>{message.clone()}</p></details>
                 })}
                 {help.map(|help| view! { <p class="finding-help">{words(&help)}</p> })}
                 {related.collect_view()}
@@ -197,7 +193,7 @@ fn Card(app: App, one: Merged) -> impl IntoView {
     }
 }
 
-/// The other places of a finding, which open.
+/// The other places of a finding, in an expandable list.
 #[component]
 fn Places(app: App, places: Vec<Span>) -> impl IntoView {
     let open = RwSignal::new(false);
@@ -212,7 +208,7 @@ fn Places(app: App, places: Vec<Span>) -> impl IntoView {
     }
 }
 
-/// What had no effect.
+/// The inputs without an effect.
 #[component]
 fn IdleList(app: App) -> impl IntoView {
     move || {
@@ -222,8 +218,8 @@ fn IdleList(app: App) -> impl IntoView {
         }
         let title = match count {
             0 => format!("All {total} inputs have an effect"),
-            1 => format!("1 of {total} inputs had no effect"),
-            count => format!("{count} of {total} inputs had no effect"),
+            1 => format!("1 of {total} inputs has no effect"),
+            count => format!("{count} of {total} inputs have no effect"),
         };
         view! {
             <section class="group idle">
@@ -247,7 +243,7 @@ fn IdleRow(app: App, row: LedgerRow) -> impl IntoView {
     let acts = row.span.clone().map(|span| {
         let target = Target::Line { file: span.file.clone(), line: span.line };
         view! {
-            <button class="chip" title="What is in its way, and what would help" on:click=move |_| why_not(app, target.clone())>"Why not?"</button>
+            <button class="chip" title="Explain why requests do not reach it" on:click=move |_| why_not(app, target.clone())>"Why not?"</button>
             {source(app, span)}
         }
     });

@@ -1,6 +1,4 @@
-//! The graph: boxes and lines as the core places them; move, zoom, find, filter, walk along the lines.
-//!
-//! What must not be here: where boxes go.
+//! The view of the graph: search, filters, zoom and keyboard navigation. Does not lay out boxes; see `chancery_core::explain`.
 
 mod board;
 mod canvas;
@@ -14,7 +12,6 @@ use chancery_web::protocol::Frame;
 use leptos::prelude::*;
 use text::AsText;
 
-/// The view.
 #[component]
 pub fn GraphView(app: App) -> impl IntoView {
     let board = Board::new(app);
@@ -25,8 +22,8 @@ pub fn GraphView(app: App) -> impl IntoView {
         }
         view! {
             <div
-                class="graph" class:threaded=move || !board.lit.with(Vec::is_empty) node_ref=board.host tabindex="0" role="application"
-                aria-label="Graph. Arrows walk along the lines, Enter selects, plus and minus zoom. The button Copy as text shows the same as a list."
+                class="graph" class:has-selection=move || !board.lit.with(Vec::is_empty) node_ref=board.host tabindex="0" role="application"
+                aria-label="Graph. Arrows follow the lines, Enter selects, plus and minus zoom. The button Copy as text shows a list."
                 on:wheel=move |event| board.wheel(&event) on:pointerdown=move |event| board.down(&event) on:pointermove=move |event| board.moved(&event)
                 on:pointerup=move |event| board.up(&event) on:pointercancel=move |event| board.up(&event) on:pointerleave=move |event| board.up(&event)
                 on:keydown=move |event| board.key(&event)
@@ -46,12 +43,12 @@ pub fn GraphView(app: App) -> impl IntoView {
     }
 }
 
-/// A picture of a few strokes before the word of a button.
+/// The icon of a button.
 fn sign(path: &'static str) -> impl IntoView {
     view! { <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=path></path></svg> }
 }
 
-/// Search, and what is shown.
+/// Search and filters.
 #[component]
 fn Bar(board: Board) -> impl IntoView {
     let Board { focus, drawing, wanted, .. } = board;
@@ -66,34 +63,34 @@ fn Bar(board: Board) -> impl IntoView {
     let problems = move || focus.with(|focus| focus.only_errors).to_string();
     let neighbours = move || focus.with(|focus| !focus.from.is_empty()).to_string();
     let built_in = move || focus.with(|focus| !focus.written_only).to_string();
-    let machine = move || focus.with(|focus| focus.machine);
-    let altitude = move |to: bool, label: &'static str, title: &'static str| {
-        view! { <button aria-pressed=move || (machine() == to).to_string() title=title on:click=move |_| board.refocus(|focus| { focus.machine = to; focus.open.clear(); })>{label}</button> }
+    let shows_parts = move || focus.with(|focus| focus.envoy_parts);
+    let level_button = move |to: bool, label: &'static str, title: &'static str| {
+        view! { <button aria-pressed=move || (shows_parts() == to).to_string() title=title on:click=move |_| board.refocus(|focus| { focus.envoy_parts = to; focus.open.clear(); })>{label}</button> }
     };
     view! {
         <div class="bar graph-bar">
             <div class="segments" role="group" aria-label="Altitude">
-                {altitude(false, "Story", "What you wrote, in the way of a request")}
-                {altitude(true, "Machine", "Each part of Envoy's configuration")}
+                {level_button(false, "Overview", "Your resources in the order of a request")}
+                {level_button(true, "Envoy parts", "Each part of Envoy's configuration")}
             </div>
             <input class="field grow" type="search" placeholder="Find in the graph" aria-label="Find in the graph" prop:value=move || wanted.get() on:input=move |event| board.find(event_target_value(&event)) />
-            <button class="quiet" aria-pressed=problems title="Only what is wrong or missing, and what it belongs to" on:click=move |_| board.refocus(|focus| focus.only_errors = !focus.only_errors)>
+            <button class="quiet" aria-pressed=problems title="Show only problems, missing resources and their neighbours" on:click=move |_| board.refocus(|focus| focus.only_errors = !focus.only_errors)>
                 {sign("M8 2l6 11H2zM8 6v4M8 11.5v.5")} "Problems only"
             </button>
-            <button class="quiet" aria-pressed=neighbours title="Only the neighbours of the selected box" on:click=move |_| board.around()>
+            <button class="quiet" aria-pressed=neighbours title="Show only the neighbours of the selected box" on:click=move |_| board.around()>
                 {sign("M8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4M2 8h4M10 8h4M8 2v4M8 10v4")} "Neighbours"
             </button>
-            <button class="quiet" aria-pressed=move || folded().to_string() title="Join what is alike: a kind in a namespace" on:click=group>
+            <button class="quiet" aria-pressed=move || folded().to_string() title="Join similar boxes: a kind in a namespace" on:click=group>
                 {sign("M2 5h9v8H2zM5 5V2h9v8h-3")} "Group"
             </button>
-            <button class="quiet" aria-pressed=built_in title="Show what the controller adds by itself" on:click=move |_| board.refocus(|focus| focus.written_only = !focus.written_only)>
+            <button class="quiet" aria-pressed=built_in title="Show routes that the controller adds itself" on:click=move |_| board.refocus(|focus| focus.written_only = !focus.written_only)>
                 {sign("M3 13V7M8 13V3M13 13V9")} "Built-in routes"
             </button>
         </div>
     }
 }
 
-/// The kinds, which can be left out.
+/// The kinds, which can be hidden.
 #[component]
 fn Legend(board: Board) -> impl IntoView {
     let Board { focus, drawing, .. } = board;
@@ -126,10 +123,10 @@ fn Legend(board: Board) -> impl IntoView {
     view! { <div class="legend-bar" role="group" aria-label="Kinds">{entries}</div> }
 }
 
-/// The scale, ways out, and where one is in what is larger than the pane: below the graph, so that nothing is covered.
+/// The scale and the map, below the graph, so that they cover nothing.
 #[component]
 fn Ground(board: Board) -> impl IntoView {
-    let scale = move || format!("{:.0} %", board.sight.get().scale * 100.0);
+    let scale = move || format!("{:.0} %", board.viewport.get().scale * 100.0);
     let listed = board.listed;
     view! {
         <div class="graph-ground">
@@ -137,9 +134,9 @@ fn Ground(board: Board) -> impl IntoView {
                 <button class="quiet" aria-label="Zoom out" on:click=move |_| board.zoom(0.8, board.middle())>"−"</button>
                 <span class="zoom-scale">{scale}</span>
                 <button class="quiet" aria-label="Zoom in" on:click=move |_| board.zoom(1.25, board.middle())>"+"</button>
-                <button class="quiet" aria-label="Show all of it" on:click=move |_| board.fit_all()>"Fit"</button>
+                <button class="quiet" aria-label="Show the whole graph" on:click=move |_| board.fit_all()>"Fit"</button>
             </div>
-            <button class="quiet" aria-pressed=move || listed.get().to_string() title="The same as a list that can be copied" on:click=move |_| listed.update(|listed| *listed = !*listed)>
+            <button class="quiet" aria-pressed=move || listed.get().to_string() title="Show as a list that can be copied" on:click=move |_| listed.update(|listed| *listed = !*listed)>
                 {sign("M5 4h9M5 8h9M5 12h9M2 4h.5M2 8h.5M2 12h.5")} "Copy as text"
             </button>
             <span class="export">{sign("M8 2v8M5 7l3 3 3-3M3 13h10")} "Export"
@@ -151,7 +148,7 @@ fn Ground(board: Board) -> impl IntoView {
     }
 }
 
-/// Why nothing is drawn, once that is certain.
+/// Why the graph is empty, once that is certain.
 fn nothing(board: Board) -> Option<impl IntoView> {
     let (empty, kinds) = board.drawing.with(|drawing| (drawing.frames.is_empty(), !drawing.kinds.is_empty()));
     let (problems, left_out) = board.focus.with(|focus| (focus.only_errors, !focus.without.is_empty()));
@@ -167,11 +164,11 @@ fn nothing(board: Board) -> Option<impl IntoView> {
     };
     let examples = move |_| board.app.screen.lay_over(Overlay::Gallery);
     Some(match (kinds, problems) {
-        (true, true) => view! { <p class="empty">"There are no problems to show: nothing is wrong, and nothing is missing. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
-        (true, false) if left_out => view! { <p class="empty">"The legend leaves out every kind. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
-        (true, false) => view! { <p class="empty">"Nothing is left to draw. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
+        (true, true) => view! { <p class="empty">"There are no problems, and no resource is missing. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
+        (true, false) if left_out => view! { <p class="empty">"The legend hides every kind. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
+        (true, false) => view! { <p class="empty">"The filters hide everything. " <button class="link" on:click=all>"Show everything"</button></p> }.into_any(),
         (false, _) => view! {
-            <p class="empty">"There is nothing to draw. Resources in the editor, or an example, fill this. "
+            <p class="empty">"There is nothing to draw. Add resources to the editor or open an example. "
             <button class="link" on:click=examples>"Open the examples"</button></p>
         }
         .into_any(),

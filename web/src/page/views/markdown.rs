@@ -1,10 +1,7 @@
-//! Markdown of the pages of codes, as elements: headings, paragraphs, lists, code. No HTML is ever parsed.
-//!
-//! What must not be here: any page.
+//! Converts the Markdown of code pages to elements: headings, paragraphs, lists, code. Never parses HTML.
 
 use leptos::prelude::*;
 
-/// A text as elements.
 pub fn shown(text: &str) -> AnyView {
     let mut out: Vec<AnyView> = Vec::new();
     let mut lines = text.lines().peekable();
@@ -14,7 +11,7 @@ pub fn shown(text: &str) -> AnyView {
             let code = code.join("\n");
             out.push(view! { <pre class="doc-code" tabindex="0"><code>{code}</code></pre> }.into_any());
         } else if line.starts_with("# ") {
-            // The sheet's title says it.
+            // The dialog's title shows it already.
         } else if let Some(title) = line.strip_prefix("## ").or_else(|| line.strip_prefix("### ")) {
             let title = title.to_string();
             out.push(view! { <h2>{title}</h2> }.into_any());

@@ -1,6 +1,4 @@
-//! The views of the right pane, and the line below them that tells what is selected.
-//!
-//! What must not be here: the worker's side of any of them.
+//! The views of the right pane, and the line below them that describes the selection.
 
 mod asked;
 mod compare;
@@ -21,7 +19,6 @@ use crate::view::View;
 use chancery_web::protocol::{Doc, Finding, Span};
 use leptos::prelude::*;
 
-/// The view that is chosen.
 #[component]
 pub fn Views(app: App) -> impl IntoView {
     view! {
@@ -40,7 +37,7 @@ pub fn Views(app: App) -> impl IntoView {
     }
 }
 
-/// The worst finding, with its fix, while nothing is selected.
+/// The worst finding with its fix, while nothing is selected.
 #[component]
 fn Hint(app: App) -> impl IntoView {
     let rank = |finding: &Finding| ["error", "warning"].iter().position(|known| *known == finding.severity);
@@ -70,39 +67,39 @@ fn Hint(app: App) -> impl IntoView {
     }
 }
 
-/// What the document of the gateway that is shown is called.
+/// The name of the shown gateway's document.
 pub fn output(app: App) -> String {
     app.engine.compiled.with(|compiled| if compiled.output.is_empty() { View::Envoy.label().to_string() } else { compiled.output.clone() })
 }
 
-/// A place in the text, which a click goes to.
+/// A place in a file. A click goes there.
 fn source(app: App, span: Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
     view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
 
-/// What is selected, and why it is what it is.
+/// The selection and its explanation.
 #[component]
 pub fn Told(app: App) -> impl IntoView {
-    let content = move || match app.selection.thread.get() {
+    let content = move || match app.selection.details.get() {
         None => view! { <Hint app=app /> }.into_any(),
-        Some(thread) => {
-            let places = thread.envoy.len();
-            let why = (!thread.resources.is_empty()).then(|| {
+        Some(details) => {
+            let places = details.envoy.len();
+            let why = (!details.resources.is_empty()).then(|| {
                 let ask = move |_| {
                     if let Some(target) = app.selection.target.get_untracked() {
                         why_not(app, target);
                     }
                 };
-                view! { <button class="chip" title="The nearest request that reaches this, or what is in its way" on:click=ask>"Why not?"</button> }
+                view! { <button class="chip" title="Show the nearest request, or why requests do not reach this" on:click=ask>"Why not?"</button> }
             });
-            let sentences = thread.told.clone();
-            let spans = thread.spans.clone();
+            let sentences = details.told.clone();
+            let spans = details.spans.clone();
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {
                 <div class="told-head">
-                    <strong class="told-title" title=thread.title.replace('`', "")>{markdown::words(&thread.title)}</strong>
-                    {count.map(|count| view! { <button class="chip thread" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
+                    <strong class="told-title" title=details.title.replace('`', "")>{markdown::words(&details.title)}</strong>
+                    {count.map(|count| view! { <button class="chip places" on:click=move |_| app.screen.view.set(View::Envoy)>{count}</button> })}
                     {spans.into_iter().take(4).map(|span| source(app, span)).collect_view()}
                     {why}
                     <button class="quiet told-close" title="Clear the selection (Escape)" aria-label="Clear the selection" on:click=move |_| app.selection.release()>"×"</button>
@@ -112,5 +109,5 @@ pub fn Told(app: App) -> impl IntoView {
             .into_any()
         }
     };
-    view! { <section class="told" class:held=move || app.selection.thread.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
+    view! { <section class="told" class:held=move || app.selection.details.with(Option::is_some) aria-live="polite" aria-label="Selection">{content}</section> }
 }

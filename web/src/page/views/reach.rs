@@ -1,6 +1,5 @@
-//! Why requests do not reach a resource: its rules, each with the nearest request, the rule that wins, and what certainly helps.
-//!
-//! What must not be here: why; the worker knows.
+//! The dialog that explains why requests do not reach a resource: its rules with the nearest requests, the rule that wins, and a tested fix. Does not
+//! find the reasons; see `worker`.
 
 use super::markdown::words;
 use super::source;
@@ -11,27 +10,26 @@ use chancery_web::protocol::{Fix, Question, Reach, ReachCase, Target, WrittenReq
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Asks why requests do not reach what is at a place, and shows the answer.
+/// Asks why requests do not reach a place, and shows the answer.
 pub fn why_not(app: App, target: Target) {
     spawn_local(async move {
         match ask::<Option<Reach>>(Question::WhyNot(target)).await {
             Ok(Some(reach)) => app.screen.lay_over(Overlay::Reach(Box::new(reach))),
-            Ok(None) => app.screen.say("No resource is here: the controller writes this by itself"),
+            Ok(None) => app.screen.say("No resource produces this: the controller adds it itself"),
             Err(Silence::Refused(why)) => app.screen.say(why),
             Err(Silence::Ended) => {}
         }
     });
 }
 
-/// The answer.
 #[component]
 pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     let Reach { told, cases, fix, .. } = reach;
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
-        (_, 0) => "It makes no rule, so no request gets there.".to_string(),
-        (0, 1) => "No request that was tried reaches its rule.".into(),
-        (0, all) => format!("No request that was tried reaches any of its {all} rules."),
+        (_, 0) => "It produces no rule, so no request reaches it.".to_string(),
+        (0, 1) => "No simulated request reaches its rule.".into(),
+        (0, all) => format!("No simulated request reaches any of its {all} rules."),
         (1, 1) => "Requests reach it.".into(),
         (reached, all) if reached == all => format!("Requests reach all {all} rules."),
         (reached, all) => format!("Requests reach {reached} of {all} rules."),
@@ -46,7 +44,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     }
 }
 
-/// The change that was tried, and helps.
+/// The tested edit that helps.
 #[component]
 fn Mend(app: App, fix: Fix) -> impl IntoView {
     let label = fix.message.clone();
@@ -54,7 +52,7 @@ fn Mend(app: App, fix: Fix) -> impl IntoView {
         app.screen.overlay.set(None);
         app.engine.fix(&fix);
     };
-    view! { <p class="reach-fix"><button class="chip fix" on:click=apply><span>{words(&label)}</span></button> " was tried: after it, requests get there."</p> }
+    view! { <p class="reach-fix"><button class="chip fix" on:click=apply><span>{words(&label)}</span></button> " was tested: with it, requests reach the resource."</p> }
 }
 
 #[component]

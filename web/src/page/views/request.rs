@@ -1,6 +1,4 @@
-//! A request that is tried: its form, those that were kept, and its way through the gateway as a staircase.
-//!
-//! What must not be here: where a request goes.
+//! The view of requests: the form, saved requests, and the simulated steps. Does not simulate requests; see `worker`.
 
 use super::markdown::words;
 use super::tree::open_place;
@@ -15,26 +13,25 @@ use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// Methods that are offered.
+/// The suggested methods.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/// Of more losers than this, those that fail by their path alone are folded.
+/// If there are more candidates, those that only fail by path are folded.
 const MANY: usize = 8;
 
-/// The view.
 #[component]
 pub fn RequestView(app: App) -> impl IntoView {
     let requests = app.requests;
     let answer = move || {
         match requests.way.get() {
-        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to see what becomes of it. The examples begin with a request that has an answer."</p> }.into_any(),
+        None => view! { <p class="empty">"Write a URL, or paste a " <code>"curl"</code> " command, to simulate the request. Every example has a request to start with."</p> }.into_any(),
         Some(Err(why)) => view! { <p class="empty wrong-request">{words(&why)}</p> }.into_any(),
         Some(Ok(way)) => view! { <Answer app=app way=way /> }.into_any(),
     }
     };
     view! {
         <Form app=app />
-        <div class="scroll" tabindex="0" aria-label="What becomes of the request">
+        <div class="scroll" tabindex="0" aria-label="Result of the request">
             <Kept app=app />
             {answer}
         </div>
@@ -74,7 +71,7 @@ fn Form(app: App) -> impl IntoView {
     };
     let keep = move |_| match requests.way.get_untracked() {
         Some(Ok(way)) => requests.keep(way.ending),
-        _ => app.screen.say("There is no request to keep yet"),
+        _ => app.screen.say("There is no request to save yet"),
     };
     view! {
         <div class="bar request-bar">
@@ -85,13 +82,13 @@ fn Form(app: App) -> impl IntoView {
                 on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
             />
             <button class="quiet" aria-pressed=move || requests.wide.get().to_string() aria-expanded=move || requests.wide.get().to_string() on:click=move |_| requests.wide.update(|wide| *wide = !*wide)>"Headers, TLS"</button>
-            <button class="button" title="It is tried again after each edit, and turns red when the result is another one" on:click=keep>"Keep as test"</button>
+            <button class="button" title="Run it after each edit, and mark it red if the result changes" on:click=keep>"Keep as test"</button>
         </div>
         {move || requests.wide.get().then(|| view! { <Wide requests=requests /> })}
     }
 }
 
-/// What is empty counts as not given.
+/// Treats an empty text as missing.
 fn given(text: String) -> Option<String> {
     Some(text.trim().to_string()).filter(|text| !text.is_empty())
 }
@@ -115,12 +112,12 @@ fn Wide(requests: Requests) -> impl IntoView {
     view! {
         <div class="wide">
             <label class="input wide-headers">
-                <span>"Headers, one a line"</span>
+                <span>"Headers, one per line"</span>
                 <textarea class="field" rows="3" spellcheck="false" placeholder="x-version: 2" prop:value=move || requests.headers.get() on:input=move |event| requests.type_headers(event_target_value(&event))></textarea>
             </label>
             <div class="inputs">
-                {text("Server name (SNI)", "as in the URL", |form| form.sni.clone().unwrap_or_default(), |form, value| form.sni = value)}
-                {text("Port", "any that fits", |form| form.port.map(|port| port.to_string()).unwrap_or_default(), |form, value| form.port = value.and_then(|value| value.parse().ok()))}
+                {text("Server name (SNI)", "from the URL", |form| form.sni.clone().unwrap_or_default(), |form, value| form.sni = value)}
+                {text("Port", "any matching port", |form| form.port.map(|port| port.to_string()).unwrap_or_default(), |form, value| form.port = value.and_then(|value| value.parse().ok()))}
                 {text("Source address", "any", |form| form.source.clone().unwrap_or_default(), |form, value| form.source = value)}
                 <div class="checks">
                     {check("HTTP/2", |form| form.http2, |form, value| form.http2 = value)}
@@ -131,12 +128,12 @@ fn Wide(requests: Requests) -> impl IntoView {
     }
 }
 
-/// The request in one line.
+/// The request on one line.
 fn line(request: &WrittenRequest) -> String {
     format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)
 }
 
-/// Hands the requests that were kept to the person, as a file of `chancery test`.
+/// Saves the requests as a file of `chancery test`.
 fn export(app: App) {
     let saved = app.requests.saved.get_untracked();
     spawn_local(async move {
@@ -148,7 +145,7 @@ fn export(app: App) {
     });
 }
 
-/// Requests that were kept, and whether they end as expected.
+/// The saved requests and their results.
 #[component]
 fn Kept(app: App) -> impl IntoView {
     let requests = app.requests;
@@ -160,7 +157,7 @@ fn Kept(app: App) -> impl IntoView {
             let (class, mark, word) = match holds {
                 Some(true) => ("kept holds", "✓", "as expected"),
                 Some(false) => ("kept fails", "✗", "not as expected"),
-                None => ("kept", "·", "not tried yet"),
+                None => ("kept", "·", "not run yet"),
             };
             let request = saved.request.clone();
             let label = line(&saved.request);
@@ -181,7 +178,7 @@ fn Kept(app: App) -> impl IntoView {
                     <span class="kept-mark" role="img" aria-label=word>{mark}</span>
                     <button class="kept-line" on:click=move |_| requests.fill(request.clone())>{label.clone()}</button>
                     {told}
-                    <button class="quiet kept-forget" title="Forget it" aria-label=format!("Forget {label}") on:click=move |_| requests.forget(at)>"×"</button>
+                    <button class="quiet kept-forget" title="Remove" aria-label=format!("Remove {label}") on:click=move |_| requests.forget(at)>"×"</button>
                 </li>
             }
         };
@@ -190,16 +187,16 @@ fn Kept(app: App) -> impl IntoView {
     move || {
         (!requests.saved.with(Vec::is_empty)).then(|| {
             view! {
-                <section class="keeps" aria-label="Kept requests">
+                <section class="keeps" aria-label="Saved requests">
                     <div class="keeps-head">
                         <h2 class="group-name">{move || {
                             let (bad, all) = requests.count();
                             match (bad, all) {
-                                (0, all) => format!("{all} kept, all as expected"),
-                                (bad, all) => format!("{bad} of {all} kept not as expected"),
+                                (0, all) => format!("{all} saved, all as expected"),
+                                (bad, all) => format!("{bad} of {all} saved requests fail"),
                             }
                         }}</h2>
-                        <button class="quiet" title="As a file that `chancery test` runs; credentials are left out" on:click=move |_| export(app)>"Export as tests"</button>
+                        <button class="quiet" title="Save as a file for `chancery test`, without credentials" on:click=move |_| export(app)>"Export as tests"</button>
                     </div>
                     <ul>{rows}</ul>
                 </section>
@@ -229,7 +226,7 @@ fn Answer(app: App, way: Way) -> impl IntoView {
     }
 }
 
-/// A gateway that the request goes on to.
+/// The next gateway on the request's way.
 #[component]
 fn Onward(app: App, hop: Hop) -> impl IntoView {
     let Hop { gateway, told, good, steps } = hop;
@@ -240,7 +237,7 @@ fn Onward(app: App, hop: Hop) -> impl IntoView {
     }
 }
 
-/// Why the route makes Envoy answer with an error.
+/// Why the route returns an error.
 #[component]
 fn Reasons(app: App, reasons: Vec<Reason>) -> impl IntoView {
     let reason = move |of: Reason| {
@@ -254,13 +251,13 @@ fn Reasons(app: App, reasons: Vec<Reason>) -> impl IntoView {
     (!reasons.is_empty()).then(|| view! { <ul>{reasons.into_iter().map(reason).collect_view()}</ul> })
 }
 
-/// Where no route takes the request: what wants its host and is not served, and the hosts that are.
+/// If no route matches: resources for the host that are not served, and the served hosts.
 #[component]
 fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView {
     let wanted = move |of: Wanting| {
         view! {
             <li class="wanting">
-                <span class=format!("state {}", of.state)>{of.state.clone()}</span> <strong>{of.resource}</strong> " wants this host. "
+                <span class=format!("state {}", of.state)>{of.state.clone()}</span> <strong>{of.resource}</strong> " is for this host. "
                 {of.why.iter().map(|why| words(&format!("{why} "))).collect_view()}
                 {of.span.map(|span| source(app, span))}
             </li>
@@ -273,12 +270,12 @@ fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView
         };
         view! { <button class="chip" title="Try a request for this host" on:click=ask>{url}</button> }
     };
-    let served = (!hosts.is_empty()).then(|| view! { <p class="nearest">"Hosts that are served: " {hosts.into_iter().map(host).collect_view()}</p> });
+    let served = (!hosts.is_empty()).then(|| view! { <p class="nearest">"Served hosts: " {hosts.into_iter().map(host).collect_view()}</p> });
     let wanting = (!wanting.is_empty()).then(|| view! { <ul>{wanting.into_iter().map(wanted).collect_view()}</ul> });
     view! { {wanting} {served} }
 }
 
-/// Whether a place of the bootstrap belongs to the selection.
+/// Whether a bootstrap pointer belongs to the selection.
 fn is_lit(app: App, pointer: Option<&String>) -> bool {
     pointer.is_some_and(|pointer| app.selection.has_place(|place| place == pointer))
 }
@@ -303,7 +300,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
                 <button class="stair-name" on:click=move |_| select(app, Some(at.clone()))>{if name.is_empty() { "—".to_string() } else { name }}</button>
                 <span class="stair-end">
                     {spans.into_iter().map(|span| source(app, span)).collect_view()}
-                    <button class="quiet" title="Show it in the gateway's configuration" on:click=move |_| open_place(app, pointer.clone())>{output(app)}</button>
+                    <button class="quiet" title="Show in the gateway's configuration" on:click=move |_| open_place(app, pointer.clone())>{output(app)}</button>
                 </span>
             }
             .into_any()
@@ -339,7 +336,7 @@ fn sent_line(sent: Sent) -> impl IntoView {
     view! { <div class=class><span class="sent-sign">{sign}</span><span>{sent.line}</span><span class="sent-by">{sent.by}</span></div> }
 }
 
-/// What was tried before the winner, and why it was not taken.
+/// The candidates before the match, and why they did not match.
 #[component]
 fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
     let far = tried.iter().filter(|tried| tried.far && !tried.taken).count();
@@ -371,13 +368,13 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
         move || is_lit(app, pointer.as_ref())
     };
     let why = (!taken).then(|| {
-        // What asks for nothing of the request says in a sentence why it does not take it.
+        // A condition that does not look at the request has a full sentence.
         let told = if matcher.is_empty() { expected.clone() } else { String::new() };
-        let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " wants " <code class="wanted">{expected}</code> ", " });
+        let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " expects " <code class="wanted">{expected}</code> ", " });
         let saw = match seen {
             _ if !told.is_empty() => told.into_any(),
-            Some(seen) => view! { "saw " <code class="saw">{seen}</code> }.into_any(),
-            None => view! { "there is none" }.into_any(),
+            Some(seen) => view! { "got " <code class="saw">{seen}</code> }.into_any(),
+            None => view! { "there is no value" }.into_any(),
         };
         view! { <span class="tried-why">{wants}{saw}</span> }
     });
@@ -391,7 +388,7 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     };
     view! {
         <li class="tried" class:taken=taken class:lit=lit>
-            <span class="tried-mark" role="img" aria-label=if taken { "taken" } else { "not taken" }>{if taken { "✓" } else { "✗" }}</span>
+            <span class="tried-mark" role="img" aria-label=if taken { "matched" } else { "not matched" }>{if taken { "✓" } else { "✗" }}</span>
             {title} {why}
             {span.map(|span| source(app, span))}
         </li>

@@ -1,6 +1,4 @@
-//! The routes of all gateways, in the order in which each tries them.
-//!
-//! What must not be here: which route takes a request.
+//! The view of the routes of all gateways, in the order in which each gateway tries them. Does not match requests; see `worker`.
 
 use super::tree::open_place;
 use super::{output, why_not};
@@ -27,12 +25,12 @@ fn sections(rows: &[RouteRow]) -> Vec<Section> {
     out
 }
 
-/// The filter, and the routes that it finds. Copies are the same.
+/// The filter and the matching routes. Copies share them.
 #[derive(Clone, Copy)]
 struct Filter {
     wanted: RwSignal<RouteFilter>,
     found: RwSignal<RouteList>,
-    /// Whether the worker is looking.
+    /// Whether a question is pending.
     asks: StoredValue<bool>,
 }
 
@@ -54,7 +52,7 @@ impl Filter {
         filter
     }
 
-    /// Asks until the answer is about what is wanted by then: while somebody types, not each letter is asked for.
+    /// Asks until the answer fits the current filter. Skips letters that the user typed meanwhile.
     async fn ask(self, app: App) {
         let now = || Some((app.engine.generation.try_get_untracked()?, self.wanted.try_get_untracked()?));
         while let Some(asked) = now() {
@@ -70,21 +68,20 @@ impl Filter {
         self.wanted.update(|wanted| (wanted.text, wanted.as_words) = (text, false));
     }
 
-    /// Why there is nothing to show.
+    /// Why the list is empty.
     fn nothing(self, app: App) -> &'static str {
         let RouteList { all, built_in, .. } = self.found.get();
         match all {
-            _ if app.engine.generation.get() == 0 => "The first compile is under way.",
-            0 => "Envoy has no route: nothing in the editor makes one.",
+            _ if app.engine.generation.get() == 0 => "The first compile is running.",
+            0 => "Envoy has no route: no resource in the editor produces one.",
             _ if built_in == all && self.wanted.with(|wanted| wanted.text.is_empty()) => {
-                "Envoy has only routes that the controller adds by itself. The button above shows them."
+                "Envoy only has routes that the controller adds itself. The button above shows them."
             }
-            _ => "No route fits the filter.",
+            _ => "No route matches the filter.",
         }
     }
 }
 
-/// The view.
 #[component]
 pub fn RoutesView(app: App) -> impl IntoView {
     let filter = Filter::new(app);
@@ -93,38 +90,38 @@ pub fn RoutesView(app: App) -> impl IntoView {
         if rows.is_empty() {
             return view! { <p class="empty">{filter.nothing(app)}</p> }.into_any();
         }
-        let more = (more > 0).then(|| view! { <p class="empty">{format!("{more} more routes: type into the filter to find them.")}</p> });
+        let more = (more > 0).then(|| view! { <p class="empty">{format!("{more} more routes. Filter to find them.")}</p> });
         view! { <div>{tables(app, sections(&rows))} {more}</div> }.into_any()
     };
     let built_in = move || {
         let count = filter.found.with(|found| found.built_in);
         let toggle = move |_| filter.wanted.update(|wanted| wanted.built_in = !wanted.built_in);
         (count > 0).then(|| view! {
-            <button class="quiet" aria-pressed=move || filter.wanted.with(|wanted| wanted.built_in).to_string() title="Routes that the controller adds by itself" on:click=toggle>{format!("{count} built in")}</button>
+            <button class="quiet" aria-pressed=move || filter.wanted.with(|wanted| wanted.built_in).to_string() title="Show routes that the controller adds itself" on:click=toggle>{format!("{count} built in")}</button>
         })
     };
     let asked = move || {
         filter.found.with(|found| found.request.clone()).map(|asked| {
             view! {
-                <p class="asked">"The routes whose path takes " <code>{asked}</code> "; the first of a host whose other conditions hold gets it. "
-                <button class="link" on:click=move |_| filter.wanted.update(|wanted| wanted.as_words = true)>"Find it as text"</button></p>
+                <p class="asked">"The routes whose path matches " <code>{asked}</code> "; for each host, the first whose other conditions match handles it. "
+                <button class="link" on:click=move |_| filter.wanted.update(|wanted| wanted.as_words = true)>"Search as text"</button></p>
             }
         })
     };
     view! {
         <div class="bar">
             <input
-                class="field grow" type="search" placeholder="A request, as shop.example.com/cart/1, or a word" aria-label="Filter routes"
+                class="field grow" type="search" placeholder="A request, for example shop.example.com/cart/1, or a word" aria-label="Filter routes"
                 prop:value=move || filter.wanted.with(|wanted| wanted.text.clone()) on:input=move |event| filter.write(event_target_value(&event))
             />
             {built_in}
         </div>
         {asked}
-        <div class="scroll" class:threaded=move || app.selection.thread.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
+        <div class="scroll" class:has-selection=move || app.selection.details.with(Option::is_some) tabindex="0" aria-label="Routes">{body}</div>
     }
 }
 
-/// A table for each virtual host, under the names of listeners.
+/// A table for each virtual host, grouped by listener.
 fn tables(app: App, sections: Vec<Section>) -> impl IntoView {
     let mut last = String::new();
     let table = |(listener, host, rows): Section| {
@@ -134,7 +131,7 @@ fn tables(app: App, sections: Vec<Section>) -> impl IntoView {
             {heading.map(|heading| view! { <h2 class="group-name">{heading}</h2> })}
             <h3 class="host-name">{host}</h3>
             <table class="routes">
-                <thead><tr><th class="order">"#"</th><th>"Match"</th><th>"Action"</th><th>"Policies"</th><th>"Made by"</th></tr></thead>
+                <thead><tr><th class="order">"#"</th><th>"Match"</th><th>"Action"</th><th>"Policies"</th><th>"Produced by"</th></tr></thead>
                 <tbody>{rows.into_iter().map(|row| view! { <RouteLine app=app row=row /> }).collect_view()}</tbody>
             </table>
         }
@@ -150,9 +147,9 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
         let shown = row.gateway.is_none();
         move || {
             shown
-                && app.selection.thread.with(|thread| {
-                    thread.as_ref().is_some_and(|thread| {
-                        thread
+                && app.selection.details.with(|details| {
+                    details.as_ref().is_some_and(|details| {
+                        details
                             .envoy
                             .iter()
                             .any(|place| place.starts_with(&pointer) && !place[pointer.len()..].starts_with(|c: char| c.is_ascii_digit()))
@@ -172,7 +169,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     let by_key = select.clone();
     let attempt = (row.action != "tcp").then(|| {
         let pointer = pointer.clone();
-        view! { <button class="quiet" title="Try a request that it takes" on:click=move |event| {
+        view! { <button class="quiet" title="Try a request that it matches" on:click=move |event| {
             event.stop_propagation();
             let pointer = pointer.clone();
             app.in_gateway(gateway.get_value(), move || app.requests.attempt(pointer));
@@ -180,7 +177,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     });
     let why = row.shadowed_by.is_some().then(|| {
         let pointer = pointer.clone();
-        view! { <button class="quiet" title="What takes its requests, and what would help" on:click=move |event| {
+        view! { <button class="quiet" title="Explain why requests do not reach it" on:click=move |event| {
             event.stop_propagation();
             let target = Target::Place { doc: Doc::Envoy, pointer: pointer.clone() };
             app.in_gateway(gateway.get_value(), move || why_not(app, target));
@@ -188,7 +185,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
     });
     let shadow = row.shadowed_by.map(|by| {
         let by = if by > 0 { format!("route {by}") } else { "a built-in route".into() };
-        view! { <span class="shadow-note">{format!("never reached: {by} takes all its requests")}</span> }
+        view! { <span class="shadow-note">{format!("never reached: {by} matches all its requests")}</span> }
     });
     let show = move |event: leptos::ev::MouseEvent| {
         event.stop_propagation();
@@ -212,7 +209,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
                 {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}
                 <span class="acts">
                     {attempt} {why}
-                    <button class="quiet" title="Show it in the gateway's configuration" on:click=show>{output(app)}</button>
+                    <button class="quiet" title="Show in the gateway's configuration" on:click=show>{output(app)}</button>
                 </span>
             </td>
         </tr>

@@ -1,6 +1,4 @@
-//! The stages before what the gateway gets: Config, IR, or all of them beside each other.
-//!
-//! What must not be here: a tree's rows.
+//! The view of the stages before the output: Config, IR, or all of them next to each other.
 
 use super::output;
 use super::tree::TreeView;
@@ -16,15 +14,14 @@ enum Shown {
     All,
 }
 
-/// The documents beside each other. What is no Envoy has no IR of its own: its parts are what its document holds.
+/// The documents next to each other. An Application Gateway has no separate IR.
 fn documents(app: App) -> Vec<(Doc, String)> {
     let name = output(app);
-    let ir = (name == View::Envoy.label()).then(|| (Doc::Ir, "IR".to_string()));
+    let ir = (name == View::Envoy.label()).then(|| (Doc::Ir, "Intermediate".to_string()));
     let around = [Some((Doc::Config, "Config".to_string())), ir, Some((Doc::Envoy, name))];
     around.into_iter().flatten().collect()
 }
 
-/// The view.
 #[component]
 pub fn StagesView(app: App) -> impl IntoView {
     let chosen = RwSignal::new(Shown::Ir);
@@ -43,7 +40,7 @@ pub fn StagesView(app: App) -> impl IntoView {
         <div class="bar">
             <div class="segments" role="tablist" aria-label="Stage">
                 {choice(Shown::Config, "Config".into())}
-                {move || has_ir().then(|| choice(Shown::Ir, "IR".into()))}
+                {move || has_ir().then(|| choice(Shown::Ir, "Intermediate".into()))}
                 {move || choice(Shown::All, together())}
             </div>
         </div>

@@ -1,6 +1,4 @@
-//! A document as a tree of rows, of which only those in sight are there.
-//!
-//! What must not be here: which rows there are; the worker knows.
+//! A document as a tree of rows. Only the visible rows exist. Does not compute rows; see `worker`.
 
 use crate::link::ask;
 use crate::state::App;
@@ -12,13 +10,13 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-/// A row's height, in pixels; the style sheet says the same.
+/// A row's height in pixels, the same as in the style sheet.
 const HEIGHT: f64 = 22.0;
 
-/// Rows that are asked for beyond those in sight, each way.
+/// How many rows to load before and after the visible rows.
 const AROUND: u32 = 60;
 
-/// What is shown of a document. Copies are the same.
+/// The shown document. Copies share it.
 #[derive(Clone, Copy)]
 struct Shown {
     doc: Doc,
@@ -27,7 +25,7 @@ struct Shown {
     wanted: RwSignal<String>,
     found: RwSignal<Option<SearchHit>>,
     host: NodeRef<Div>,
-    /// Whether it is shown for the first time, or again: what is selected comes into sight then.
+    /// Whether the view just opened. Then it scrolls to the selection.
     anew: StoredValue<bool>,
 }
 
@@ -44,7 +42,7 @@ impl Shown {
         }
     }
 
-    fn in_sight(self) -> (u32, u32) {
+    fn visible_tiles(self) -> (u32, u32) {
         let Some(host) = self.host.try_get_untracked().flatten() else { return (0, 60) };
         let first = (f64::from(host.scroll_top()) / HEIGHT).max(0.0) as u32;
         (first, (f64::from(host.client_height()) / HEIGHT).ceil() as u32 + 1)
@@ -61,7 +59,7 @@ impl Shown {
 
     fn load(self) {
         let Self { doc, rows, anew, .. } = self;
-        let (first, many) = self.in_sight();
+        let (first, many) = self.visible_tiles();
         let from = first.saturating_sub(AROUND);
         spawn_local(async move {
             let Ok(answer) = ask::<Rows>(Question::Rows { doc, from, count: many + 2 * AROUND }).await else { return };
@@ -82,13 +80,13 @@ impl Shown {
             host.track();
             self.load();
         });
-        // The selection changes which rows belong to it, and its first one comes into sight.
+        // A new selection highlights other rows and scrolls to the first of them.
         Effect::new(move |_| {
-            let lit = app.selection.thread.with(|thread| thread.as_ref()?.rows.iter().find(|(its, _)| *its == doc).map(|(_, row)| *row));
+            let lit = app.selection.details.with(|thread| thread.as_ref()?.rows.iter().find(|(its, _)| *its == doc).map(|(_, row)| *row));
             self.load();
             let Some(row) = lit else { return };
             spawn_local(async move {
-                // Its height must be known before it can be scrolled to.
+                // The height must be known before scrolling.
                 if let Ok(answer) = ask::<Rows>(Question::Rows { doc, from: row.saturating_sub(AROUND), count: 3 * AROUND }).await {
                     let _ = rows.try_set(answer);
                 }
@@ -98,14 +96,14 @@ impl Shown {
     }
 
     fn scrolled(self) {
-        let (first, many) = self.in_sight();
+        let (first, many) = self.visible_tiles();
         let (from, to, total) = self.rows.with_untracked(|rows| (rows.from, rows.from + rows.rows.len() as u32, rows.total));
         if first < from || (first + many > to && to < total) {
             self.load();
         }
     }
 
-    /// Folds, opens, or writes in another way.
+    /// Folds, opens, or changes the form.
     fn change(self, question: Question) {
         spawn_local(async move {
             if ask::<Rows>(question).await.is_ok() {
@@ -119,7 +117,7 @@ impl Shown {
         let (text, after) = (wanted.get_untracked(), found.with_untracked(|found| found.as_ref().and_then(|found| found.node)));
         spawn_local(async move {
             let Ok(answer) = ask::<SearchHit>(Question::Find { doc, text, after, back }).await else { return };
-            // Another view may be shown by now.
+            // The user may have left the view.
             if rows.try_update(|rows| rows.total = answer.total).is_none() {
                 return;
             }
@@ -136,7 +134,7 @@ impl Shown {
         });
     }
 
-    /// Puts the cursor on a row of those that are there. Lines that only close something are passed over.
+    /// Moves the cursor among the loaded rows. Skips rows that only close a bracket.
     fn step(self, at: Option<usize>, to: usize) {
         let list = self.rows.get_untracked();
         let closes = |to: &usize| list.rows.get(*to).is_some_and(|row| row.sort == "close");
@@ -175,7 +173,7 @@ impl Shown {
         self.rows.with(|rows| rows.form)
     }
 
-    /// How many rows hold what is searched for.
+    /// How many rows match the search.
     fn counted(self) -> Option<String> {
         let found = self.found.get().filter(|_| self.wanted.with(|wanted| !wanted.is_empty()))?;
         Some(match found.count {
@@ -190,11 +188,11 @@ fn label(doc: Doc) -> &'static str {
     match doc {
         Doc::Envoy => "Envoy's configuration",
         Doc::Ir => "Intermediate representation",
-        Doc::Config => "Configuration as loaded",
+        Doc::Config => "Loaded configuration",
     }
 }
 
-/// Search, folding, and how the document is written.
+/// Search, folding, and the form of the document.
 #[component]
 fn TreeBar(app: App, shown: Shown) -> impl IntoView {
     let Shown { doc, wanted, found, .. } = shown;
@@ -230,19 +228,18 @@ fn TreeBar(app: App, shown: Shown) -> impl IntoView {
             <span class="count" aria-live="polite">{move || shown.counted()}</span>
             {onward}
             {move || (shown.form() == Form::Tree).then(|| view! {
-                <button class="quiet" title="Open everything" on:click=move |_| shown.change(Question::Fold { doc, open: true })>"Open all"</button>
-                <button class="quiet" title="Close everything" on:click=move |_| shown.change(Question::Fold { doc, open: false })>"Close all"</button>
+                <button class="quiet" title="Open all rows" on:click=move |_| shown.change(Question::Fold { doc, open: true })>"Open all"</button>
+                <button class="quiet" title="Close all rows" on:click=move |_| shown.change(Question::Fold { doc, open: false })>"Close all"</button>
             })}
             <div class="segments" role="group" aria-label="Written as">
                 {written(Form::Tree, "Tree")} {written(Form::Yaml, "YAML")} {written(Form::Json, "JSON")}
             </div>
-            <button class="quiet" title="Copy all of it: as JSON, or where YAML is shown as YAML" on:click=move |_| app.copy_document(doc, shown.form() == Form::Yaml)>"Copy"</button>
-            {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml; key material is left out" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
+            <button class="quiet" title="Copy the whole document, as JSON or YAML" on:click=move |_| app.copy_document(doc, shown.form() == Form::Yaml)>"Copy"</button>
+            {(doc == Doc::Envoy).then(|| view! { <button class="quiet" title="Save the bootstrap as envoy.yaml, without key material" on:click=move |_| app.save_bootstrap()>"Download"</button> })}
         </div>
     }
 }
 
-/// The view of a document.
 #[component]
 pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     let shown = Shown::new(doc);
@@ -259,7 +256,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     let nothing = move || {
         (shown.rows.with(|rows| rows.total) == 0 && app.engine.generation.get() > 0).then(|| {
             view! {
-                <p class="empty">"Nothing was made. Resources in the editor fill this; the examples show how."
+                <p class="empty">"This document is empty. Add resources to the editor or open an example."
                 <button class="link" on:click=move |_| app.screen.lay_over(crate::view::Overlay::Gallery)>"Open the examples"</button></p>
             }
         })
@@ -267,7 +264,7 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     view! {
         <TreeBar app=app shown=shown />
         <div
-            class="tree scroll" class:text=move || shown.form() != Form::Tree class:threaded=move || app.selection.thread.with(Option::is_some)
+            class="tree scroll" class:text=move || shown.form() != Form::Tree class:has-selection=move || app.selection.details.with(Option::is_some)
             node_ref=shown.host tabindex="0" role="tree" aria-label=label(doc)
             on:scroll=move |_| shown.scrolled() on:keydown=move |event| shown.key(app, event)
         >
@@ -277,10 +274,10 @@ pub fn TreeView(app: App, doc: Doc) -> impl IntoView {
     }
 }
 
-/// A text in which what is searched for is marked.
+/// Marks the search term in a text.
 fn marked(text: &str, wanted: &str) -> AnyView {
     let (low, wanted) = (text.to_lowercase(), wanted.to_lowercase());
-    // Letters that are longer in the other case would move the marks.
+    // If lower case changes the length, the marks would be at the wrong place.
     if wanted.is_empty() || low.len() != text.len() || !low.contains(&wanted) {
         return text.to_string().into_any();
     }
@@ -314,7 +311,7 @@ fn row_body(row: &Row, wanted: &str) -> impl IntoView + use<> {
     view! { <code class="row-body">{lead}<span class="key">{marked(&key, wanted)}</span>{mark}<span class=value_class>{marked(&text, wanted)}</span>{behind}</code> }.into_any()
 }
 
-/// Where a row comes from.
+/// The origin of a row.
 fn row_source(app: App, row: &Row) -> impl IntoView + use<> {
     let why = row.why.clone().unwrap_or_default();
     match row.from.clone() {
@@ -326,7 +323,7 @@ fn row_source(app: App, row: &Row) -> impl IntoView + use<> {
             };
             view! { <button class="origin" tabindex="-1" title=why on:click=go>{label}</button> }.into_any()
         }
-        // What a default holds is only written as faintly.
+        // Everything inside a default is a default too, and is also faint.
         None if is_default(row) && row.why.is_some() => view! { <span class="origin none" title=why>"default"</span> }.into_any(),
         None => ().into_any(),
     }
@@ -376,7 +373,7 @@ fn TreeRow(app: App, shown: Shown, row: Row, top: f64) -> impl IntoView {
     }
 }
 
-/// Shows a place in the bootstrap.
+/// Shows a bootstrap pointer.
 pub fn open_place(app: App, pointer: String) {
     app.screen.view.set(View::Envoy);
     app.selection.select(Target::Place { doc: Doc::Envoy, pointer });

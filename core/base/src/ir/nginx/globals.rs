@@ -6,9 +6,9 @@ use super::record::{Record, Shown};
 use super::settings::ExternalAuth;
 use crate::ir::{Plain, Tree};
 use crate::resource::Sourced;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use chancery_text::Str;
 
 /// The type of a key of the ConfigMap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,11 +15,11 @@ pub use settings::{
 
 use crate::ir::{Plain, Tree};
 use crate::resource::{Origin, Secret, Sourced};
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::string::ToString as _;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_text::Str;
 use record::{Shown as _, shown};
 
 /// The name of the upstream that takes requests without another one.
@@ -340,9 +340,9 @@ impl Location {
     fn tree(&self) -> Tree {
         let origin = self.path.origin;
         let text = |text: &Str| if text.is_empty() { Tree::NULL } else { Tree { value: Plain::String(text.clone()), origin } };
-        let ingress = self.ingress_key().map_or(Tree::NULL, |key| {
-            Tree { value: Plain::String(key), origin: self.ingress.as_ref().and_then(|ingress| ingress.origin) }
-        });
+        let ingress = self
+            .ingress_key()
+            .map_or(Tree::NULL, |key| Tree { value: Plain::String(key), origin: self.ingress.as_ref().and_then(|ingress| ingress.origin) });
         let own = [
             ("path", shown(&self.path)),
             ("pathType", Tree { value: Plain::String(Str::new_static(self.path_type.name())), origin }),

@@ -4,9 +4,9 @@
 
 use crate::ir::{Fields, Plain, Tree};
 use crate::resource::Sourced;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use chancery_text::Str;
 
 /// A value that the model can show. A zero value is left out.
 pub trait Shown {

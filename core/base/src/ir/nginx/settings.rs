@@ -5,9 +5,9 @@
 use super::record::{Record, records};
 use crate::ir::Tree;
 use crate::resource::Sourced;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use chancery_text::Str;
 
 records! {
     /// Basic or digest authentication.

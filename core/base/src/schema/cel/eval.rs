@@ -34,6 +34,8 @@ enum Value<'a> {
     List(Vec<Value<'a>>),
     Items(&'a [Node]),
     Map(&'a Object),
+    /// A map that a rule writes out.
+    Table(Vec<(Value<'a>, Value<'a>)>),
     /// Nanoseconds.
     Duration(i64),
 }
@@ -130,6 +132,10 @@ impl Run<'_> {
             Expression::Text(Literal::Plain(text)) => Ok(Value::Text(Cow::Borrowed(text))),
             Expression::Text(Literal::Escaped(text)) => Ok(Value::Text(Cow::Borrowed(text))),
             Expression::List(items) => Ok(Value::List(items.iter().map(|item| self.eval(item, scope)).collect::<Result<_, _>>()?)),
+            Expression::Map(entries) => {
+                let entry = |(key, value): &'a (Expression, Expression)| Ok((self.eval(key, scope)?, self.eval(value, scope)?));
+                Ok(Value::Table(entries.iter().map(entry).collect::<Result<_, Failure>>()?))
+            }
             Expression::Name(name) => bound(name, scope),
             Expression::Field(of, name) => match self.eval(of, scope)? {
                 Value::Map(object) => object.get(name).map(Value::of).ok_or_else(|| format!("no such key: {name}").into()),
@@ -216,6 +222,7 @@ impl Run<'_> {
                 Value::List(items) => items.len(),
                 Value::Items(items) => items.len(),
                 Value::Map(object) => object.len(),
+                Value::Table(entries) => entries.len(),
                 _ => return Err(NO_OVERLOAD),
             } as i64),
             Function::Matches => Value::Bool(self.patterns.matches(second.text()?, first.text()?).ok_or("no such regular expression")?),
@@ -231,6 +238,19 @@ impl Run<'_> {
                 None => return Err("error converting to duration".into()),
             },
             Function::IsIp => Value::Bool(first.text()?.parse::<IpAddr>().is_ok()),
+            Function::Trim => Value::Text(Cow::Owned(first.text()?.trim().into())),
+            Function::LowerAscii => Value::Text(Cow::Owned(first.text()?.to_ascii_lowercase())),
+            Function::UpperAscii => Value::Text(Cow::Owned(first.text()?.to_ascii_uppercase())),
+            Function::Substring => match second {
+                Value::Int(from) => {
+                    let (text, from) = (first.text()?, usize::try_from(from).unwrap_or(usize::MAX));
+                    if from > text.chars().count() {
+                        return Err(format!("index out of range: {from}").into());
+                    }
+                    Value::Text(Cow::Owned(text.chars().skip(from).collect()))
+                }
+                _ => return Err(NO_OVERLOAD),
+            },
         })
     }
 }
@@ -249,6 +269,10 @@ fn bound<'a>(name: &str, scope: &Scope<'_, 'a>) -> Outcome<'a> {
 fn at_index<'a>(of: Value<'a>, at: Value<'a>) -> Outcome<'a> {
     match (of, at) {
         (Value::Map(object), Value::Text(key)) => object.get(&key).map(Value::of).ok_or_else(|| format!("no such key: {key}").into()),
+        (Value::Table(entries), key) => {
+            let found = entries.into_iter().find(|(known, _)| known.equals(&key));
+            found.map(|(_, value)| value).ok_or_else(|| format!("no such key: {}", key.text().unwrap_or_default()).into())
+        }
         (Value::Items(items), Value::Int(at)) => {
             let item = usize::try_from(at).ok().and_then(|at| items.get(at));
             item.map(Value::of).ok_or_else(|| format!("index out of bounds: {at}").into())

@@ -16,6 +16,7 @@ pub(super) enum Expression {
     Double(f64),
     Text(Literal),
     List(Vec<Expression>),
+    Map(Vec<(Expression, Expression)>),
     Name(&'static str),
     Field(Box<Expression>, &'static str),
     Has(Box<Expression>, &'static str),
@@ -73,6 +74,10 @@ pub(super) enum Function {
     Split,
     Duration,
     IsIp,
+    Trim,
+    LowerAscii,
+    UpperAscii,
+    Substring,
 }
 
 impl Function {
@@ -87,6 +92,10 @@ impl Function {
             "split" => (Self::Split, 2),
             "duration" => (Self::Duration, 1),
             "isIP" => (Self::IsIp, 1),
+            "trim" => (Self::Trim, 1),
+            "lowerAscii" => (Self::LowerAscii, 1),
+            "upperAscii" => (Self::UpperAscii, 1),
+            "substring" => (Self::Substring, 2),
             _ => return None,
         })
     }
@@ -325,6 +334,23 @@ impl Parser {
         }
     }
 
+    /// The entries of a map, after its first brace.
+    fn entries(&mut self) -> Option<Vec<(Expression, Expression)>> {
+        let mut entries = Vec::new();
+        if self.takes("}") {
+            return Some(entries);
+        }
+        loop {
+            let key = self.expression()?;
+            self.expect(":")?;
+            entries.push((key, self.expression()?));
+            if !self.takes(",") {
+                self.expect("}")?;
+                return Some(entries);
+            }
+        }
+    }
+
     fn primary(&mut self) -> Option<Expression> {
         Some(match self.next()? {
             Token::Sign("(") => {
@@ -333,6 +359,7 @@ impl Parser {
                 inner
             }
             Token::Sign("[") => Expression::List(self.list("]", Vec::new())?),
+            Token::Sign("{") => Expression::Map(self.entries()?),
             Token::Number(number) => match number.parse() {
                 Ok(number) => Expression::Int(number),
                 Err(_) => Expression::Double(number.parse().ok()?),

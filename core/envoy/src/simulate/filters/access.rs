@@ -1,11 +1,12 @@
-//! Who may pass: addresses and roles (rbac), services that are asked (ext_authz), and checks of the gateway's own health.
+//! Simulates filters that allow or deny requests: addresses and roles (rbac), authorization services (ext_authz), and the gateway's own health
+//! checks.
 //!
-//! As `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http` of Envoy.
-//!
-//! What must not be here: tokens and passwords.
+//! Follows Envoy's `source/extensions/filters/common/rbac` and `ext_authz.cc`, `health_check.cc` in `source/extensions/filters/http`. Does not
+//! handle tokens and passwords; see `tokens`.
 
-use super::meant::{Named, words};
-use super::metadata::{is_as_wanted, lacks};
+use super::metadata::{is_match, missing_credential};
+use super::policy_text::{Named, words};
+use super::services::{cluster_of, cluster_of_uri, query_service};
 use super::{Share, Stage, Verdict};
 use crate::emit::pb;
 use crate::simulate::Request;
@@ -41,25 +42,6 @@ pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<
     Verdict::AnswersIf(condition, super::Answer { status: 200, why: format!("it is a health check, and {wants}"), ..super::Answer::default() })
 }
 
-/// The cluster that a gRPC service stands for.
-pub(super) fn cluster_of(service: &pb::base::GrpcService) -> Option<String> {
-    match &service.target_specifier {
-        Some(pb::base::grpc_service::TargetSpecifier::EnvoyGrpc(of)) => Some(of.cluster_name.clone()),
-        _ => None,
-    }
-}
-
-/// The cluster that a URI is asked of.
-pub(super) fn cluster_of_uri(uri: &pb::base::HttpUri) -> Option<String> {
-    uri.http_upstream_type.as_ref().map(|pb::base::http_uri::HttpUpstreamType::Cluster(cluster)| cluster.clone())
-}
-
-/// A service is asked.
-pub(super) fn asked(filter: &HttpFilter, cluster: Option<String>, finds: &str, otherwise: Option<u32>) -> Verdict {
-    let wants = format!("{} {finds}", cluster.as_ref().map_or("the authorization service", |cluster| cluster.as_str()));
-    Verdict::Asks(Condition { filter: filter.name.clone(), wants, cluster, otherwise })
-}
-
 pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_>) -> Verdict {
     if !stage.is_routed {
         return Verdict::passes("does not ask the service: no route matches the request");
@@ -79,8 +61,8 @@ pub(super) fn ext_authz(filter: &HttpFilter, of: &ExtAuthz, stage: &Stage<'_, '_
         Some(Services::HttpService(service)) => service.server_uri.as_ref().and_then(cluster_of_uri),
         None => None,
     };
-    // The status is that of the service.
-    asked(filter, cluster, "allows it", None)
+    // The service chooses the status.
+    query_service(filter, cluster, "allows it", None)
 }
 
 pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Verdict {
@@ -97,33 +79,33 @@ pub(super) fn rbac(filter: &HttpFilter, of: &Rbac, stage: &Stage<'_, '_>) -> Ver
             None => Verdict::passes("checks nothing here"),
         };
     };
-    let asked = RuleInput::of(stage);
-    let (found, unknown) = policy(rules, &asked);
+    let input = RuleInput::of(stage);
+    let (found, unknown) = policy(rules, &input);
     let word = if rules.policies.len() == 1 { "its policy" } else { "one of its policies" };
     match (rules.action(), found, unknown) {
         (Action::Log, ..) => Verdict::passes("notes who passes"),
         (Action::Allow, Some(name), _) => Verdict::passes(format!("the policy {name} allows it")),
-        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules, &asked, false)), Some(403)),
+        (Action::Allow, None, true) => Verdict::asks(filter, format!("{word} allows {}", who(rules, &input, false)), Some(403)),
         (Action::Allow, None, false) => {
-            let why = no_policy_allows(rules, &asked);
-            Verdict::Answers(super::Answer { status: 403, why, lacks: lacks(stage), ..super::Answer::default() })
+            let why = no_policy_allows(rules, &input);
+            Verdict::Answers(super::Answer { status: 403, why, lacks: missing_credential(stage), ..super::Answer::default() })
         }
         (Action::Deny, Some(name), _) => Verdict::answers(403, format!("the policy {name} denies it")),
         (Action::Deny, None, true) => {
-            Verdict::asks(filter, format!("the request is none that {word} denies: {}", who(rules, &asked, false)), Some(403))
+            Verdict::asks(filter, format!("the request is none that {word} denies: {}", who(rules, &input, false)), Some(403))
         }
         (Action::Deny, None, false) => Verdict::passes("no policy denies it"),
     }
 }
 
-/// What policies mean: all of them, or those that may or may not apply.
-fn who(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>, all: bool) -> String {
-    let policies = rules.policies.values().filter(|policy| all || takes_policy(policy, asked).is_none());
-    let named = policies.map(|policy| Named { policy, is_permitted: !all && permissions_of(policy, asked) == Some(true) });
-    words(named, asked.stage.map_or(&[], |stage| stage.before))
+/// Describes whom the policies apply to: all policies, or those that may apply.
+fn who(rules: &pb::rbac::Rbac, input: &RuleInput<'_, '_>, all: bool) -> String {
+    let policies = rules.policies.values().filter(|policy| all || policy_matches(policy, input).is_none());
+    let named = policies.map(|policy| Named { policy, is_permitted: !all && permissions_of(policy, input) == Some(true) });
+    words(named, input.stage.map_or(&[], |stage| stage.before))
 }
 
-/// What of several must hold; `None` is not known.
+/// Whether one of several conditions holds; `None` if unknown.
 fn any(all: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut found = Some(false);
     for one in all {
@@ -140,12 +122,12 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     any(each.map(|one| one.map(|one| !one))).map(|one| !one)
 }
 
-/// What rules look at.
+/// The input of rules.
 struct RuleInput<'s, 'a> {
     request: &'s Request,
     port: u32,
     client: Option<IpAddr>,
-    /// Where HTTP is read.
+    /// The HTTP request, if HTTP is read.
     stage: Option<&'s Stage<'s, 'a>>,
 }
 
@@ -155,35 +137,35 @@ impl<'s, 'a> RuleInput<'s, 'a> {
     }
 }
 
-/// What rules of a network filter say of a connection: that it is closed, with why, or on what condition it is not.
+/// Evaluates a network filter's rules for a connection. `Err` means that it is closed, and why; a condition must hold to keep it open.
 pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port: u32) -> Result<Option<Condition>, String> {
     let Some(rules) = &of.rules else { return Ok(None) };
-    let asked = RuleInput { request, port, client: request.source, stage: None };
-    let (found, unknown) = policy(rules, &asked);
+    let input = RuleInput { request, port, client: request.source, stage: None };
+    let (found, unknown) = policy(rules, &input);
     let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
     match (rules.action(), found, unknown) {
-        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &asked, false))))),
-        (Action::Deny, None, true) => Ok(Some(condition(format!("the connection is none that a policy denies: {}", who(rules, &asked, false))))),
-        (Action::Allow, None, false) => Err(no_policy_allows(rules, &asked)),
+        (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &input, false))))),
+        (Action::Deny, None, true) => Ok(Some(condition(format!("the connection is none that a policy denies: {}", who(rules, &input, false))))),
+        (Action::Allow, None, false) => Err(no_policy_allows(rules, &input)),
         (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
         _ => Ok(None),
     }
 }
 
-/// Why rules that allow something do not allow this.
-fn no_policy_allows(rules: &pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> String {
+/// Explains why no allowing policy applies.
+fn no_policy_allows(rules: &pb::rbac::Rbac, input: &RuleInput<'_, '_>) -> String {
     if rules.policies.is_empty() {
         "there is no policy, so every request is denied".into()
     } else {
-        format!("no policy allows it: {} only", who(rules, asked, true))
+        format!("no policy allows it: {} only", who(rules, input, true))
     }
 }
 
-/// The first policy that applies, and whether another may.
-fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> (Option<&'r String>, bool) {
+/// Returns the first policy that applies, and whether another may apply.
+fn policy<'r>(rules: &'r pb::rbac::Rbac, input: &RuleInput<'_, '_>) -> (Option<&'r String>, bool) {
     let mut unknown = false;
     for (name, policy) in &rules.policies {
-        match takes_policy(policy, asked) {
+        match policy_matches(policy, input) {
             Some(true) => return (Some(name), unknown),
             Some(false) => {}
             None => unknown = true,
@@ -192,68 +174,68 @@ fn policy<'r>(rules: &'r pb::rbac::Rbac, asked: &RuleInput<'_, '_>) -> (Option<&
     (None, unknown)
 }
 
-fn takes_policy(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
+fn policy_matches(policy: &Policy, input: &RuleInput<'_, '_>) -> Option<bool> {
     let expression = (policy.condition.is_some() || policy.checked_condition.is_some()).then_some(None);
-    let permissions = permissions_of(policy, asked);
-    let principals = any(policy.principals.iter().map(|of| is_meant(of, asked)));
+    let permissions = permissions_of(policy, input);
+    let principals = any(policy.principals.iter().map(|of| matches_principal(of, input)));
     all([permissions, principals].into_iter().chain(expression))
 }
 
-fn permissions_of(policy: &Policy, asked: &RuleInput<'_, '_>) -> Option<bool> {
-    any(policy.permissions.iter().map(|of| permits(of, asked)))
+fn permissions_of(policy: &Policy, input: &RuleInput<'_, '_>) -> Option<bool> {
+    any(policy.permissions.iter().map(|of| permits(of, input)))
 }
 
-/// Whether metadata that filters write are as wanted; what a route says in its own is not asked.
-fn has(of: Option<&MetadataMatcher>, source: MetadataSource, asked: &RuleInput<'_, '_>) -> Option<bool> {
+/// Whether metadata written by filters meets a condition; a route's own metadata is not evaluated.
+fn metadata_matches(of: Option<&MetadataMatcher>, source: MetadataSource, input: &RuleInput<'_, '_>) -> Option<bool> {
     match source {
-        MetadataSource::Dynamic => is_as_wanted(of?, asked.stage?),
+        MetadataSource::Dynamic => is_match(of?, input.stage?),
         MetadataSource::Route => None,
     }
 }
 
-fn permits(of: &Permission, asked: &RuleInput<'_, '_>) -> Option<bool> {
+fn permits(of: &Permission, input: &RuleInput<'_, '_>) -> Option<bool> {
     match of.rule.as_ref()? {
-        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, asked))),
-        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, asked))),
-        Rule::NotRule(of) => permits(of, asked).map(|permitted| !permitted),
+        Rule::AndRules(set) => all(set.rules.iter().map(|of| permits(of, input))),
+        Rule::OrRules(set) => any(set.rules.iter().map(|of| permits(of, input))),
+        Rule::NotRule(of) => permits(of, input).map(|permitted| !permitted),
         Rule::Any(any) => Some(*any),
-        Rule::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
-        Rule::UrlPath(of) => takes_path(of, asked.stage?),
-        Rule::DestinationIp(range) => asked.request.destination.map(|address| contains(range, address)),
-        Rule::DestinationPort(port) => Some(*port == asked.port),
+        Rule::Header(of) => input.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Rule::UrlPath(of) => takes_path(of, input.stage?),
+        Rule::DestinationIp(range) => input.request.destination.map(|address| contains(range, address)),
+        Rule::DestinationPort(port) => Some(*port == input.port),
         Rule::DestinationPortRange(range) => {
-            let port = i32::try_from(asked.port).unwrap_or_default();
+            let port = i32::try_from(input.port).unwrap_or_default();
             Some(range.start <= port && port < range.end)
         }
         Rule::RequestedServerName(of) => {
-            let name = asked.request.sni.as_deref().filter(|_| asked.request.tls).unwrap_or_default();
+            let name = input.request.sni.as_deref().filter(|_| input.request.tls).unwrap_or_default();
             Some(takes(of, &name.to_ascii_lowercase()))
         }
-        Rule::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
-        Rule::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Rule::Metadata(of) => metadata_matches(Some(of), MetadataSource::Dynamic, input),
+        Rule::SourcedMetadata(of) => metadata_matches(of.metadata_matcher.as_ref(), of.metadata_source(), input),
         Rule::Matcher(_) | Rule::UriTemplate(_) => None,
     }
 }
 
-fn is_meant(of: &Principal, asked: &RuleInput<'_, '_>) -> Option<bool> {
+fn matches_principal(of: &Principal, input: &RuleInput<'_, '_>) -> Option<bool> {
     let within = |range: &pb::base::CidrRange, address: Option<IpAddr>| address.map(|address| contains(range, address));
     match of.identifier.as_ref()? {
-        Identifier::AndIds(set) => all(set.ids.iter().map(|of| is_meant(of, asked))),
-        Identifier::OrIds(set) => any(set.ids.iter().map(|of| is_meant(of, asked))),
-        Identifier::NotId(of) => is_meant(of, asked).map(|meant| !meant),
+        Identifier::AndIds(set) => all(set.ids.iter().map(|of| matches_principal(of, input))),
+        Identifier::OrIds(set) => any(set.ids.iter().map(|of| matches_principal(of, input))),
+        Identifier::NotId(of) => matches_principal(of, input).map(|meant| !meant),
         Identifier::Any(any) => Some(*any),
-        Identifier::SourceIp(range) => within(range, asked.client),
-        Identifier::RemoteIp(range) => within(range, asked.client),
-        Identifier::DirectRemoteIp(range) => within(range, asked.request.source),
-        Identifier::Header(of) => asked.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
-        Identifier::UrlPath(of) => takes_path(of, asked.stage?),
-        Identifier::Authenticated(of) => match (asked.request.tls, &of.principal_name) {
+        Identifier::SourceIp(range) => within(range, input.client),
+        Identifier::RemoteIp(range) => within(range, input.client),
+        Identifier::DirectRemoteIp(range) => within(range, input.request.source),
+        Identifier::Header(of) => input.stage.map(|stage| stage.takes_headers(core::slice::from_ref(of))),
+        Identifier::UrlPath(of) => takes_path(of, input.stage?),
+        Identifier::Authenticated(of) => match (input.request.tls, &of.principal_name) {
             (false, _) => Some(false),
             (true, None) => Some(true),
-            (true, Some(name)) => asked.request.identity.as_ref().map(|identity| takes(name, identity)),
+            (true, Some(name)) => input.request.identity.as_ref().map(|identity| takes(name, identity)),
         },
-        Identifier::Metadata(of) => has(Some(of), MetadataSource::Dynamic, asked),
-        Identifier::SourcedMetadata(of) => has(of.metadata_matcher.as_ref(), of.metadata_source(), asked),
+        Identifier::Metadata(of) => metadata_matches(Some(of), MetadataSource::Dynamic, input),
+        Identifier::SourcedMetadata(of) => metadata_matches(of.metadata_matcher.as_ref(), of.metadata_source(), input),
         Identifier::FilterState(_) | Identifier::Custom(_) => None,
     }
 }

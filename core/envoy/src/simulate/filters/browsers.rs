@@ -1,8 +1,6 @@
-//! What browsers are asked: CORS and CSRF.
+//! Simulates CORS and CSRF.
 //!
-//! As `source/extensions/filters/http/cors/cors_filter.cc` and `csrf/csrf_filter.cc` of Envoy.
-//!
-//! What must not be here: who may pass.
+//! Follows Envoy's `source/extensions/filters/http/cors/cors_filter.cc` and `csrf/csrf_filter.cc`.
 
 use super::{Answer, Share, Stage, Verdict};
 use crate::emit::pb;
@@ -54,7 +52,7 @@ pub(super) fn csrf(filter: &HttpFilter, of: &CsrfPolicy, stage: &Stage<'_, '_>) 
     }
 }
 
-/// Host and port of a URL, or the text as it is.
+/// Returns host and port of a URL, or the unchanged text.
 fn site(url: &str) -> &str {
     let Some((_, rest)) = url.split_once("://") else { return url };
     rest.split(['/', '?', '#']).next().unwrap_or_default()

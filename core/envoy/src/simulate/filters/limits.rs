@@ -1,10 +1,9 @@
-//! Limits, and faults that are made on purpose.
+//! Simulates rate limits, body limits and injected faults.
 //!
-//! As `local_ratelimit.cc`, `ratelimit.cc`, `buffer_filter.cc` and `fault_filter.cc` in `source/extensions/filters/http` of Envoy.
-//!
-//! What must not be here: counting: how many requests came before is not known.
+//! Follows Envoy's `local_ratelimit.cc`, `ratelimit.cc`, `buffer_filter.cc` and `fault_filter.cc` in `source/extensions/filters/http`. Does not
+//! count: the number of earlier requests is unknown.
 
-use super::access::asked;
+use super::services::{cluster_of, query_service};
 use super::{Answer, Share, Stage, Verdict};
 use crate::emit::pb;
 use crate::simulate::action::seconds;
@@ -29,7 +28,7 @@ pub(super) fn local(filter: &HttpFilter, of: &LocalRateLimit, stage: &Stage<'_, 
     Verdict::asks(filter, wants, u32::try_from(status).ok())
 }
 
-/// A service is asked where the route or its host has descriptors for the request.
+/// Envoy queries the service if the route or its host has descriptors for the request.
 pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, '_>) -> Verdict {
     let idle = || Verdict::passes("does not ask the service: no descriptor applies");
     let wants = if stage.prepared.internal { "internal" } else { "external" };
@@ -52,16 +51,16 @@ pub(super) fn by_service(filter: &HttpFilter, of: &RateLimit, stage: &Stage<'_, 
     };
     let own = per_route.map(|of| of.rate_limits.as_slice()).filter(|all| !all.is_empty()).or(Some(&of.rate_limits)).filter(|all| !all.is_empty());
     let mut all = own.into_iter().flatten().chain(action.rate_limits.iter().chain(of_host).filter(|_| own.is_none()));
-    if !all.any(|limit| limit.stage.unwrap_or_default() == of.stage && counts(limit, stage)) {
+    if !all.any(|limit| limit.stage.unwrap_or_default() == of.stage && has_descriptor(limit, stage)) {
         return idle();
     }
-    let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(super::access::cluster_of);
+    let cluster = of.rate_limit_service.as_ref().and_then(|service| service.grpc_service.as_ref()).and_then(cluster_of);
     let status = of.rate_limited_status.as_ref().and_then(|status| u32::try_from(status.code).ok()).filter(|code| *code >= 400);
-    asked(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
+    query_service(filter, cluster, "answers that the limit is not exceeded", status.or(Some(429)))
 }
 
-/// Whether a limit has a descriptor for the request: each of its actions must make an entry.
-fn counts(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
+/// Whether a limit has a descriptor for the request: each of its actions must produce an entry.
+fn has_descriptor(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
     let has = |name: &str| {
         let name = name.to_ascii_lowercase();
         stage.prepared.start(&stage.request.method).header(&name).is_some() || stage.header(&name).is_some()
@@ -69,7 +68,7 @@ fn counts(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
     let makes = |action: &pb::route::rate_limit::Action| match &action.action_specifier {
         Some(ActionSpecifier::RequestHeaders(of)) => of.skip_if_absent || has(&of.header_name),
         Some(ActionSpecifier::HeaderValueMatch(of)) => stage.takes_headers(&of.headers) == of.expect_match.unwrap_or(true),
-        // What is kept while the request is on its way is not known: it is taken to be there.
+        // Dynamic values of the request are unknown and assumed to exist.
         Some(_) => true,
         None => false,
     };
@@ -77,7 +76,7 @@ fn counts(limit: &pb::route::RateLimit, stage: &Stage<'_, '_>) -> bool {
 }
 
 impl Stage<'_, '_> {
-    /// Whether the route names a cluster that there is.
+    /// Whether the route names an existing cluster.
     fn reaches_cluster(&self, action: &pb::route::RouteAction) -> bool {
         use pb::route::route_action::ClusterSpecifier;
         let known = |name: &str| self.gateway.cluster(name).is_some();
@@ -90,7 +89,7 @@ impl Stage<'_, '_> {
     }
 }
 
-/// A body that is longer is answered 413. Only what the request says of its length is known.
+/// A longer body is answered with 413. Only the declared length is known.
 pub(super) fn buffer(filter: &HttpFilter, of: &Buffer, stage: &Stage<'_, '_>) -> Verdict {
     use buffer_per_route::Override;
     let of = match stage.scopes.first::<BufferPerRoute>(&filter.name).and_then(|of| of.r#override.as_ref()) {

@@ -1,8 +1,6 @@
-//! What filters leave in a request's metadata for those after them, as far as the request tells.
+//! Tracks the metadata that filters write for later filters, as far as the request determines it.
 //!
-//! As `source/extensions/filters/common/rbac/matchers.cc` and `filter.cc` of `jwt_authn` in Envoy.
-//!
-//! What must not be here: what others decide, which nobody knows before.
+//! Follows Envoy's `source/extensions/filters/common/rbac/matchers.cc` and `filter.cc` of `jwt_authn`. Does not predict the decisions of services.
 
 use super::{HARMLESS, Stage, tokens};
 use crate::emit::pb;
@@ -12,10 +10,10 @@ use pb::http_filter::jwt_authn::v3::JwtAuthentication;
 use pb::http_filter::{header_to_metadata::v3 as by_header, set_metadata::v3 as set};
 use pb::matcher::{MetadataMatcher, metadata_matcher::path_segment::Segment};
 
-/// The metadata that `jwt_authn` writes, whatever the filter is called.
+/// The metadata namespace of `jwt_authn`, independent of the filter's name.
 const JWT: &str = "envoy.filters.http.jwt_authn";
 
-/// Filters beside the harmless ones that write no metadata, or only under their own name.
+/// Further filters that write no metadata, or only under their own name.
 const OTHERS: &[&str] = &[
     "envoy.extensions.filters.http.cors.v3.Cors",
     "envoy.extensions.filters.http.csrf.v3.CsrfPolicy",
@@ -30,14 +28,14 @@ const OTHERS: &[&str] = &[
     "envoy.extensions.filters.http.fault.v3.HTTPFault",
 ];
 
-/// The names on the way to a value.
+/// The keys that lead to a value.
 pub(super) fn path(of: &MetadataMatcher) -> impl Iterator<Item = &str> {
     of.path.iter().filter_map(|part| part.segment.as_ref()).map(|Segment::Key(key)| key.as_str())
 }
 
-/// Whether a request's metadata are as wanted, as far as the request tells: a request without a token has no claims. A value that is not there
-/// is like none that could be wanted.
-pub(super) fn is_as_wanted(of: &MetadataMatcher, stage: &Stage<'_, '_>) -> Option<bool> {
+/// Whether a request's metadata meets a condition, if the request determines it: a request without a token has no claims. A missing value never
+/// matches.
+pub(super) fn is_match(of: &MetadataMatcher, stage: &Stage<'_, '_>) -> Option<bool> {
     let key = path(of).next().filter(|_| of.filter == JWT)?;
     let is_left_out = |filter: &HttpFilter| {
         if stage.scopes.is_disabled(filter) {
@@ -60,7 +58,7 @@ pub(super) fn is_as_wanted(of: &MetadataMatcher, stage: &Stage<'_, '_>) -> Optio
     stage.before.iter().all(is_left_out).then_some(of.invert)
 }
 
-/// The provider whose tokens' claims a matcher looks at, and who issues them.
+/// Returns the provider and issuer of the token whose claims a matcher reads.
 pub(super) fn claim<'s>(of: &'s MetadataMatcher, before: &'s [HttpFilter]) -> Option<(&'s str, &'s str)> {
     let key = path(of).next().filter(|_| of.filter == JWT)?;
     before.iter().find_map(|filter| {
@@ -69,8 +67,8 @@ pub(super) fn claim<'s>(of: &'s MetadataMatcher, before: &'s [HttpFilter]) -> Op
     })
 }
 
-/// A token that a request lacks, whose claims one of the filters before would leave.
-pub(super) fn lacks(stage: &Stage<'_, '_>) -> Option<Credential> {
+/// Returns a token that the request lacks and whose claims an earlier filter would write.
+pub(super) fn missing_credential(stage: &Stage<'_, '_>) -> Option<Credential> {
     stage.before.iter().filter(|filter| !stage.scopes.is_disabled(filter)).find_map(|filter| {
         let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { return None };
         tokens::missing_claims(filter, config.downcast_ref::<JwtAuthentication>()?, stage)

@@ -1,18 +1,19 @@
-//! What HTTP filters do with a request before the router has it, in their order.
+//! Simulates HTTP filters in their order, before the router receives the request.
 //!
-//! A filter lets a request pass, answers it, or asks others. What the request alone decides is evaluated as Envoy does; what others decide
-//! (a service, a token's signature, how many requests came before) is a [`Condition`], and the request goes on as if it held. Filters that
-//! are not known are a condition too: nothing that could answer is passed over in silence.
+//! A filter passes a request on, answers it, or queries a service. Decisions that depend only on the request are evaluated as in Envoy. Other
+//! decisions (of a service, a token's signature, the number of earlier requests) become a [`Condition`], and the simulation continues as if it
+//! held. Unknown filters become conditions too, so that no possible answer is ignored.
 //!
-//! What must not be here: what becomes of a request that passes, and rendering.
+//! Does not route requests that pass; see `run`.
 
 pub(super) mod access;
 mod browsers;
 mod limits;
-mod meant;
 mod metadata;
+mod policy_text;
 mod scopes;
 mod script;
+mod services;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -34,15 +35,15 @@ use pb::http_filter as http;
 
 /// What one filter does with a request.
 pub(super) enum Verdict {
-    /// It lets it pass; how, in words.
+    /// It passes the request on, with an optional description.
     Passes(Option<String>),
-    /// Others decide.
+    /// The result depends on a condition.
     Asks(Condition),
-    /// It answers by itself.
+    /// It answers itself.
     Answers(Answer),
-    /// It answers by itself, and others decide with what.
+    /// It answers itself if a condition holds.
     AnswersIf(Condition, Answer),
-    /// It may change the request in a way that is not simulated, and does not answer it.
+    /// It does not answer, but may change the request in a way that is not simulated.
     Changes(String),
 }
 
@@ -62,18 +63,18 @@ impl Verdict {
     }
 }
 
-/// An answer that a filter gives.
+/// A response from a filter.
 #[derive(Default)]
 pub(super) struct Answer {
     pub(super) status: u32,
     pub(super) why: String,
     pub(super) location: Option<String>,
     pub(super) body: Option<String>,
-    /// The status that gRPC clients get, where it is not the usual one of the HTTP status.
+    /// The status for gRPC clients, if it differs from the usual mapping of the HTTP status.
     pub(super) grpc_status: Option<u32>,
-    /// Sent as it is, and not as gRPC clients would read it.
+    /// Whether the response is sent unchanged, not in the form for gRPC clients.
     pub(super) as_it_is: bool,
-    /// What the client did not show: with it, others decide.
+    /// The missing credential: with it, the filter would query a service.
     pub(super) lacks: Option<Credential>,
 }
 
@@ -85,14 +86,14 @@ pub(super) struct Stage<'s, 'a> {
     pub(super) scopes: Scopes<'a>,
     /// The port of the listener.
     pub(super) port: u32,
-    /// Whether some route takes the request, be it only the redirect of a virtual host that wants TLS.
+    /// Whether a route matches the request, including the redirect of a virtual host that requires TLS.
     pub(super) is_routed: bool,
     /// The filters that the request has passed.
     before: &'s [HttpFilter],
     patterns: Patterns<'a>,
 }
 
-/// What came of all filters.
+/// The combined result of all filters.
 #[derive(Default)]
 pub(super) struct Walked {
     pub(super) steps: Vec<FilterStep>,
@@ -124,20 +125,20 @@ impl<'s, 'a> Stage<'s, 'a> {
         self.prepared.headers.first(name)
     }
 
-    /// Whether all of these take the request.
+    /// Whether all header matchers accept the request.
     fn takes_headers(&self, all: &[pb::route::HeaderMatcher]) -> bool {
         let subject = self.subject();
         all.iter().all(|of| header(of, &subject).is_ok())
     }
 
-    /// Whether a share of requests is all of them, none, or some in percent. Without one, what `unset` says.
+    /// Returns whether a fraction means all requests, none, or some percent. Without a fraction, `unset` decides.
     fn share(&self, of: Option<&pb::base::RuntimeFractionalPercent>, unset: bool) -> Share {
         let Some(of) = of else { return if unset { Share::All } else { Share::None } };
         let (numerator, denominator) = parts(of, &self.gateway.config.runtime);
         Share::of(numerator, denominator)
     }
 
-    /// The action by which the route forwards the request.
+    /// Returns the action by which the route forwards the request.
     fn forwards(&self) -> Option<&'a pb::route::RouteAction> {
         match &self.scopes.route?.action {
             Some(pb::route::route::Action::Route(action)) => Some(action),
@@ -145,7 +146,7 @@ impl<'s, 'a> Stage<'s, 'a> {
         }
     }
 
-    /// What the router does with a request that reaches it.
+    /// Describes what the router does with the request.
     fn by_router(&self) -> &'static str {
         use pb::route::route::Action;
         match self.scopes.route.and_then(|route| route.action.as_ref()) {
@@ -153,12 +154,12 @@ impl<'s, 'a> Stage<'s, 'a> {
             Some(Action::DirectResponse(_)) => "answers with the direct response of the route",
             Some(_) => "sends the request to the upstream",
             None if self.is_routed => "answers with a redirect to https",
-            None => "answers 404: no route takes the request",
+            None => "answers 404: no route matches the request",
         }
     }
 }
 
-/// How many of all requests.
+/// A fraction of all requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Share {
     None,
@@ -176,7 +177,7 @@ impl Share {
     }
 }
 
-/// Takes a request through the filters, as far as it comes.
+/// Sends a request through the filters, as far as it gets.
 pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s, '_>) -> Walked {
     let mut out = Walked::default();
     for (at, filter) in manager.http_filters.iter().enumerate() {
@@ -198,7 +199,7 @@ pub(super) fn walk<'s>(manager: &'s HttpConnectionManager, stage: &mut Stage<'s,
     out
 }
 
-/// Notes a verdict; the word for it, and what the filter does.
+/// Records a verdict. Returns its word, and what the filter does.
 fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String>) {
     match verdict {
         Verdict::Passes(does) => ("passes", does),
@@ -223,7 +224,7 @@ fn effect_of(verdict: Verdict, out: &mut Walked) -> (&'static str, Option<String
     }
 }
 
-/// Filters that never answer a request before the upstream does, and what they do.
+/// Filters that never answer a request before the upstream does, with their description.
 const HARMLESS: &[(&str, &str)] = &[
     ("envoy.extensions.filters.http.compressor.v3.Compressor", "compresses responses"),
     ("envoy.extensions.filters.http.decompressor.v3.Decompressor", "decompresses requests and responses"),

@@ -1,6 +1,4 @@
-//! Where the configuration of a filter for one request may stand: with the filter, the virtual host, the route, the cluster.
-//!
-//! What must not be here: what a filter does.
+//! Finds the configuration of a filter for one request: on the filter, the virtual host, the route, or the cluster. Does not interpret it.
 
 use crate::emit::pb;
 use alloc::collections::BTreeMap;
@@ -10,19 +8,19 @@ use pb::hcm::HttpFilter;
 use pb::route::weighted_cluster::ClusterWeight;
 use pb::route::{Route, RouteConfiguration, VirtualHost};
 
-/// The levels that have a say on a request, the most exact first.
+/// The levels that configure filters for a request, the most specific first.
 #[derive(Clone, Copy, Default)]
 pub(in crate::simulate) struct Scopes<'a> {
-    /// Of a weighted cluster, the one that was drawn.
+    /// For weighted clusters, the one that was drawn.
     pub(in crate::simulate) cluster: Option<&'a ClusterWeight>,
-    /// Without a route Envoy looks at no level but the filter's own.
+    /// Without a route, Envoy reads only the filter's own configuration.
     pub(in crate::simulate) route: Option<&'a Route>,
     pub(in crate::simulate) host: Option<&'a VirtualHost>,
     pub(in crate::simulate) table: Option<&'a RouteConfiguration>,
 }
 
 impl<'a> Scopes<'a> {
-    /// What each level says of a filter, the most exact first.
+    /// Returns each level's configuration of a filter, the most specific first.
     pub(super) fn all(&self, filter: &str) -> impl Iterator<Item = &'a pb::Any> {
         let maps: [Option<&'a BTreeMap<String, pb::Any>>; 4] = [
             self.cluster.map(|cluster| &cluster.typed_per_filter_config),
@@ -34,7 +32,7 @@ impl<'a> Scopes<'a> {
         maps.filter_map(|map| map.get(filter)).collect::<Vec<_>>().into_iter()
     }
 
-    /// What the most exact level says of a filter, where it says it in a message of this type.
+    /// Returns the most specific configuration of a filter, if it has this message type.
     pub(super) fn first<M: 'static>(&self, filter: &str) -> Option<&'a M> {
         self.all(filter).find_map(|config| unwrapped(config).downcast_ref::<M>())
     }
@@ -47,12 +45,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// The policy of CORS that counts.
+    /// Returns the effective CORS policy.
     pub(in crate::simulate) fn cors(&self) -> Option<Cors<'a>> {
         use pb::http_filter::cors::v3::CorsPolicy;
         let own: Vec<&'a CorsPolicy> = self.all("envoy.filters.http.cors").filter_map(|config| unwrapped(config).downcast_ref()).collect();
         if let Some(first) = own.first() {
-            // Envoy takes each setting from the most exact level that has it, and whether it is enabled from the first.
+            // Envoy takes each setting from the most specific level that has it, but the enabled state only from the first level.
             let origins = own.iter().map(|of| of.allow_origin_string_match.as_slice()).find(|all| !all.is_empty());
             let forwards = own.iter().find_map(|of| of.forward_not_matching_preflights);
             return Some(Cors { origins: origins.unwrap_or_default(), enabled: first.filter_enabled.as_ref(), forwards });
@@ -70,15 +68,15 @@ impl<'a> Scopes<'a> {
     }
 }
 
-/// A policy of CORS.
+/// A CORS policy.
 pub(in crate::simulate) struct Cors<'a> {
     pub(in crate::simulate) origins: &'a [pb::matcher::StringMatcher],
     pub(super) enabled: Option<&'a pb::base::RuntimeFractionalPercent>,
-    /// Whether preflights of other origins go on to the upstream.
+    /// Whether preflight requests of other origins are forwarded.
     pub(super) forwards: Option<bool>,
 }
 
-/// What stands in a `FilterConfig`, or the thing itself.
+/// Returns the content of a `FilterConfig`, or the message itself.
 fn unwrapped(config: &pb::Any) -> &pb::Any {
     config.downcast_ref::<pb::route::FilterConfig>().and_then(|of| of.config.as_ref()).unwrap_or(config)
 }

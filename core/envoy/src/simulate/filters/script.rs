@@ -1,6 +1,5 @@
-//! Lua. Scripts that controllers write are known by their text; others are a condition where they could answer.
-//!
-//! What must not be here: an interpreter of Lua.
+//! Simulates Lua filters. Scripts of controllers are recognised by their text; other scripts become a condition if they may answer. Does not
+//! interpret Lua.
 
 use super::{Stage, Verdict};
 use crate::emit::pb;
@@ -12,12 +11,12 @@ use pb::base::DataSource;
 use pb::hcm::HttpFilter;
 use pb::http_filter::lua::v3::{Lua, LuaPerRoute, lua_per_route::Override};
 
-/// What the scripts of controllers do.
+/// The effect of a controller's script.
 #[derive(Clone, Copy)]
 enum Does {
-    /// Contour: a request for another host than the one that the handshake named is answered 421.
+    /// Contour: a request for another host than the server name of the handshake is answered with 421.
     AnswersMisdirected,
-    /// Emissary: everything is answered 500 as the AuthService is not usable, but for its own checks.
+    /// Emissary: with an unusable AuthService, every request is answered with 500, except its own checks.
     AnswersForAuthService,
 }
 
@@ -59,7 +58,7 @@ pub(super) fn lua(filter: &HttpFilter, of: &Lua, stage: &Stage<'_, '_>) -> Verdi
     }
 }
 
-/// A script, where it stands in the configuration.
+/// Returns a script that the configuration contains.
 fn text(source: &DataSource) -> Option<String> {
     inline(source)
 }
@@ -84,13 +83,13 @@ fn misconfigured(script: &str, stage: &Stage<'_, '_>) -> Verdict {
     Verdict::answers(500, format!("the AuthService {name} is misconfigured, so every request is rejected instead of passing unchecked"))
 }
 
-/// Without white space and comments.
+/// Removes white space and comments.
 fn packed(script: &str) -> String {
     let lines = script.lines().map(|line| line.split_once("--").map_or(line, |(code, _)| code));
     lines.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Whether a text is a pattern in which `*` is any text.
+/// Whether a text matches a pattern in which `*` is any text.
 fn fits(text: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

@@ -1,4 +1,4 @@
-//! What controllers' own filters do with requests.
+//! What the controllers' own filters do with requests.
 
 use crate::config::EnvoyConfig;
 use crate::simulate::{Gateway, Outcome, Request, Simulation};
@@ -44,30 +44,30 @@ fn get(url: &str) -> Request {
 }
 
 #[test]
-fn an_auth_service_that_is_not_usable_answers_everything_with_500() {
-    // Without a version it would speak one that no Envoy knows.
+fn unusable_auth_service_answers_500() {
+    // Without a version the service would use a protocol that no Envoy supports.
     let auth = "apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {name: auth}\nspec: {auth_service: auth, proto: grpc}\n";
     let text = format!("{LISTENER}{auth}");
     for (url, status) in [("http://example.com/shop/", Some(500)), ("http://example.com/none", Some(500)), ("http://other.org/", Some(500))] {
-        let said = ask("ambassador", &text, &get(url));
-        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, status), "{url}: {said:#?}");
-        assert!(said.why.is_some_and(|why| why.contains("AuthService auth.default.1 is misconfigured")), "{url}");
+        let simulation = ask("ambassador", &text, &get(url));
+        assert_eq!((simulation.outcome, simulation.status), (Outcome::DirectResponse, status), "{url}: {simulation:#?}");
+        assert!(simulation.why.is_some_and(|why| why.contains("AuthService auth.default.1 is misconfigured")), "{url}");
     }
     let own = ask("ambassador", &text, &get("http://example.com/ambassador/v0/check_ready"));
     assert_eq!(own.outcome, Outcome::Forward, "the controller's own checks pass");
 }
 
 #[test]
-fn what_a_service_decides_is_a_condition() {
+fn decision_of_service_is_a_condition() {
     let text = format!(
         "{LISTENER}apiVersion: getambassador.io/v3alpha1\nkind: AuthService\nmetadata: {{name: auth}}\nspec: {{auth_service: auth, proto: grpc, protocol_version: v3}}\n"
     );
-    let said = ask("ambassador", &text, &get("http://example.com/shop/"));
-    let conditions: Vec<_> = said.conditions.iter().map(|of| (of.filter.as_str(), of.wants.as_str())).collect();
+    let simulation = ask("ambassador", &text, &get("http://example.com/shop/"));
+    let conditions: Vec<_> = simulation.conditions.iter().map(|of| (of.filter.as_str(), of.wants.as_str())).collect();
     assert_eq!(conditions, [("envoy.filters.http.ext_authz", "cluster_extauth_auth_default allows it")]);
-    assert_eq!(said.outcome, Outcome::Forward, "as if it allowed it");
+    assert_eq!(simulation.outcome, Outcome::Forward, "as if it allowed it");
     for url in ["http://example.com/open/", "http://example.com/none", "http://other.org/"] {
-        assert!(ask("ambassador", &text, &get(url)).conditions.is_empty(), "{url}: no other service is asked");
+        assert!(ask("ambassador", &text, &get(url)).conditions.is_empty(), "{url}: no other service is queried");
     }
 }
 
@@ -102,21 +102,25 @@ fn proxy() -> String {
 }
 
 #[test]
-fn a_request_for_another_host_than_the_handshake_named_is_misdirected() {
+fn host_other_than_sni_is_misdirected() {
     let ask = |url: &str, sni: &str| {
         let mut request = get(url);
         request.sni = Some(sni.into());
         ask("contour", &proxy(), &request)
     };
     for url in ["https://other.example.com/", "https://none.org/x"] {
-        let said = ask(url, "one.example.com");
-        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, Some(421)), "{url}: also where no virtual host has the name: {said:#?}");
+        let simulation = ask(url, "one.example.com");
+        assert_eq!(
+            (simulation.outcome, simulation.status),
+            (Outcome::DirectResponse, Some(421)),
+            "{url}: also if no virtual host has the name: {simulation:#?}"
+        );
     }
     assert_ne!(ask("https://ONE.example.com:8443/", "one.example.com").status, Some(421));
 }
 
 #[test]
-fn addresses_decide_where_they_are_known() {
+fn known_addresses_decide_policies() {
     let from = |source: Option<&str>| {
         let mut request = get("https://one.example.com/");
         request.source = source.and_then(|source| source.parse().ok());
@@ -129,14 +133,14 @@ fn addresses_decide_where_they_are_known() {
 }
 
 #[test]
-fn clients_of_grpc_read_envoys_answers_as_200() {
+fn grpc_clients_get_answers_with_200() {
     let mut request = get("http://example.com/none");
     request.add_header("content-type", "application/grpc");
-    let said = ask("ambassador", LISTENER, &request);
-    assert_eq!((said.status, said.grpc_status), (Some(200), Some(12)));
+    let simulation = ask("ambassador", LISTENER, &request);
+    assert_eq!((simulation.status, simulation.grpc_status), (Some(200), Some(12)));
 }
 
-/// What a proxy of Consul does with a request of a client that shows a name.
+/// Simulates a request to a proxy of Consul from a client with a certificate.
 fn ask_sidecar(documents: &[&str], proxy: &str, client: Option<&str>, request: &mut Request) -> Simulation {
     let options = Options::default().in_dialect("consul").with("default-policy", OptionValue::Text("deny".into()));
     let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n")), &options, crate::testing::ALL);
@@ -150,8 +154,8 @@ fn ask_sidecar(documents: &[&str], proxy: &str, client: Option<&str>, request: &
 const ORDERS: &str = "service: {name: orders, port: 9090, connect: {sidecar_service: {port: 21000}}}\n";
 const HTTP: &str = "{Kind: proxy-defaults, Name: global, Config: {protocol: http}}\n";
 
-fn wants(said: &Simulation) -> Vec<&str> {
-    said.conditions.iter().filter(|of| of.filter.ends_with("rbac")).map(|of| of.wants.as_str()).collect()
+fn wants(simulation: &Simulation) -> Vec<&str> {
+    simulation.conditions.iter().filter(|of| of.filter.ends_with("rbac")).map(|of| of.wants.as_str()).collect()
 }
 
 #[test]
@@ -168,9 +172,9 @@ fn a_request_without_a_token_has_no_claims() {
         ask_sidecar(&documents, "orders-sidecar-proxy", client, &mut request)
     };
     for token in [None, Some("nonsense")] {
-        let said = ask(Some("web"), token);
-        let why = said.why.clone().unwrap_or_default();
-        assert_eq!((said.outcome, said.status), (Outcome::DirectResponse, Some(403)), "{said:#?}");
+        let simulation = ask(Some("web"), token);
+        let why = simulation.why.clone().unwrap_or_default();
+        assert_eq!((simulation.outcome, simulation.status), (Outcome::DirectResponse, Some(403)), "{simulation:#?}");
         assert!(why.ends_with("/svc/web$ and with a token of okta whose claim role is admin only"), "{why}");
     }
     let open = ask(Some("web"), Some("eyJ9.eyJ9.sig"));
@@ -183,15 +187,15 @@ fn a_request_without_a_token_has_no_claims() {
 fn a_denial_names_what_is_permitted_too() {
     let intentions = "{Kind: service-intentions, Name: orders, Sources: [{Name: web, Permissions: [{Action: allow, HTTP: {PathPrefix: /, Methods: [GET, HEAD]}}]}]}\n";
     let mut request = Request::new("PUT", "https://orders:21000/").expect("a request");
-    let said = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
-    let why = said.why.clone().unwrap_or_default();
-    assert_eq!(said.status, Some(403));
+    let simulation = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
+    let why = simulation.why.clone().unwrap_or_default();
+    assert_eq!(simulation.status, Some(403));
     assert!(why.starts_with("no policy allows it: GET, HEAD by clients with a certificate for regex "), "{why}");
     let but = "{Kind: service-intentions, Name: orders, Sources: [{Name: web, Permissions: [{Action: deny, HTTP: {PathPrefix: /, Methods: [DELETE]}}, \
                {Action: allow, HTTP: {PathPrefix: /orders}}]}]}\n";
     let mut request = Request::new("DELETE", "https://orders:21000/orders").expect("a request");
-    let said = ask_sidecar(&[HTTP, but, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
-    let why = said.why.clone().unwrap_or_default();
+    let simulation = ask_sidecar(&[HTTP, but, ORDERS], "orders-sidecar-proxy", Some("web"), &mut request);
+    let why = simulation.why.clone().unwrap_or_default();
     assert!(why.starts_with("no policy allows it: (path prefix /orders, but not DELETE) by clients with a certificate for regex "), "{why}");
     let known = ask_sidecar(&[HTTP, intentions, ORDERS], "orders-sidecar-proxy", None, &mut get("https://orders:21000/"));
     let [wants] = wants(&known)[..] else { panic!("{known:#?}") };
@@ -199,9 +203,9 @@ fn a_denial_names_what_is_permitted_too() {
 }
 
 #[test]
-fn words_of_policies_keep_what_is_not_meant() {
+fn policy_text_keeps_exclusions() {
     use crate::emit::pb::rbac::{Policy, Principal, principal::Identifier, principal::Set};
-    use crate::simulate::filters::meant::{Named, words};
+    use crate::simulate::filters::policy_text::{Named, words};
     let of = |identifier| Principal { identifier: Some(identifier) };
     let named = |name: &str| {
         use crate::emit::pb::{matcher, rbac::principal::Authenticated};
@@ -211,16 +215,16 @@ fn words_of_policies_keep_what_is_not_meant() {
     let not = |principal| of(Identifier::NotId(principal));
     let all = |ids| of(Identifier::AndIds(Set { ids }));
     let any = |ids| of(Identifier::OrIds(Set { ids }));
-    let said = |principal| {
+    let simulation = |principal| {
         let policy = Policy { principals: [principal].into(), ..Policy::default() };
         words([Named { policy: &policy, is_permitted: true }].into_iter(), &[])
     };
     let anyone = || of(Identifier::Any(true));
-    assert_eq!(said(anyone()), "any client");
-    assert_eq!(said(all([anyone(), not(named("web").into())].into())), "any client but those with a certificate for exact web");
+    assert_eq!(simulation(anyone()), "any client");
+    assert_eq!(simulation(all([anyone(), not(named("web").into())].into())), "any client but those with a certificate for exact web");
     assert_eq!(
-        said(all([any([named("a"), named("b")].into()), not(named("web").into())].into())),
+        simulation(all([any([named("a"), named("b")].into()), not(named("web").into())].into())),
         "clients (with a certificate for exact a, exact b), but not with a certificate for exact web"
     );
-    assert_eq!(said(any([named("b"), named("a")].into())), "clients with a certificate for exact a, exact b");
+    assert_eq!(simulation(any([named("b"), named("a")].into())), "clients with a certificate for exact a, exact b");
 }

@@ -1,10 +1,8 @@
-//! Tokens, passwords and logins. Whether they are there is seen; whether they are right, others decide.
+//! Simulates tokens, passwords and logins. Their presence is evaluated; their validity becomes a condition.
 //!
-//! As `jwt_authn`, `basic_auth` and `oauth2` in `source/extensions/filters/http` of Envoy.
-//!
-//! What must not be here: keys, hashes, signatures: nothing secret is looked at.
+//! Follows Envoy's `jwt_authn`, `basic_auth` and `oauth2` in `source/extensions/filters/http`. Does not read keys, hashes or signatures.
 
-use super::access::{asked, cluster_of_uri};
+use super::services::{cluster_of_uri, query_service};
 use super::{Answer, Stage, Verdict};
 use crate::emit::pb;
 use crate::simulate::matcher::{check, takes};
@@ -24,23 +22,23 @@ use pb::http_filter::jwt_authn::v3::{
 };
 use pb::http_filter::oauth2::v3::{OAuth2, OAuth2Config, OAuth2PerRoute};
 
-/// How a requirement of a token fares.
+/// The result of a token requirement.
 enum Token {
     Fine,
-    /// Why it does not.
+    /// Not met, with the reason.
     Fails(String),
-    /// A provider's keys decide.
+    /// Depends on a provider's keys.
     Decides(String),
 }
 
 type Providers = BTreeMap<String, JwtProvider>;
 
-/// What a request needs.
+/// The token requirement of a request.
 enum Required<'r> {
-    /// No token, with why.
+    /// No token, with the reason.
     Nothing(&'static str),
     Of(&'r JwtRequirement),
-    /// What the route names is not known to the filter.
+    /// The filter does not define the requirement that the route names.
     Unknown(String),
 }
 
@@ -52,20 +50,22 @@ pub(super) fn jwt(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_,
     };
     match holds(requirement, &of.providers, &[], stage) {
         Token::Fine => Verdict::passes("requires no token for this request"),
-        Token::Fails(why) => lacking(why, first_provider(requirement).and_then(|name| of.providers.get(name)).map(credential)),
+        Token::Fails(why) => missing_credential_answer(why, first_provider(requirement).and_then(|name| of.providers.get(name)).map(credential)),
         Token::Decides(provider) => match of.providers.get(&provider).and_then(keys_of) {
-            Some(cluster) => asked(filter, Some(cluster), &format!("has the key of the token of {provider}, and the token is valid"), Some(401)),
+            Some(cluster) => {
+                query_service(filter, Some(cluster), &format!("has the key of the token of {provider}, and the token is valid"), Some(401))
+            }
             None => Verdict::asks(filter, format!("the token of {provider} is valid"), Some(401)),
         },
     }
 }
 
-/// An answer to a client that did not show who it is.
-fn lacking(why: impl Into<String>, lacks: Option<Credential>) -> Verdict {
+/// An answer to a client without credentials.
+fn missing_credential_answer(why: impl Into<String>, lacks: Option<Credential>) -> Verdict {
     Verdict::Answers(Answer { status: 401, why: why.into(), lacks, ..Answer::default() })
 }
 
-/// The provider that a requirement names first.
+/// Returns the first provider that a requirement names.
 fn first_provider(of: &JwtRequirement) -> Option<&str> {
     match of.requires_type.as_ref()? {
         RequiresType::ProviderName(name) => Some(name),
@@ -76,7 +76,7 @@ fn first_provider(of: &JwtRequirement) -> Option<&str> {
     }
 }
 
-/// Where a provider looks first for a token.
+/// Returns the first place where a provider expects a token.
 fn credential(of: &JwtProvider) -> Credential {
     if let Some(header) = of.from_headers.first() {
         return Credential::header(&header.name, format!("{}{ANY_TOKEN}", header.value_prefix));
@@ -107,7 +107,7 @@ fn required<'r>(filter: &HttpFilter, of: &'r JwtAuthentication, stage: &Stage<'_
     requirement.map_or(Required::Nothing("requires no token here"), Required::Of)
 }
 
-/// Whether a filter certainly leaves nothing under a key of its metadata, as the request has no token that it would take from there.
+/// Whether a filter certainly writes nothing under a metadata key, because the request has no token for it.
 pub(super) fn leaves_nothing(filter: &HttpFilter, of: &JwtAuthentication, key: &str, stage: &Stage<'_, '_>) -> bool {
     if !matches!(required(filter, of, stage), Required::Of(_)) {
         return true;
@@ -118,26 +118,26 @@ pub(super) fn leaves_nothing(filter: &HttpFilter, of: &JwtAuthentication, key: &
     })
 }
 
-/// A token that the request does not have, whose claims a filter would leave for those after it.
+/// Returns a token that the request lacks and whose claims a filter would write for later filters.
 pub(super) fn missing_claims(filter: &HttpFilter, of: &JwtAuthentication, stage: &Stage<'_, '_>) -> Option<Credential> {
     let Required::Of(_) = required(filter, of, stage) else { return None };
     let provider = of.providers.values().find(|provider| !provider.payload_in_metadata.is_empty())?;
     token(provider, stage).is_none().then(|| credential(provider))
 }
 
-/// The provider whose tokens' claims stand under a key of the metadata, and who issues them.
+/// Returns the provider, and its issuer, whose claims are written under a metadata key.
 pub(super) fn provider_of<'r>(of: &'r JwtAuthentication, key: &str) -> Option<(&'r str, &'r str)> {
     let mut all = of.providers.iter().filter(|(_, provider)| provider.payload_in_metadata == key);
     all.next().map(|(name, provider)| (name.as_str(), provider.issuer.as_str()))
 }
 
-/// The cluster that has the keys of a provider.
+/// Returns the cluster that serves a provider's keys.
 fn keys_of(of: &JwtProvider) -> Option<String> {
     let Some(JwksSourceSpecifier::RemoteJwks(remote)) = &of.jwks_source_specifier else { return None };
     remote.http_uri.as_ref().and_then(cluster_of_uri)
 }
 
-/// What the first rule that takes the request wants.
+/// Returns the requirement of the first rule that matches the request.
 fn by_rule<'r>(of: &'r JwtAuthentication, stage: &Stage<'_, '_>) -> Option<&'r JwtRequirement> {
     let subject = stage.subject();
     let rule = of.rules.iter().find(|rule| rule.r#match.as_ref().is_none_or(|of| check(of, &subject, &mut Vec::new()).is_ok()))?;
@@ -147,15 +147,15 @@ fn by_rule<'r>(of: &'r JwtAuthentication, stage: &Stage<'_, '_>) -> Option<&'r J
     }
 }
 
-/// `beside` are the providers that stand beside a requirement in a list: a token that may be missing is looked for where theirs are, and nowhere
-/// else. Messages are as deep as their readers let them be.
-fn holds(of: &JwtRequirement, providers: &Providers, beside: &[&str], stage: &Stage<'_, '_>) -> Token {
+/// Evaluates a requirement. `siblings` are the other providers of the same list: an optional token is looked for only in their places. Readers limit
+/// the depth of messages.
+fn holds(of: &JwtRequirement, providers: &Providers, siblings: &[&str], stage: &Stage<'_, '_>) -> Token {
     match &of.requires_type {
         None | Some(RequiresType::AllowMissingOrFailed(()) | RequiresType::ExtractOnlyWithoutValidation(_)) => Token::Fine,
         Some(RequiresType::ProviderName(name)) => by_provider(name, providers, stage),
         Some(RequiresType::ProviderAndAudiences(of)) => by_provider(&of.provider_name, providers, stage),
         Some(RequiresType::AllowMissing(())) => {
-            let shown = beside.iter().find(|name| providers.get(**name).is_some_and(|provider| token(provider, stage).is_some()));
+            let shown = siblings.iter().find(|name| providers.get(**name).is_some_and(|provider| token(provider, stage).is_some()));
             shown.map_or(Token::Fine, |name| by_provider(name, providers, stage))
         }
         Some(RequiresType::RequiresAny(list)) => {
@@ -166,9 +166,9 @@ fn holds(of: &JwtRequirement, providers: &Providers, beside: &[&str], stage: &St
                 _ => None,
             };
             let named: Vec<String> = list.requirements.iter().filter_map(named).collect();
-            let beside: Vec<&str> = named.iter().map(String::as_str).collect();
+            let siblings: Vec<&str> = named.iter().map(String::as_str).collect();
             for of in &list.requirements {
-                match (holds(of, providers, &beside, stage), &last) {
+                match (holds(of, providers, &siblings, stage), &last) {
                     (Token::Fine, _) => return Token::Fine,
                     (Token::Decides(name), Token::Fails(_)) => last = Token::Decides(name),
                     (Token::Fails(why), Token::Fails(_)) => last = Token::Fails(why),
@@ -200,7 +200,7 @@ fn by_provider(name: &str, providers: &Providers, stage: &Stage<'_, '_>) -> Toke
     }
 }
 
-/// The token, from where a provider looks for it.
+/// Returns the token from the places where a provider expects it.
 fn token<'t>(of: &JwtProvider, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
     let after = |value: &'t str, prefix: &str| {
         let rest = value.find(prefix).and_then(|at| value.get(at + prefix.len()..))?;
@@ -227,12 +227,12 @@ fn cookie<'t>(name: &str, stage: &'t Stage<'_, '_>) -> Option<&'t str> {
     pairs.filter_map(|pair| pair.trim().split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value.trim_matches('"'))
 }
 
-/// Stands for a token that somebody has.
+/// The placeholder for a token.
 const ANY_TOKEN: &str = "$TOKEN";
-/// Stands for a user's name and password, as they are sent.
+/// The placeholder for an encoded user name and password.
 const ANY_PASSWORD: &str = "$CREDENTIALS";
 
-/// Three parts, of which the first two are JSON in base64.
+/// Whether a text has three parts, the first two of which are JSON in base64.
 fn is_token(text: &str) -> bool {
     if text == ANY_TOKEN {
         return true;
@@ -248,7 +248,7 @@ pub(super) fn basic(filter: &HttpFilter, of: &BasicAuth, stage: &Stage<'_, '_>) 
         return if of.allow_missing {
             Verdict::passes("allows requests without a password")
         } else {
-            lacking(
+            missing_credential_answer(
                 "a user name and a password are required, and the request has none",
                 Some(Credential::header(&name, format!("Basic {ANY_PASSWORD}"))),
             )
@@ -303,10 +303,10 @@ pub(super) fn oauth2(filter: &HttpFilter, of: &OAuth2, stage: &Stage<'_, '_>) ->
     }
 }
 
-/// The client comes back with a code, which is changed for a token.
+/// The client returns with a code, which is exchanged for a token.
 fn login_ends(filter: &HttpFilter, of: &OAuth2Config) -> Verdict {
     let cluster = of.token_endpoint.as_ref().and_then(cluster_of_uri);
-    asked(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401))
+    query_service(filter, cluster, "exchanges the authorization code of the login, and answers with a redirect", Some(401))
 }
 
 fn redirect(location: String, why: &str) -> Verdict {

@@ -1,8 +1,6 @@
-//! What becomes of a request in an Application Gateway, as facts that can be compared with those of another.
+//! Describes what an Application Gateway does with a request as comparable facts. Names of parts are left out; their content is included.
 //!
-//! Names of parts do not count; what they hold does.
-//!
-//! What must not be here: which requests are looked at.
+//! Does not choose requests; see `requests`.
 
 use super::AppGatewaySide;
 use alloc::collections::BTreeMap;
@@ -12,16 +10,16 @@ use alloc::vec::Vec;
 use chancery_app_gateway::route::{Ending, Journey};
 use chancery_text::{Node, Value, to_json};
 
-/// A fact: its value, and where it stands in the document.
+/// A fact: its value, and its place in the document.
 pub(super) struct Fact {
     pub(super) value: String,
-    /// The part that holds it, where its name says more than the value. Names by themselves make no difference.
+    /// The part that holds the value, if its name is more readable than the value. Names alone make no difference.
     pub(super) held_by: Option<String>,
     pub(super) pointer: Option<String>,
 }
 
 impl Fact {
-    /// In the words of a report.
+    /// The fact as the report shows it.
     pub(super) fn words(&self) -> String {
         match &self.held_by {
             Some(part) if self.value.is_empty() => part.clone(),
@@ -31,16 +29,16 @@ impl Fact {
     }
 }
 
-/// Facts by what they tell.
+/// Facts by their label.
 pub(super) type Behaviour = BTreeMap<String, Fact>;
 
-/// Fields of settings that are reported in other words.
-const TOLD: &[&str] = &["hostName", "path", "pickHostNameFromBackendAddress", "port", "protocol"];
+/// Fields of settings that the report shows under another label.
+const LABELLED: &[&str] = &["hostName", "path", "pickHostNameFromBackendAddress", "port", "protocol"];
 
-/// Fields of listeners that say which requests come to them.
-const PLACE: &[&str] = &["frontendIPConfiguration", "frontendPort", "hostName", "hostNames", "protocol", "requireServerNameIndication"];
+/// Fields of listeners that select requests.
+const SELECTORS: &[&str] = &["frontendIPConfiguration", "frontendPort", "hostName", "hostNames", "protocol", "requireServerNameIndication"];
 
-/// The parts of a side by list and name, so that each is found at once.
+/// The parts of a side by list and name.
 pub(super) struct Facts<'a> {
     parts: BTreeMap<(&'static str, &'a str), (usize, &'a Node)>,
 }
@@ -67,7 +65,7 @@ impl<'a> Facts<'a> {
         Self { parts }
     }
 
-    /// What a journey shows.
+    /// Returns the facts of a journey.
     pub(super) fn behaviour(&self, journey: &Journey, is_https: bool) -> Behaviour {
         let mut out = Behaviour::new();
         let rule = self.place(journey);
@@ -99,7 +97,7 @@ impl<'a> Facts<'a> {
         }
         if let Some(taken) = &journey.taken {
             if is_https {
-                self.fields("httpListeners", &taken.listener, "listener", PLACE, &mut out);
+                self.fields("httpListeners", &taken.listener, "listener", SELECTORS, &mut out);
             }
             if let Some(rewrites) = &taken.rewrites {
                 self.fields("rewriteRuleSets", rewrites, "rewrites", &[], &mut out);
@@ -111,14 +109,14 @@ impl<'a> Facts<'a> {
             if matches!(journey.ending, Ending::Forwarded { .. })
                 && let Some(settings) = self.settings(journey)
             {
-                self.fields("backendHttpSettingsCollection", &settings, "settings", TOLD, &mut out);
+                self.fields("backendHttpSettingsCollection", &settings, "settings", LABELLED, &mut out);
                 self.probe(&settings, &mut out);
             }
         }
         out
     }
 
-    /// The most exact part that took the request.
+    /// Returns the most specific part that handled the request.
     pub(super) fn place(&self, journey: &Journey) -> Option<String> {
         let taken = journey.taken.as_ref()?;
         let rule = self.parts.get(&("requestRoutingRules", taken.rule.as_str()))?;
@@ -141,7 +139,7 @@ impl<'a> Facts<'a> {
         self.parts.get(&(list, name)).map(|(at, _)| format!("/properties/{list}/{at}"))
     }
 
-    /// The name of the settings by which a request is forwarded.
+    /// Returns the name of the settings that a request is forwarded with.
     fn settings(&self, journey: &Journey) -> Option<String> {
         let place = self.place(journey)?;
         let mut steps = place.split('/').skip(2);
@@ -164,7 +162,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// All fields of a part, each a fact. Parts are as deep as the reader lets documents be.
+    /// Adds every field of a part as a fact. Readers limit the depth of documents.
     fn fields(&self, list: &'static str, name: &str, word: &str, without: &[&str], out: &mut Behaviour) {
         let Some((at, part)) = self.parts.get(&(list, name)) else { return };
         let Some(fields) = part.get("properties").and_then(Node::as_object) else { return };
@@ -189,7 +187,7 @@ fn leaves(path: &str, pointer: &str, node: &Node, out: &mut Behaviour) {
         }
         Value::Null => {}
         _ => {
-            // Ids differ by the gateway that they are of.
+            // Ids of two gateways differ in the gateway's own id.
             let value =
                 node.as_str().filter(|text| text.starts_with("/subscriptions/")).map_or_else(|| to_json(node, false), |id| last(id).to_string());
             out.insert(path.to_string(), Fact { value, held_by: None, pointer: Some(pointer.to_string()) });
@@ -197,7 +195,7 @@ fn leaves(path: &str, pointer: &str, node: &Node, out: &mut Behaviour) {
     }
 }
 
-/// The name that an id ends with.
+/// The last name of an id.
 fn last(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()
 }

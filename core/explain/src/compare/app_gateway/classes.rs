@@ -1,6 +1,5 @@
-//! Hosts and paths in classes that no matcher of either gateway tells apart, with a witness of each.
-//!
-//! What must not be here: what becomes of a witness.
+//! Divides hosts and paths into classes that the matchers of both gateways cannot distinguish, each with a witness. Does not route witnesses; see
+//! `requests`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,24 +8,23 @@ use alloc::vec::Vec;
 use chancery_app_gateway::route::glob;
 use chancery_text::Str;
 
-/// A host that no configuration has.
+/// A host that no configuration contains.
 const UNKNOWN_HOST: &str = "elsewhere.invalid";
 
-/// What no pattern goes on with.
+/// A segment that no pattern contains.
 const FRESH: &str = "chancery-other";
 
-/// Of more patterns, not every pair is looked at.
+/// With more patterns, pairs are not examined.
 const MOST_PATTERNS: usize = 200;
 
-/// Hosts in classes.
 pub(super) struct Hosts {
-    /// A host of each class, and the pattern that the class is named by; none for all other hosts.
+    /// A host of each class, and the pattern that names the class; no pattern for all other hosts.
     pub(super) witnesses: Vec<(String, Option<String>)>,
-    /// Whether hosts may be missing that several patterns take.
+    /// Whether hosts that match several patterns may be missing.
     pub(super) is_partial: bool,
 }
 
-/// Hosts as patterns tell them apart.
+/// Divides hosts by patterns.
 pub(super) fn hosts(patterns: &BTreeSet<String>) -> Hosts {
     let (wild, exact): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.contains(['*', '?']));
     let mut witnesses: BTreeMap<String, Option<String>> = exact.into_iter().map(|host| (host.clone(), Some(host.clone()))).collect();
@@ -49,34 +47,33 @@ pub(super) fn hosts(patterns: &BTreeSet<String>) -> Hosts {
     Hosts { witnesses, is_partial: overlaps > 1 || wild.len() > MOST_PATTERNS }
 }
 
-/// A host that a pattern takes.
+/// Returns a host that matches a pattern.
 fn filled(pattern: &str) -> String {
     pattern.replace(['*', '?'], "x")
 }
 
-/// A class of paths.
 pub(super) struct PathClass {
-    /// A path of it.
+    /// A path in the class.
     pub(super) witness: String,
-    /// How it is written.
+    /// The pattern of the class.
     pub(super) written: String,
-    /// Narrower classes that are not of it, as they are written.
+    /// The patterns of narrower classes, which do not belong to it.
     pub(super) others: Vec<String>,
 }
 
-/// Paths as patterns tell them apart.
+/// Divides paths by patterns.
 pub(super) fn paths<'p>(patterns: impl Iterator<Item = &'p Str>) -> Vec<PathClass> {
     let mut literals: BTreeMap<String, bool> = BTreeMap::new();
     for pattern in patterns {
         let lower = pattern.to_lowercase();
         let (literal, is_exact) = lower.strip_suffix('*').map_or((lower.as_str(), true), |literal| (literal, false));
-        // No request has another path.
+        // All paths begin with `/`.
         if literal.starts_with('/') {
             *literals.entry(literal.to_string()).or_default() |= is_exact;
         }
     }
     let written = |literal: &str, is_exact: bool| if is_exact { literal.to_string() } else { format!("{literal}*") };
-    // Of those within another, the others follow.
+    // Excludes only the outermost of the narrower patterns.
     let within = |literal: &str| {
         let mut others: Vec<(&String, bool)> = Vec::new();
         for (other, is_exact) in literals.range(literal.to_string()..).take_while(|(other, _)| other.starts_with(literal)) {
@@ -108,7 +105,7 @@ mod tests {
     use chancery_text::Str;
 
     #[test]
-    fn a_class_of_paths_leaves_out_what_narrower_patterns_take() {
+    fn path_class_excludes_narrower_patterns() {
         let patterns = ["/api*", "/api/*", "/api/v1", "/*"].map(Str::new);
         let found = paths(patterns.iter());
         let told: Vec<_> = found.iter().map(|of| (of.written.as_str(), of.others.join(" "))).collect();

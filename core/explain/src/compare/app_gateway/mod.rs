@@ -1,6 +1,5 @@
-//! What differs between two Application Gateways: their parts, each with its owner, and what becomes of requests.
-//!
-//! What must not be here: resources, and how requests are routed.
+//! Compares two Application Gateways: their parts with their owners, and what happens to requests. Does not compare resources or route requests;
+//! see `chancery_app_gateway`.
 
 mod behaviour;
 mod classes;
@@ -17,25 +16,24 @@ use chancery_base::ir::appgw::Gateway;
 
 /// One side of a comparison.
 pub struct AppGatewaySide<'a> {
-    /// The gateway.
     pub parts: &'a Gateway,
-    /// What made it, and places in its input; `None` for a gateway as Azure has it.
+    /// The gateway in its compilation, and the places of its input; `None` for a gateway as Azure reports it.
     source: Option<(NamedGateway<'a>, &'a Positions<'a>)>,
     viewed: Viewed,
 }
 
 impl<'a> AppGatewaySide<'a> {
-    /// A gateway that follows from an input.
+    /// A gateway that was compiled from an input.
     pub fn new(of: AppGatewayRef<'a>, positions: &'a Positions<'a>) -> Self {
         Self { parts: of.parts, source: Some((of.named, positions)), viewed: Viewed::app_gateway(of.parts) }
     }
 
-    /// A gateway as Azure has it.
+    /// A gateway as Azure reports it.
     pub fn existing(parts: &'a Gateway) -> Self {
         Self { parts, source: None, viewed: Viewed::app_gateway(parts) }
     }
 
-    /// What made a place in the document of its parts.
+    /// Returns the origins of a place in the document of its parts.
     fn origins(&self, pointer: &str) -> Vec<OriginView> {
         let Some((named, positions)) = self.source else { return Vec::new() };
         let made = self.viewed.map.lookup(pointer);

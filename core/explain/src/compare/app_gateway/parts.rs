@@ -1,6 +1,4 @@
-//! The parts that differ, each with its owner.
-//!
-//! What must not be here: what the parts do.
+//! Compares the parts of two Application Gateways and names their owners. Does not compare behaviour; see `requests`.
 
 use super::AppGatewaySide;
 use crate::OriginView;
@@ -13,7 +11,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::appgw::{Gateway, Owner};
 use chancery_text::{Node, Value};
 
-/// The lists of parts, in the order of a request, with the word for one of them.
+/// The lists of parts, in the order of a request, each with the word for one part.
 const LISTS: &[(&str, &str)] = &[
     ("frontendIPConfigurations", "address"),
     ("frontendPorts", "port"),
@@ -30,12 +28,11 @@ const LISTS: &[(&str, &str)] = &[
     ("authenticationCertificates", "authentication certificate"),
 ];
 
-/// A part that stays as it is, because others own it.
+/// A part that does not change, because others own it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct KeptPart {
-    /// What it is.
+    /// The word for such a part.
     pub kind: &'static str,
-    /// Its name.
     pub name: String,
 }
 
@@ -56,7 +53,7 @@ pub fn compare_app_gateways(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
                 }),
                 Some((now, other)) => {
                     let now = format!("/properties/{list}/{now}");
-                    let fields: Vec<_> = chosen(list, node, other)
+                    let fields: Vec<_> = differences_of_input(list, node, other)
                         .map(|found| {
                             let from = |side: &AppGatewaySide<'_>, part: &str, has: bool| -> Option<OriginView> {
                                 has.then(|| side.origins(&format!("{part}{}", found.pointer)).into_iter().next()).flatten()
@@ -88,18 +85,18 @@ pub fn compare_app_gateways(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
     out
 }
 
-/// Fields that Azure writes, and that nobody sets.
+/// Fields that Azure writes and users do not set.
 const OF_AZURE: &[&str] = &["etag", "type", "provisioningState", "resourceGroup", "resourceGuid"];
 
-/// Lists, in the properties of a part, of the parts that refer to it. Azure writes them.
+/// Lists in a part that name the parts that refer to it. Azure writes them.
 const REFERRERS: &[&str] =
     &["requestRoutingRules", "urlPathMaps", "pathRules", "httpListeners", "backendHttpSettings", "backendIPConfigurations", "urlPathMapPathRules"];
 
-/// What Azure shows of a certificate, and what it takes instead. It never shows the key.
+/// Fields of certificates: Azure shows other fields than it accepts, and never shows the key.
 const OF_CERTIFICATE: &[&str] = &["data", "password", "publicCertData"];
 
-/// The differences between two parts that somebody chose: without what Azure writes into every part that it shows.
-fn chosen<'a>(list: &'a str, before: &'a Node, after: &'a Node) -> impl Iterator<Item = FoundDifference<'a>> {
+/// Returns the differences between two parts, without those that Azure causes by adding fields.
+fn differences_of_input<'a>(list: &'a str, before: &'a Node, after: &'a Node) -> impl Iterator<Item = FoundDifference<'a>> {
     differences(before, after).into_iter().filter(move |found| !is_of_azure(list, found))
 }
 
@@ -107,7 +104,7 @@ fn is_of_azure(list: &str, found: &FoundDifference<'_>) -> bool {
     let name = found.pointer.rsplit('/').next().unwrap_or_default();
     let only = match (found.before, found.after) {
         (Some(before), Some(after)) => {
-            // Azure keeps the letters of an id as somebody first wrote them, and compares without their case.
+            // Azure keeps the first spelling of an id and compares ids case-insensitively.
             let ids = (name == "id").then(|| before.as_str().zip(after.as_str())).flatten();
             return ids.is_some_and(|(before, after)| before.eq_ignore_ascii_case(after));
         }
@@ -119,7 +116,7 @@ fn is_of_azure(list: &str, found: &FoundDifference<'_>) -> bool {
     OF_AZURE.contains(&name) || is_referrers || list == "sslCertificates" && OF_CERTIFICATE.contains(&name) || is_off(only)
 }
 
-/// Whether a value says no more than that there is none: Azure writes defaults out.
+/// Whether a value is an explicit default: Azure writes defaults out.
 fn is_off(node: &Node) -> bool {
     match &node.value {
         Value::Null | Value::Bool(false) | Value::Int(0) => true,
@@ -133,7 +130,7 @@ fn is_off(node: &Node) -> bool {
     }
 }
 
-/// The parts that others own and that stay as they are.
+/// Returns the parts that others own and that do not change.
 #[must_use]
 pub fn parts_of_others(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) -> Vec<KeptPart> {
     let owners = owners(after.parts);
@@ -141,7 +138,8 @@ pub fn parts_of_others(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) 
     for (list, kind) in LISTS {
         let [old, new] = [named(before, list), named(after, list)];
         let is_kept = |name: &str, node: &Node| {
-            owners.get(&(*list, name)) == Some(&Owner::Others) && old.get(name).is_some_and(|(_, before)| chosen(list, before, node).next().is_none())
+            owners.get(&(*list, name)) == Some(&Owner::Others)
+                && old.get(name).is_some_and(|(_, before)| differences_of_input(list, before, node).next().is_none())
         };
         out.extend(new.iter().filter(|(name, (_, node))| is_kept(name, node)).map(|(name, _)| KeptPart { kind, name: name.to_string() }));
     }

@@ -1,9 +1,9 @@
-//! Requests that two Application Gateways treat differently.
+//! Finds requests that two Application Gateways treat differently.
 //!
-//! The space of requests is parted by what listeners and path maps of both sides tell apart: address and port, host, path. Of each part a witness goes
-//! through both, and what becomes of it is compared.
+//! It divides requests by everything that listeners and path maps of either side distinguish: address and port, host, path. It sends a witness of
+//! each class through both sides and compares the results.
 //!
-//! What must not be here: how a request is routed.
+//! Does not route requests; see `chancery_app_gateway`.
 
 use super::AppGatewaySide;
 use super::behaviour::{Behaviour, Fact, Facts};
@@ -19,16 +19,16 @@ use chancery_base::ir::appgw::FrontendType;
 use chancery_envoy::simulate::Request;
 use chancery_text::Str;
 
-/// At most this many places are given of one change.
+/// At most this many places are listed for one change.
 const MOST_PLACES: usize = 100;
 
-/// Compares what becomes of requests.
+/// Compares what happens to requests.
 #[must_use]
 pub fn app_gateway_requests(before: &AppGatewaySide<'_>, after: &AppGatewaySide<'_>) -> Requests {
     let sides = [before, after].map(|side| Way { side, router: Router::new(side.parts), facts: Facts::of(side) });
     let mut doors: BTreeMap<(FrontendType, i64), Place> = BTreeMap::new();
     for (at, side) in sides.iter().enumerate() {
-        for door in side.router.doors() {
+        for door in side.router.served_listeners() {
             let place = doors.entry((door.frontend, door.port)).or_default();
             place.is_https[at] |= door.is_https;
             place.is_open[at] = true;
@@ -38,16 +38,16 @@ pub fn app_gateway_requests(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
     let has_https = doors.values().any(|place| place.is_https.contains(&true));
     let mut work = Work { sides, groups: BTreeMap::new(), compared: 0, has_https };
     let mut limits = Vec::from([
-        "This follows Azure's documentation; no Application Gateway was asked. Certificates were compared by their names, rewrites by what they say."
+        "This follows Azure's documentation; no Application Gateway was queried. Certificates were compared by their names, rewrites by what they say."
             .to_string(),
     ]);
     for ((frontend, port), place) in &doors {
         let hosts = hosts(&place.hosts);
         for (host, named) in &hosts.witnesses {
-            work.host(Spot { frontend: *frontend, port: *port, place, host, named: named.as_deref() });
+            work.host(HostClass { frontend: *frontend, port: *port, place, host, named: named.as_deref() });
         }
         if hosts.is_partial {
-            limits.push(format!("Hosts at port {port} that three or more patterns take at once were not tried."));
+            limits.push(format!("Hosts at port {port} that match three or more patterns were not tried."));
         }
     }
     let compared = work.compared;
@@ -55,7 +55,7 @@ pub fn app_gateway_requests(before: &AppGatewaySide<'_>, after: &AppGatewaySide<
     Requests { changes: work.finish(), compared, complete, limits }
 }
 
-/// An address and port: what either side has there.
+/// An address and port, with the listeners of both sides.
 #[derive(Default)]
 struct Place {
     is_open: [bool; 2],
@@ -71,7 +71,7 @@ struct Way<'s, 'a> {
 
 /// A class of hosts at a port.
 #[derive(Clone, Copy)]
-struct Spot<'w> {
+struct HostClass<'w> {
     frontend: FrontendType,
     port: i64,
     place: &'w Place,
@@ -83,12 +83,12 @@ struct Work<'s, 'a> {
     sides: [Way<'s, 'a>; 2],
     groups: BTreeMap<(u8, String), (RequestChange, BTreeSet<RequestPlace>)>,
     compared: usize,
-    /// Whether some port of either side speaks HTTPS.
+    /// Whether any port of either side uses HTTPS.
     has_https: bool,
 }
 
 impl Work<'_, '_> {
-    fn host(&mut self, spot: Spot<'_>) {
+    fn host(&mut self, spot: HostClass<'_>) {
         let asked = Asked { frontend: spot.frontend, port: spot.port, host: spot.host, path: "/", query: None };
         let patterns: Vec<Str> = self.sides.iter().flat_map(|side| side.router.paths(&asked)).collect();
         for class in paths(patterns.iter()) {
@@ -96,7 +96,7 @@ impl Work<'_, '_> {
         }
     }
 
-    fn path(&mut self, spot: Spot<'_>, class: &PathClass) {
+    fn path(&mut self, spot: HostClass<'_>, class: &PathClass) {
         let path = class.witness.as_str();
         let asked = Asked { frontend: spot.frontend, port: spot.port, host: spot.host, path, query: Some("q=1") };
         let journeys = [0, 1].map(|at| self.sides[at].router.take(&asked));
@@ -122,7 +122,7 @@ impl Work<'_, '_> {
             before: places[0].clone(),
             after: places[1].clone(),
         };
-        // The path that arrives differs with the path that is asked for.
+        // The upstream path depends on the requested path, so it is not part of the key.
         let key: String = differences
             .iter()
             .map(|of| match of.what.as_str() {
@@ -154,7 +154,7 @@ impl Work<'_, '_> {
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         let mut out: Vec<Difference> = names
             .into_iter()
-            // Where it ends otherwise, the rest follows from that.
+            // If the outcome differs, the other differences follow from it.
             .filter(|what| !is_other || what.as_str() == "outcome")
             .filter_map(|what| {
                 let [before, after] = [old, new].map(|of| of.get(what));
@@ -171,7 +171,7 @@ impl Work<'_, '_> {
         let ending = ending_of(&journey);
         let origins = pointer.as_ref().map(|pointer| self.sides[at].side.origins(pointer)).unwrap_or_default();
         Answer {
-            told: describe_ending(&journey),
+            summary: describe_ending(&journey),
             outcome: ending.outcome,
             status: ending.status,
             location: ending.location,
@@ -199,8 +199,8 @@ impl Work<'_, '_> {
     }
 }
 
-/// A request that somebody can send.
-fn witness(spot: Spot<'_>, path: &str, ports: [Option<u32>; 2]) -> Option<Witness> {
+/// Builds a request that a client can send.
+fn witness(spot: HostClass<'_>, path: &str, ports: [Option<u32>; 2]) -> Option<Witness> {
     let is_https = spot.place.is_https.iter().any(|is_https| *is_https);
     let (scheme, usual) = if is_https { ("https", 443) } else { ("http", 80) };
     let port = if spot.port == usual { String::new() } else { format!(":{}", spot.port) };

@@ -26,8 +26,8 @@ fn changed(before: &str, after: &str) -> Requests {
     app_gateway_requests(&old, &new)
 }
 
-/// What differs, each as `REQUESTS: WHAT`.
-fn told(requests: &Requests) -> Vec<String> {
+/// The differences, each as `REQUESTS: LABEL`.
+fn described(requests: &Requests) -> Vec<String> {
     let one = |change: &crate::compare::RequestChange| {
         let what: Vec<&str> = change.differences.iter().map(|of| of.what.as_str()).collect();
         alloc::format!("{}: {}", change.requests, what.join(", "))
@@ -36,43 +36,43 @@ fn told(requests: &Requests) -> Vec<String> {
 }
 
 #[test]
-fn the_same_input_changes_no_request() {
+fn same_input_changes_no_request() {
     let requests = changed(PATHS, PATHS);
-    assert!(requests.is_empty(), "{:#?}", told(&requests));
+    assert!(requests.is_empty(), "{:#?}", described(&requests));
     assert!(requests.compared >= 6, "{}", requests.compared);
 }
 
 #[test]
-fn a_path_that_leads_elsewhere_is_told_with_the_line() {
+fn changed_path_is_reported_with_its_line() {
     let after = PATHS.replacen("path: /api/v2/", "path: /api/v3/", 1);
     let requests = changed(PATHS, &after);
-    // /api/v2/ still leads to the same pool, by the next path.
-    assert!(requests.is_empty(), "{:#?}", told(&requests));
+    // /api/v2/ still reaches the same pool, by another path rule.
+    assert!(requests.is_empty(), "{:#?}", described(&requests));
     let after = PATHS.replacen("name: api\n            port:", "name: web\n            port:", 1);
     let requests = changed(PATHS, &after);
-    assert!(requests.is_empty(), "both pools hold the same address: {:#?}", told(&requests));
+    assert!(requests.is_empty(), "both pools hold the same address: {:#?}", described(&requests));
     let (web, api) = PATHS.split_at(PATHS.rfind("10.1.0.4").expect("the address"));
     let after = alloc::format!("{web}{}", api.replace("10.1.0.4", "10.1.0.9"));
     let requests = changed(PATHS, &after);
-    let told = told(&requests);
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0].contains("shop.example.com/api/*") && told[0].contains("addresses"), "{told:#?}");
-    assert!(!told[0].contains("shop.example.com/*"), "{told:#?}");
+    let described = described(&requests);
+    assert_eq!(described.len(), 1, "{described:#?}");
+    assert!(described[0].contains("shop.example.com/api/*") && described[0].contains("addresses"), "{described:#?}");
+    assert!(!described[0].contains("shop.example.com/*"), "{described:#?}");
     let difference = &requests.changes[0].differences[0];
     assert!(difference.after_from.as_ref().is_some_and(|from| from.span.is_some()), "{difference:#?}");
 }
 
 #[test]
-fn a_host_that_is_gone_is_answered_404() {
+fn removed_host_is_answered_404() {
     let after = PATHS.replace("host: shop.example.com", "host: store.example.com");
     let requests = changed(PATHS, &after);
-    let ends: Vec<&str> = requests.changes.iter().map(|change| change.after.told.as_str()).collect();
+    let ends: Vec<&str> = requests.changes.iter().map(|change| change.after.summary.as_str()).collect();
     assert!(ends.iter().any(|end| end.contains("404")), "{ends:?}");
-    assert!(told(&requests).iter().any(|of| of.starts_with("shop.example.com")), "{:#?}", told(&requests));
+    assert!(described(&requests).iter().any(|of| of.starts_with("shop.example.com")), "{:#?}", described(&requests));
 }
 
 #[test]
-fn a_setting_of_the_backend_changes_requests_too() {
+fn backend_setting_changes_requests() {
     let after = PATHS.replace("health-probe-path: \"/healthz\"", "request-timeout: \"7\"");
     let requests = changed(PATHS, &after);
     let what: Vec<&str> = requests.changes.iter().flat_map(|change| &change.differences).map(|of| of.what.as_str()).collect();
@@ -80,11 +80,11 @@ fn a_setting_of_the_backend_changes_requests_too() {
 }
 
 #[test]
-fn settings_of_a_path_are_those_of_its_own_backend() {
+fn path_uses_settings_of_its_backend() {
     let both = PATHS.replace("health-probe-path: \"/healthz\"", "request-timeout: \"7\"");
     let requests = changed(PATHS, &both);
-    let paths: Vec<String> = told(&requests);
-    assert!(paths.iter().any(|told| told.contains("/api") && told.contains("settings.requestTimeout")), "{paths:#?}");
+    let paths: Vec<String> = described(&requests);
+    assert!(paths.iter().any(|described| described.contains("/api") && described.contains("settings.requestTimeout")), "{paths:#?}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn parts_have_an_owner() {
 }
 
 #[test]
-fn what_azure_writes_into_every_part_is_no_difference() {
+fn fields_added_by_azure_are_not_differences() {
     let gateway = |part: &str| {
         let text = alloc::format!("{{\"properties\": {{\"frontendPorts\": [{part}]}}}}");
         let root = parse(&text, &Limits::default()).root.expect("a document");

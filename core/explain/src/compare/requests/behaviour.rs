@@ -1,12 +1,12 @@
-//! What becomes of one request on both sides, compared.
+//! Compares what happens to one request on both sides.
 //!
-//! Headers and policies are compared as routes say them, and not as the witness happens to meet them: a header that is removed counts though the
-//! witness does not have it.
+//! Headers and policies are compared as routes configure them, not as they affect the witness: a removed header differs even if the witness does
+//! not have it.
 //!
-//! What must not be here: settings that apply to more than a route.
+//! Does not compare settings that apply to more than one route; see `frames`.
 
 use super::difference::{End, FieldDifference, Scene, end, pointer};
-use super::report::told;
+use super::report::describe_result;
 use super::residue::residue;
 use super::work::Work;
 use super::{frames, reach};
@@ -19,7 +19,7 @@ use chancery_envoy::simulate::{HeaderAction, Simulation, header_action, path_wor
 use pb::base::HeaderValueOption;
 use pb::route::{Route, route::Action};
 
-/// What differs.
+/// Returns the differences for a request.
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulations: &[Simulation; 2]) -> Vec<FieldDifference> {
     let [old, new] = simulations;
     let ends = [end(old), end(new)];
@@ -29,9 +29,9 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
         let of = |simulation: &Simulation| format!("{} {}", simulation.outcome.name(), simulation.status.unwrap_or_default());
         out.push(FieldDifference {
             what: "outcome".to_owned(),
-            before: Some(told(old, &before)),
-            after: Some(told(new, &after)),
-            // A virtual host that only one side has is reported as a whole; all else by what was written for it.
+            before: Some(describe_result(old, &before)),
+            after: Some(describe_result(new, &after)),
+            // A virtual host that only one side has is reported as a whole; other differences by the route that was written.
             alike: Some(match scene.hosts.each_ref() {
                 [Some((host, _)), None] | [None, Some((host, _))] => format!("host {} {}", scene.hosts[0].is_some(), host.name),
                 _ => format!("{} {} {}", of(old), of(new), work.written_for(simulations).unwrap_or_default()),
@@ -44,7 +44,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
         return out;
     }
     let written = [scene.route(0, old), scene.route(1, new)];
-    let routes = written.clone().map(|route| route.map(|(route, pointer)| (frames::with_headers_of_its_only_share(route), pointer)));
+    let routes = written.clone().map(|route| route.map(|(route, pointer)| (frames::with_headers_of_only_share(route), pointer)));
     let routes = routes.each_ref().map(|route| route.as_ref().map(|(route, pointer)| (&**route, pointer.clone())));
     let at = |side: usize, field: &str| match routes.get(side) {
         Some(Some((_, pointer))) => Some(format!("{pointer}{field}")),
@@ -99,12 +99,12 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulation
     if work.options.routes_only {
         policies(simulations, &mut say);
     } else {
-        rest(work, simulations, &routes, &mut out);
+        compare_remaining_fields(work, simulations, &routes, &mut out);
     }
     out
 }
 
-/// The field that says where requests go.
+/// Returns the name of the field that selects the target.
 fn specifier(route: Option<&(&Route, String)>) -> &'static str {
     use pb::route::route_action::ClusterSpecifier;
     match route.map(|(route, _)| &route.action) {
@@ -116,7 +116,7 @@ fn specifier(route: Option<&(&Route, String)>) -> &'static str {
     }
 }
 
-/// How a route makes a path of another: what all its requests have in common.
+/// Describes how a route rewrites paths, in a form that all its requests share.
 fn rewriting(route: &Route) -> String {
     let matched = route.r#match.as_ref().map(path_words).unwrap_or_default();
     let how = match &route.action {
@@ -137,7 +137,7 @@ fn names(of: &[String]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Headers that differ, with what is done to each.
+/// Returns headers that differ, with their old and new operations.
 fn headers(old: &[HeaderValueOption], new: &[HeaderValueOption]) -> Vec<(String, Option<String>, Option<String>)> {
     let words = |all: &[HeaderValueOption], name: &str| {
         let all = all.iter().filter(|of| of.header.as_ref().is_some_and(|header| header.key.eq_ignore_ascii_case(name)));
@@ -163,7 +163,7 @@ fn headers(old: &[HeaderValueOption], new: &[HeaderValueOption]) -> Vec<(String,
     all.into_iter().map(|name| (words(old, &name), words(new, &name), name)).map(|(before, after, name)| (name, before, after)).collect()
 }
 
-/// Policies of routes in words.
+/// Compares the policies of routes.
 fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2], Option<String>, Option<String>, Option<String>)) {
     let [old, new] = simulations;
     for (name, field) in [("retry_policy", "/route/retry_policy"), ("hash_policy", "/route/hash_policy"), ("cors", "/typed_per_filter_config")] {
@@ -177,8 +177,13 @@ fn policies(simulations: &[Simulation; 2], say: &mut impl FnMut(&str, [&str; 2],
     say("connection to the upstream", ["/route/cluster"; 2], tls(old).or(Some("plain text".into())), tls(new).or(Some("plain text".into())), None);
 }
 
-/// Every other field of the route, and of the clusters that are reached.
-fn rest(work: &mut Work<'_, '_>, simulations: &[Simulation; 2], routes: &[Option<(&Route, String)>; 2], out: &mut Vec<FieldDifference>) {
+/// Compares all other fields of the routes, and of the clusters that they reach.
+fn compare_remaining_fields(
+    work: &mut Work<'_, '_>,
+    simulations: &[Simulation; 2],
+    routes: &[Option<(&Route, String)>; 2],
+    out: &mut Vec<FieldDifference>,
+) {
     if let [Some((before, old)), Some((after, new))] = routes {
         let same = |a: &str, b: &str| work.same_cluster(a, b);
         for of in residue(&frames::route(before), &frames::route(after), &[], &same) {

@@ -1,15 +1,16 @@
-//! Requests whose way chance decides: routes that take a share of the requests, of which the next takes the rest.
+//! Compares requests that are routed at random: routes that match a share of the requests, and leave the rest to later routes.
 //!
-//! Envoy draws one number for a request, and every such route looks at the same one. What is compared is what all draws together reach,
-//! so that shares may be written as several routes or as the weights of one.
+//! Envoy draws one number per request, and every such route uses it. The results of all draws are compared together, so that several routes with
+//! shares equal one route with weights.
 //!
-//! What must not be here: shares that one route gives to several clusters, which every simulation tells.
+//! Does not handle shares that one route gives to several clusters; every simulation reports those.
 
 use super::behaviour;
+use super::both::Both;
 use super::difference::{FieldDifference, Scene, pointer};
 use super::place;
 use super::reach;
-use super::work::{Both, Work};
+use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -19,17 +20,17 @@ use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Credential, Outcome, Simulation, fraction, percent};
 use pb::route::Route;
 
-/// Draws that all end alike.
+/// Draws with the same result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Draw {
-    /// One of them; none where chance has no say.
+    /// One of the draws; `None` if no route depends on chance.
     seed: Option<u64>,
-    /// How many they are, of one.
+    /// Their fraction of all draws.
     weight: f64,
 }
 
 impl Draw {
-    /// A request with this draw.
+    /// Returns a request with this draw.
     pub(super) fn of(self, both: &Both) -> Both {
         let mut both = both.clone();
         both.request.seed = self.seed;
@@ -37,7 +38,7 @@ impl Draw {
     }
 }
 
-/// The draws that some routes of both sides tell apart.
+/// Returns the draws that some routes of either side distinguish.
 pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &mut Work<'_, '_>) -> Vec<Draw> {
     let mut edges = BTreeSet::from([0]);
     let mut whole = None;
@@ -47,9 +48,8 @@ pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &
             matchers.map(|of| fraction(of, &side.config.runtime)).filter(|(numerator, denominator)| numerator < denominator)
         {
             if *whole.get_or_insert(denominator) != denominator {
-                work.cut(
-                    "Where some routes match shares in percent and others in other fractions, both were compared as if one random number decided.",
-                );
+                work.budget
+                    .cut("If some routes match shares in percent and others in other fractions, both were compared as if one random number decided.");
             }
             edges.insert(numerator);
         }
@@ -60,9 +60,9 @@ pub(super) fn draws(routes: [&[Route]; 2], candidates: &[Vec<usize>; 2], work: &
     starts.iter().zip(ends).map(|(start, end)| Draw { seed: Some(*start), weight: (end - start) as f64 / whole as f64 }).collect()
 }
 
-/// Holds what becomes of a request on both sides against each other, over all draws, and adds what differs. What a filter of either side wants the
-/// client to show, where it answers because the request does not.
-pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], both: &Both, draws: &[Draw]) -> Option<Credential> {
+/// Compares the results of a request on both sides over all draws, and adds the differences. Returns the credential that a filter of either side
+/// requires, if it rejects the request without one.
+pub(super) fn compare_draws<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], both: &Both, draws: &[Draw]) -> Option<Credential> {
     let all: Vec<(Both, [Simulation; 2])> = draws
         .iter()
         .map(|draw| {
@@ -72,7 +72,7 @@ pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[St
         })
         .collect();
     if all.len() > 1 && all.iter().flat_map(|(_, simulations)| simulations).all(|of| of.outcome == Outcome::Forward) {
-        together(work, scene, domains, &all, draws);
+        compare_together(work, scene, domains, &all, draws);
         return None;
     }
     for ((both, simulations), draw) in all.iter().zip(draws) {
@@ -88,8 +88,8 @@ pub(super) fn show<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[St
     all.into_iter().flat_map(|(_, simulations)| simulations).find_map(|simulation| simulation.lacks)
 }
 
-/// What all draws reach, and how each of that is reached.
-fn together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], all: &[(Both, [Simulation; 2])], draws: &[Draw]) {
+/// Compares the results of all draws together.
+fn compare_together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], all: &[(Both, [Simulation; 2])], draws: &[Draw]) {
     let Some((first, simulations)) = all.first() else { return };
     let [before, after] = [0, 1].map(|side| {
         let each = all.iter().zip(draws).filter_map(|((_, simulations), draw)| Some((simulations.get(side)?, draw.weight)));
@@ -102,7 +102,7 @@ fn together<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, domains: &[String], 
         let met = FieldDifference { what: "clusters".to_owned(), before: Some(before), after: Some(after), alike: None, pointers };
         work.add(Vec::from([met]), place::of_request(scene, simulations, domains, first), first, simulations);
     }
-    // Of what both sides reach: whether it is reached in the same way.
+    // For results that both sides reach: compares how they are reached.
     let mut done = BTreeSet::new();
     for (both, [old, _]) in all {
         let reached = work.reached_by(0, old);

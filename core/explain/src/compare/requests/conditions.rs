@@ -1,9 +1,9 @@
-//! What routes ask of a request besides its path: methods, headers, query parameters, cookies, certificates. Each is a dimension
-//! with the values that its matchers tell apart.
+//! Derives the conditions of routes besides the path: methods, headers, query parameters, cookies, certificates. Each is a dimension with the
+//! values that its matchers distinguish.
 //!
-//! What must not be here: paths.
+//! Does not derive paths; see `paths`.
 
-use super::work::Work;
+use super::budget::Budget;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -19,7 +19,7 @@ use pb::route::header_matcher::HeaderMatchSpecifier;
 use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier;
 use pb::route::{HeaderMatcher, RouteMatch, route_match::PathSpecifier};
 
-/// What routes look at.
+/// A property of requests that routes match.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dimension {
     Method,
@@ -30,16 +30,16 @@ pub(super) enum Dimension {
     ClientCertificate,
 }
 
-/// What a matcher wants of a text.
+/// A condition on a string.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TextMatch {
-    how: How,
+    how: MatchKind,
     text: String,
     any_case: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum How {
+enum MatchKind {
     Exact,
     Prefix,
     Suffix,
@@ -47,7 +47,7 @@ enum How {
     Regex,
 }
 
-/// One value for each dimension: what a request has besides its path.
+/// One value for each dimension: the request's properties besides its path.
 pub(super) type Choice = BTreeMap<Dimension, Option<String>>;
 
 /// At most this many combinations are tried for one path.
@@ -56,56 +56,56 @@ const MOST_TOGETHER: usize = 256;
 const MOST_MATCHERS: usize = 16;
 /// At most this many combined states are visited for one dimension.
 const MOST_STATES: usize = 2_000;
-/// Characters of values, those first that people would write.
+/// Characters of values, the most natural ones first.
 const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZ/:,;=!$'()*+@^|";
-/// Methods that Envoy takes, those first that people would use.
+/// Methods that Envoy accepts, the most common ones first.
 const METHODS: [&str; 10] = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE", "PROPFIND"];
 
 impl TextMatch {
     fn of(of: &StringMatcher) -> Option<Self> {
         let (how, text) = match of.match_pattern.as_ref()? {
-            MatchPattern::Exact(text) => (How::Exact, text),
-            MatchPattern::Prefix(text) => (How::Prefix, text),
-            MatchPattern::Suffix(text) => (How::Suffix, text),
-            MatchPattern::Contains(text) => (How::Contains, text),
-            MatchPattern::SafeRegex(regex) => (How::Regex, &regex.regex),
+            MatchPattern::Exact(text) => (MatchKind::Exact, text),
+            MatchPattern::Prefix(text) => (MatchKind::Prefix, text),
+            MatchPattern::Suffix(text) => (MatchKind::Suffix, text),
+            MatchPattern::Contains(text) => (MatchKind::Contains, text),
+            MatchPattern::SafeRegex(regex) => (MatchKind::Regex, &regex.regex),
             MatchPattern::Custom(_) => return None,
         };
-        Some(Self { how, text: text.clone(), any_case: of.ignore_case && how != How::Regex })
+        Some(Self { how, text: text.clone(), any_case: of.ignore_case && how != MatchKind::Regex })
     }
 
-    fn new(how: How, text: &str) -> Self {
+    fn new(how: MatchKind, text: &str) -> Self {
         Self { how, text: text.to_owned(), any_case: false }
     }
 
-    /// In the words of RE2.
+    /// The condition in RE2 syntax.
     fn regex(&self) -> String {
         let text = regex_syntax::escape(&self.text);
         let flags = if self.any_case { "(?i)" } else { "" };
         match self.how {
-            How::Exact => format!("{flags}{text}"),
-            How::Prefix => format!("{flags}{text}(?s:.*)"),
-            How::Suffix => format!("{flags}(?s:.*){text}"),
-            How::Contains => format!("{flags}(?s:.*){text}(?s:.*)"),
-            How::Regex => self.text.clone(),
+            MatchKind::Exact => format!("{flags}{text}"),
+            MatchKind::Prefix => format!("{flags}{text}(?s:.*)"),
+            MatchKind::Suffix => format!("{flags}(?s:.*){text}"),
+            MatchKind::Contains => format!("{flags}(?s:.*){text}(?s:.*)"),
+            MatchKind::Regex => self.text.clone(),
         }
     }
 
     fn language(&self) -> Result<Language, RegexError> {
-        if self.how == How::Regex { Language::regex(&self.text) } else { Language::plain(&self.regex()) }
+        if self.how == MatchKind::Regex { Language::regex(&self.text) } else { Language::plain(&self.regex()) }
     }
 }
 
-/// What matchers of one dimension ask for.
+/// The matchers of one dimension.
 #[derive(Default)]
 struct DimensionMatches {
-    wanted: BTreeSet<TextMatch>,
-    /// Values that are tried as they are.
+    text_match: BTreeSet<TextMatch>,
+    /// Literal values to try.
     values: BTreeSet<String>,
 }
 
-/// The dimensions of some matchers.
-fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Work<'_, '_>) -> BTreeMap<Dimension, DimensionMatches> {
+/// Collects the dimensions of some matchers.
+fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, budget: &mut Budget) -> BTreeMap<Dimension, DimensionMatches> {
     let mut out: BTreeMap<Dimension, DimensionMatches> = BTreeMap::new();
     for of in matchers {
         for header in &of.headers {
@@ -114,36 +114,37 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
                 ":authority" | "host" => Dimension::Authority,
                 ":scheme" => continue,
                 ":path" => {
-                    work.limits
+                    budget
+                        .limits
                         .insert("Matchers of the pseudo-header :path were tried only with paths that were tried for another reason.".to_owned());
                     continue;
                 }
                 name => Dimension::Header(name.to_owned()),
             };
-            let asked = out.entry(dimension).or_default();
+            let matches = out.entry(dimension).or_default();
             match &header.header_match_specifier {
-                Some(HeaderMatchSpecifier::ExactMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Exact, text))),
-                Some(HeaderMatchSpecifier::PrefixMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Prefix, text))),
-                Some(HeaderMatchSpecifier::SuffixMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Suffix, text))),
-                Some(HeaderMatchSpecifier::ContainsMatch(text)) => drop(asked.wanted.insert(TextMatch::new(How::Contains, text))),
-                Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => drop(asked.wanted.insert(TextMatch::new(How::Regex, &regex.regex))),
-                Some(HeaderMatchSpecifier::StringMatch(matcher)) => asked.wanted.extend(TextMatch::of(matcher)),
+                Some(HeaderMatchSpecifier::ExactMatch(text)) => drop(matches.text_match.insert(TextMatch::new(MatchKind::Exact, text))),
+                Some(HeaderMatchSpecifier::PrefixMatch(text)) => drop(matches.text_match.insert(TextMatch::new(MatchKind::Prefix, text))),
+                Some(HeaderMatchSpecifier::SuffixMatch(text)) => drop(matches.text_match.insert(TextMatch::new(MatchKind::Suffix, text))),
+                Some(HeaderMatchSpecifier::ContainsMatch(text)) => drop(matches.text_match.insert(TextMatch::new(MatchKind::Contains, text))),
+                Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => drop(matches.text_match.insert(TextMatch::new(MatchKind::Regex, &regex.regex))),
+                Some(HeaderMatchSpecifier::StringMatch(matcher)) => matches.text_match.extend(TextMatch::of(matcher)),
                 Some(HeaderMatchSpecifier::RangeMatch(range)) => {
                     let edges = [range.start.checked_sub(1), Some(range.start), range.end.checked_sub(1), Some(range.end)];
-                    asked.values.extend(edges.into_iter().flatten().map(|edge| edge.to_string()));
+                    matches.values.extend(edges.into_iter().flatten().map(|edge| edge.to_string()));
                 }
                 Some(HeaderMatchSpecifier::PresentMatch(_)) | None => {}
             }
         }
         for parameter in &of.query_parameters {
-            let asked = out.entry(Dimension::Query(parameter.name.clone())).or_default();
+            let matches = out.entry(Dimension::Query(parameter.name.clone())).or_default();
             if let Some(QueryParameterMatchSpecifier::StringMatch(matcher)) = &parameter.query_parameter_match_specifier {
-                asked.wanted.extend(TextMatch::of(matcher));
+                matches.text_match.extend(TextMatch::of(matcher));
             }
         }
         for cookie in &of.cookies {
-            let asked = out.entry(Dimension::Cookie(cookie.name.clone())).or_default();
-            asked.wanted.extend(cookie.string_match.as_ref().and_then(TextMatch::of));
+            let matches = out.entry(Dimension::Cookie(cookie.name.clone())).or_default();
+            matches.text_match.extend(cookie.string_match.as_ref().and_then(TextMatch::of));
         }
         if of.grpc.is_some() {
             out.entry(Dimension::Header("content-type".to_owned())).or_default().values.insert("application/grpc".to_owned());
@@ -152,25 +153,25 @@ fn dimensions<'a>(matchers: impl Iterator<Item = &'a RouteMatch>, work: &mut Wor
             out.entry(Dimension::ClientCertificate).or_default();
         }
         if matches!(of.path_specifier, Some(PathSpecifier::ConnectMatcher(_))) {
-            out.entry(Dimension::Method).or_default().wanted.insert(TextMatch::new(How::Exact, "CONNECT"));
+            out.entry(Dimension::Method).or_default().text_match.insert(TextMatch::new(MatchKind::Exact, "CONNECT"));
         }
         if !of.dynamic_metadata.is_empty() || !of.filter_state.is_empty() {
-            work.limits.insert("Dynamic metadata and filter state, which filters set, were assumed to be empty.".to_owned());
+            budget.limits.insert("Dynamic metadata and filter state, which filters set, were assumed to be empty.".to_owned());
         }
         if matches!(of.path_specifier, Some(PathSpecifier::PathMatchPolicy(_))) {
-            work.limits.insert("Routes whose path is matched by an extension were assumed to match nothing.".to_owned());
+            budget.limits.insert("Routes whose path is matched by an extension were assumed to match nothing.".to_owned());
         }
     }
     out
 }
 
-/// The values of a dimension: none, one for every way in which its matchers can match together, perhaps the empty one, and one that none of them
-/// takes.
-fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '_>) -> Vec<Option<String>> {
+/// Returns the values of a dimension: absent, one for every way in which its matchers can match together, possibly the empty string, and one that
+/// none of them matches.
+fn values(dimension: &Dimension, matches: &DimensionMatches, budget: &mut Budget) -> Vec<Option<String>> {
     let mut out: Vec<Option<String>> = Vec::from([None]);
     match dimension {
         Dimension::Method => {
-            let regexes: Vec<Regex> = asked.wanted.iter().filter_map(|wanted| Regex::new(&wanted.regex()).ok()).collect();
+            let regexes: Vec<Regex> = matches.text_match.iter().filter_map(|text_match| Regex::new(&text_match.regex()).ok()).collect();
             let mut seen = BTreeSet::new();
             for method in METHODS {
                 let ways: Vec<bool> = regexes.iter().map(|regex| regex.is_full_match(method)).collect();
@@ -183,43 +184,44 @@ fn values(dimension: &Dimension, asked: &DimensionMatches, work: &mut Work<'_, '
         Dimension::ClientCertificate => return Vec::from([None, Some(String::new())]),
         _ => {}
     }
-    let exact = asked.wanted.iter().all(|wanted| wanted.how == How::Exact && !wanted.any_case);
+    let exact = matches.text_match.iter().all(|text_match| text_match.how == MatchKind::Exact && !text_match.any_case);
     if exact {
-        out.extend(asked.wanted.iter().map(|wanted| Some(wanted.text.clone())));
-        let other = ["x", "other", "another", "none-of-them"].into_iter().find(|other| asked.wanted.iter().all(|wanted| wanted.text != *other));
+        out.extend(matches.text_match.iter().map(|text_match| Some(text_match.text.clone())));
+        let other =
+            ["x", "other", "another", "none-of-them"].into_iter().find(|other| matches.text_match.iter().all(|text_match| text_match.text != *other));
         out.extend(other.map(|other| Some(other.to_owned())));
     } else {
         let mut languages: Vec<Language> = Vec::new();
-        for wanted in asked.wanted.iter().take(MOST_MATCHERS) {
-            match wanted.language() {
+        for text_match in matches.text_match.iter().take(MOST_MATCHERS) {
+            match text_match.language() {
                 Ok(language) => languages.push(language),
-                Err(why) => drop(work.limits.insert(format!("The regular expression {} was not analysed: {why}.", wanted.text))),
+                Err(why) => drop(budget.limits.insert(format!("The regular expression {} was not analysed: {why}.", text_match.text))),
             }
         }
-        let mut budget = work.states.min(MOST_STATES);
-        let before = budget;
+        let mut states = budget.states.min(MOST_STATES);
+        let before = states;
         let found =
-            texts(&mut languages.iter_mut().collect::<Vec<_>>(), &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
-        work.states -= before - budget;
-        if !found.complete || asked.wanted.len() > MOST_MATCHERS {
-            work.cut("Where many matchers look at one header or parameter, not every combination was tried.");
+            texts(&mut languages.iter_mut().collect::<Vec<_>>(), &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut states);
+        budget.states -= before - states;
+        if !found.complete || matches.text_match.len() > MOST_MATCHERS {
+            budget.cut("If many matchers apply to one header or parameter, not every combination was tried.");
         }
         out.extend(found.found.into_values().map(Some));
     }
-    out.extend(asked.values.iter().cloned().map(Some));
+    out.extend(matches.values.iter().cloned().map(Some));
     // Every request has an authority.
     out.retain(|value| *dimension != Dimension::Authority || value.as_ref().is_none_or(|value| !value.is_empty()));
     out
 }
 
-/// What requests of one path may have besides: every combination, or, where there are too many, each value by itself, and what each route,
-/// and each two of them, ask for.
-pub(super) fn choices(matchers: &[&RouteMatch], work: &mut Work<'_, '_>) -> Vec<Choice> {
-    let dimensions = dimensions(matchers.iter().copied(), work);
+/// Returns the property combinations for requests of one path: all combinations, or, if there are too many, each value by itself and the
+/// requirements of each route and of each pair of routes.
+pub(super) fn choices(matchers: &[&RouteMatch], budget: &mut Budget) -> Vec<Choice> {
+    let dimensions = dimensions(matchers.iter().copied(), budget);
     let axes: Vec<(Dimension, Vec<Option<String>>)> = dimensions
         .iter()
-        .map(|(dimension, asked)| {
-            let values = values(dimension, asked, work);
+        .map(|(dimension, matches)| {
+            let values = values(dimension, matches, budget);
             (dimension.clone(), values)
         })
         .collect();
@@ -231,7 +233,7 @@ pub(super) fn choices(matchers: &[&RouteMatch], work: &mut Work<'_, '_>) -> Vec<
         }
         return out;
     }
-    work.cut(format!("Where routes of one path distinguish more than {MOST_TOGETHER} combinations of headers and parameters, not all were tried."));
+    budget.cut(format!("If routes of one path distinguish more than {MOST_TOGETHER} combinations of headers and parameters, not all were tried."));
     let base: Choice = axes.iter().filter_map(|(dimension, values)| Some((dimension.clone(), values.first()?.clone()))).collect();
     let single = matchers.iter().map(|matcher| dimensions_of(matcher, &axes, &base)).collect::<Vec<_>>();
     let mut all: BTreeSet<Choice> = BTreeSet::from([base.clone()]);
@@ -260,7 +262,7 @@ fn with(choice: &Choice, dimension: &Dimension, value: Option<String>) -> Choice
     choice
 }
 
-/// What one matcher asks for: of each of its dimensions a value that is there.
+/// Returns a choice that meets one matcher's conditions.
 fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)], base: &Choice) -> Choice {
     let mut choice = base.clone();
     let is = |name: &str, dimension: &Dimension| match dimension {
@@ -285,13 +287,13 @@ fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)]
                 .filter(|header| is(&header.name, dimension) && !header.invert_match)
                 .filter_map(|header| match &header.header_match_specifier {
                     Some(HeaderMatchSpecifier::StringMatch(matcher)) => TextMatch::of(matcher),
-                    Some(HeaderMatchSpecifier::ExactMatch(text)) => Some(TextMatch::new(How::Exact, text)),
-                    Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => Some(TextMatch::new(How::Regex, &regex.regex)),
+                    Some(HeaderMatchSpecifier::ExactMatch(text)) => Some(TextMatch::new(MatchKind::Exact, text)),
+                    Some(HeaderMatchSpecifier::SafeRegexMatch(regex)) => Some(TextMatch::new(MatchKind::Regex, &regex.regex)),
                     _ => None,
                 })
                 .collect(),
         };
-        let regexes: Vec<Regex> = texts.iter().filter_map(|wanted| Regex::new(&wanted.regex()).ok()).collect();
+        let regexes: Vec<Regex> = texts.iter().filter_map(|text_match| Regex::new(&text_match.regex()).ok()).collect();
         let fits = |value: &&Option<String>| value.as_ref().is_some_and(|value| regexes.iter().all(|regex| regex.is_full_match(value)));
         if let Some(value) = values.iter().find(fits).filter(|_| !regexes.is_empty()) {
             choice.insert(dimension.clone(), value.clone());
@@ -300,7 +302,7 @@ fn dimensions_of(matcher: &RouteMatch, axes: &[(Dimension, Vec<Option<String>>)]
     choice
 }
 
-/// What a header must be, in words.
+/// Describes the condition of a header.
 fn header_words(of: &HeaderMatcher) -> String {
     match &of.header_match_specifier {
         Some(HeaderMatchSpecifier::StringMatch(matcher)) => string_words(matcher),
@@ -315,7 +317,7 @@ fn header_words(of: &HeaderMatcher) -> String {
     }
 }
 
-/// The domain that a header's matcher asks for, if it is one of the host's name.
+/// Returns the domain of a matcher on the host header.
 fn domain(of: &HeaderMatcher) -> Option<String> {
     if of.name != ":authority" || of.invert_match {
         return None;
@@ -325,12 +327,12 @@ fn domain(of: &HeaderMatcher) -> Option<String> {
     domain.or_else(|| Some(format!("{}*", words.strip_prefix("prefix ")?))).or_else(|| Some(format!("*{}", words.strip_prefix("suffix ")?)))
 }
 
-/// The hosts that a route asks for by itself, as domains.
+/// Returns the hosts that a route requires, as domains.
 pub(super) fn domains(of: &RouteMatch) -> Vec<String> {
     of.headers.iter().filter_map(domain).collect()
 }
 
-/// What a route asks for besides its path and its hosts ([`domains`]), in words.
+/// Describes a route's conditions besides its path and its hosts ([`domains`]).
 pub(super) fn words(of: &RouteMatch) -> Vec<String> {
     let mut out = Vec::new();
     for header in of.headers.iter().filter(|header| domain(header).is_none()) {

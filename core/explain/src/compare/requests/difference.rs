@@ -1,6 +1,4 @@
-//! What differs for one request, how grave that is, and how much the request tells of it.
-//!
-//! What must not be here: finding it out.
+//! The differences for one request, their severity, and how well the request shows them. Does not find them; see `behaviour`.
 
 use super::SideSource;
 use super::paths::Pattern;
@@ -13,39 +11,38 @@ use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::{Outcome, Simulation};
 use pb::route::{Route, VirtualHost};
 
-/// Something that differs for a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FieldDifference {
     pub(super) what: String,
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
-    /// What requests that change in the same way have in common, where that is not both values.
+    /// A key that groups requests with the same change, if the two values do not.
     pub(super) alike: Option<String>,
-    /// Where both stand.
+    /// The places of both values.
     pub(super) pointers: [Option<String>; 2],
 }
 
-/// The virtual hosts that a request comes to, with their places.
+/// The virtual hosts of a request, with their places.
 #[derive(Clone, Default)]
 pub(super) struct Scene<'a> {
     pub(super) hosts: [Option<(&'a VirtualHost, String)>; 2],
-    /// Their routes by what they want of paths.
+    /// Their routes by path pattern.
     pub(super) by_path: [BTreeMap<Pattern<'a>, Vec<usize>>; 2],
-    /// What made both sides, where that is known.
+    /// The compilations of both sides, if known.
     pub(super) sources: [Option<SideSource<'a>>; 2],
-    /// Whether some listener of either side speaks TLS, so that the scheme of a request says where it comes in.
+    /// Whether any listener of either side uses TLS, so that the scheme of a request selects the listener.
     pub(super) has_tls: bool,
 }
 
 impl<'a> Scene<'a> {
-    /// Whether somebody wrote a route of a side, as far as that is known.
+    /// Whether a user wrote a route, as far as that is known.
     pub(super) fn is_written(&self, side: usize, index: usize) -> bool {
         let host = self.hosts.get(side).and_then(Option::as_ref);
         let (Some((_, pointer)), Some(Some(source))) = (host, self.sources.get(side)) else { return true };
         source.owner(&format!("{pointer}/routes/{index}")).is_some()
     }
 
-    /// The route that took a request, where it is one of these virtual hosts'.
+    /// Returns the route that matched a request, if it belongs to these virtual hosts.
     pub(super) fn route(&self, side: usize, simulation: &Simulation) -> Option<(&'a Route, String)> {
         let (host, pointer) = self.hosts.get(side)?.as_ref()?;
         let index = simulation.route.as_ref()?.index;
@@ -55,13 +52,13 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The most exact place that is known of a request.
+/// Returns the most specific known place of a request's handling.
 pub(super) fn pointer(simulation: &Simulation) -> Option<String> {
     const FROM: [&str; 5] = ["route", "virtual_host", "http_connection_manager", "filter_chain", "listener"];
     FROM.iter().find_map(|of| simulation.places.iter().find(|place| place.of == *of)).map(|place| place.pointer.clone())
 }
 
-/// How much a request tells of a change: one that goes somewhere by what somebody wrote the most.
+/// How well a request illustrates a change: best if it is forwarded by a route that a user wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Relevance {
     is_written: bool,
@@ -69,7 +66,7 @@ pub(super) struct Relevance {
 }
 
 impl Relevance {
-    /// Of a request, which takes a route that somebody wrote or not.
+    /// Rates a request by whether a user wrote its route.
     pub(super) fn of(is_written: bool, simulations: &[Simulation; 2]) -> Self {
         let goes = |of: &Simulation| match end(of) {
             End::Forwarded => 3,
@@ -80,13 +77,13 @@ impl Relevance {
         Self { is_written, goes: simulations.iter().map(goes).max().unwrap_or_default() }
     }
 
-    /// Whether somebody wrote it, and no controller added it.
+    /// Whether a user wrote the route, rather than a controller.
     pub(super) fn is_written(self) -> bool {
         self.is_written
     }
 }
 
-/// How grave a difference is: the lower, the earlier it is reported.
+/// The severity of a difference: lower values are reported first.
 pub(in crate::compare) fn gravity(what: &str) -> u8 {
     match what {
         "outcome" => 0,
@@ -98,7 +95,7 @@ pub(in crate::compare) fn gravity(what: &str) -> u8 {
     }
 }
 
-/// What a group of changes has in common.
+/// Returns the key that groups equal changes.
 pub(super) fn key(met: &[FieldDifference], is_of_all: bool) -> String {
     let mut out = if is_of_all { "all".to_owned() } else { String::new() };
     for met in met {
@@ -112,11 +109,10 @@ pub(super) fn key(met: &[FieldDifference], is_of_all: bool) -> String {
 /// How a client sees the end of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// There is no listener.
     NoListener,
-    /// No filter chain takes the connection.
+    /// No filter chain matches the connection.
     NoChain,
-    /// The connection is taken, and closed.
+    /// The connection is accepted and then closed.
     Reset,
     Answered,
     Redirected,

@@ -1,13 +1,13 @@
-//! Settings that apply to all that a listener, a filter chain, a connection manager, a table of routes or a virtual host takes.
-//!
-//! What must not be here: what single requests meet.
+//! Compares settings that apply to all requests of a listener, a filter chain, a connection manager, a route table or a virtual host. Does not
+//! compare single requests; see `behaviour`.
 
-use super::super::fields::{Without, tree};
+use super::super::fields::{OmittedFields, tree};
+use super::both::Both;
 use super::difference::FieldDifference;
 use super::reach::clusters_of;
 use super::report::RequestPlace;
 use super::residue::residue;
-use super::work::{Both, Work};
+use super::work::Work;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -15,18 +15,17 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy::emit::pb;
 use chancery_envoy_api::any::AnyMessage;
-use chancery_envoy_api::json;
 use chancery_text::{Node, Value};
 use core::mem;
 use pb::base::HeaderValueOption;
-use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
-use pb::listener::{Filter, FilterChain, Listener, filter::ConfigType};
+use pb::hcm::HttpConnectionManager;
+use pb::listener::{FilterChain, filter::ConfigType};
 use pb::route::weighted_cluster::ClusterWeight;
 use pb::route::{Route, RouteAction, RouteConfiguration, WeightedCluster, route::Action, route_action::ClusterSpecifier};
 use pb::tcp_proxy::TcpProxy;
 
-/// The strings that stand in a message as values, but for some of its fields.
-fn names_in(message: &dyn AnyMessage, without: Without, names: &mut dyn FnMut(&str)) {
+/// Visits all strings that a message contains as values, except in some of its fields.
+fn names_in(message: &dyn AnyMessage, without: OmittedFields, names: &mut dyn FnMut(&str)) {
     let whole = tree(message, without);
     let mut open: Vec<&Node> = Vec::from([&whole]);
     while let Some(node) = open.pop() {
@@ -38,7 +37,7 @@ fn names_in(message: &dyn AnyMessage, without: Without, names: &mut dyn FnMut(&s
     }
 }
 
-/// Whether a filter chain says any of these names of clusters: in its routes, or in its filters.
+/// Whether the routes or filters of a filter chain contain any of these cluster names.
 pub(super) fn mentions(of: &FilterChain, table: Option<&RouteConfiguration>, names: &BTreeSet<&str>) -> bool {
     let routes = table.into_iter().flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.routes);
     let mut found = routes.flat_map(clusters_of).any(|name| names.contains(name));
@@ -46,16 +45,16 @@ pub(super) fn mentions(of: &FilterChain, table: Option<&RouteConfiguration>, nam
     found
 }
 
-/// What is compared as a whole: its name, the message on both sides, what is not looked at in it, and where it stands.
+/// A message to compare as a whole: its name, both sides, the fields to leave out, and its place.
 pub(super) struct Frame<'m> {
     pub(super) what: &'m str,
     pub(super) sides: [&'m dyn AnyMessage; 2],
-    pub(super) without: Without,
+    pub(super) without: OmittedFields,
     pub(super) pointers: [String; 2],
 }
 
-/// Adds the settings in which two messages differ, as a change of all the requests that come there.
-pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlace, both: &Both) {
+/// Adds the differing settings of two messages, as a change of all their requests.
+pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlace, both: &Both) {
     let Frame { what, sides: [before, after], without, pointers } = frame;
     let same = |a: &str, b: &str| work.same_cluster(a, b);
     let mut met: Vec<FieldDifference> = residue(before, after, without, &same)
@@ -68,7 +67,7 @@ pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlac
             pointers: [Some(format!("{}{}", pointers[0], of.pointer)), Some(format!("{}{}", pointers[1], of.pointer))],
         })
         .collect();
-    // Clusters that filters and mirrors of both sides use, under the same name, and which are others now.
+    // Clusters that filters and mirrors of both sides use under one name, but with different content.
     let changed = |message: &dyn AnyMessage| {
         let mut used = BTreeSet::new();
         if !work.changed.is_empty() {
@@ -96,8 +95,8 @@ pub(super) fn show(work: &mut Work<'_, '_>, frame: Frame<'_>, place: RequestPlac
     }
 }
 
-/// Of a listener: its chains, and what tells who comes to it.
-pub(super) const LISTENER: Without = &[
+/// Of a listener: its chains, and the fields that select connections.
+pub(super) const LISTENER: OmittedFields = &[
     ("envoy.config.listener.v3.Listener", "filter_chains"),
     ("envoy.config.listener.v3.Listener", "default_filter_chain"),
     ("envoy.config.listener.v3.Listener", "address"),
@@ -106,66 +105,24 @@ pub(super) const LISTENER: Without = &[
 ];
 
 /// Of a connection manager: its tables.
-pub(super) const MANAGER: Without = &[
+pub(super) const MANAGER: OmittedFields = &[
     ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "rds"),
     ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config"),
 ];
 
 /// Of a table: its hosts.
-pub(super) const TABLE: Without =
+pub(super) const TABLE: OmittedFields =
     &[("envoy.config.route.v3.RouteConfiguration", "virtual_hosts"), ("envoy.config.route.v3.RouteConfiguration", "vhds")];
 
-/// Of a virtual host: its routes, and who comes to it.
-pub(super) const HOST: Without = &[("envoy.config.route.v3.VirtualHost", "routes"), ("envoy.config.route.v3.VirtualHost", "domains")];
+/// Of a virtual host: its routes, and the fields that select requests.
+pub(super) const HOST: OmittedFields = &[("envoy.config.route.v3.VirtualHost", "routes"), ("envoy.config.route.v3.VirtualHost", "domains")];
 
 /// A request over TLS is not redirected to TLS.
-pub(super) const HOST_OVER_TLS: Without = &[
+pub(super) const HOST_OVER_TLS: OmittedFields = &[
     ("envoy.config.route.v3.VirtualHost", "routes"),
     ("envoy.config.route.v3.VirtualHost", "domains"),
     ("envoy.config.route.v3.VirtualHost", "require_tls"),
 ];
-
-/// The filter chains of a listener.
-pub(super) fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
-    listener.filter_chains.iter().chain(&listener.default_filter_chain)
-}
-
-/// Whether two listeners are the same.
-pub(super) fn are_same_listeners(one: &Listener, other: &Listener) -> bool {
-    let bare = |of: &Listener| Listener { filter_chains: Vec::new(), default_filter_chain: None, ..of.clone() };
-    let count = |of: &Listener| (of.filter_chains.len(), of.default_filter_chain.is_some());
-    let mut pairs = chains(one).zip(chains(other));
-    count(one) == count(other) && bare(one) == bare(other) && pairs.all(|(one, other)| are_same_chains(one, other))
-}
-
-/// Whether two filter chains are the same. Tables of routes in them are compared route by route, up to the first that differs.
-pub(super) fn are_same_chains(one: &FilterChain, other: &FilterChain) -> bool {
-    let bare = |of: &FilterChain| FilterChain { filters: Vec::new(), ..of.clone() };
-    let mut pairs = one.filters.iter().zip(&other.filters);
-    one.filters.len() == other.filters.len() && bare(one) == bare(other) && pairs.all(|(one, other)| are_same_filters(one, other))
-}
-
-fn are_same_filters(one: &Filter, other: &Filter) -> bool {
-    const TABLE: Without = &[("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config")];
-    let (Some(first), Some(second)) = (manager(one), manager(other)) else { return one == other };
-    let rest = |of: &HttpConnectionManager| json::to_string_with(of, &json::Style::COMPACT.without(TABLE));
-    one.name == other.name && rest(first) == rest(second) && table_in(first) == table_in(second)
-}
-
-fn manager(of: &Filter) -> Option<&HttpConnectionManager> {
-    match &of.config_type {
-        Some(ConfigType::TypedConfig(config)) => config.downcast_ref(),
-        _ => None,
-    }
-}
-
-/// The table of routes that is written in a connection manager.
-fn table_in(of: &HttpConnectionManager) -> Option<&RouteConfiguration> {
-    match &of.route_specifier {
-        Some(RouteSpecifier::RouteConfig(table)) => Some(table),
-        _ => None,
-    }
-}
 
 pub(super) fn chain(of: &FilterChain) -> FilterChain {
     let mut frame = of.clone();
@@ -173,7 +130,7 @@ pub(super) fn chain(of: &FilterChain) -> FilterChain {
     for filter in &mut frame.filters {
         let Some(ConfigType::TypedConfig(config)) = &filter.config_type else { continue };
         if config.is::<HttpConnectionManager>() {
-            // Compared by itself.
+            // Compared separately.
             filter.config_type = None;
         } else if let Some(proxy) = config.downcast_ref::<TcpProxy>() {
             let bare = TcpProxy { cluster_specifier: None, stat_prefix: String::new(), access_log: Vec::new(), ..proxy.clone() };
@@ -183,7 +140,7 @@ pub(super) fn chain(of: &FilterChain) -> FilterChain {
     frame
 }
 
-/// What a route says besides what a simulation tells of it.
+/// Returns a route without the fields that a simulation already reports.
 pub(super) fn route(of: &Route) -> Route {
     let mut bare = of.clone();
     bare.r#match = None;
@@ -210,9 +167,9 @@ fn rest_of(action: &RouteAction) -> RouteAction {
     }
 }
 
-/// A route whose requests all go to one share of it, with what the share does to headers: it happens to each request of the route. As the route is
-/// where there are several shares, or where the route removes a header that the share adds.
-pub(super) fn with_headers_of_its_only_share(route: &Route) -> Cow<'_, Route> {
+/// Returns a route with the header changes of its only share: they apply to each request of the route. A route with several shares, or one that
+/// removes a header that the share adds, is returned unchanged.
+pub(super) fn with_headers_of_only_share(route: &Route) -> Cow<'_, Route> {
     let as_it_is = Cow::Borrowed(route);
     let Some(Action::Route(action)) = &route.action else { return as_it_is };
     let Some(ClusterSpecifier::WeightedClusters(all)) = &action.cluster_specifier else { return as_it_is };
@@ -237,7 +194,7 @@ pub(super) fn with_headers_of_its_only_share(route: &Route) -> Cow<'_, Route> {
     Cow::Owned(whole)
 }
 
-/// What a route says of each share of its requests, besides where it goes.
+/// Returns the settings of each share except its target.
 fn settings_of_shares(action: &RouteAction) -> Option<ClusterSpecifier> {
     let Some(ClusterSpecifier::WeightedClusters(all)) = &action.cluster_specifier else { return None };
     let bare = |of: &ClusterWeight| ClusterWeight { name: String::new(), weight: None, ..of.clone() };

@@ -1,20 +1,21 @@
-//! Virtual hosts that take the same requests on both sides, route by route.
+//! Compares virtual hosts that receive the same requests on both sides, route by route.
 //!
-//! A request that is treated differently is taken, on one side at least, by a route that differs: of routes that are the same and stand in the same
-//! order, the first that takes it is the first on both sides. So only what such routes may take is looked at.
+//! A request that is treated differently matches a differing route on at least one side: among equal routes in the same order, the first match is
+//! the same on both sides. So only requests that differing routes may match are tried.
 //!
-//! What must not be here: which virtual hosts those are.
+//! Does not pair virtual hosts; see `listeners`.
 
 use super::super::order::{common_ends, rising};
+use super::both::{Both, scheme_of};
 use super::chance;
 use super::conditions::{self, Choice, Dimension};
 use super::difference::Scene;
 use super::frames::{self, Frame};
 use super::paths::{Pattern, paths, rewritten};
-use super::place::{self, any_port, scheme_of, witness};
+use super::place::{self, any_port, witness};
 use super::reach;
 use super::report::RequestPlace;
-use super::work::{Both, Work};
+use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -43,16 +44,16 @@ impl<'a> PlacedHost<'_, 'a> {
     }
 }
 
-/// Requests of two routes are compared with at most this many paths, and with the same path at most this many times.
+/// Limits for requests of two routes: the number of paths, and of requests with the same path.
 const MOST_OF_TWO: usize = 64;
 const MOST_OF_PATH: usize = 3;
-/// Of a virtual host that only one side has, at most this many routes are tried.
+/// The number of routes that are tried for a virtual host that only one side has.
 const MOST_OF_ONE: usize = 64;
 
-/// A request shows what filters want at most this many times: each filter may want something else.
+/// A request is retried with credentials at most this many times: each filter may require another.
 const MOST_CREDENTIALS: usize = 4;
 
-/// Compares the requests that come to two virtual hosts. `domains` are the hosts of the requests in words, `both` is one to take others after.
+/// Compares the requests of two virtual hosts. `domains` describes the hosts of the requests; `both` is the request that others are derived from.
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_, 'a>>; 2], domains: &[String], both: &Both) {
     let mut scene = Scene {
         hosts: hosts.map(|host| host.and_then(|host| Some((host.table.config.virtual_hosts.get(host.index)?, host.pointer())))),
@@ -62,7 +63,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
     };
     let empty: &[Route] = &[];
     let [old, new] = hosts.map(|host| host.map_or(empty, |host| host.routes()));
-    let same = Same::of(old, new, &work.changed);
+    let same = EqualRoutes::of(old, new, &work.changed);
     let mut all = BTreeSet::new();
     let mut differ = BTreeSet::new();
     for (routes, kept) in [(old, &same.old), (new, &same.new)] {
@@ -91,9 +92,9 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
         }
     }
     let mut tried: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
-    // Requests of two routes are tried a few times only: what rewrites tell apart comes first.
-    let first = rewritten(&expressions, work);
-    for path in first.into_iter().chain(paths(&all, &differ, work)) {
+    // Requests of two routes are limited, so paths that rewrites distinguish come first.
+    let first = rewritten(&expressions, &mut work.budget);
+    for path in first.into_iter().chain(paths(&all, &differ, &mut work.budget)) {
         if work.options.own_paths.iter().any(|own| path.starts_with(own)) {
             continue;
         }
@@ -109,13 +110,13 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
         matchers.extend(of(new, second));
         let draws = chance::draws([old, new], &candidates, work);
         let mut here: HashMap<Vec<ChosenRoutes>, usize> = HashMap::default();
-        for choice in conditions::choices(&matchers, work) {
-            if !work.may_go_on() {
+        for choice in conditions::choices(&matchers, &mut work.budget) {
+            if !work.budget.take_request() {
                 return;
             }
             let both = request(both, &path, &choice);
             let chosen: Vec<[Simulation; 2]> = draws.iter().map(|draw| work.choose(&draw.of(&both))).collect();
-            // A host that was chosen may be another virtual host's, which is compared by itself.
+            // The chosen host may belong to another virtual host, which is compared separately.
             if chosen.iter().any(|[before, after]| comes_elsewhere(before, &scene, 0) || comes_elsewhere(after, &scene, 1)) {
                 continue;
             }
@@ -132,17 +133,17 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
             if *times > MOST_OF_PATH || *paths > MOST_OF_TWO {
                 continue;
             }
-            // What comes after a filter that wants a token is seen with one.
+            // Filters behind an authentication filter are reached only with a credential.
             let mut shown = both;
             for _ in 0..MOST_CREDENTIALS {
-                let Some(credential) = chance::show(work, &scene, domains, &shown, &draws) else { break };
+                let Some(credential) = chance::compare_draws(work, &scene, domains, &shown, &draws) else { break };
                 shown = shown.showing(credential);
             }
         }
     }
 }
 
-/// The expression by which a route rewrites paths.
+/// Returns the regular expression by which a route rewrites paths.
 fn regex_rewrite(route: &Route) -> Option<&str> {
     let rewrite = match route.action.as_ref()? {
         Action::Route(action) => action.regex_rewrite.as_deref(),
@@ -155,17 +156,17 @@ fn regex_rewrite(route: &Route) -> Option<&str> {
     rewrite?.pattern.as_ref().map(|pattern| pattern.regex.as_str())
 }
 
-/// The routes that took a request, on both sides.
+/// The routes that matched a request, on both sides.
 type ChosenRoutes = [Option<Option<usize>>; 2];
 
-/// The number of the route that took a request; none where none did; none at all where it came to another virtual host.
+/// Returns the index of the route that matched a request: `Some(None)` if none matched, `None` if the request reached another virtual host.
 fn chosen_route(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> Option<Option<usize>> {
     let (_, pointer) = scene.hosts.get(side)?.as_ref()?;
     let here = simulation.places.iter().any(|place| place.of == "virtual_host" && place.pointer == *pointer);
     here.then(|| simulation.route.as_ref().map(|route| route.index))
 }
 
-/// Whether a request comes to another virtual host than is compared, or to none in its place.
+/// Whether a request reaches another virtual host than the compared one.
 fn comes_elsewhere(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> bool {
     let wanted = scene.hosts.get(side).and_then(Option::as_ref).map(|(_, pointer)| pointer);
     match simulation.places.iter().find(|place| place.of == "virtual_host") {
@@ -176,18 +177,18 @@ fn comes_elsewhere(simulation: &Simulation, scene: &Scene<'_>, side: usize) -> b
 
 /// Requests for one route of a table.
 pub(super) struct RouteWitness {
-    /// The route: a JSON pointer.
+    /// The route, as a JSON pointer.
     pub(super) pointer: String,
-    /// Which requests it takes, in words.
+    /// Its requests, as the report describes them.
     pub(super) place: RequestPlace,
-    /// Requests that it may take: the first that it does take is its witness.
+    /// Candidate requests: the first one that the route matches is its witness.
     pub(super) requests: Vec<Both>,
 }
 
-/// For one route, at most this many requests are tried.
+/// At most this many requests are tried for one route.
 const MOST_OF_ROUTE: usize = 64;
 
-/// Requests for each route of a table, as far as they go: what each of its virtual hosts takes.
+/// Returns candidate requests for each route of a table, up to `most`.
 pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both, most: usize) -> Vec<RouteWitness> {
     let mut out = Vec::new();
     for (index, host) in table.config.virtual_hosts.iter().enumerate() {
@@ -198,7 +199,7 @@ pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both,
             let mut both = like.clone();
             both.request.authority = witness(domain, any_port(like.ports));
             let path = Pattern::of(of).example().unwrap_or_else(|| "/".to_owned());
-            let choices = conditions::choices(&[of], work).into_iter().take(MOST_OF_ROUTE);
+            let choices = conditions::choices(&[of], &mut work.budget).into_iter().take(MOST_OF_ROUTE);
             let requests = choices.map(|choice| request(&both, &path, &choice)).collect();
             let [port_before, port_after] = like.ports;
             let (path, mut conditions) = (Some(Pattern::of(of).words()), conditions::words(of));
@@ -225,7 +226,7 @@ pub(super) fn witnesses(work: &mut Work<'_, '_>, table: &Table<'_>, like: &Both,
     out
 }
 
-/// A request with a path and what else was chosen.
+/// Builds a request with a path and chosen properties.
 fn request(both: &Both, path: &str, choice: &Choice) -> Both {
     let mut out = both.clone();
     let request = &mut out.request;
@@ -252,21 +253,21 @@ fn request(both: &Both, path: &str, choice: &Choice) -> Both {
     out
 }
 
-/// Routes that are the same on both sides and stand in the same order.
-struct Same {
-    /// The number on the second side by that on the first.
+/// Equal routes in the same order.
+struct EqualRoutes {
+    /// The index on the second side by the index on the first.
     old: HashMap<usize, usize>,
     new: HashMap<usize, usize>,
 }
 
-impl Same {
+impl EqualRoutes {
     fn of(old: &[Route], new: &[Route], changed: &BTreeSet<&str>) -> Self {
         let equal = |a: &Route, b: &Route| a == b && (changed.is_empty() || !reach::clusters_of(a).iter().any(|name| changed.contains(name)));
         let (head, tail) = common_ends(old, new, equal);
         let mut pairs: Vec<(usize, usize)> = (0..head).map(|at| (at, at)).collect();
         pairs.extend((1..=tail).map(|back| (old.len() - back, new.len() - back)));
         let middle = |all: &[Route]| head..all.len().saturating_sub(tail).max(head);
-        // Between them, by what they are; of those the longest run that keeps its order.
+        // Routes between the equal ends are matched by content; the longest run in order is kept.
         let mut known: HashMap<Vec<u8>, Vec<usize>> = HashMap::default();
         for at in middle(new).rev() {
             known.entry(new.get(at).map(Message::encode_to_vec).unwrap_or_default()).or_default().push(at);
@@ -284,11 +285,11 @@ impl Same {
     }
 }
 
-/// Settings of the virtual hosts themselves.
+/// Compares the settings of the virtual hosts themselves.
 pub(super) fn compare_frames<'a>(work: &mut Work<'_, 'a>, hosts: [PlacedHost<'_, 'a>; 2], domains: &[String], both: &Both) {
     let [Some(old), Some(new)] = hosts.map(|of| of.table.config.virtual_hosts.get(of.index)) else { return };
     let pointers = hosts.map(|of| of.pointer());
     let place = RequestPlace { hosts: domains.to_vec(), ..place::of_all(both, &pointers) };
     let without = if both.request.tls { frames::HOST_OVER_TLS } else { frames::HOST };
-    frames::show(work, Frame { what: "virtual_host", sides: [old, new], without, pointers }, place, both);
+    frames::compare_settings(work, Frame { what: "virtual_host", sides: [old, new], without, pointers }, place, both);
 }

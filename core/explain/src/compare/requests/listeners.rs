@@ -1,15 +1,15 @@
-//! Where requests come in: listeners of both sides that are compared with each other, the connections that their filter chains tell apart, and the
-//! hosts that their tables tell apart.
-//!
-//! What must not be here: routes.
+//! Pairs the listeners of both sides, and divides requests by the connections that filter chains distinguish and the hosts that route tables
+//! distinguish. Does not compare routes; see `hosts`.
 
 use super::behaviour;
+use super::both::{Both, scheme_of};
+use super::chains::{self, chains};
 use super::difference::{Relevance, Scene, pointer};
-use super::frames::{self, Frame, chains};
+use super::frames::{self, Frame};
 use super::hosts::{self, PlacedHost};
-use super::place::{self, UNKNOWN_HOST, any_port, scheme_of, witness};
+use super::place::{self, UNKNOWN_HOST, any_port, witness};
 use super::report::RequestPlace;
-use super::work::{Both, Work};
+use super::work::Work;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -25,17 +25,17 @@ use pb::listener::{FilterChain, FilterChainMatch, Listener};
 /// Which listeners are compared with each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListenerPairing {
-    /// Those of the same port.
+    /// Listeners on the same port.
     #[default]
     SamePort,
-    /// The first of plain text, and the first of TLS, whatever their ports are: the usual ports before others.
+    /// The first cleartext listener and the first TLS listener of each side, on any port: the usual ports before others.
     SameRole,
 }
 
 type Bound<'a> = (&'a Placed<Listener>, u32);
 type ListenerPair<'a> = [Option<Bound<'a>>; 2];
 
-/// Compares everything.
+/// Compares all listeners.
 pub(super) fn compare(work: &mut Work<'_, '_>) {
     for pair in pairs(work) {
         compare_pair(work, &pair);
@@ -47,8 +47,8 @@ fn all_bound<'a>(config: &'a EnvoyConfig, own: &[&str], work: &mut Work<'_, '_>)
     for listener in config.listeners.iter().filter(|of| !own.iter().any(|own| of.message.name.starts_with(own))) {
         match bound(&listener.message) {
             Some((_, port, false)) => out.push((listener, port)),
-            Some((.., true)) => drop(work.limits.insert("UDP listeners (HTTP/3) were not compared.".to_owned())),
-            None => drop(work.limits.insert("Listeners without a port were not compared.".to_owned())),
+            Some((.., true)) => drop(work.budget.limits.insert("UDP listeners (HTTP/3) were not compared.".to_owned())),
+            None => drop(work.budget.limits.insert("Listeners without a port were not compared.".to_owned())),
         }
     }
     out
@@ -59,7 +59,7 @@ fn pairs<'a>(work: &mut Work<'_, 'a>) -> Vec<ListenerPair<'a>> {
     let [own_old, own_new] = work.options.own_listeners;
     let (old, new) = (all_bound(before.config, own_old, work), all_bound(after.config, own_new, work));
     if old.iter().chain(&new).all(|(listener, _)| is_own(&listener.message)) && before.config.clusters != after.config.clusters {
-        work.cut("Neither side has a listener for users' requests, so none could be tried.");
+        work.budget.cut("Neither side has a listener for users' requests, so none could be tried.");
     }
     match work.options.pairing {
         ListenerPairing::SamePort => by_port(&old, &new),
@@ -74,7 +74,7 @@ fn by_port<'a>(old: &[Bound<'a>], new: &[Bound<'a>]) -> Vec<ListenerPair<'a>> {
         let mut olds: Vec<Bound<'a>> = old.iter().filter(|of| of.1 == port).copied().collect();
         let mut news: Vec<Bound<'a>> = new.iter().filter(|of| of.1 == port).copied().collect();
         let address = |of: &Bound<'a>| bound(&of.0.message).map(|(address, ..)| address.to_owned());
-        // Of the same address, as far as there are several.
+        // With several listeners on a port, the same address is preferred.
         for old in core::mem::take(&mut olds) {
             match news.iter().position(|new| address(new) == address(&old)) {
                 Some(at) => out.push([Some(old), Some(news.remove(at))]),
@@ -102,7 +102,9 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
             (None, None) => {}
             (Some(first), Some(second)) => {
                 if first.1 != second.1 {
-                    work.limits.insert(format!("Port {} of the first side is compared with port {} of the second, for {what}.", first.1, second.1));
+                    work.budget
+                        .limits
+                        .insert(format!("Port {} of the first side is compared with port {} of the second, for {what}.", first.1, second.1));
                 }
                 out.push([Some(first), Some(second)]);
             }
@@ -112,13 +114,13 @@ fn by_role<'a>(old: &[Bound<'a>], new: &[Bound<'a>], work: &mut Work<'_, '_>) ->
     let taken: BTreeSet<&str> = out.iter().flatten().flatten().map(|(listener, _)| listener.pointer.as_str()).collect();
     for (side, all) in [("first", old), ("second", new)] {
         for (listener, port) in all.iter().filter(|(listener, _)| !taken.contains(listener.pointer.as_str())) {
-            work.limits.insert(format!("The listener {} on port {port} of the {side} side was not compared.", listener.message.name));
+            work.budget.limits.insert(format!("The listener {} on port {port} of the {side} side was not compared.", listener.message.name));
         }
     }
     out
 }
 
-/// A connection: what of it filter chains look at.
+/// The properties of a connection that filter chains match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Link {
     tls: bool,
@@ -131,7 +133,7 @@ struct Link {
 /// At most this many connections are tried for one listener.
 const MOST_LINKS: usize = 20_000;
 
-/// The connections that the filter chains of a pair tell apart.
+/// Returns the connections that the filter chains of a pair distinguish.
 fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
     let listeners: Vec<&Listener> = pair.iter().flatten().map(|(listener, _)| &listener.message).collect();
     let wanted = || listeners.iter().flat_map(|listener| chains(listener)).filter_map(|chain| chain.filter_chain_match.as_ref());
@@ -155,7 +157,7 @@ fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
     }
     let destinations = addresses(|of| [&of.prefix_ranges, &[]]);
     if wanted().any(|of| !of.source_ports.is_empty()) {
-        work.limits.insert("Filter chains that match the client's port were assumed to match nothing.".to_owned());
+        work.budget.limits.insert("Filter chains that match the client's port were assumed to match nothing.".to_owned());
     }
     let speaks_tls = listeners.iter().any(|listener| {
         chains(listener).any(|chain| {
@@ -170,7 +172,7 @@ fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
                 out.push(Link { tls: true, sni: sni.clone(), alpn: alpn.clone(), source: *source, destination: *destination });
             }
             if out.len() > MOST_LINKS {
-                work.cut(format!("Where filter chains distinguish more than {MOST_LINKS} connections, not all were tried."));
+                work.budget.cut(format!("If filter chains distinguish more than {MOST_LINKS} connections, not all were tried."));
                 out.truncate(MOST_LINKS);
                 return out;
             }
@@ -179,7 +181,7 @@ fn links(pair: &ListenerPair<'_>, work: &mut Work<'_, '_>) -> Vec<Link> {
     out
 }
 
-/// What takes a connection on one side.
+/// What handles a connection on one side.
 struct End<'t, 'a> {
     pointer: String,
     chain: &'a FilterChain,
@@ -198,8 +200,8 @@ fn end<'t, 'a>(work: &Work<'t, 'a>, side: usize, bound: Option<Bound<'a>>, reque
     Some((index, End { pointer, chain, manager, table }))
 }
 
-/// Whether a connection is in cleartext, whether no filter chain takes it, and which do on both sides.
-type TakenBy = (bool, bool, [Option<usize>; 2]);
+/// Whether a connection is in cleartext, whether no filter chain matches it, and the matching chains of both sides.
+type MatchedChains = (bool, bool, [Option<usize>; 2]);
 
 fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
     let ports = pair.map(|bound| bound.map(|(_, port)| port));
@@ -219,22 +221,22 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         credential: None,
     };
     if let [Some((old, _)), Some((new, _))] = pair {
-        if frames::are_same_listeners(&old.message, &new.message) && work.changed.is_empty() && tables_are_the_same(work) {
+        if chains::are_same_listeners(&old.message, &new.message) && work.changed.is_empty() && tables_are_the_same(work) {
             return;
         }
         let pointers = [old.pointer.clone(), new.pointer.clone()];
         if !work.options.routes_only {
             let place = place::of_all(&blank(&Link::default()), &pointers);
             let frame = Frame { what: "listener", sides: [&old.message, &new.message], without: frames::LISTENER, pointers };
-            frames::show(work, frame, place, &blank(&Link::default()));
+            frames::compare_settings(work, frame, place, &blank(&Link::default()));
         }
     }
-    // Connections by the chains that take them on both sides; those that none takes are the last.
-    let mut by_chains: BTreeMap<TakenBy, Vec<Link>> = BTreeMap::new();
+    // Connections by the chains that match them on both sides; unmatched connections come last.
+    let mut by_chains: BTreeMap<MatchedChains, Vec<Link>> = BTreeMap::new();
     for link in links(pair, work) {
         let request = blank(&link).request;
         let chains = [0, 1].map(|side| end(work, side, pair[side], &request).map(|(index, _)| index));
-        // TLS first: a listener that has it is there for it.
+        // TLS first, since a listener with TLS is meant for it.
         by_chains.entry((!link.tls, chains == [None; 2], chains)).or_default().push(link);
     }
     let mut framed = BTreeSet::new();
@@ -249,7 +251,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
         };
         let alike = || {
             let table = old.table.map(|table| table.config);
-            frames::are_same_chains(old.chain, new.chain)
+            chains::are_same_chains(old.chain, new.chain)
                 && tables_are_the_same(work)
                 && (work.changed.is_empty() || !frames::mentions(old.chain, table, &work.changed))
         };
@@ -257,7 +259,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             continue;
         }
         if is_tls(old.chain) != is_tls(new.chain) {
-            // One closes the connection.
+            // One side closes the connection.
             one_sided(work, pair, &ends, &links, &blank, &mut owners);
             continue;
         }
@@ -265,7 +267,7 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
             one_sided(work, pair, &ends, &links, &blank, &mut owners);
         }
         if is_tls(old.chain) != link.tls && is_tls(new.chain) != link.tls && old.table.is_some() && new.table.is_some() {
-            // Both close the connection.
+            // Both sides close the connection.
             continue;
         }
         if !work.options.routes_only && framed.insert([old.pointer.clone(), new.pointer.clone()]) {
@@ -277,14 +279,14 @@ fn compare_pair<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>) {
     }
 }
 
-/// Whether tables that connection managers ask for by name are the same on both sides.
+/// Whether the route tables that connection managers request by name are equal on both sides.
 fn tables_are_the_same(work: &Work<'_, '_>) -> bool {
     let [before, after] = &work.sides;
     let (old, new) = (&before.config.routes, &after.config.routes);
     old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.message == new.message)
 }
 
-/// Lets the handshake name the host of a request, where the same filter chains take it then.
+/// Sets the handshake's server name to the request's host, if the same filter chains still match.
 fn name_host<'a>(work: &Work<'_, 'a>, pair: &ListenerPair<'a>, both: &mut Both) {
     let host = chancery_envoy::simulate::host_of(&both.request.authority).to_owned();
     if both.request.sni.as_ref().is_none_or(|name| *name == host) || host.parse::<IpAddr>().is_ok() {
@@ -297,15 +299,14 @@ fn name_host<'a>(work: &Work<'_, 'a>, pair: &ListenerPair<'a>, both: &mut Both) 
     }
 }
 
-/// At most this many routes are tried of a connection that only one side takes.
+/// At most this many routes are tried for a connection that only one side accepts.
 const MOST_WITNESSES: usize = 200;
 
-/// At most this many resources have a change of their own, of a connection that only one side takes.
+/// At most this many resources get their own change, for a connection that only one side accepts.
 const MOST_OWN_CHANGES: usize = 20;
 
-/// Connections that end otherwise on one side: there is no listener, no filter chain takes them, they are closed, or not read as HTTP. What becomes of
-/// the routes that somebody wrote is reported for each of their resources (`owners` are those so far), and all else as a whole, by the request that tells
-/// the most.
+/// Reports connections that end early on one side: no listener, no matching filter chain, closed, or not read as HTTP. Each resource with affected
+/// routes is reported separately (`owners` holds the resources reported so far), and everything else as a whole by its most relevant request.
 fn one_sided<'a>(
     work: &mut Work<'_, 'a>,
     pair: &ListenerPair<'a>,
@@ -316,7 +317,7 @@ fn one_sided<'a>(
 ) {
     let has = pair.map(|bound| bound.is_some());
     let mut tried = 0;
-    // The request that tells the most: first of what the controller made by itself, then of what a person wrote and no witness of a route showed.
+    // The most relevant request of each kind: of routes that the controller added, and of written routes that no route witness showed.
     let mut best: [Option<(Relevance, Both, [Simulation; 2])>; 2] = [None, None];
     let report = |work: &mut Work<'_, 'a>, place: RequestPlace, both: &Both, simulations: &[Simulation; 2], owner: &str| {
         let mut met = behaviour::compare(work, &Scene::default(), simulations);
@@ -339,7 +340,7 @@ fn one_sided<'a>(
         let requests = routes.iter().map(|route| (Some(route), route.requests.as_slice()));
         for (route, requests) in requests.chain([(None, core::slice::from_ref(&blank))]) {
             tried += 1;
-            if tried > MOST_WITNESSES || !work.may_go_on() {
+            if tried > MOST_WITNESSES || !work.budget.take_request() {
                 break;
             }
             let takes = |simulation: &Simulation| route.is_some_and(|route| simulation.places.iter().any(|place| place.pointer == route.pointer));
@@ -369,16 +370,16 @@ fn one_sided<'a>(
         }
     }
     if tried > MOST_WITNESSES {
-        work.cut(format!("Of connections that only one side takes, the first {MOST_WITNESSES} routes were tried."));
+        work.budget.cut(format!("For connections that only one side accepts, only the first {MOST_WITNESSES} routes were tried."));
     }
     let [unwritten, written] = best;
     let Some((_, both, simulations)) = unwritten.or_else(|| written.filter(|_| owners.is_empty())) else { return };
     let [port_before, port_after] = both.ports;
-    // Without a listener, the names do not matter, unless they lead to a filter chain of their own.
+    // Without a listener, server names do not matter unless they select a filter chain.
     let known = |link: &Link| link.sni.clone().filter(|name| name != UNKNOWN_HOST);
     let hosts =
         if has == [true; 2] || links.iter().all(|link| known(link).is_some()) { links.iter().filter_map(known).collect() } else { Vec::new() };
-    // What else comes over the same connections, where some of it was reported.
+    // Describes the other requests of the same connections, if some were reported separately.
     let conditions = if owners.is_empty() { Vec::new() } else { Vec::from(["other than above".to_owned()]) };
     let speaks_tls =
         links.first().is_some_and(|link| link.tls) || has != [true; 2] && pair.iter().flatten().any(|(of, _)| chains(&of.message).any(is_tls));
@@ -387,13 +388,13 @@ fn one_sided<'a>(
     report(work, place, &both, &simulations, "");
 }
 
-/// Settings of filter chains, connection managers and tables.
+/// Compares the settings of filter chains, connection managers and tables.
 fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link], both: &Both) {
     let [old, new] = ends;
     let names: Vec<String> = links.iter().filter_map(|link| link.sni.clone()).filter(|name| name != UNKNOWN_HOST).collect();
     let mut show = |frame: Frame<'_>| {
         let place = RequestPlace { hosts: names.clone(), ..place::of_all(both, &frame.pointers) };
-        frames::show(work, frame, place, both);
+        frames::compare_settings(work, frame, place, both);
     };
     let chains = [old.chain, new.chain].map(frames::chain);
     let pointers = [old.pointer.clone(), new.pointer.clone()];
@@ -408,20 +409,20 @@ fn settings<'a>(work: &mut Work<'_, 'a>, ends: [&End<'_, 'a>; 2], links: &[Link]
     }
 }
 
-/// The hosts that two tables tell apart.
+/// Compares the hosts that two route tables distinguish.
 fn tables<'a>(work: &mut Work<'_, 'a>, pair: &ListenerPair<'a>, tables: [&Table<'a>; 2], links: &[Link], blank: &dyn Fn(&Link) -> Both) {
     let Some(any) = links.first() else { return };
     let mut by_hosts: BTreeMap<[Option<usize>; 2], (Vec<String>, Both)> = BTreeMap::new();
     let domains: BTreeSet<&str> =
         tables.iter().flat_map(|table| &table.config.virtual_hosts).flat_map(|host| &host.domains).map(String::as_str).chain(["*"]).collect();
-    // Exact names make better witnesses than wildcards.
+    // Exact names are better witnesses than wildcards.
     let mut domains: Vec<&str> = domains.into_iter().collect();
     domains.sort_by_key(|domain| domain.contains('*'));
     for domain in domains {
         let port = any_port(blank(any).ports);
         let name = witness(domain, port);
         let host = chancery_envoy::simulate::host_of(&name);
-        // The name of the handshake is that of the request, where some connection with it comes to these tables.
+        // The handshake uses the request's host if such a connection reaches these tables.
         let link = links.iter().find(|link| link.sni.as_deref() == Some(host)).unwrap_or(any);
         let mut both = blank(link);
         if link.tls && link.sni.is_none() {

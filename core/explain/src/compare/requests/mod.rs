@@ -1,18 +1,21 @@
-//! Requests that two configurations treat differently.
+//! Finds requests that two configurations treat differently.
 //!
-//! The space of requests is parted by what the matchers of both sides tell apart: where they come in ([`doors`]), hosts and the routes that
-//! differ ([`hosts`]), paths ([`paths`]), all else that routes look at ([`conditions`]), and chance ([`chance`]). Of every part one request, its witness, goes through both
-//! [`Gateway`]s, and what becomes of it is compared ([`behaviour`]). What is the same on both sides is passed over: a request that is taken
-//! by routes that are the same and stand in the same order is treated the same. Settings that apply to a whole listener, filter chain or
-//! virtual host are compared by themselves ([`frames`]). What changes in the same way is reported together ([`report`]).
+//! It divides all requests by everything that the matchers of either side distinguish: listeners and connections ([`listeners`]), hosts and
+//! differing routes ([`hosts`]), paths ([`paths`]), other properties that routes match ([`conditions`]), and chance ([`chance`]). One request of
+//! each class, the witness, is simulated in both [`Gateway`]s, and the results are compared ([`behaviour`]). Equal parts are skipped: a request
+//! that equal routes in the same order match is treated the same. Settings of a whole listener, filter chain or virtual host are compared
+//! separately ([`frames`]). Requests with the same change are reported together ([`report`]).
 //!
-//! What counts as behaviour: how a request ends, status, `Location` and body of Envoy's own answers, the host and path that the upstream gets, headers
-//! that are added and removed, what clusters reach and in which shares, timeouts, and every other setting on the way. What does not: names,
-//! statistics, logs, tracing and metadata; a cluster under another name that reaches the same in the same way.
+//! Behaviour includes: how a request ends, status, `Location` and body of Envoy's own answers, the host and path that the upstream receives, added
+//! and removed headers, the addresses that clusters reach and their shares, timeouts, and every other setting on the way. It excludes names,
+//! statistics, logs, tracing and metadata; a renamed cluster with the same addresses and settings is equal.
 //!
-//! What must not be here: rendering, and how requests are routed.
+//! Does not render, or route requests; see `chancery_envoy::simulate`.
 
 mod behaviour;
+mod both;
+mod budget;
+mod chains;
 mod chance;
 mod conditions;
 mod difference;
@@ -37,26 +40,25 @@ use alloc::string::String;
 use chancery_envoy::emit::pb;
 use chancery_envoy::simulate::Gateway;
 
-/// The name of what a cluster reaches, where another than its addresses tells it better.
+/// Names the target of a cluster, if another name is better than its addresses.
 pub type Reaches<'o> = &'o dyn Fn(&pb::cluster::Cluster) -> Option<String>;
 
-/// How requests are compared.
 #[derive(Clone, Copy, Default)]
 pub struct RequestOptions<'o> {
     /// Which listeners are compared with each other.
     pub pairing: ListenerPairing,
-    /// Compare only what routes say: where requests go, as what, and for how long; not the settings of listeners, connection managers and clusters, which
+    /// Compare only the routes: targets, rewrites and timeouts. Leaves out settings of listeners, connection managers and clusters, which
     /// controllers choose by themselves.
     pub routes_only: bool,
-    /// What clusters reach, on the first side and on the second.
+    /// Names the targets of clusters, on the first and on the second side.
     pub reaches: [Option<Reaches<'o>>; 2],
-    /// What names of listeners begin with that are passed over in silence, on both sides: those of the controllers themselves.
+    /// Prefixes of listener names to skip on each side: the controllers' own listeners.
     pub own_listeners: [&'o [&'o str]; 2],
-    /// What paths begin with that are passed over in silence: those of the controllers themselves.
+    /// Prefixes of paths to skip: the controllers' own paths.
     pub own_paths: &'o [&'o str],
 }
 
-/// Compares what becomes of requests.
+/// Compares what happens to requests.
 #[must_use]
 pub fn requests(before: &Side<'_>, after: &Side<'_>, options: &RequestOptions<'_>) -> Requests {
     let gateways = [Gateway::new(before.config), Gateway::new(after.config)];
@@ -65,7 +67,7 @@ pub fn requests(before: &Side<'_>, after: &Side<'_>, options: &RequestOptions<'_
     if let (Some(old), Some(new)) = (&before.source, &after.source)
         && !certificates::compare(old, new).is_empty()
     {
-        work.cut("Certificates or keys differ: whether Envoy and clients take them was not tried; `chancery check` looks at them.");
+        work.budget.cut("Certificates or keys differ: whether Envoy and clients accept them was not tried; `chancery check` looks at them.");
     }
     work.finish()
 }

@@ -1,11 +1,11 @@
-//! Paths that the routes of a virtual host on both sides tell apart, where at least one of the routes that differ may take them.
+//! Derives the paths that the routes of a virtual host distinguish on both sides, if a differing route may match them.
 //!
-//! Of literal prefixes and exact paths: the literal, a character more, a segment more, which is all that they can tell apart. Of
-//! expressions: a path for every way in which they, and what overlaps with them, can match together ([`texts`]).
+//! For literal prefixes and exact paths: the literal, one more character, one more segment; they cannot distinguish more. For regular expressions:
+//! a path for every way in which they and overlapping patterns can match together.
 //!
-//! What must not be here: anything but paths.
+//! Does not derive other conditions; see `conditions`.
 
-use super::work::Work;
+use super::budget::Budget;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -17,12 +17,12 @@ use chancery_base::re2::language::{Language, TextShape, texts};
 use chancery_envoy::emit::pb;
 use pb::route::{RouteMatch, route_match::PathSpecifier};
 
-/// What a route wants of paths.
+/// The path pattern of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pattern<'a> {
     kind: Kind,
     text: &'a str,
-    /// Case does not count.
+    /// Whether the pattern ignores case.
     any_case: bool,
 }
 
@@ -32,15 +32,15 @@ enum Kind {
     Prefix,
     Segments,
     Regex,
-    /// Any path, as far as this is known.
+    /// Any path, or an unknown condition.
     Any,
 }
 
-/// Characters of paths, those first that people would write.
+/// Characters of paths, the most natural ones first.
 const ALPHABET: &[u8] = b"xabcdefghijklmnopqrstuvwyz0123456789-_.~/ABCDEFGHIJKLMNOPQRSTUVWXYZ!$&'()*+,;=:@%";
-/// At most this many patterns of each kind are looked at that overlap with one.
+/// For one pattern, at most this many overlapping patterns of each kind are considered.
 const MOST_OVERLAPPING: usize = 100;
-/// At most this many patterns that overlap are combined.
+/// At most this many overlapping patterns are combined.
 const MOST_TOGETHER: usize = 12;
 /// At most this many paths are tried for one virtual host.
 const MOST_PATHS: usize = 50_000;
@@ -58,12 +58,12 @@ impl<'a> Pattern<'a> {
         Self { kind, text, any_case: any_case && kind != Kind::Regex }
     }
 
-    /// Literals that are distinguished by what begins with them.
+    /// Whether literals distinguish its paths only by their prefix.
     fn is_literal(&self) -> bool {
         !self.any_case && self.kind != Kind::Regex
     }
 
-    /// What every path that it takes begins with.
+    /// The prefix of all paths that it matches.
     fn begin(&self) -> &'a str {
         match self.kind {
             Kind::Regex => literal_prefix(self.text),
@@ -89,7 +89,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// As people write it: `/api/*`.
+    /// The usual notation: `/api/*`.
     pub(super) fn words(&self) -> String {
         let words = match self.kind {
             Kind::Exact => self.text.to_owned(),
@@ -101,13 +101,13 @@ impl<'a> Pattern<'a> {
         if self.any_case { format!("{words} (in any case)") } else { words }
     }
 
-    /// Whether it takes every path.
+    /// Whether it matches every path.
     pub(super) fn takes_all(&self) -> bool {
         self.kind == Kind::Any || self.kind == Kind::Prefix && matches!(self.text, "" | "/") || self.kind == Kind::Segments && self.text.is_empty()
     }
 
-    /// Of patterns in order, those that take some of the paths that this one takes, each with whether it takes them all. Of expressions that may, the
-    /// first few.
+    /// Returns the patterns that match some of this pattern's paths, each with whether it matches all of them. Of expressions that may overlap,
+    /// only the first few are returned.
     pub(super) fn overlapping<'m, V>(&self, all: &'m BTreeMap<Pattern<'a>, V>) -> Vec<(&'m Pattern<'a>, &'m V, bool)> {
         let mut out: Vec<_> = all.get_key_value(self).map(|(pattern, of)| (pattern, of, true)).into_iter().collect();
         let literal = |kind, text| Pattern { kind, text, any_case: false };
@@ -129,7 +129,7 @@ impl<'a> Pattern<'a> {
         out
     }
 
-    /// Whether a literal takes every path that another literal takes.
+    /// Whether a literal matches every path that another literal matches.
     fn takes_all_of(&self, other: &Self) -> bool {
         match (self.kind, other.kind) {
             (Kind::Exact, kind) => kind == Kind::Exact && self.text == other.text,
@@ -151,7 +151,7 @@ impl<'a> Pattern<'a> {
         a.starts_with(&b) || b.starts_with(&a)
     }
 
-    /// A path that it takes, where it is known without a search.
+    /// Returns a matching path, if one is known without a search.
     pub(super) fn example(&self) -> Option<String> {
         match self.kind {
             Kind::Any => Some("/".to_owned()),
@@ -159,13 +159,13 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The more, the fewer paths it takes, as a guess.
+    /// Estimates how few paths it matches: higher is narrower.
     pub(super) fn narrowness(&self) -> (usize, bool) {
         (self.begin().len(), self.kind != Kind::Prefix)
     }
 }
 
-/// Literals in their order.
+/// Literals in sorted order.
 struct Literals<'a>(Vec<&'a str>);
 
 impl<'a> Literals<'a> {
@@ -174,7 +174,7 @@ impl<'a> Literals<'a> {
         self.0.iter().skip(first).copied().take_while(move |literal| literal.starts_with(begin)).collect::<Vec<_>>().into_iter()
     }
 
-    /// The text with a character more that no literal goes on with.
+    /// Extends a string by a character that no literal continues with.
     fn more(&self, text: &str) -> String {
         let free = |c: &&u8| {
             let longer = format!("{text}{}", char::from(**c));
@@ -185,7 +185,7 @@ impl<'a> Literals<'a> {
         format!("{text}{}", char::from(c))
     }
 
-    /// What a literal tells apart.
+    /// Adds the paths that a literal distinguishes.
     fn around(&self, literal: &str, out: &mut Vec<String>) {
         let literal = if literal.is_empty() { "/" } else { literal };
         out.push(literal.to_owned());
@@ -198,8 +198,8 @@ impl<'a> Literals<'a> {
     }
 }
 
-/// Paths for the patterns of both sides, of which `differ` holds those of routes that differ.
-pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>, work: &mut Work<'_, '_>) -> Vec<String> {
+/// Returns paths for the patterns of both sides. `differ` holds the patterns of differing routes.
+pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>, budget: &mut Budget) -> Vec<String> {
     let literals: BTreeSet<&str> = all.iter().filter(|of| of.is_literal()).map(|of| of.text).collect();
     let literals = Literals(literals.into_iter().collect());
     let mut out = Vec::new();
@@ -211,7 +211,7 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
             inner.for_each(|inner| literals.around(inner, &mut out));
         }
     }
-    // What is matched in any case may be passed on as it is written.
+    // A pattern that ignores case may forward the path in its original case.
     for pattern in differ.iter().filter(|of| of.any_case) {
         let upper = pattern.text.to_ascii_uppercase();
         out.push(format!("{upper}{}", if pattern.kind == Kind::Segments { "/x" } else { "x" }));
@@ -222,7 +222,7 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
     for pattern in &expressions {
         if differ.contains(*pattern) || differing.iter().any(|of| of.may_overlap(pattern)) {
             let near = differing.iter().copied().chain(expressions.iter().copied()).chain(all.iter().filter(|of| of.begin().len() > 1));
-            together(pattern, near.filter(|of| of.may_overlap(pattern)), work, &mut out);
+            add_joint_matches(pattern, near.filter(|of| of.may_overlap(pattern)), budget, &mut out);
         }
         if out.len() > MOST_PATHS {
             break;
@@ -231,21 +231,21 @@ pub(super) fn paths(all: &BTreeSet<Pattern<'_>>, differ: &BTreeSet<Pattern<'_>>,
     let mut seen = BTreeSet::new();
     out.retain(|path| path.starts_with('/') && seen.insert(path.clone()));
     if out.len() > MOST_PATHS {
-        work.cut(format!("Where more than {MOST_PATHS} paths of a virtual host may differ, only {MOST_PATHS} were tried."));
+        budget.cut(format!("If more than {MOST_PATHS} paths of a virtual host may differ, only {MOST_PATHS} were tried."));
         out.truncate(MOST_PATHS);
     }
     out
 }
 
-/// Paths for every way in which an expression matches together with what overlaps with it.
-fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p>>, work: &mut Work<'_, '_>, out: &mut Vec<String>) {
+/// Adds paths for every way in which an expression and overlapping patterns match together.
+fn add_joint_matches<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p>>, budget: &mut Budget, out: &mut Vec<String>) {
     let mut patterns = Vec::from([*pattern]);
     for of in near {
         if patterns.contains(of) {
             continue;
         }
         if patterns.len() > MOST_TOGETHER {
-            work.cut("Where many regular expressions and paths overlap, not every combination was tried.");
+            budget.cut("If many regular expressions and paths overlap, not every combination was tried.");
             break;
         }
         patterns.push(*of);
@@ -254,15 +254,15 @@ fn together<'p>(pattern: &Pattern<'_>, near: impl Iterator<Item = &'p Pattern<'p
     for of in &patterns {
         match of.language() {
             Ok(language) => languages.push(language),
-            Err(why) => work.cut(format!("The regular expression {} was not analysed: {why}.", of.text)),
+            Err(why) => budget.cut(format!("The regular expression {} was not analysed: {why}.", of.text)),
         }
     }
-    let found = apart(pattern.begin(), &mut languages, work);
+    let found = joint_matches(pattern.begin(), &mut languages, budget);
     out.extend(found.into_iter().filter(|(mask, _)| *mask != 0).map(|(_, text)| text));
 }
 
-/// Paths that rewrites by regular expressions tell apart: for each pattern with the expressions by which paths that it takes are rewritten.
-pub(super) fn rewritten(all: &BTreeMap<Pattern<'_>, BTreeSet<&str>>, work: &mut Work<'_, '_>) -> Vec<String> {
+/// Returns paths that regular expression rewrites distinguish: each pattern has the expressions that rewrite its paths.
+pub(super) fn rewritten(all: &BTreeMap<Pattern<'_>, BTreeSet<&str>>, budget: &mut Budget) -> Vec<String> {
     let mut out = Vec::new();
     for (pattern, expressions) in all {
         let within = expressions.iter().map(|expression| Language::regex(&format!("(?s:.*)(?:{expression})(?s:.*)")));
@@ -270,13 +270,13 @@ pub(super) fn rewritten(all: &BTreeMap<Pattern<'_>, BTreeSet<&str>>, work: &mut 
         for language in core::iter::once(pattern.language()).chain(within) {
             match language {
                 Ok(language) => languages.push(language),
-                Err(why) => work.cut(format!("A rewrite of {} was not analysed: {why}.", pattern.words())),
+                Err(why) => budget.cut(format!("A rewrite of {} was not analysed: {why}.", pattern.words())),
             }
         }
         if languages.len() > expressions.len() {
-            let taken = apart(pattern.begin(), &mut languages, work);
+            let taken = joint_matches(pattern.begin(), &mut languages, budget);
             let taken: Vec<String> = taken.into_iter().filter(|(mask, _)| mask & 1 == 1).map(|(_, path)| path).collect();
-            // Of two expressions one may be replaced more often than the other.
+            // One of two expressions may be replaced more often than the other.
             if let Some(first) = taken.first() {
                 out.extend(expressions.iter().filter_map(|expression| example(expression)).map(|part| format!("{first}{}", part.repeat(3))));
             }
@@ -286,30 +286,30 @@ pub(super) fn rewritten(all: &BTreeMap<Pattern<'_>, BTreeSet<&str>>, work: &mut 
     out
 }
 
-/// A text that an expression takes.
+/// Returns a string that an expression matches.
 fn example(expression: &str) -> Option<String> {
     let mut language = Language::regex(expression).ok()?;
-    let mut budget = MOST_STATES_TOGETHER;
-    let found = texts(&mut [&mut language], &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut budget);
+    let mut states = MOST_STATES_TOGETHER;
+    let found = texts(&mut [&mut language], &TextShape { begin: "", alphabet: ALPHABET, double_slashes: true }, &mut states);
     found.found.get(&1).cloned()
 }
 
-/// A path for every way in which languages can match together, by the mask of those that do.
-fn apart(begin: &str, languages: &mut [Language], work: &mut Work<'_, '_>) -> BTreeMap<u64, String> {
+/// Returns a path for every way in which languages can match together, by the mask of the matching languages.
+fn joint_matches(begin: &str, languages: &mut [Language], budget: &mut Budget) -> BTreeMap<u64, String> {
     let begin = if begin.starts_with('/') { begin } else { "/" };
     let mut found: BTreeMap<u64, String> = BTreeMap::new();
-    // Listeners may merge slashes: two in a row are for what can be matched in no other way.
+    // Listeners may merge slashes, so double slashes are used only if nothing else matches.
     for double_slashes in [false, true] {
-        let mut budget = work.states.min(MOST_STATES_TOGETHER);
-        let before = budget;
+        let mut states = budget.states.min(MOST_STATES_TOGETHER);
+        let before = states;
         let tried = TextShape { begin, alphabet: ALPHABET, double_slashes };
-        let more = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut budget);
-        work.states -= before - budget;
+        let more = texts(&mut languages.iter_mut().collect::<Vec<_>>(), &tried, &mut states);
+        budget.states -= before - states;
         for (mask, text) in more.found {
             found.entry(mask).or_insert(text);
         }
         if !more.complete {
-            work.cut("Where regular expressions are large together, not every match was tried.");
+            budget.cut("If regular expressions are large together, not every match was tried.");
             break;
         }
     }

@@ -1,20 +1,18 @@
-//! Which requests a change is of, in words and by an example.
-//!
-//! What must not be here: what changes.
+//! Describes which requests a change affects, by a phrase and an example. Does not describe the change; see `report`.
 
+use super::both::{Both, scheme_of};
 use super::conditions;
 use super::difference::{Scene, pointer};
 use super::paths::Pattern;
-use super::report::RequestPlace;
-use super::work::Both;
+use super::report::{OTHER_THAN, RequestPlace};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::emit::pb::route::RouteMatch;
-use chancery_envoy::simulate::{Request, Simulation};
+use chancery_envoy::simulate::Simulation;
 
-/// The requests that a request stands for: those of the narrower of the routes that take it.
+/// Returns the requests that a witness represents: those of the narrower of its two routes.
 pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
     let matcher = |side: usize| {
         let (host, _) = scene.hosts.get(side)?.as_ref()?;
@@ -23,7 +21,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     };
     let matchers = [matcher(0), matcher(1)];
     let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
-    // All of a host that only one side has changes that has a route; of every other host, what the narrower route takes.
+    // If only one side has the host, the change affects all its requests that have a route; otherwise those of the narrower route.
     let is_of_both = scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*");
     let narrower = narrower.filter(|_| is_of_both);
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
@@ -50,13 +48,13 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     }
 }
 
-/// Takes out of conditions what an `x-forwarded-proto` says of the scheme: Envoy writes it of the connection itself.
+/// Removes the condition on `x-forwarded-proto` and returns its scheme: Envoy sets the header from the connection itself.
 pub(super) fn take_scheme(conditions: &mut Vec<String>) -> Option<String> {
     let at = conditions.iter().position(|words| matches!(words.as_str(), "header x-forwarded-proto https" | "header x-forwarded-proto http"))?;
     conditions.remove(at).rsplit(' ').next().map(ToOwned::to_owned)
 }
 
-/// Whether a route of some host takes every path, whatever else the request has.
+/// Whether a route of any host matches every path, under any conditions.
 fn takes_all_paths(scene: &Scene<'_>) -> bool {
     scene.hosts.iter().flatten().flat_map(|(host, _)| &host.routes).filter_map(|route| route.r#match.as_ref()).any(|of| {
         let mut more = conditions::words(of);
@@ -65,13 +63,13 @@ fn takes_all_paths(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// At most this many routes are named whose requests are others.
+/// At most this many excluded routes are named.
 const MOST_OTHERS: usize = 2;
-/// At most this many routes of a path are looked at on each side.
+/// At most this many routes of a path are considered on each side.
 const MOST_OF_PATH: usize = 100;
 
-/// The requests among those of a route that a request does not stand for: other routes take them, which are tried before the one that takes it, as they
-/// want a narrower path or more besides. Routes that the controller adds by itself do not count.
+/// Returns the excluded requests: earlier routes with a narrower path or more conditions match them. Routes that the controller adds by itself are
+/// left out.
 fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatch) -> Vec<String> {
     let (own, domains) = (conditions::words(narrower), conditions::domains(narrower));
     let pattern = Pattern::of(narrower);
@@ -99,7 +97,7 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
             }
         }
     }
-    // What a plain prefix leaves out need not be told in parts.
+    // A plain prefix already excludes all paths under it.
     let plain: Vec<String> = out
         .iter()
         .filter(|words| words.strip_prefix(OTHER_THAN).is_some_and(|path| path.starts_with('/') && !path.contains(" with ")))
@@ -109,24 +107,21 @@ fn others(scene: &Scene<'_>, simulations: &[Simulation; 2], narrower: &RouteMatc
     few(out)
 }
 
-/// The first few of what is left out.
+/// Keeps the first few exclusions.
 fn few(mut out: Vec<String>) -> Vec<String> {
     if out.len() > MOST_OTHERS {
         out.truncate(MOST_OTHERS);
-        out.push(format!("{OTHER_THAN}what further routes take"));
+        out.push(format!("{OTHER_THAN}requests of further routes"));
     }
     out
 }
 
-/// Conditions that leave these paths out.
+/// Returns conditions that exclude these paths.
 pub(in crate::compare) fn without(paths: &[String]) -> Vec<String> {
     few(paths.iter().map(|path| format!("{OTHER_THAN}{path}")).collect())
 }
 
-/// What a condition begins with that takes requests out.
-pub(super) const OTHER_THAN: &str = "other than ";
-
-/// Requests of a whole listener, filter chain, table or virtual host.
+/// Returns the place of all requests of a listener, filter chain, table or virtual host.
 pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
     let [before, after] = pointers.clone();
     RequestPlace {
@@ -141,20 +136,15 @@ pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
     }
 }
 
-/// The scheme of a request's URL.
-pub(super) fn scheme_of(request: &Request) -> String {
-    if request.tls { "https" } else { "http" }.to_owned()
-}
-
-/// The port of either side, if there is one.
+/// The port of either side, if known.
 pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
     ports.into_iter().flatten().next().unwrap_or(80)
 }
 
-/// A host that no configuration has.
+/// A host that no configuration contains.
 pub(super) const UNKNOWN_HOST: &str = "elsewhere.invalid";
 
-/// A host that a domain takes.
+/// Returns a host that matches a domain.
 pub(super) fn witness(domain: &str, port: u32) -> String {
     match domain {
         "*" => UNKNOWN_HOST.to_owned(),

@@ -1,6 +1,4 @@
-//! What clusters reach, whatever they are called.
-//!
-//! What must not be here: routes.
+//! Determines what clusters reach, independent of their names. Does not compare routes; see `hosts`.
 
 use super::Reaches;
 use super::residue::{Residue, residue};
@@ -16,11 +14,11 @@ use pb::cluster::Cluster;
 use pb::cluster::cluster::{ClusterDiscoveryType, DiscoveryType};
 use pb::route::{Route, route::Action, route_action::ClusterSpecifier};
 
-/// How deep clusters of clusters are followed.
+/// Aggregate clusters are followed to this depth.
 const DEPTH: usize = 8;
 
-/// What a cluster reaches: its addresses with those that are unhealthy marked, or the name under which they are asked for. A cluster of clusters
-/// reaches what each of them does, in their order.
+/// Returns what a cluster reaches: its addresses, with unhealthy ones marked, or the name under which endpoints are requested. An aggregate cluster
+/// reaches the targets of its members, in their order.
 pub(super) fn reach(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>) -> String {
     reach_within(gateway, name, named, DEPTH)
 }
@@ -42,8 +40,8 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
     if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
 }
 
-/// What people call what a cluster reaches, where its addresses do not tell it: what the dialect makes of its name, or the name under which endpoints
-/// are asked for.
+/// Returns a readable name of what a cluster reaches, if its addresses are not readable: the dialect's name for it, or the name under which
+/// endpoints are requested.
 pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -> Option<String>>) -> Option<String> {
     called.and_then(|called| called(name)).or_else(|| {
         let cluster = &gateway.cluster(name)?.message;
@@ -51,14 +49,14 @@ pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -
     })
 }
 
-/// The name under which endpoints are asked for.
+/// The name under which endpoints are requested.
 fn service(cluster: &Cluster) -> &str {
     let asked = cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.as_str());
     let assigned = cluster.load_assignment.as_ref().map(|of| of.cluster_name.as_str());
     asked.or(assigned).filter(|name| !name.is_empty()).unwrap_or(&cluster.name)
 }
 
-/// A cluster without its names, and without how endpoints that are known are asked for.
+/// A cluster without its names, and without the discovery settings of known endpoints.
 fn bare(cluster: &Cluster) -> Cluster {
     let mut cluster = cluster.clone();
     cluster.name = String::new();
@@ -77,7 +75,7 @@ fn bare(cluster: &Cluster) -> Cluster {
     cluster
 }
 
-/// A cluster, and of a cluster of clusters all that it leads to, each once.
+/// Returns a cluster, and for an aggregate cluster all its members, each once.
 fn parts<'a>(gateway: &Gateway<'a>, name: &str) -> Vec<&'a Placed<Cluster>> {
     let mut out: Vec<&Placed<Cluster>> = Vec::new();
     let mut met = BTreeSet::new();
@@ -90,7 +88,7 @@ fn parts<'a>(gateway: &Gateway<'a>, name: &str) -> Vec<&'a Placed<Cluster>> {
     out
 }
 
-/// What differs between two clusters besides what they reach, and between those that they lead to: fields, with where they stand on both sides.
+/// Returns the differing settings of two clusters and their members, except their addresses: fields, with their places on both sides.
 pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Residue, [String; 2])> {
     let [before, after] = gateways;
     let [old, new] = names;
@@ -108,11 +106,11 @@ pub(super) fn settings(gateways: [&Gateway<'_>; 2], names: [&str; 2]) -> Vec<(Re
     out
 }
 
-/// Names under which the sides have other things.
+/// Returns names that mean different things on the two sides.
 pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a EnvoyConfig; 2]) -> BTreeSet<&'a str> {
     let [old, new] = sides.map(|side| &side.clusters);
     let mut out = BTreeSet::new();
-    // Clusters of an IR lead to no others; what they have besides are endpoints that are told apart from them.
+    // Without separate endpoints, clusters can be compared by their messages.
     let alone = sides.iter().all(|side| side.endpoints.is_empty());
     let shared = if alone { old.shared_with(new) } else { HashSet::new() };
     for placed in old.without(&shared) {
@@ -129,7 +127,7 @@ pub(super) fn changed<'a>(before: &Gateway<'a>, after: &Gateway<'a>, sides: [&'a
     out
 }
 
-/// Clusters that a route names.
+/// Returns the clusters that a route names.
 pub(super) fn clusters_of(route: &Route) -> Vec<&str> {
     let Some(Action::Route(action)) = &route.action else { return Vec::new() };
     let mut out = Vec::new();
@@ -142,7 +140,7 @@ pub(super) fn clusters_of(route: &Route) -> Vec<&str> {
     out
 }
 
-/// Shares of what is reached, in percent.
+/// Describes the shares of targets, in percent.
 pub(super) fn shares(all: impl IntoIterator<Item = (String, f64)>) -> String {
     let mut by: BTreeMap<String, f64> = BTreeMap::new();
     for (name, percent) in all {

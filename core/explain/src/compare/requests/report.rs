@@ -1,9 +1,9 @@
-//! The report on requests that change: plain data, grouped by how they change. Field names are a contract: programs read them.
+//! The report on changed requests: plain data, grouped by change. Its field names are a contract, since programs read them.
 //!
-//! What must not be here: finding them.
+//! Does not find changes; see `behaviour`.
 
+use super::both::scheme_of;
 use super::difference::Relevance;
-use super::place::{OTHER_THAN, scheme_of};
 use crate::OriginView;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -16,11 +16,10 @@ use core::cmp::Reverse;
 /// Requests that two configurations treat differently.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Requests {
-    /// What changes, and for which requests.
     pub changes: Vec<RequestChange>,
-    /// How many requests went through both sides.
+    /// How many requests were simulated on both sides.
     pub compared: usize,
-    /// Whether all parts of the space of requests that could differ were looked at.
+    /// Whether every class of requests that could differ was tried.
     pub complete: bool,
     /// What was not decided, in sentences.
     pub limits: Vec<String>,
@@ -34,128 +33,120 @@ impl Requests {
     }
 }
 
-/// Requests that change in the same way.
+/// Requests with the same change.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RequestChange {
-    /// Which they are, in words: `shop.example.com/api/*`.
+    /// A phrase for the requests: `shop.example.com/api/*`.
     pub requests: String,
-    /// What differs.
     pub differences: Vec<Difference>,
-    /// One of them.
+    /// One of the requests.
     pub witness: Witness,
-    /// What becomes of the witness on the first side.
+    /// What happens to the witness on the first side.
     pub before: Answer,
-    /// What becomes of it on the second side.
+    /// What happens to it on the second side.
     pub after: Answer,
-    /// Where they are.
     pub places: Vec<RequestPlace>,
     /// How many more places there are.
     pub more_places: usize,
 }
 
-/// Something that differs.
+/// One difference.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Difference {
-    /// What: `outcome`, `timeout`, `clusters`, `upstream path`, `request header NAME`..., or a field of Envoy as
-    /// `route.retry_policy.num_retries`.
+    /// `outcome`, `timeout`, `clusters`, `upstream path`, `request header NAME`..., or an Envoy field as `route.retry_policy.num_retries`.
     pub what: String,
     /// On the first side.
     pub before: Option<String>,
     /// On the second side.
     pub after: Option<String>,
-    /// What made it on the first side.
+    /// Its origin on the first side.
     pub before_from: Option<OriginView>,
-    /// What made it on the second side.
+    /// Its origin on the second side.
     pub after_from: Option<OriginView>,
 }
 
-/// A request that changes.
+/// A request that is treated differently.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Witness {
     /// As a command.
     pub curl: String,
-    /// Its method.
     pub method: String,
-    /// Its URL.
     pub url: String,
-    /// Its headers.
     pub headers: Vec<(String, String)>,
-    /// The port that it comes in at on the first side.
+    /// The port on the first side.
     pub port_before: Option<u32>,
-    /// The port that it comes in at on the second side.
+    /// The port on the second side.
     pub port_after: Option<u32>,
-    /// Whether the connection is TLS.
     pub tls: bool,
-    /// The server's name in the TLS handshake.
+    /// The server name of the TLS handshake.
     pub sni: Option<String>,
     /// Protocols that the handshake offers.
     pub alpn: Vec<String>,
-    /// Whether the client shows a certificate.
+    /// Whether the client has a certificate.
     pub client_certificate: bool,
-    /// Where it comes from, where that matters.
+    /// The client's address, if it matters.
     pub source: Option<String>,
-    /// What chance gives, where that matters.
+    /// The random number, if it matters.
     pub seed: Option<u64>,
 }
 
-/// What becomes of the witness on one side.
+/// What happens to the witness on one side.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Answer {
-    /// In words.
-    pub told: String,
-    /// How it ends.
+    /// As the end of a sentence.
+    #[serde(rename = "told")]
+    pub summary: String,
     pub outcome: Outcome,
     /// Status of a response that Envoy makes itself.
     pub status: Option<u32>,
     /// `Location` of a redirect.
     pub location: Option<String>,
-    /// Name of the listener.
     pub listener: Option<String>,
-    /// Name of the virtual host.
     pub virtual_host: Option<String>,
-    /// The route.
     pub route: Option<RouteRef>,
-    /// Where it goes.
     pub clusters: Vec<ClusterShare>,
-    /// The host that the upstream gets.
+    /// The host that the upstream receives.
     pub upstream_authority: Option<String>,
-    /// The path that the upstream gets.
+    /// The path that the upstream receives.
     pub upstream_path: Option<String>,
-    /// How long the upstream has.
+    /// How long the upstream may take.
     pub timeout: Option<String>,
-    /// Where the most exact that takes it stands in Envoy's configuration: route, virtual host, filter chain or listener.
+    /// The place of the most specific part in Envoy's configuration that handles it: route, virtual host, filter chain or listener.
     pub pointer: Option<String>,
-    /// What made that.
+    /// The origins of that part.
     pub origins: Vec<OriginView>,
 }
 
 /// Requests of one place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct RequestPlace {
-    /// The scheme of their URLs, where only that of one changes: `https`.
+    /// The scheme of their URLs, if only one scheme is affected: `https`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// Hosts, as domains of virtual hosts; none where every host is meant.
+    /// Hosts, as domains of virtual hosts; empty for every host.
     pub hosts: Vec<String>,
-    /// Paths: `/api/*`, `/exact`, `~ REGEX`; none where every path is meant.
+    /// Paths: `/api/*`, `/exact`, `~ REGEX`; `None` for every path.
     pub path: Option<String>,
-    /// What else they have, as of the route that takes them.
+    /// Further conditions, from the route that matches them.
     pub conditions: Vec<String>,
-    /// The port that they come in at on the first side.
+    /// The port on the first side.
     pub port_before: Option<u32>,
-    /// The port that they come in at on the second side.
+    /// The port on the second side.
     pub port_after: Option<u32>,
-    /// What takes them on the first side: a JSON pointer.
+    /// The part that handles them on the first side, as a JSON pointer.
     pub before: Option<String>,
-    /// What takes them on the second side.
+    /// The part that handles them on the second side.
     pub after: Option<String>,
 }
 
-/// At most this many places are given of one change.
+/// The start of a condition that excludes requests.
+pub(super) const OTHER_THAN: &str = "other than ";
+
+/// At most this many places are listed for one change.
 const MOST_PLACES: usize = 100;
 
 impl RequestPlace {
-    /// The requests in words.
+    /// Describes the requests as a phrase.
     #[must_use]
     pub fn words(&self) -> String {
         let scheme = self.scheme.as_ref().map(|scheme| format!("{scheme}://")).unwrap_or_default();
@@ -183,7 +174,7 @@ impl RequestPlace {
     }
 }
 
-/// Places in words, the first few.
+/// Describes the first few places.
 pub(in crate::compare) fn words(places: &[RequestPlace], more: usize) -> String {
     let mut all: Vec<String> = places.iter().map(RequestPlace::words).collect();
     let mut seen = BTreeSet::new();
@@ -195,39 +186,39 @@ pub(in crate::compare) fn words(places: &[RequestPlace], more: usize) -> String 
     if rest == 0 { all } else { format!("{all}; and {rest} more") }
 }
 
-/// A change as it is found.
+/// A change before it is grouped.
 pub(super) struct FoundChange {
-    /// What it has in common with others of its group.
+    /// The key that all changes of its group share.
     pub(super) key: String,
-    /// Where the request goes on both sides, if it is forwarded and where it ends is what differs.
+    /// The targets on both sides, if the request is forwarded and only its target differs.
     pub(super) reached: [Option<String>; 2],
     pub(super) place: RequestPlace,
     pub(super) weight: Weight,
 }
 
-/// Which of several changes is reported first, and by which of several requests.
+/// The order of changes in the report, and of requests in a change.
 #[derive(Clone, Copy)]
 pub(super) struct Weight {
     pub(super) changes: u8,
     pub(super) relevance: Relevance,
 }
 
-/// Requests that change in the same way.
+/// Requests with the same change.
 struct Group {
     change: RequestChange,
     weight: Weight,
     seen: BTreeSet<RequestPlace>,
-    /// Where all of them go on both sides.
+    /// All targets on both sides.
     reached: [BTreeSet<String>; 2],
-    /// Where the request goes that the report shows.
+    /// The targets of the request that the report shows.
     shown: [Option<String>; 2],
 }
 
-/// At most this many places are named where other requests of a group go.
+/// At most this many other targets of a group are named.
 const MOST_REACHED: usize = 3;
 
 impl Group {
-    /// The change, with where other requests go than the one that it shows.
+    /// Finishes the change, and names the targets of requests that it does not show.
     fn finish(mut self) -> RequestChange {
         if let Some(outcome) = self.change.differences.iter_mut().find(|of| of.what == "outcome") {
             for ((words, shown), reached) in [&mut outcome.before, &mut outcome.after].into_iter().zip(&self.shown).zip(&self.reached) {
@@ -247,7 +238,7 @@ impl Group {
     }
 }
 
-/// Makes one place of two that differ by their scheme alone, and takes back what a place leaves out where another place has it.
+/// Joins places that differ only in their scheme, and removes exclusions that another place covers.
 pub(in crate::compare) fn merge(places: &mut Vec<RequestPlace>) {
     let mut merged: Vec<RequestPlace> = Vec::new();
     for place in core::mem::take(places) {
@@ -275,7 +266,7 @@ pub(in crate::compare) fn merge(places: &mut Vec<RequestPlace>) {
     }
 }
 
-/// Changes so far, by their keys.
+/// The changes so far, by their keys.
 #[derive(Default)]
 pub(super) struct Groups {
     by_key: BTreeMap<String, usize>,
@@ -283,7 +274,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Adds to the group of a change, which `make` tells by a request. The request that tells the most of it stays.
+    /// Adds a change to its group. `make` builds the report from a request; the most relevant request of the group is kept.
     pub(super) fn add(&mut self, found: FoundChange, make: impl FnOnce() -> RequestChange) {
         let FoundChange { key, reached, place, weight } = found;
         let group = match self.by_key.get(&key).copied().and_then(|at| self.changes.get_mut(at)) {
@@ -311,7 +302,7 @@ impl Groups {
         }
     }
 
-    /// What is written by somebody and grave comes first; of the same weight, in the order of the configuration.
+    /// Sorts changes: written and severe ones first, then in the order of the configuration.
     pub(super) fn finish(mut self) -> Vec<RequestChange> {
         self.changes.sort_by_key(|group| (!group.weight.relevance.is_written(), group.weight.changes, Reverse(group.weight.relevance)));
         self.changes.into_iter().map(Group::finish).collect()
@@ -319,7 +310,7 @@ impl Groups {
 }
 
 impl Witness {
-    /// A request, and the ports that it comes in at on both sides.
+    /// A request, and its ports on both sides.
     pub(in crate::compare) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
         let [port_before, port_after] = ports;
         let url = format!("{}://{}{}", scheme_of(request), request.authority, request.path);
@@ -353,7 +344,7 @@ fn curl(request: &Request, url: &str, headers: &[(String, String)], port: Option
         out.push_str(&format!(" -H {}", quoted(&header)));
     }
     let host = chancery_envoy::simulate::host_of(&request.authority);
-    // What the handshake names is the URL's host.
+    // The server name of the handshake is the host of the URL.
     let other = request.sni.as_deref().filter(|sni| request.tls && *sni != host);
     let url = match other {
         Some(sni) => {
@@ -372,8 +363,8 @@ fn curl(request: &Request, url: &str, headers: &[(String, String)], port: Option
     out
 }
 
-/// What becomes of a request in words. `reached` is where it goes.
-pub(super) fn told(simulation: &Simulation, reached: &str) -> String {
+/// Describes what happens to a request. `reached` is its target.
+pub(super) fn describe_result(simulation: &Simulation, reached: &str) -> String {
     match simulation.outcome {
         Outcome::Forward => format!("goes to {reached}"),
         Outcome::Redirect => {

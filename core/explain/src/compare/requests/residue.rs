@@ -1,8 +1,6 @@
-//! The fields in which two messages differ, names and statistics aside.
-//!
-//! What must not be here: which messages are compared.
+//! Finds the fields in which two messages differ, except names and statistics. Does not choose the messages.
 
-use super::super::fields::{Without, differences, shown, tree};
+use super::super::fields::{OmittedFields, differences, shown, tree};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_envoy_api::any::AnyMessage;
@@ -19,25 +17,26 @@ pub(super) struct Residue {
     pub(super) after: Option<String>,
 }
 
-/// What changes nothing for a request: of a message itself, and wherever it stands.
-const ASIDE: [&str; 8] = ["name", "alt_stat_name", "access_log_options", "tracing", "metadata", "decorator", "virtual_clusters", "stats_matcher"];
-/// A `runtime_key` names what an operator may set while Envoy runs: the name alone changes nothing.
-const ASIDE_ANYWHERE: [&str; 3] = ["stat_prefix", "access_log", "runtime_key"];
+/// Fields without effect on requests: at the top of a message, and at any depth.
+const IGNORED: [&str; 8] = ["name", "alt_stat_name", "access_log_options", "tracing", "metadata", "decorator", "virtual_clusters", "stats_matcher"];
+/// A `runtime_key` names a value that an operator may set while Envoy runs: the name alone has no effect.
+const IGNORED_ANYWHERE: [&str; 3] = ["stat_prefix", "access_log", "runtime_key"];
 
-fn is_aside(pointer: &str) -> bool {
+fn is_ignored(pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1);
-    steps.next().is_some_and(|first| ASIDE.contains(&first) || ASIDE_ANYWHERE.contains(&first)) || steps.any(|step| ASIDE_ANYWHERE.contains(&step))
+    steps.next().is_some_and(|first| IGNORED.contains(&first) || IGNORED_ANYWHERE.contains(&first))
+        || steps.any(|step| IGNORED_ANYWHERE.contains(&step))
 }
 
-/// The fields in which two messages differ, some left out. Of two names of clusters `same` says whether they are of the same cluster.
-pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: Without, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
-    // With much of a message left out, the rest is sooner compared than the whole.
+/// Returns the fields in which two messages differ, without the omitted ones. `same` decides whether two cluster names mean the same cluster.
+pub(super) fn residue(before: &dyn AnyMessage, after: &dyn AnyMessage, without: OmittedFields, same: &dyn Fn(&str, &str) -> bool) -> Vec<Residue> {
+    // If much of a message is left out, comparing the rest is faster than comparing the whole first.
     if without.is_empty() && before.equals(after) {
         return Vec::new();
     }
     let (a, b) = (tree(before, without), tree(after, without));
     let text = |node: Option<&Node>| node.and_then(|node| node.as_str().map(ToString::to_string));
-    let found = differences(&a, &b).into_iter().filter(|found| !is_aside(&found.pointer));
+    let found = differences(&a, &b).into_iter().filter(|found| !is_ignored(&found.pointer));
     let found = found.filter(|found| !matches!((text(found.before), text(found.after)), (Some(a), Some(b)) if same(&a, &b)));
     found.map(|found| Residue { before: found.before.map(shown), after: found.after.map(shown), path: found.path, pointer: found.pointer }).collect()
 }

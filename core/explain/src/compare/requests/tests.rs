@@ -1,4 +1,4 @@
-//! Requests that change, of written and of random pairs of configurations.
+//! Changed requests, in written and in random pairs of configurations.
 
 use super::{RequestOptions, Requests, requests};
 use crate::compare::Side;
@@ -12,7 +12,7 @@ use chancery_envoy::simulate::{Gateway, Request, Simulation};
 use pb::hcm::{HttpConnectionManager, http_connection_manager::RouteSpecifier};
 use pb::route::{HeaderMatcher, Route, RouteAction, RouteConfiguration, RouteMatch, VirtualHost, route::Action, route_match::PathSpecifier};
 
-/// Chance that repeats itself.
+/// A reproducible random number generator.
 struct Chance(u64);
 
 impl Chance {
@@ -149,7 +149,7 @@ fn random_hosts(chance: &mut Chance) -> Vec<VirtualHost> {
     hosts
 }
 
-/// Another that differs in a few places.
+/// A copy with a few changes.
 fn edited(hosts: &[VirtualHost], chance: &mut Chance) -> Vec<VirtualHost> {
     let mut hosts = hosts.to_vec();
     for _ in 0..=chance.below(2) {
@@ -197,7 +197,7 @@ fn compared(old: &EnvoyConfig, new: &EnvoyConfig) -> Requests {
     requests(&Side { config: old, source: None }, &Side { config: new, source: None }, &RequestOptions::default())
 }
 
-/// What a client and an upstream see of it.
+/// The parts of a result that a client and an upstream observe.
 fn seen(of: &Simulation) -> [Option<String>; 6] {
     let upstream = of.upstream.as_ref();
     [
@@ -219,7 +219,7 @@ fn replay(config: &EnvoyConfig, change: &super::RequestChange) -> Simulation {
 }
 
 #[test]
-fn no_request_that_changes_is_passed_over() {
+fn every_changed_request_is_reported() {
     let (mut differing, mut quiet) = (0, 0);
     for seed in 0..300 {
         let mut chance = Chance(seed);
@@ -241,10 +241,10 @@ fn no_request_that_changes_is_passed_over() {
             }
             differing += 1;
             let (before, after) = (super::difference::pointer(&before), super::difference::pointer(&after));
-            let told = found.changes.iter().flat_map(|change| &change.places).any(|place| place.before == before && place.after == after);
+            let reported = found.changes.iter().flat_map(|change| &change.places).any(|place| place.before == before && place.after == after);
             assert!(
-                told,
-                "seed {seed}: {} {} {:?} by {before:?} and {after:?} is not told: {found:#?}",
+                reported,
+                "seed {seed}: {} {} {:?} by {before:?} and {after:?} is not reported: {found:#?}",
                 request.method, request.path, request.headers
             );
         }
@@ -267,7 +267,7 @@ fn host(domain: &str, routes: Vec<Route>) -> VirtualHost {
 }
 
 #[test]
-fn requests_that_change_alike_are_reported_together() {
+fn equal_changes_are_reported_together() {
     let side = |seconds| {
         let routes = || Vec::from([route("/api/", "one", seconds), route("/other/", "two", 5), route("/", "one", seconds)]);
         config(Vec::from([host("a.org", routes()), host("b.org", routes())]))
@@ -275,14 +275,14 @@ fn requests_that_change_alike_are_reported_together() {
     let found = compared(&side(3), &side(10));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
     assert_eq!(change.requests, "a.org/*, other than /other/*; a.org/api/*; b.org/*, other than /other/*; and 1 more");
-    let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
-    assert_eq!(told, [("timeout", Some("3s"), Some("10s"))]);
+    let reported: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
+    assert_eq!(reported, [("timeout", Some("3s"), Some("10s"))]);
     assert_eq!(change.witness.curl, "curl --connect-to ::$GATEWAY:8080 http://a.org/");
     assert!(compared(&side(3), &side(3)).is_empty());
 }
 
 #[test]
-fn rewrites_by_expressions_are_told_apart() {
+fn regex_rewrites_are_distinguished() {
     let of = |pattern: &str, substitution: &str| {
         let mut route = route("/a/", "one", 1);
         let pattern = pb::matcher::RegexMatcher { regex: pattern.to_owned(), ..Default::default() };
@@ -307,7 +307,7 @@ fn rewrites_by_expressions_are_told_apart() {
 }
 
 #[test]
-fn a_cluster_under_another_name_is_the_same() {
+fn renamed_cluster_changes_no_request() {
     let side = |name: &str, address: &str| {
         let mut config = config(Vec::from([host("a.org", Vec::from([route("/", name, 3)]))]));
         config.clusters = Placed::list([cluster(name, address)], "/static_resources/clusters").into();
@@ -318,7 +318,7 @@ fn a_cluster_under_another_name_is_the_same() {
     let found = compared(&side("one", "x"), &side("one", "y"));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
     assert_eq!((change.differences[0].before.as_deref(), change.differences[0].after.as_deref()), (Some("x:80"), Some("y:80")));
-    // Settings of what is reached count too.
+    // Settings of the reached cluster are compared too.
     let mut slow = side("one", "x");
     slow.clusters.all_mut()[0].message.connect_timeout = Some(pb::Duration { seconds: 7, nanos: 0 });
     let found = compared(&side("one", "x"), &slow);
@@ -326,7 +326,7 @@ fn a_cluster_under_another_name_is_the_same() {
 }
 
 #[test]
-fn settings_of_a_whole_listener_are_reported_once() {
+fn listener_settings_are_reported_once() {
     let side = |merge: bool| {
         let mut config = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
         let table = config.connection_managers().next().and_then(|(_, manager)| manager.route_specifier.clone());
@@ -346,10 +346,10 @@ fn a_removed_listener_is_reported_once() {
     let new = EnvoyConfig { clusters: old.clusters.clone(), ..EnvoyConfig::default() };
     let found = compared(&old, &new);
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    assert_eq!((change.requests.as_str(), change.after.told.as_str()), ("all on port 8080", "finds no listener"));
+    assert_eq!((change.requests.as_str(), change.after.summary.as_str()), ("all on port 8080", "finds no listener"));
 }
 
-/// Takes a share of the requests, of a hundred.
+/// A route that matches a percentage of the requests.
 fn share(cluster: &str, percent: u32) -> Route {
     let mut route = route("/", cluster, 3);
     if let Some(matcher) = &mut route.r#match {
@@ -371,19 +371,19 @@ fn weighted(shares: &[(&str, u32)]) -> Route {
 }
 
 #[test]
-fn shares_count_however_they_are_written() {
+fn shares_are_equal_in_any_notation() {
     let side = |routes: Vec<Route>| config(Vec::from([host("a.org", routes)]));
     let by_routes = side(Vec::from([share("two", 10), route("/", "one", 3)]));
     let found = compared(&by_routes, &side(Vec::from([weighted(&[("one", 90), ("two", 10)])])));
     assert!(found.is_empty() && found.compared > 0, "{found:#?}");
     let found = compared(&by_routes, &side(Vec::from([share("two", 25), route("/", "one", 3)])));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
-    assert_eq!(told, [("clusters", Some("90 % one:80, 10 % two:80"), Some("75 % one:80, 25 % two:80"))]);
+    let reported: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
+    assert_eq!(reported, [("clusters", Some("90 % one:80, 10 % two:80"), Some("75 % one:80, 25 % two:80"))]);
 }
 
 #[test]
-fn headers_of_a_route_and_of_its_only_share_are_the_same() {
+fn headers_of_route_and_only_share_are_equal() {
     let header = |value: &str| {
         let header = pb::base::HeaderValue { key: "x-a".to_owned(), value: value.to_owned(), ..Default::default() };
         Vec::from([pb::base::HeaderValueOption { header: Some(header), ..Default::default() }])
@@ -403,10 +403,10 @@ fn headers_of_a_route_and_of_its_only_share_are_the_same() {
     assert!(found.is_empty() && found.compared > 0, "{found:#?}");
     let found = compared(&side(of_route), &side(of_share("2")));
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
-    let told: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
-    assert_eq!(told, [("request header x-a", Some("1"), Some("2"))]);
+    let reported: Vec<_> = change.differences.iter().map(|of| (of.what.as_str(), of.before.as_deref(), of.after.as_deref())).collect();
+    assert_eq!(reported, [("request header x-a", Some("1"), Some("2"))]);
     let found = compared(&side(of_share("1")), &side(Route { request_headers_to_remove: Vec::from(["X-A".to_owned()]), ..of_share("1") }));
-    assert!(!found.is_empty(), "the route takes away what its share adds");
+    assert!(!found.is_empty(), "the route removes a header that its share adds");
 }
 
 #[test]
@@ -418,15 +418,15 @@ fn a_new_host_is_reported_with_its_destination() {
     let found = compared(&old, &new);
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
     assert_eq!(
-        (change.requests.as_str(), change.after.told.as_str()),
+        (change.requests.as_str(), change.after.summary.as_str()),
         ("b.org/*, where there is a route", "goes to two:80"),
-        "and not by what Envoy answers itself"
+        "and not by Envoy's own answer"
     );
     assert_eq!(change.witness.url, "http://b.org/pay/");
 }
 
 #[test]
-fn without_a_listener_on_either_side_nothing_is_claimed_of_requests() {
+fn comparison_without_listeners_reports_a_limit() {
     let of = |address: &str| EnvoyConfig {
         listeners: Vec::new(),
         clusters: Placed::list([cluster("c", address)], "/static_resources/clusters").into(),
@@ -439,9 +439,9 @@ fn without_a_listener_on_either_side_nothing_is_claimed_of_requests() {
 }
 
 #[test]
-fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
+fn connection_failures_are_distinct_outcomes() {
     let plain = config(Vec::from([host("a.org", Vec::from([route("/", "one", 3)]))]));
-    // A chain that only TLS comes to: in plain text nothing is taken, and no request is taken by a chain.
+    // A chain that only TLS connections match: in cleartext no chain matches.
     let mut closed = plain.clone();
     let chain = &mut closed.listeners[0].message.filter_chains[0];
     chain.filter_chain_match = Some(pb::listener::FilterChainMatch { transport_protocol: "tls".to_owned(), ..Default::default() });
@@ -454,7 +454,7 @@ fn no_listener_no_chain_and_a_closed_connection_are_different_ends() {
 }
 
 #[test]
-fn what_changes_of_a_cluster_within_a_cluster_is_a_change() {
+fn change_in_aggregate_member_is_reported() {
     use pb::cluster::cluster::{ClusterDiscoveryType, CustomClusterType};
     let with_failover = |config: EnvoyConfig, seconds: i64| {
         let names = ["two", "three"].map(ToOwned::to_owned).to_vec();
@@ -477,7 +477,7 @@ fn what_changes_of_a_cluster_within_a_cluster_is_a_change() {
 }
 
 #[test]
-fn a_host_that_loses_its_virtual_host_is_not_taken_for_every_host() {
+fn removed_virtual_host_keeps_its_host_name() {
     let of_host = |path: &str| {
         let mut route = route(path, "one", 3);
         if let Some(matcher) = &mut route.r#match {
@@ -494,7 +494,7 @@ fn a_host_that_loses_its_virtual_host_is_not_taken_for_every_host() {
     let old = config(Vec::from([host("a.org", Vec::from([route("/check/", "two", 3), elsewhere]))]));
     let new = config(Vec::from([host("*", Vec::from([route("/check/", "two", 3), of_host("/")]))]));
     let found = compared(&old, &new);
-    let mut told: Vec<(&str, &str)> = found.changes.iter().map(|change| (change.requests.as_str(), change.witness.url.as_str())).collect();
-    told.sort_unstable();
-    assert_eq!(told, [("*/check/*", "http://elsewhere.invalid/check/"), ("a.org/*", "http://a.org/")], "{found:#?}");
+    let mut reported: Vec<(&str, &str)> = found.changes.iter().map(|change| (change.requests.as_str(), change.witness.url.as_str())).collect();
+    reported.sort_unstable();
+    assert_eq!(reported, [("*/check/*", "http://elsewhere.invalid/check/"), ("a.org/*", "http://a.org/")], "{found:#?}");
 }

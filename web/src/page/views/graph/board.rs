@@ -1,11 +1,9 @@
-//! The graph as it is looked at: which part, from where, and what the person does with it.
-//!
-//! What must not be here: what is drawn.
+//! The state of the graph view: the drawn part, the viewport, and the user's actions. Does not draw; see `canvas`.
 
 use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, Target, Thread};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Target};
 use gloo_events::EventListener;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
@@ -13,27 +11,27 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::collections::HashSet;
 
-/// A graph of more boxes is large: it is drawn again in a pause, and only what is in sight of it is there.
+/// A graph with more boxes is large: it is drawn in pauses, and only its visible part exists.
 pub const LARGE: usize = 250;
 
-/// The least and the largest scale.
+/// The smallest and the largest scale.
 const SCALES: (f64, f64) = (0.03, 3.0);
 
-/// A pane of less pixels has one lane from top to bottom.
+/// A narrower pane uses one lane from top to bottom, in pixels.
 const NARROW: f64 = 480.0;
 
-/// Pixels around the picture.
+/// The margin around the drawing, in pixels.
 const AROUND: f64 = 24.0;
 
-/// The graph is drawn again when the width of the pane has changed by this many pixels.
+/// The graph is laid out again when the pane's width changes by this many pixels.
 const ROOM_STEP: i32 = 16;
 
-/// Room before what may be smaller than the pane.
+/// The margin that centres a drawing that is smaller than the pane.
 fn spare(room: f64, need: f64) -> f64 {
     ((room - need) / 2.0).clamp(AROUND, 60.0)
 }
 
-/// Where the sight begins that has a place in its middle, unless that would leave room empty which the picture could fill.
+/// The start of the viewport that centres a point, without empty space that the drawing could fill.
 fn within(middle: f64, room: f64, full: f64) -> f64 {
     match full + 2.0 * AROUND > room {
         true => (middle - room / 2.0).clamp(-AROUND, full + AROUND - room),
@@ -41,56 +39,52 @@ fn within(middle: f64, room: f64, full: f64) -> f64 {
     }
 }
 
-/// What is seen: the upper left corner in the picture's own units, and how large a unit is.
+/// The visible part of the drawing: its upper left corner in drawing units, and the scale.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Sight {
-    /// Of the corner.
+pub struct Viewport {
     pub x: f64,
-    /// Of the corner.
     pub y: f64,
-    /// Pixels of a unit.
+    /// Pixels per drawing unit.
     pub scale: f64,
 }
 
-/// The graph as it is looked at. Copies are the same.
+/// The graph view. Copies share it.
 #[derive(Clone, Copy)]
 pub struct Board {
     pub app: App,
     pub drawing: RwSignal<Drawing>,
     pub focus: RwSignal<GraphFocus>,
-    pub sight: RwSignal<Sight>,
+    pub viewport: RwSignal<Viewport>,
     pub host: NodeRef<Div>,
-    /// The box that the keyboard is on, by its id.
+    /// The box with the keyboard focus, by id.
     pub cursor: RwSignal<Option<String>>,
-    /// What is looked for.
+    /// The search term.
     pub wanted: RwSignal<String>,
     /// Whether it is shown as text.
     pub listed: RwSignal<bool>,
-    /// Whether the person moved it: then it stays where it is.
+    /// Whether the user moved it. Then it stays at its place.
     pub touched: RwSignal<bool>,
-    /// How large the pane is. It is measured when that may have changed: asking while it is being drawn would have it laid out each time.
+    /// The size of the pane. Measured only when it may have changed: measuring during drawing would force a layout each time.
     pub room: RwSignal<(f64, f64)>,
     /// The boxes that belong to the selection.
     pub lit: Memo<Vec<String>>,
-    /// The boxes that the request of the address bar passes, while nothing is selected.
+    /// The boxes on the way of the address bar's request, while nothing is selected.
     pub way: Memo<HashSet<String>>,
-    /// Whether a drawing is under way.
     pub is_drawing: RwSignal<bool>,
-    /// What was looked for in what is folded, and whether it is drawn by now.
+    /// A search inside folded boxes, and whether its result is drawn.
     sought: StoredValue<Option<(String, bool)>>,
-    /// Pointers that are down, and where: one moves the graph, two zoom.
+    /// Pressed pointers with their positions. One pointer moves the graph, two zoom.
     held: StoredValue<Vec<(i32, (f64, f64))>>,
 }
 
 impl Board {
-    /// Of the page's work.
     pub fn new(app: App) -> Self {
         let drawing = RwSignal::new(Drawing::default());
         let lit = Memo::new(move |_| {
             let drawn = drawing.with(|drawing| drawing.frames.iter().map(|frame| frame.id.clone()).collect::<HashSet<_>>());
-            app.selection.thread.with(|thread| thread.as_ref().map(|thread| lit(thread, &drawn)).unwrap_or_default())
+            app.selection.details.with(|details| details.as_ref().map(|details| boxes_of_selection(details, &drawn)).unwrap_or_default())
         });
-        let way = Memo::new(move |_| match app.selection.thread.with(Option::is_some) {
+        let way = Memo::new(move |_| match app.selection.details.with(Option::is_some) {
             true => HashSet::new(),
             false => app.requests.way.with(|way| way.iter().flatten().flat_map(|way| way.nodes.iter().cloned()).collect()),
         });
@@ -99,7 +93,7 @@ impl Board {
             way,
             drawing,
             focus: RwSignal::new(GraphFocus { written_only: true, ..GraphFocus::default() }),
-            sight: RwSignal::new(Sight { x: 0.0, y: 0.0, scale: 1.0 }),
+            viewport: RwSignal::new(Viewport { x: 0.0, y: 0.0, scale: 1.0 }),
             host: NodeRef::new(),
             cursor: RwSignal::new(None),
             wanted: RwSignal::new(String::new()),
@@ -123,12 +117,12 @@ impl Board {
             host.track();
             request_animation_frame(move || self.measure());
         });
-        // It ends with the view.
+        // The listener ends with the view.
         StoredValue::new_local(EventListener::new(&window(), "resize", move |_| self.measure()));
         Effect::new(move |seen: Option<u32>| {
             let generation = app.engine.generation.get();
             focus.track();
-            // A large one would keep the findings of the next keystroke waiting.
+            // Drawing a large graph would delay the findings of the next keystroke.
             let large = drawing.with_untracked(|drawing| drawing.folded > 0 || drawing.frames.len() > LARGE);
             match large && seen.is_some_and(|seen| seen != generation) {
                 true => app.engine.in_a_pause(move || self.draw()),
@@ -136,7 +130,7 @@ impl Board {
             }
             generation
         });
-        // The selection comes into sight.
+        // Scrolls to the selection.
         Effect::new(move |_| {
             if let Some(id) = self.lit.with(|lit| lit.first().cloned()) {
                 request_animation_frame(move || self.show(&id, false));
@@ -154,14 +148,14 @@ impl Board {
         }
     }
 
-    /// Has it drawn for this width of the pane: as one lane on a narrow page, and closer where it is wider than the pane.
+    /// Lays the graph out for this width of the pane: as one lane on a narrow page, and tighter if it does not fit.
     fn fit_room(self, width: f64) {
         let Some((full, _)) = self.extent() else { return };
         let (narrow, room) = (width < NARROW, (width - 2.0 * AROUND) as i32 / ROOM_STEP * ROOM_STEP);
         let before = self.focus.with_untracked(|focus| (focus.narrow, focus.room));
         let is_short = before.1.is_some() || full > f64::from(room);
         let now = (narrow, (!narrow && is_short).then_some(room));
-        // A lane is no measure of columns.
+        // A lane's width says nothing about columns.
         let now = if before.0 && !narrow { (false, None) } else { now };
         if now != before {
             self.focus.update(|focus| (focus.narrow, focus.room) = now);
@@ -172,18 +166,18 @@ impl Board {
         self.room.try_get_untracked().unwrap_or((800.0, 600.0))
     }
 
-    /// Width and height of the picture.
+    /// Width and height of the drawing.
     fn extent(self) -> Option<(f64, f64)> {
         self.drawing.try_with_untracked(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))))
     }
 
-    /// The first sight: never so small that it could not be read. What does not fit begins at its upper left, or at what is wrong.
+    /// Sets the first viewport at a legible scale. A drawing that does not fit starts at its upper left corner, or at a problem.
     fn settle(self) {
         self.measure();
         let (width, height) = self.size();
-        // Another view may be shown by now.
+        // The user may have left the view.
         let Some((full, tall)) = self.extent() else { return };
-        self.sight.set(Sight { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
+        self.viewport.set(Viewport { x: -spare(width, full), y: -spare(height, tall), scale: 1.0 });
         let (right, bottom) = (width - spare(width, full), height - spare(height, tall));
         let is_seen = |frame: &Frame| f64::from(frame.x + frame.width) <= right && f64::from(frame.y + frame.height) <= bottom;
         let wrong = self.drawing.with_untracked(|drawing| {
@@ -195,30 +189,30 @@ impl Board {
         }
     }
 
-    /// All of it, however small.
+    /// Shows the whole drawing, however small.
     pub fn fit_all(self) {
         let (width, height) = self.size();
         let Some((full, tall)) = self.extent() else { return };
         let scale = ((width - 2.0 * AROUND) / full).min((height - 2.0 * AROUND) / tall).clamp(SCALES.0, 1.25);
         self.touched.set(true);
-        self.sight.set(Sight { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
+        self.viewport.set(Viewport { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
     }
 
-    /// Brings a box into sight; `closer` where it must be legible.
+    /// Scrolls to a box. `closer` also makes it legible.
     pub fn show(self, id: &str, closer: bool) {
         let found = self.drawing.try_with_untracked(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned()).flatten();
         let (Some(frame), Some((full, tall))) = (found, self.extent()) else { return };
         let (width, height) = self.size();
-        self.sight.update(|sight| {
+        self.viewport.update(|viewport| {
             if closer {
-                sight.scale = sight.scale.max(1.0);
+                viewport.scale = viewport.scale.max(1.0);
             }
             let (x, y) = (f64::from(frame.x), f64::from(frame.y));
             let (wide, high) = (f64::from(frame.width), f64::from(frame.height));
-            let (left, top) = ((x - sight.x) * sight.scale, (y - sight.y) * sight.scale);
-            if left < 0.0 || top < 0.0 || left + wide * sight.scale > width || top + high * sight.scale > height {
-                sight.x = within(x + wide / 2.0, width / sight.scale, full);
-                sight.y = within(y + high / 2.0, height / sight.scale, tall);
+            let (left, top) = ((x - viewport.x) * viewport.scale, (y - viewport.y) * viewport.scale);
+            if left < 0.0 || top < 0.0 || left + wide * viewport.scale > width || top + high * viewport.scale > height {
+                viewport.x = within(x + wide / 2.0, width / viewport.scale, full);
+                viewport.y = within(y + high / 2.0, height / viewport.scale, tall);
             }
         });
     }
@@ -242,20 +236,20 @@ impl Board {
         });
     }
 
-    /// Another part of the graph is looked at.
+    /// Draws another part of the graph.
     pub fn refocus(self, change: impl FnOnce(&mut GraphFocus)) {
         self.touched.set(false);
         self.focus.update(change);
     }
 
-    /// Makes it larger or smaller around a point of the pane.
+    /// Zooms around a point of the pane.
     pub fn zoom(self, factor: f64, at: (f64, f64)) {
         self.touched.set(true);
-        self.sight.update(|sight| {
-            let scale = (sight.scale * factor).clamp(SCALES.0, SCALES.1);
-            sight.x += at.0 / sight.scale - at.0 / scale;
-            sight.y += at.1 / sight.scale - at.1 / scale;
-            sight.scale = scale;
+        self.viewport.update(|viewport| {
+            let scale = (viewport.scale * factor).clamp(SCALES.0, SCALES.1);
+            viewport.x += at.0 / viewport.scale - at.0 / scale;
+            viewport.y += at.1 / viewport.scale - at.1 / scale;
+            viewport.scale = scale;
         });
     }
 
@@ -265,16 +259,16 @@ impl Board {
         (width / 2.0, height / 2.0)
     }
 
-    /// Moves it by pixels.
+    /// Moves the graph by pixels.
     fn pan(self, x: f64, y: f64) {
         self.touched.set(true);
-        self.sight.update(|sight| {
-            sight.x += x / sight.scale;
-            sight.y += y / sight.scale;
+        self.viewport.update(|viewport| {
+            viewport.x += x / viewport.scale;
+            viewport.y += y / viewport.scale;
         });
     }
 
-    /// A box is clicked: a group opens, anything else is selected.
+    /// Handles a click on a box: opens a group, or selects the box.
     pub fn choose(self, frame: &Frame) {
         if frame.folded {
             return self.focus.update(|focus| focus.open.push(frame.id.clone()));
@@ -285,13 +279,13 @@ impl Board {
         }
     }
 
-    /// Where a place of the window is in the pane.
+    /// Converts a position in the window to a position in the pane.
     fn inside(self, (x, y): (f64, f64)) -> (f64, f64) {
         let (left, top) = self.host.get_untracked().map(|host| host.get_bounding_client_rect()).map_or((0.0, 0.0), |rect| (rect.left(), rect.top()));
         (x - left, y - top)
     }
 
-    /// The wheel moves it, and zooms with Ctrl, or where it turns in steps.
+    /// Handles the wheel: moves the graph, or zooms with Ctrl or with a stepped wheel.
     pub fn wheel(self, event: &WheelEvent) {
         event.prevent_default();
         if event.ctrl_key() || event.meta_key() || event.delta_mode() != 0 || event.delta_y().abs() >= 80.0 {
@@ -301,17 +295,17 @@ impl Board {
         }
     }
 
-    /// A pointer is up, or gone.
+    /// Handles a released or lost pointer.
     pub fn up(self, event: &PointerEvent) {
         self.held.update_value(|held| held.retain(|(id, _)| *id != event.pointer_id()));
     }
 
-    /// A pointer is down.
+    /// Handles a pressed pointer.
     pub fn down(self, event: &PointerEvent) {
         self.held.update_value(|held| held.push((event.pointer_id(), place(event))));
     }
 
-    /// A pointer moves.
+    /// Handles a moving pointer.
     pub fn moved(self, event: &PointerEvent) {
         let (id, now) = (event.pointer_id(), place(event));
         if event.buttons() != 1 {
@@ -329,7 +323,7 @@ impl Board {
         self.held.update_value(|held| held.iter_mut().filter(|(its, _)| *its == id).for_each(|(_, at)| *at = now));
     }
 
-    /// The keys: arrows walk along the lines, Enter selects, plus and minus zoom.
+    /// Handles keys: arrows follow the lines, Enter selects, plus and minus zoom.
     pub fn key(self, event: &KeyboardEvent) {
         let key = event.key();
         match (key.as_str(), self.next(&key)) {
@@ -356,7 +350,7 @@ impl Board {
         self.drawing.with(|drawing| drawing.frames.iter().find(|frame| frame.id == id).cloned())
     }
 
-    /// The box that the keyboard is on, in words.
+    /// The focused box in words.
     pub fn spoken(self) -> String {
         let Some(frame) = self.at_cursor() else { return String::new() };
         let onward = self.drawing.with(|drawing| {
@@ -364,11 +358,11 @@ impl Board {
             let ends = drawing.lines.iter().filter(|line| Some(line.from) == at).filter_map(|line| drawing.frames.get(line.to));
             ends.map(|to| to.title.clone()).collect::<Vec<_>>().join(", ")
         });
-        let onward = if onward.is_empty() { String::new() } else { format!("; leads to {onward}") };
+        let onward = if onward.is_empty() { String::new() } else { format!("; refers to {onward}") };
         format!("{}: {}{}{onward}", frame.caption, frame.title, if frame.reason.is_empty() { String::new() } else { format!(", {}", frame.reason) })
     }
 
-    /// Where an arrow leads.
+    /// The box that an arrow key leads to.
     fn next(self, key: &str) -> Option<Frame> {
         self.drawing.with_untracked(|drawing| {
             let at = self.cursor.with_untracked(|cursor| drawing.frames.iter().position(|frame| Some(&frame.id) == cursor.as_ref()));
@@ -385,7 +379,7 @@ impl Board {
         })
     }
 
-    /// Looks for a box by a part of its name; what is folded is opened.
+    /// Finds a box by part of its name, and opens the box that contains it.
     pub fn find(self, text: String) {
         self.wanted.set(text.clone());
         if text.is_empty() {
@@ -394,7 +388,7 @@ impl Board {
         let focus = self.focus.get_untracked();
         spawn_local(async move {
             let Ok(Some(id)) = ask::<Option<String>>(Question::Seek { text: text.clone(), focus }).await else { return };
-            // More was typed meanwhile, or another view is shown.
+            // The user typed more, or left the view.
             if self.wanted.try_get_untracked() != Some(text) {
                 return;
             }
@@ -412,18 +406,18 @@ impl Board {
         });
     }
 
-    /// Only what is around the box that is chosen, or all again.
+    /// Shows only the surroundings of the selected box, or everything again.
     pub fn around(self) {
         let chosen = self.cursor.get_untracked().or_else(|| self.lit.with_untracked(|lit| lit.first().cloned()));
         let focused = self.focus.with_untracked(|focus| !focus.from.is_empty());
         match chosen {
             _ if focused => self.refocus(|focus| focus.from.clear()),
             Some(id) => self.refocus(|focus| focus.from = vec![id]),
-            None => self.app.screen.say("Select a box first: its neighbours are shown then"),
+            None => self.app.screen.say("Select a box first to show its neighbours"),
         }
     }
 
-    /// Hands the picture to the person as a file.
+    /// Saves the drawing as a file.
     pub fn save(self, png: bool) {
         let focus = self.focus.get_untracked();
         spawn_local(async move {
@@ -440,11 +434,11 @@ fn place(event: &PointerEvent) -> (f64, f64) {
     (f64::from(event.client_x()), f64::from(event.client_y()))
 }
 
-/// The boxes of a selection: of what is folded, the box that stands for it.
-fn lit(thread: &Thread, drawn: &HashSet<String>) -> Vec<String> {
-    let groups = thread.groups.iter();
+/// The boxes of a selection. For a folded box, the box that represents it.
+fn boxes_of_selection(details: &SelectionDetails, drawn: &HashSet<String>) -> Vec<String> {
+    let groups = details.groups.iter();
     let mut lit: Vec<String> =
-        thread.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect();
+        details.nodes.iter().zip(groups).map(|(node, group)| if drawn.contains(node) { node } else { group }).cloned().collect();
     lit.retain(|id| drawn.contains(id));
     lit.dedup();
     lit

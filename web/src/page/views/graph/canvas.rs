@@ -1,27 +1,25 @@
-//! What is drawn of the graph: boxes and lines by tiles, and the map of a large one.
-//!
-//! What must not be here: what can be done with it.
+//! Draws the graph: boxes and lines by tiles, and the map of a large graph. Does not handle actions; see `board`.
 
-use super::board::{Board, LARGE, Sight};
+use super::board::{Board, LARGE, Viewport};
 use chancery_core::explain::picture::badge;
 use chancery_web::protocol::{Drawing, Frame, Line};
 use leptos::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The side of a tile, in the picture's own units. What is on a tile comes and goes together, and nothing else is touched then.
+/// The side of a tile, in drawing units. The contents of a tile appear and disappear together, and nothing else changes then.
 const TILE: i32 = 600;
 
-/// Of more lines, all are drawn through.
+/// If there are more lines, none is dashed.
 const MOST_DASHED: usize = 400;
 
-/// At a smaller scale captions of 11 units would be too small to read, and are not drawn.
+/// At a smaller scale, captions of 11 units would be illegible and are not drawn.
 const WITH_CAPTIONS: f64 = 0.999;
 
-/// At a smaller scale titles of 13 units would be too small to read, and are not drawn.
+/// At a smaller scale, titles of 13 units would be illegible and are not drawn.
 const WITH_TITLES: f64 = 0.85;
 
-/// Lines that are drawn at once at most: more could not be told apart.
+/// The largest number of drawn lines. More could not be distinguished.
 const MOST_LINES: usize = 3_000;
 
 const ICONS: &[(&str, &str)] = &[
@@ -37,12 +35,12 @@ const ICONS: &[(&str, &str)] = &[
 
 const RESOURCE_ICON: &str = "M4 2h6l3 3v9H4zM10 2v3h3M6 8h5M6 11h5";
 
-/// The picture of a kind.
+/// The icon of a kind.
 pub fn icon(kind: &str) -> &'static str {
     ICONS.iter().find(|(known, _)| *known == kind).map_or(RESOURCE_ICON, |(_, path)| path)
 }
 
-/// The class of a kind's hue.
+/// The CSS class of a kind's colour.
 fn hue(frame: &Frame) -> &'static str {
     match frame.kind.as_str() {
         "listener" | "filter chain" => "hue-in",
@@ -55,32 +53,32 @@ fn hue(frame: &Frame) -> &'static str {
     }
 }
 
-/// A tile, by its column and row.
+/// A tile, by column and row.
 type Tile = (i32, i32);
 
-/// The first column and row in sight, and the last ones.
-type Sighted = (Tile, Tile);
+/// The first and the last visible column and row.
+type VisibleTiles = (Tile, Tile);
 
 fn tile_of(frame: &Frame) -> Tile {
     ((frame.x + frame.width / 2).div_euclid(TILE), (frame.y + frame.height / 2).div_euclid(TILE))
 }
 
-/// Whether a tile is in sight, where only some are.
-fn is_in(tile: Tile, sighted: Option<Sighted>) -> bool {
-    sighted.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
+/// Whether a tile is visible. `None` means that all tiles are.
+fn is_in(tile: Tile, visible: Option<VisibleTiles>) -> bool {
+    visible.is_none_or(|(first, last)| (first.0..=last.0).contains(&tile.0) && (first.1..=last.1).contains(&tile.1))
 }
 
-/// What is drawn and taken away together. One that is the same in the next drawing stays.
+/// A group that is drawn and removed together. An unchanged group stays in the next drawing.
 #[derive(Clone, PartialEq)]
 struct Patch<T> {
-    /// Of all that it shows.
+    /// A hash of its contents.
     key: u64,
-    /// It is in sight where one of these is.
+    /// It is visible if one of these tiles is.
     tiles: [Tile; 2],
     content: Vec<T>,
 }
 
-/// `besides` is what else all of them show.
+/// Groups the contents by tiles. `besides` is additional state that every patch shows.
 fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool) -> Vec<Patch<T>> {
     let mut by_tiles: BTreeMap<[Tile; 2], Vec<T>> = BTreeMap::new();
     for (tiles, one) in content {
@@ -94,15 +92,15 @@ fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool
     by_tiles.into_iter().map(patch).collect()
 }
 
-/// A line with what it says of its ends.
+/// A line with the names of its ends.
 #[derive(Clone, PartialEq, Hash)]
 struct Drawn {
     ends: [String; 2],
     class: String,
     course: String,
-    /// What it says, and the field that makes it.
+    /// The meaning and the field.
     told: String,
-    /// The share of the requests that go this way, and where that is written.
+    /// The share of requests, and its position.
     share: Option<u32>,
     at: (i32, i32),
     width: String,
@@ -137,25 +135,25 @@ fn lines(drawing: &Drawing) -> Vec<Patch<Drawn>> {
     patches(lines, false)
 }
 
-/// What is in sight, of a large graph: its tiles keep that from changing with every step of the mouse.
-fn in_sight(board: Board) -> Memo<Option<Sighted>> {
+/// The visible tiles of a large graph. Tiles change less often than the viewport.
+fn visible_tiles(board: Board) -> Memo<Option<VisibleTiles>> {
     Memo::new(move |_| {
         let many = board.drawing.with(|drawing| drawing.frames.len() > LARGE);
-        let (Sight { x, y, scale }, (width, height)) = (board.sight.get(), board.room.get());
+        let (Viewport { x, y, scale }, (width, height)) = (board.viewport.get(), board.room.get());
         let tile = |value: f64| (value / f64::from(TILE)).floor() as i32;
-        // A little more than is seen: boxes are told apart by their middles.
+        // Include a margin: boxes are assigned by their middles.
         let near = 200.0;
         many.then(|| ((tile(x - near), tile(y - near)), (tile(x + width / scale + near), tile(y + height / scale + near))))
     })
 }
 
-/// How many lines of each patch are drawn: those in sight, up to a limit.
-fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -> Memo<HashMap<u64, usize>> {
+/// How many lines of each patch are drawn: the visible lines, up to a limit.
+fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, visible: Memo<Option<VisibleTiles>>) -> Memo<HashMap<u64, usize>> {
     Memo::new(move |_| {
-        let (sighted, mut left) = (sighted.get(), MOST_LINES);
+        let (visible, mut left) = (visible.get(), MOST_LINES);
         let mut shown = HashMap::new();
         lines.with(|lines| {
-            for patch in lines.iter().filter(|patch| patch.tiles.iter().any(|tile| is_in(*tile, sighted))) {
+            for patch in lines.iter().filter(|patch| patch.tiles.iter().any(|tile| is_in(*tile, visible))) {
                 let some = patch.content.len().min(left);
                 left -= some;
                 shown.insert(patch.key, some);
@@ -165,18 +163,17 @@ fn drawn_lines(lines: Memo<Vec<Patch<Drawn>>>, sighted: Memo<Option<Sighted>>) -
     })
 }
 
-/// The lines.
 #[component]
-fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>) -> impl IntoView {
+fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleTiles>>) -> impl IntoView {
     let lines = Memo::new(move |_| board.drawing.with(lines));
-    let shown = drawn_lines(lines, sighted);
+    let shown = drawn_lines(lines, visible);
     let line = move |line: Drawn| {
         let [from, to] = line.ends;
         let (start, end) = (from.clone(), to.clone());
         let is_lit = move || lit.with(|lit| lit.contains(&from) && lit.contains(&to));
         let is_way = move || board.way.with(|way| way.contains(&start) && way.contains(&end));
         let share = line.share.map(|share| view! { <text class="share" x=line.at.0 y=line.at.1 text-anchor="end">{format!("{share} %")}</text> });
-        // The wide one cannot be seen, and is easily pointed at.
+        // The wide line is invisible and is easy to hit with the pointer.
         view! {
             <g class="edge" class:lit=is_lit class:way=is_way>
                 <path class="reach" d=line.course.clone()></path>
@@ -193,20 +190,19 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>
     view! { <g class="lines"><For each=move || lines.get() key=|patch| patch.key children=of_lines /></g> }
 }
 
-/// The boxes.
 #[component]
-fn Boxes(board: Board, lit: Memo<HashSet<String>>, sighted: Memo<Option<Sighted>>, choose: Callback<Frame>) -> impl IntoView {
+fn Boxes(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleTiles>>, choose: Callback<Frame>) -> impl IntoView {
     let boxes = Memo::new(move |_| board.drawing.with(boxes));
     let of_boxes = move |patch: Patch<Frame>| {
         let compact = board.drawing.with_untracked(|drawing| drawing.compact);
-        let is_seen = Memo::new(move |_| is_in(patch.tiles[0], sighted.get()));
+        let is_seen = Memo::new(move |_| is_in(patch.tiles[0], visible.get()));
         let draw = move |frame: Frame| view! { <Box frame=frame lit=lit board=board choose=choose compact=compact /> };
         view! { <g>{move || is_seen.get().then(|| patch.content.iter().cloned().map(draw).collect_view())}</g> }
     };
     view! { <For each=move || boxes.get() key=|patch| patch.key children=of_boxes /> }
 }
 
-/// The line above what only supports the rest.
+/// The line above the supporting resources.
 fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
     let width = drawing.width;
     drawing.supporting.map(|top| {
@@ -214,20 +210,20 @@ fn band(drawing: &Drawing) -> Option<impl IntoView + use<>> {
     })
 }
 
-/// The boxes and lines.
+/// Boxes and lines.
 #[component]
 pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
-    let Board { drawing, sight, .. } = board;
-    // Moving it moves a layer that is painted already; only another scale has it painted again.
+    let Board { drawing, viewport, .. } = board;
+    // Moving the graph moves a painted layer. Only another scale paints it again.
     let moved = move || {
-        let Sight { x, y, scale } = sight.get();
+        let Viewport { x, y, scale } = viewport.get();
         format!("translate({}px, {}px)", (-x * scale).round(), (-y * scale).round())
     };
-    let scale = Memo::new(move |_| sight.get().scale);
+    let scale = Memo::new(move |_| viewport.get().scale);
     let extent = move |side: fn(&Drawing) -> i32| drawing.with(|drawing| (f64::from(side(drawing)) * scale.get()).ceil().to_string());
     let lit = Memo::new(move |_| board.lit.with(|lit| lit.iter().cloned().collect::<HashSet<_>>()));
-    let sighted = in_sight(board);
-    // Dashes take longer to paint than all the rest.
+    let visible = visible_tiles(board);
+    // Painting dashes takes longer than everything else.
     let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     view! {
         <svg
@@ -241,8 +237,8 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
             </defs>
             <g transform=move || format!("scale({})", scale.get())>
                 {move || drawing.with(band)}
-                <Lines board=board lit=lit sighted=sighted />
-                <Boxes board=board lit=lit sighted=sighted choose=choose />
+                <Lines board=board lit=lit visible=visible />
+                <Boxes board=board lit=lit visible=visible choose=choose />
             </g>
         </svg>
     }
@@ -288,16 +284,16 @@ fn Box(frame: Frame, lit: Memo<HashSet<String>>, board: Board, choose: Callback<
     }
 }
 
-/// The room of the map, in pixels.
+/// The size of the map, in pixels.
 const MAP: (f64, f64) = (220.0, 56.0);
 
-/// Where one is, in a graph that is larger than the pane.
+/// The map: the viewport within a graph that is larger than the pane.
 #[component]
 pub fn Minimap(board: Board) -> impl IntoView {
-    let Board { drawing, sight, room, touched, .. } = board;
+    let Board { drawing, viewport, room, touched, .. } = board;
     let extent = move || drawing.with(|drawing| (f64::from(drawing.width.max(1)), f64::from(drawing.height.max(1))));
     let large = Memo::new(move |_| {
-        let ((full, tall), (width, height), scale) = (extent(), room.get(), sight.get().scale);
+        let ((full, tall), (width, height), scale) = (extent(), room.get(), viewport.get().scale);
         full * scale > width || tall * scale > height
     });
     let dots = move || {
@@ -308,9 +304,9 @@ pub fn Minimap(board: Board) -> impl IntoView {
         let ((full, tall), (width, height)) = (untrack(extent), room.get_untracked());
         let ratio = (MAP.0 / full).min(MAP.1 / tall);
         touched.set(true);
-        sight.update(|sight| {
-            sight.x = f64::from(event.offset_x()) / ratio - width / sight.scale / 2.0;
-            sight.y = f64::from(event.offset_y()) / ratio - height / sight.scale / 2.0;
+        viewport.update(|viewport| {
+            viewport.x = f64::from(event.offset_x()) / ratio - width / viewport.scale / 2.0;
+            viewport.y = f64::from(event.offset_y()) / ratio - height / viewport.scale / 2.0;
         });
     };
     move || {
@@ -320,8 +316,8 @@ pub fn Minimap(board: Board) -> impl IntoView {
                 <svg class="minimap" width=MAP.0 height=MAP.1 viewBox=format!("0 0 {full} {tall}") preserveAspectRatio="xMinYMin meet" aria-hidden="true" on:click=go>
                     <path class="minimap-dots" d=dots></path>
                     <rect
-                        class="minimap-sight" x=move || sight.get().x y=move || sight.get().y
-                        width=move || room.get().0 / sight.get().scale height=move || room.get().1 / sight.get().scale
+                        class="minimap-viewport" x=move || viewport.get().x y=move || viewport.get().y
+                        width=move || room.get().0 / viewport.get().scale height=move || room.get().1 / viewport.get().scale
                     ></rect>
                 </svg>
             }

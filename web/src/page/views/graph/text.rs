@@ -1,12 +1,10 @@
-//! The graph as a list: every box, what it leads to, and by which field.
-//!
-//! What must not be here: the picture.
+//! The graph as a list: every box, and what it refers to by which field.
 
 use super::board::Board;
 use chancery_web::protocol::{Drawing, Frame};
 use leptos::prelude::*;
 
-/// What a box leads to, a sentence each.
+/// The references of a box, one sentence each.
 fn onward(drawing: &Drawing, at: usize) -> Vec<String> {
     let told = |line: &chancery_web::protocol::Line| {
         let to = drawing.frames.get(line.to)?;
@@ -16,7 +14,7 @@ fn onward(drawing: &Drawing, at: usize) -> Vec<String> {
     drawing.lines.iter().filter(|line| line.from == at).filter_map(told).collect()
 }
 
-/// The list as text that can be pasted.
+/// The list as plain text.
 pub fn plain(drawing: &Drawing) -> String {
     let one = |(at, frame): (usize, &Frame)| {
         let reason = if frame.reason.is_empty() { String::new() } else { format!(" ({})", frame.reason) };
@@ -26,7 +24,6 @@ pub fn plain(drawing: &Drawing) -> String {
     drawing.frames.iter().enumerate().map(one).collect()
 }
 
-/// The list.
 #[component]
 pub fn AsText(board: Board) -> impl IntoView {
     let item = move |drawing: &Drawing, at: usize, frame: &Frame| {

@@ -1,0 +1,78 @@
+//! Explains the refusal of an entry because services of one discovery chain have different protocols: which services, and which line gives each its
+//! protocol.
+//!
+//! Source of behaviour: Consul agent/consul/discoverychain/compile.go, `recordServiceProtocol`: a service-defaults without `Protocol` counts as
+//! tcp and hides the protocol of proxy-defaults.
+
+use super::entry::{Entry, Kind};
+use super::state::State;
+use super::validate::says;
+use alloc::format;
+use alloc::string::String;
+use chancery_base::diagnostic::{Diagnostic, Place};
+use chancery_text::Str;
+
+/// Adds to the finding about a refused entry which service has which protocol, and why. Other refusals stay unchanged.
+pub(super) fn explain(state: &State, entry: &Entry, why: &str, mut finding: Diagnostic) -> Diagnostic {
+    let Some((chain, other)) = services(why) else { return finding };
+    if let Some(target) = entry.targets().into_iter().map(|target| target.get("Service")).find(|service| service.is(&other)) {
+        finding.place = target.origin.map_or(finding.place, Place::origin);
+    }
+    let (first, second) = (source(state, &chain), source(state, &other));
+    // A service-defaults without `Protocol` is the line that must change.
+    if let Some(silent) = [&first, &second].into_iter().find(|source| source.is_silent).and_then(|source| source.place.clone()) {
+        let entry_place = core::mem::replace(&mut finding.place, silent);
+        finding = finding.related(entry_place, "this entry is refused");
+    }
+    for source in [&first, &second].into_iter().filter(|source| !source.is_silent) {
+        if let Some(place) = source.place.clone() {
+            finding = finding.related(place, source.words.clone());
+        }
+    }
+    finding.help(format!("{}, and {}: give both the same `Protocol` in their service-defaults", first.words, second.words))
+}
+
+/// The services of Consul's sentence: the one of the chain, and the one whose protocol differs.
+fn services(why: &str) -> Option<(Str, Str)> {
+    let rest = why.split_once("discovery chain \"")?.1;
+    let (chain, rest) = rest.split_once("\" uses inconsistent protocols; service \"")?;
+    let (other, _) = rest.split_once('"')?;
+    Some((Str::new(chain), Str::new(other)))
+}
+
+/// What decides the protocol of a service.
+struct ProtocolSource {
+    place: Option<Place>,
+    words: String,
+    /// Whether it is a service-defaults without `Protocol`.
+    is_silent: bool,
+}
+
+fn source(state: &State, service: &Str) -> ProtocolSource {
+    let global = state.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
+    match state.entries.get(&(Kind::ServiceDefaults, service.clone())) {
+        Some(defaults) if says(defaults.tree.get("Protocol")) => {
+            let protocol = defaults.tree.get("Protocol");
+            ProtocolSource {
+                place: protocol.origin.map(Place::origin),
+                words: format!("`{service}` has the protocol {}", protocol.text()),
+                is_silent: false,
+            }
+        }
+        Some(defaults) => {
+            let hidden = if says(global) { format!(", and hides the {} of proxy-defaults", global.text()) } else { String::new() };
+            let kind = defaults.tree.get("Kind");
+            ProtocolSource {
+                place: kind.origin.or(defaults.tree.get("Name").origin).map(Place::origin),
+                is_silent: true,
+                words: format!("the service-defaults of `{service}` has no `Protocol`, so `{service}` counts as tcp{hidden}"),
+            }
+        }
+        None if says(global) => ProtocolSource {
+            place: global.origin.map(Place::origin),
+            words: format!("`{service}` has the protocol {} of proxy-defaults", global.text()),
+            is_silent: false,
+        },
+        None => ProtocolSource { place: None, words: format!("`{service}` counts as tcp, because nothing sets its protocol"), is_silent: false },
+    }
+}

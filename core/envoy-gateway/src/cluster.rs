@@ -1,0 +1,219 @@
+//! What the API server holds: objects that it accepted, with defaults added and unknown fields dropped, and what it refused.
+//!
+//! Does not decide what Envoy Gateway makes of the objects; see `load` and `translate`.
+
+use super::kinds::{self, Kind};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::diagnostic::Findings;
+use chancery_base::executor::{self, Executor};
+use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
+use chancery_base::schema::{Change, Check, Memo, Path, Tidy, tidy};
+use chancery_kubernetes::cursor::Cursor;
+pub(crate) use chancery_kubernetes::held::Name;
+use chancery_kubernetes::metadata;
+use chancery_kubernetes::overwritten;
+use chancery_kubernetes::report::Report;
+use chancery_text::{Node, Str};
+
+/// An object that the API server accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct Admitted<'a> {
+    pub(crate) object: &'a Object,
+    pub(crate) kind: Kind,
+    /// Its tree after pruning, with defaults.
+    pub(crate) root: Arc<Node>,
+}
+
+impl<'a> Admitted<'a> {
+    pub(crate) fn id(&self) -> ObjectId {
+        self.object.id
+    }
+
+    pub(crate) fn root(&self) -> Cursor<'_> {
+        Cursor::new(self.object.id, &self.root)
+    }
+
+    pub(crate) fn spec(&self) -> Cursor<'_> {
+        self.root().field("spec")
+    }
+
+    pub(crate) fn metadata(&self) -> Cursor<'_> {
+        self.root().field("metadata")
+    }
+
+    pub(crate) fn labels(&self) -> Cursor<'_> {
+        self.metadata().field("labels")
+    }
+
+    pub(crate) fn annotations(&self) -> Cursor<'_> {
+        self.metadata().field("annotations")
+    }
+
+    /// Returns its namespace; empty for a cluster-wide object.
+    pub(crate) fn namespace(&self) -> &'a Str {
+        const NONE: &Str = &Str::new_static("");
+        self.object.key.namespace.as_ref().unwrap_or(NONE)
+    }
+
+    pub(crate) fn name(&self) -> &'a Str {
+        &self.object.key.name
+    }
+
+    pub(crate) fn full_name(&self) -> Name {
+        (self.namespace().clone(), self.name().clone())
+    }
+
+    /// Returns `NAMESPACE/NAME`.
+    pub(crate) fn path(&self) -> String {
+        format!("{}/{}", self.namespace(), self.name())
+    }
+
+    /// Returns when it was created, as it is written; empty if unknown.
+    pub(crate) fn created(&self) -> &str {
+        self.metadata().field("creationTimestamp").str()
+    }
+
+    pub(crate) fn generation(&self) -> i64 {
+        self.metadata().field("generation").int().filter(|generation| *generation != 0).unwrap_or(1)
+    }
+}
+
+/// An object that the API server refused, or of which it dropped fields.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Verdict {
+    pub(crate) object: ObjectId,
+    pub(crate) key: ResourceKey,
+    pub(crate) api_version: Str,
+    /// The API server's messages; empty if it accepted the object.
+    pub(crate) errors: Vec<String>,
+    /// Paths of fields that the schema does not have.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// What the API server holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cluster<'a> {
+    admitted: BTreeMap<Kind, BTreeMap<Name, Admitted<'a>>>,
+    /// Verdicts that people should know, in the order of the text.
+    pub(crate) verdicts: Vec<Verdict>,
+}
+
+impl<'a> Cluster<'a> {
+    /// Applies all documents in order.
+    pub(crate) fn apply(objects: &'a Objects, skip_validation: bool, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Self {
+        let mut cluster = Self::default();
+        let mut known: Vec<(Kind, &'a Object)> = Vec::new();
+        for object in objects.all() {
+            if object.parent.is_some() {
+                ledger.set(object.id, State::Ignored(Why::UnknownKind, "Envoy Gateway does not read configuration in annotations".into()));
+            } else if object.broken {
+                ledger.set(object.id, State::Invalid("it cannot be read".into()));
+            } else if let Some(kind) = kinds::find(&object.key.group, &object.key.kind) {
+                known.push((kind, object));
+            } else if super::settings::is_file(object) {
+                ledger.emitted(object.id, "the controller's configuration");
+            } else {
+                ledger.set(object.id, State::Ignored(Why::UnknownKind, "Envoy Gateway does not read this kind".into()));
+            }
+        }
+        let admitted = executor::map_with(executor, &known, Memo::default, |memo, (kind, object)| {
+            let mut found = Findings::default();
+            let (root, verdict) = admit(*kind, object, skip_validation, memo, &mut found);
+            (root, verdict, found)
+        });
+        for ((kind, object), (root, verdict, mut found)) in known.into_iter().zip(admitted) {
+            sink.append(&mut found);
+            match root {
+                Some(root) => {
+                    let admitted = Admitted { object, kind, root };
+                    let earlier = cluster.admitted.entry(kind).or_default().insert(admitted.full_name(), admitted);
+                    if let Some(earlier) = earlier {
+                        ledger.set(earlier.object.id, State::Shadowed(object.id));
+                        sink.report(overwritten(earlier.object, object));
+                    }
+                    ledger.set(object.id, State::Loaded);
+                }
+                None => {
+                    let why = verdict.errors.first().map_or("the API server refuses it", String::as_str);
+                    ledger.set(object.id, State::Invalid(why.into()));
+                }
+            }
+            if !verdict.errors.is_empty() || !verdict.unknown.is_empty() {
+                cluster.verdicts.push(verdict);
+            }
+        }
+        cluster
+    }
+
+    /// Returns all objects of a kind, by age, namespace and name.
+    pub(crate) fn all(&self, kind: Kind) -> Vec<&Admitted<'a>> {
+        let mut all: Vec<&Admitted<'a>> = self.admitted.get(&kind).into_iter().flat_map(BTreeMap::values).collect();
+        all.sort_by(|a, b| a.created().cmp(b.created()));
+        all
+    }
+
+    /// Returns one object.
+    pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Admitted<'a>> {
+        self.admitted.get(&kind)?.get(&(Str::new(namespace), Str::new(name)))
+    }
+}
+
+/// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
+fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
+    let mut verdict =
+        Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };
+    if object.stored {
+        return (Some(object.root.clone()), verdict);
+    }
+    let definition = kind.definition();
+    let mut report = Report::new(definition.name, object, sink);
+    let Some(version) = definition.version(&object.api_version) else {
+        verdict.errors.push(chancery_kubernetes::admit::unsupported_version(definition, &mut report));
+        return (None, verdict);
+    };
+    let rules = Tidy { unknown: true, nulls: true, defaults: true };
+    let tidied = tidy(&object.root, version.schema, rules, &Path::root(""), &mut |path, change| match change {
+        Change::Unknown(entry, members) => {
+            let path = path.key(&entry.key);
+            verdict.unknown.push(format!("{path}"));
+            report.unknown_field(&path, (&entry.key, &entry.value), members, None, false, || None);
+        }
+        Change::Null(entry, _) => report.null(&path.key(&entry.key), entry.value.id),
+    });
+    if definition.built_in {
+        verdict.unknown.clear();
+    }
+    let root = tidied.map_or_else(|| object.root.clone(), Arc::new);
+    if skip_validation {
+        return (Some(root), verdict);
+    }
+    if let Some(error) = metadata::check(&root, root.get("metadata"), &mut report).decoding {
+        verdict.errors.push(error);
+        return (None, verdict);
+    }
+    let violations = Check::api_server(memo).run(&root, version.schema, &Path::root(""));
+    let incomplete = violations.iter().any(|violation| violation.blocking) && !definition.built_in;
+    let mut errors: Vec<(String, String)> = Vec::new();
+    for violation in violations {
+        report.violation(&violation, None);
+        errors.extend(violation.reference.into_iter().map(|error| (path_of(&error), error)));
+    }
+    errors.sort_by(|a, b| a.0.cmp(&b.0));
+    verdict.errors = errors.into_iter().map(|(_, error)| error).collect();
+    if incomplete {
+        let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        verdict.errors.push(format!("<nil>: Invalid value: null: {why}"));
+    }
+    (verdict.errors.is_empty().then_some(root), verdict)
+}
+
+/// Returns the path at the beginning of an error; errors without a path come last.
+fn path_of(error: &str) -> String {
+    let path = error.split(": ").next().unwrap_or_default();
+    if path == "<nil>" { String::from("~") } else { String::from(path) }
+}

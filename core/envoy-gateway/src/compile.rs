@@ -1,0 +1,120 @@
+//! Goes from objects to gateways. Does not know the stages from inside.
+
+use super::cluster::Cluster;
+use super::load::{Loaded, load};
+use super::settings::Settings;
+use super::stages::Stages;
+use super::status::Conditions;
+use super::translate::context::Translator;
+use super::{Options, documents, translate, xds};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Answers, Draft, Failure, Gateway, GatewayId, Ledger, Outcome, Task};
+use chancery_base::diagnostic::Findings;
+use chancery_base::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
+use chancery_base::resource::ObjectId;
+use chancery_base::schema::duration;
+use chancery_text::Str;
+
+/// The address of the rate limit service, and its port.
+const RATE_LIMIT: &str = "envoy-ratelimit";
+const RATE_LIMIT_PORT: i64 = 8081;
+
+/// Compiles the input: one gateway for each Gateway, or one for a class that merges its Gateways.
+pub(crate) fn compile(task: Task<'_>) -> Draft {
+    let Task { objects, options, executor, ledger, sink, .. } = task;
+    let objects = &*objects;
+    let options = Options::of(options);
+    let cluster = Cluster::apply(objects, options.skip_validation, executor, ledger, sink);
+    let mut answers = Answers::default();
+    let settings = match Settings::load(objects, &options) {
+        Ok(settings) => settings,
+        Err(error) => {
+            let failure = Failure { stage: Str::new_static("startup"), error };
+            answers.failure = Some(failure.clone());
+            let gateway = Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Stopped(failure) };
+            return Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways: Vec::from([gateway]) };
+        }
+    };
+    let (mut statuses, mut gateways) = (Vec::new(), Vec::new());
+    for loaded in load(&cluster, &settings) {
+        let mut class = loaded.conditions.clone();
+        class_gateways(&loaded, &settings, &mut class, (&mut statuses, &mut gateways), ledger, sink);
+        statuses.push(documents::class_status(loaded.class, &class));
+    }
+    if gateways.is_empty() {
+        gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
+    }
+    statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
+    answers.statuses = Some(statuses);
+    Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
+}
+
+type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<Gateway>);
+
+fn class_gateways(
+    loaded: &Loaded<'_>,
+    settings: &Settings,
+    class: &mut Conditions,
+    (statuses, gateways): Out<'_>,
+    ledger: &mut Ledger,
+    sink: &mut Findings,
+) {
+    let mut translated = translate::translate(loaded, settings, class);
+    sink.append(&mut translated.findings);
+    for (key, model) in &translated.xds {
+        let owners: Vec<ObjectId> = owners(&translated, key);
+        let generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
+            xds::Generated::default()
+        } else {
+            xds::generate(model, &xds_settings(settings))
+        };
+        for owner in &owners {
+            ledger.emitted(*owner, format!("the Envoy {key}"));
+        }
+        let ir = if generated.errors.is_empty() { ir_of(generated.resources) } else { Ir::default() };
+        gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
+    }
+    statuses.extend(documents::statuses(&translated));
+}
+
+fn owners(translated: &Translator<'_>, key: &Str) -> Vec<ObjectId> {
+    let all = translated.gateways.iter().chain(&translated.failed);
+    all.filter(|gateway| translated.ir_key(gateway.object) == *key).map(|gateway| gateway.object.id()).collect()
+}
+
+fn xds_settings(settings: &Settings) -> xds::Settings {
+    let limit = settings.file.get("rateLimit");
+    let timeout = match limit.get("timeout") {
+        written if written.is_null() => Tree::NULL,
+        written => duration::parse(written.text()).map_or(Tree::NULL, |_| written.clone()),
+    };
+    let flag = |list: &str| settings.file.at(&["runtimeFlags", list]).items().iter().any(|item| item.is("XDSNameSchemeV2"));
+    let host = format!("{RATE_LIMIT}.{}.svc.{}", settings.namespace, settings.dns_domain);
+    xds::Settings {
+        rate_limit: settings.rate_limit.then(|| xds::RateLimitService {
+            host: Str::from(host),
+            port: RATE_LIMIT_PORT,
+            timeout,
+            fail_closed: limit.get("failClosed").bool(),
+        }),
+        names_by_port: flag("enabled") && !flag("disabled"),
+        controller_namespace: settings.namespace.clone(),
+        dns_domain: settings.dns_domain.clone(),
+    }
+}
+
+fn ir_of(resources: xds::Resources) -> Ir {
+    let arcs = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
+    let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
+    let verbatim =
+        Verbatim { listeners: arcs(listeners), routes: arcs(routes), clusters: arcs(clusters), endpoints: arcs(endpoints), secrets: arcs(secrets) };
+    Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() }
+}
+
+/// Says what people call a cluster of Envoy's.
+pub(crate) fn called(_: &str) -> Option<String> {
+    None
+}

@@ -1,0 +1,69 @@
+//! Envoy Gateway: Gateway API with policies, and what each Envoy gets of them.
+//!
+//! ```text
+//! objects -> translate (Gateways, routes) + policy -> model::Xds -> xds -> Envoy's resources
+//! ```
+//!
+//! Does not hold rules of Gateway API that other controllers share; see `gateway_api`.
+#![no_std]
+
+extern crate alloc;
+
+mod cluster;
+mod compile;
+mod documents;
+mod kinds;
+mod load;
+mod model;
+mod names;
+mod options;
+mod policy;
+mod relations;
+mod settings;
+mod stages;
+mod status;
+mod translate;
+mod value;
+mod wanted;
+mod xds;
+
+use options::Options;
+
+use alloc::boxed::Box;
+use chancery_base::compilation::{Claim, Dialect, Hints, Language};
+use chancery_base::read::ReadOptions;
+
+/// By what it is recognised.
+pub const LANGUAGE: Language = Language {
+    name: "envoy-gateway",
+    controller: "Envoy Gateway",
+    claims: &[
+        Claim::Version("gateway.envoyproxy.io/"),
+        Claim::Field("controllerName", "gateway.envoyproxy.io/"),
+        Claim::SharedVersion("gateway.networking.k8s.io/"),
+    ],
+};
+
+/// Envoy Gateway as a dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: LANGUAGE.name,
+    controller: LANGUAGE.controller,
+    claims: LANGUAGE.claims,
+    read_options: |_| ReadOptions::default(),
+    kinds: kinds::known,
+    listing: kinds::listing,
+    of_others: &[],
+    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    wanted: |objects, _| wanted::wanted(objects),
+    options: options::SPECS,
+    defaults: &[],
+    hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
+    annotations: &[],
+    codes: &[],
+    outputs: stages::OUTPUTS,
+    checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
+    memory: || Box::new(()),
+    compile: |task| compile::compile(task),
+    called: compile::called,
+    setting_changes: |_, _| alloc::vec::Vec::new(),
+};

@@ -1,0 +1,234 @@
+//! Collects Gateways, ListenerSets and routes, with what they refer to. Does not translate them.
+
+use super::super::cluster::{Admitted, Name};
+use super::super::kinds::{GROUP, Kind, MULTI_CLUSTER};
+use super::{Loader, is_parent, is_secret, or_here};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
+
+impl<'a> Loader<'a> {
+    /// Adds the Gateways of the class with everything that is attached to them.
+    pub(super) fn gateways(&mut self, class: &'a Admitted<'a>, refused: &mut BTreeMap<Name, String>) {
+        let merged = self.is_merged();
+        if merged {
+            let service = self.proxy_service(class.name(), self.out.envoy_proxy_for_class);
+            let namespace = self.settings.namespace.clone();
+            self.add_proxy_service(&namespace, &service);
+        }
+        for gateway in self.all(Kind::Gateway) {
+            if gateway.spec().field("gatewayClassName").str() != class.name().as_str() {
+                continue;
+            }
+            self.namespaces.insert(gateway.namespace().clone());
+            self.gateway_secrets(gateway);
+            self.listener_sets(gateway);
+            for (kind, name) in [
+                (Kind::TlsRoute, "TLSRoute"),
+                (Kind::HttpRoute, "HTTPRoute"),
+                (Kind::GrpcRoute, "GRPCRoute"),
+                (Kind::TcpRoute, "TCPRoute"),
+                (Kind::UdpRoute, "UDPRoute"),
+            ] {
+                self.routes(gateway, kind, name);
+            }
+            let proxy = match self.gateway_parameters(gateway) {
+                Ok(proxy) => proxy,
+                Err(error) => {
+                    refused.insert(gateway.full_name(), error);
+                    None
+                }
+            };
+            if !merged {
+                let proxy = proxy.or(self.out.envoy_proxy_for_class);
+                if self.settings.gateway_namespace_mode {
+                    let name = proxy.and_then(service_name).unwrap_or_else(|| gateway.name().clone());
+                    self.add_proxy_service(gateway.namespace(), &name);
+                } else {
+                    let service = self.proxy_service(&gateway.path(), proxy);
+                    let namespace = self.settings.namespace.clone();
+                    self.add_proxy_service(&namespace, &service);
+                }
+            }
+            self.out.gateways.push(gateway);
+        }
+    }
+
+    fn is_merged(&self) -> bool {
+        let of_class = self.out.envoy_proxy_for_class.and_then(|proxy| proxy.spec().field("mergeGateways").some_bool());
+        of_class.unwrap_or_else(|| self.out.envoy_proxy_default.get("mergeGateways").bool())
+    }
+
+    fn proxy_service(&self, name: &str, proxy: Option<&Admitted<'_>>) -> Str {
+        proxy.and_then(service_name).unwrap_or_else(|| Str::from(super::super::names::infra(name)))
+    }
+
+    fn add_proxy_service(&mut self, namespace: &str, name: &str) {
+        if self.settings.topology_injector && self.get(Kind::Service, namespace, name).is_some() {
+            self.backend_refs.insert((Str::default(), Str::new_static("Service"), Str::new(namespace), Str::new(name)));
+        }
+    }
+
+    fn gateway_secrets(&mut self, gateway: &'a Admitted<'a>) {
+        let namespace = gateway.namespace();
+        self.certificates("Gateway", namespace, gateway.spec().field("listeners"));
+        let tls = gateway.spec().field("tls");
+        let client = tls.at("backend.clientCertificateRef");
+        if client.exists() && is_secret(client) {
+            let _ = self.secret_ref("Gateway", namespace, client);
+        }
+        let frontend = tls.field("frontend");
+        let per_port = frontend.field("perPort").items().map(|port| port.at("tls.validation"));
+        let validations: Vec<Cursor<'a>> = [frontend.at("default.validation")].into_iter().chain(per_port).collect();
+        for reference in validations.into_iter().flat_map(|validation| validation.field("caCertificateRefs").items()) {
+            self.ca_ref("Gateway", namespace, reference, "");
+        }
+    }
+
+    fn certificates(&mut self, kind: &str, namespace: &Str, listeners: Cursor<'_>) {
+        for listener in listeners.items() {
+            let terminates = matches!(listener.field("protocol").str(), "HTTPS" | "TLS") && listener.at("tls.mode").str() == "Terminate";
+            let references = listener.at("tls.certificateRefs").items().filter(|reference| terminates && is_secret(*reference));
+            for reference in references {
+                let _ = self.secret_ref(kind, namespace, reference);
+            }
+        }
+    }
+
+    fn listener_sets(&mut self, gateway: &'a Admitted<'a>) {
+        let of = gateway.full_name();
+        let mut attached = Vec::new();
+        for set in self.all(Kind::ListenerSet) {
+            let parent = set.spec().field("parentRef");
+            let namespace = or_here(parent, set.namespace());
+            let is_to = matches!(parent.field("kind").str(), "" | "Gateway") && namespace == of.0 && parent.field("name").str() == of.1.as_str();
+            if !is_to || self.out.listener_sets.iter().any(|known| known.id() == set.id()) {
+                continue;
+            }
+            self.certificates("ListenerSet", set.namespace(), set.spec().field("listeners"));
+            self.namespaces.insert(set.namespace().clone());
+            attached.push(set.full_name());
+            self.out.listener_sets.push(set);
+        }
+        self.sets_of.insert(of, attached);
+    }
+
+    fn routes(&mut self, gateway: &'a Admitted<'a>, kind: Kind, name: &'static str) {
+        let of = gateway.full_name();
+        let sets = self.sets_of.get(&of).cloned().unwrap_or_default();
+        for route in self.all(kind) {
+            let known = self.list(kind).iter().any(|known| known.id() == route.id());
+            let is_attached = |parent: Cursor<'_>| {
+                is_parent(parent, "Gateway", route.namespace(), &of)
+                    || sets.iter().any(|set| is_parent(parent, "ListenerSet", route.namespace(), set))
+            };
+            if known || !route.spec().field("parentRefs").items().any(is_attached) {
+                continue;
+            }
+            for rule in route.spec().field("rules").items() {
+                self.rule(rule, route, name);
+            }
+            self.namespaces.insert(route.namespace().clone());
+            self.list(kind).push(route);
+        }
+    }
+
+    fn list(&mut self, kind: Kind) -> &mut Vec<&'a Admitted<'a>> {
+        match kind {
+            Kind::HttpRoute => &mut self.out.http_routes,
+            Kind::GrpcRoute => &mut self.out.grpc_routes,
+            Kind::TlsRoute => &mut self.out.tls_routes,
+            Kind::TcpRoute => &mut self.out.tcp_routes,
+            _ => &mut self.out.udp_routes,
+        }
+    }
+
+    fn rule(&mut self, rule: Cursor<'_>, route: &'a Admitted<'a>, kind: &str) {
+        for reference in rule.field("backendRefs").items() {
+            if !is_known_backend(reference) {
+                continue;
+            }
+            self.backend_ref(kind, route.namespace(), reference);
+            if kind == "HTTPRoute" {
+                for filter in reference.field("filters").items() {
+                    self.filter(filter, route, kind);
+                }
+            }
+        }
+        for filter in rule.field("filters").items() {
+            self.filter(filter, route, kind);
+        }
+    }
+
+    /// Adds what a filter refers to. The backend of a GRPCRoute's mirror is not added.
+    fn filter(&mut self, filter: Cursor<'_>, route: &'a Admitted<'a>, kind: &str) {
+        match filter.field("type").str() {
+            "RequestMirror" if kind == "HTTPRoute" => {
+                let reference = filter.at("requestMirror.backendRef");
+                if reference.exists() && is_known_backend(reference) {
+                    self.backend_ref(kind, route.namespace(), reference);
+                }
+            }
+            "ExtensionRef" => {
+                let reference = filter.field("extensionRef");
+                if reference.field("group").str() == GROUP && reference.field("kind").str() == "HTTPRouteFilter" {
+                    self.route_filter(route.namespace(), reference.field("name").str());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn route_filter(&mut self, namespace: &Str, name: &str) {
+        let Some(filter) = self.get(Kind::HttpRouteFilter, namespace, name) else { return };
+        let body = filter.spec().at("directResponse.body.valueRef");
+        if body.field("kind").str() == "ConfigMap" && self.get(Kind::ConfigMap, namespace, body.field("name").str()).is_some() {
+            self.local_config_map(namespace, body.field("name").str());
+        }
+        let credential = filter.spec().at("credentialInjection.credential.valueRef.name");
+        if credential.exists() && self.get(Kind::Secret, namespace, credential.str()).is_some() {
+            self.local_secret(namespace, credential.str());
+        }
+        self.out.http_route_filters.insert(filter.full_name(), filter);
+    }
+
+    /// Adds the EnvoyProxy that a Gateway names.
+    fn gateway_parameters(&mut self, gateway: &'a Admitted<'a>) -> Result<Option<&'a Admitted<'a>>, String> {
+        let reference = gateway.spec().at("infrastructure.parametersRef");
+        if !reference.exists() {
+            return Ok(None);
+        }
+        if self.out.envoy_proxy_for_class.is_some_and(|proxy| proxy.spec().field("mergeGateways").is_true()) {
+            return Err("infrastructure.parametersref must be nil when MergeGateways feature is enabled by gatewayclass".into());
+        }
+        let name = reference.field("name").str();
+        if reference.field("group").str() != GROUP || reference.field("kind").str() != "EnvoyProxy" || name.is_empty() {
+            return Err(format!("unsupported parametersRef for gateway {}", gateway.path()));
+        }
+        let Some(proxy) = self.get(Kind::EnvoyProxy, gateway.namespace(), name) else {
+            let missing = super::not_found("envoyproxies.gateway.envoyproxy.io", name);
+            return Err(format!("failed to find envoyproxy {}/{name} for Gateway {}: {missing}", gateway.namespace(), gateway.name()));
+        };
+        self.telemetry_backends(proxy);
+        let client = proxy.spec().at("backendTLS.clientCertificateRef");
+        if client.exists() && is_secret(client) {
+            let _ = self.secret_ref("Gateway", gateway.namespace(), client);
+        }
+        self.out.envoy_proxies.insert(proxy.full_name(), proxy);
+        Ok(Some(proxy))
+    }
+}
+
+/// Whether a backend is of a group and kind that the provider looks up.
+fn is_known_backend(reference: Cursor<'_>) -> bool {
+    matches!(reference.field("group").str(), "" | MULTI_CLUSTER | GROUP)
+        && matches!(reference.field("kind").str(), "" | "Service" | "ServiceImport" | "Backend")
+}
+
+/// Returns the name that an EnvoyProxy gives the Service of its proxies.
+fn service_name(proxy: &Admitted<'_>) -> Option<Str> {
+    proxy.spec().at("provider.kubernetes.envoyService.name").some_str().map(Str::new)
+}

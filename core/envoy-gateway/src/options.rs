@@ -1,0 +1,79 @@
+//! What changes the answer and is not in the YAML: how Envoy Gateway is started, and what is known of its proxies.
+//!
+//! Does not read the process's environment; hosts hand everything over.
+
+use chancery_base::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use chancery_text::Str;
+
+/// How Envoy Gateway is started.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Options {
+    /// The text of its configuration file, or of a merge patch of it.
+    pub(crate) envoy_gateway: Option<Str>,
+    /// The namespace that it runs in.
+    pub(crate) controller_namespace: Str,
+    pub(crate) dns_domain: Str,
+    /// The text of a file about the proxies that run.
+    pub(crate) infra: Option<Str>,
+    /// The API server does not validate; it prunes and defaults all the same.
+    pub(crate) skip_validation: bool,
+}
+
+const FILE: &str = "envoy-gateway";
+const NAMESPACE: &str = "controller-namespace";
+const NAMESPACE_DEFAULT: &str = "envoy-gateway-system";
+const DOMAIN: &str = "dns-domain";
+const DOMAIN_DEFAULT: &str = "cluster.local";
+const INFRA: &str = "infra";
+const SKIP_VALIDATION: &str = "skip-validation";
+
+/// The options by which people say so.
+pub(crate) const SPECS: &[OptionSpec] = &[
+    MISSING_OPTION,
+    MISSING_SECRETS_OPTION,
+    OptionSpec {
+        name: FILE,
+        kind: OptionKind::File { placeholder: "FILE" },
+        doc: "Envoy Gateway's configuration file; a partial file is merged into the defaults",
+        common: true,
+    },
+    OptionSpec {
+        name: NAMESPACE,
+        kind: OptionKind::Text { placeholder: "NAMESPACE", default: NAMESPACE_DEFAULT },
+        doc: "Namespace that Envoy Gateway runs in",
+        common: false,
+    },
+    OptionSpec {
+        name: DOMAIN,
+        kind: OptionKind::Text { placeholder: "DOMAIN", default: DOMAIN_DEFAULT },
+        doc: "DNS domain of the cluster",
+        common: false,
+    },
+    OptionSpec {
+        name: INFRA,
+        kind: OptionKind::File { placeholder: "FILE" },
+        doc: "Address and replicas of the running proxies: {address, hostname, availableReplicas}",
+        common: false,
+    },
+    OptionSpec {
+        name: SKIP_VALIDATION,
+        kind: OptionKind::Flag,
+        doc: "Skip the API server's validation; it still prunes and applies defaults",
+        common: false,
+    },
+];
+
+impl Options {
+    /// Reads the options that are given.
+    pub(crate) fn of(options: &compilation::Options) -> Self {
+        let text =
+            |name: &str, default: &'static str| options.text(name).filter(|given| !given.is_empty()).cloned().unwrap_or(Str::new_static(default));
+        Self {
+            envoy_gateway: options.text(FILE).cloned(),
+            controller_namespace: text(NAMESPACE, NAMESPACE_DEFAULT),
+            dns_domain: text(DOMAIN, DOMAIN_DEFAULT),
+            infra: options.text(INFRA).cloned(),
+            skip_validation: options.flag(SKIP_VALIDATION),
+        }
+    }
+}

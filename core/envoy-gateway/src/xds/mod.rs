@@ -1,0 +1,25 @@
+//! Generates Envoy's messages from the model. Does not read Kubernetes objects; see `translate`.
+
+mod access_log;
+mod cel;
+mod cluster;
+mod credential;
+mod endpoint;
+mod filters;
+mod health;
+mod listener;
+mod load_balancer;
+mod matcher;
+mod metadata;
+pub(crate) mod proto;
+mod resources;
+mod route;
+mod tables;
+mod tls;
+mod tracing;
+mod url;
+
+pub(crate) use filters::RateLimitService;
+pub(crate) use resources::Resources;
+pub(crate) use tables::{Generated, Settings, generate};
+pub(crate) use url::split_url;

@@ -1,0 +1,95 @@
+//! Follows a request through all gateways of an input: from the first gateway through others that listen on its way. Does not route within a
+//! gateway; see `simulate`.
+
+use super::Positions;
+use super::route::{Hop, RouteReport, TracedGateway};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, GatewayRef};
+use chancery_base::ir::{Ir, Tree};
+use chancery_envoy::config::EnvoyConfig;
+use chancery_envoy::emit::Emitted;
+use chancery_envoy::simulate::{Gateway, Onward, Request};
+use core::net::IpAddr;
+use hashbrown::HashSet;
+
+/// A request is followed through at most this many gateways.
+const MOST: usize = 16;
+
+/// Returns the gateways that may receive a request: those that listen on its port, or all if it names no port that any gateway has.
+pub fn entry_gateways<'a>(compilation: &'a Compilation, request: &Request) -> Vec<GatewayRef<'a>> {
+    let all: Vec<GatewayRef<'a>> = compilation.gateways().collect();
+    let Some(port) = request.port.or(request.url_port) else { return all };
+    let listening: Vec<GatewayRef<'a>> = all.iter().copied().filter(|gateway| listens(gateway.ir, request.destination, port)).collect();
+    if listening.is_empty() { all } else { listening }
+}
+
+/// Routes a request, from the gateway that receives it to the end of its way.
+pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+    let mut seen = HashSet::new();
+    let (mut first, mut next) = pass(gateway, positions, request, emitted);
+    while let Some(onward) = next.take().filter(|_| first.then.len() < MOST) {
+        let from = first.then.last().map_or_else(|| gateway.id.to_string(), |hop: &Hop| hop.gateway.clone());
+        let Some(to) = listener_at(gateway, &onward, &from) else { break };
+        if !seen.insert((to.id.to_string(), onward.request.port)) {
+            break;
+        }
+        let (report, further) = pass(to, positions, &onward.request, &mut Emitted::default());
+        first.then.push(Hop { gateway: to.id.to_string(), report });
+        next = further;
+    }
+    first
+}
+
+/// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.
+pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
+    let (mut report, next) = pass(gateway, positions, request, emitted);
+    if let Some(to) = next.and_then(|onward| listener_at(gateway, &onward, gateway.id.as_str())) {
+        let note = format!(
+            "{} gets the request next, and may deny it: this report does not simulate it. Without `--gateway` or `--proxy`, `chancery route` simulates it too",
+            to.id
+        );
+        report.simulation.notes.push(note);
+    }
+    report
+}
+
+/// Routes a request in one gateway, and returns where it goes next.
+fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<Onward>) {
+    let config = EnvoyConfig::of(gateway.ir);
+    let map = chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), emitted);
+    let report = TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request);
+    let identity = gateway.ir.delivery.identity.as_deref();
+    let onward = Gateway::new(&config).onward(request, &report.simulation, identity);
+    (report, onward)
+}
+
+/// Returns another gateway of the same side that listens at the target of a connection. A listener at this very address is preferred to one at all
+/// addresses.
+fn listener_at<'a>(gateway: GatewayRef<'a>, onward: &Onward, from: &str) -> Option<GatewayRef<'a>> {
+    let port = onward.request.port?;
+    let others = || gateway.of().gateways().filter(|other| other.id.as_str() != from);
+    let exactly = |other: &GatewayRef<'_>| bound(other.ir).any(|(host, at)| at == port && host.parse() == Ok(onward.address));
+    others().find(exactly).or_else(|| others().find(|other| listens(other.ir, Some(onward.address), port)))
+}
+
+/// Whether a gateway listens on a port, at an address if that is known.
+fn listens(ir: &Ir, address: Option<IpAddr>, port: u32) -> bool {
+    let takes = |host: &str| match (host.parse::<IpAddr>(), address) {
+        (Ok(host), Some(address)) => host.is_unspecified() || host == address,
+        _ => true,
+    };
+    bound(ir).any(|(host, at)| at == port && takes(&host))
+}
+
+/// Returns hosts and ports of a gateway's listeners.
+fn bound(ir: &Ir) -> impl Iterator<Item = (String, u32)> {
+    let own = ir.listeners.iter().map(|listener| (String::from(listener.address.address.value.as_str()), u32::from(listener.address.port.value)));
+    let passed_on = ir.delivery.verbatim.listeners.iter().filter_map(|listener: &Arc<Tree>| {
+        let socket = listener.at(&["address", "socket_address"]);
+        Some((String::from(socket.get("address").text()), u32::try_from(socket.find("port_value")?.int()).ok()?))
+    });
+    own.chain(passed_on)
+}

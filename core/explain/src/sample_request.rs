@@ -1,0 +1,108 @@
+//! Derives a sample request from the matchers of a route. Does not check whether an earlier route matches it; simulating it shows that.
+
+use super::{RouteRow, RouteRows};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::re2::language::{Language, TextShape, texts};
+use chancery_envoy::config::{ByPointer, tree_of};
+use chancery_envoy::simulate::WrittenRequest;
+use chancery_envoy_api::json;
+use chancery_text::Node;
+
+/// At most this many states of a regular expression are explored for a matching string.
+const MOST_STATES: usize = 10_000;
+
+/// Returns a request that a route matches: the route at `pointer`, or else the first forwarding route that a user wrote.
+///
+/// `parts` indexes Envoy's configuration. `rows` returns all routes, anew on each call. Returns `None` if no route matches HTTP requests.
+#[must_use]
+pub fn sample_request<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str>, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+    let mut others = rows();
+    let first = others.next()?;
+    let several = others.any(|row| row.address != first.address);
+    if let Some(pointer) = pointer {
+        return request_for(&rows().find(|row| row.pointer == pointer)?, several, parts);
+    }
+    // A listener at a single address gets only requests that name its port.
+    let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
+    let written = || {
+        let written = rows().filter(|row| !row.made_by.is_empty());
+        written.filter_map(|row| request_for(&row, at_one(&row), parts).map(|request| (row, request)))
+    };
+    // A user would try a request without headers first.
+    let plain = written().find(|(row, request)| row.action == "forward" && request.headers.is_empty());
+    plain.or_else(|| written().next()).map(|(_, request)| request)
+}
+
+/// Builds a request for a row; `None` if the row does not match HTTP requests.
+fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+    let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
+    let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
+    let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");
+    let host = if domain == "*" { of_chain.unwrap_or("example.com") } else { domain };
+    let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
+    let path = path(matcher);
+    let mut request = WrittenRequest { method: "GET".into(), ..WrittenRequest::default() };
+    let mut host = host.replacen('*', "www", 1);
+    for header in list(matcher, "headers") {
+        let (Some(name), Some(value)) = (header.get("name").and_then(Node::as_str), value(header)) else { continue };
+        match name {
+            ":method" => request.method = value,
+            ":authority" | "host" => host = value,
+            _ if name.starts_with(':') => {}
+            // Envoy sets this header itself.
+            "x-forwarded-proto" if value == scheme => {}
+            _ => request.headers.push((name.into(), value)),
+        }
+    }
+    if matcher.get("grpc").is_some() {
+        request.method = "POST".into();
+        request.headers.push(("content-type".into(), "application/grpc".into()));
+    }
+    let asked = list(matcher, "query_parameters").filter_map(|of| Some(format!("{}={}", of.get("name")?.as_str()?, value(of)?)));
+    let query = asked.collect::<Vec<_>>().join("&");
+    let mark = if query.is_empty() { "" } else { "?" };
+    request.url = format!("{scheme}://{host}{path}{mark}{query}");
+    // With a single listener, the port can be omitted.
+    request.port = several.then(|| row.address.rsplit(':').next()?.parse().ok()).flatten();
+    Some(request)
+}
+
+fn list<'n>(matcher: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
+    matcher.get(key).and_then(Node::as_array).into_iter().flatten()
+}
+
+fn path(matcher: &Node) -> String {
+    let text = |key: &str| matcher.get(key)?.as_str().map(str::to_string);
+    let regex = || matcher.at(&["safe_regex", "regex"])?.as_str().and_then(|regex| shortest(regex, "/"));
+    ["prefix", "path", "path_separated_prefix"]
+        .iter()
+        .find_map(|key| text(key))
+        .filter(|path| !path.is_empty())
+        .or_else(regex)
+        .unwrap_or_else(|| "/".into())
+}
+
+/// Returns a value that a header or parameter matcher accepts; `None` if it accepts any value or requires absence.
+fn value(matcher: &Node) -> Option<String> {
+    if matcher.get("invert_match").and_then(Node::as_bool) == Some(true) {
+        return None;
+    }
+    if matcher.get("present_match").is_some_and(|present| present.as_bool() == Some(false)) {
+        return None;
+    }
+    let old = ["exact_match", "prefix_match", "suffix_match", "contains_match", "safe_regex_match"].iter().any(|key| matcher.get(key).is_some());
+    let Some(text) = matcher.get("string_match").or(old.then_some(matcher)) else { return Some("x".into()) };
+    let of = |key: &str| text.get(key).or_else(|| text.get(&format!("{key}_match")));
+    let plain = ["exact", "prefix", "suffix", "contains"].iter().find_map(|key| of(key)?.as_str().map(str::to_string));
+    plain.or_else(|| shortest(of("safe_regex")?.get("regex")?.as_str()?, ""))
+}
+
+/// Returns a short string that starts with `begin` and matches the expression.
+fn shortest(regex: &str, begin: &str) -> Option<String> {
+    let mut language = Language::regex(regex).ok()?;
+    let mut budget = MOST_STATES;
+    let found = texts(&mut [&mut language], &TextShape { begin, ..TextShape::VISIBLE }, &mut budget);
+    found.found.get(&1).cloned()
+}

@@ -1,0 +1,74 @@
+//! Answers `/readyz`: whether Envoys can be served, and what needs attention although they are.
+//!
+//! | answer | meaning |
+//! |---|---|
+//! | 503 | nothing is served: a source has not been read yet, or a controller does not start |
+//! | 200 with `degraded:` lines | the last good configuration is served, and something is wrong |
+//! | 200 | the configuration is served as it is |
+
+use super::Shared;
+use crate::event::SourceState;
+use crate::sources::Status;
+use crate::worker::build::Build;
+use crate::xds::clients::Clients;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+
+/// The most lines of one kind.
+const MOST: usize = 10;
+
+pub async fn ready(State(shared): State<Shared>) -> Response {
+    let (status, lines) = readiness(&shared);
+    let text: String = lines.into_iter().map(|line| line + "\n").collect();
+    (status, shared.events.scrubbed(&text)).into_response()
+}
+
+fn readiness(shared: &Shared) -> (StatusCode, Vec<String>) {
+    match shared.build() {
+        Some(build) if build.stopped.is_empty() => {
+            let mut lines = vec!["ready".to_owned()];
+            lines.extend(degraded(&build, &shared.states.all(), &shared.clients));
+            (StatusCode::OK, lines)
+        }
+        Some(build) => (StatusCode::SERVICE_UNAVAILABLE, build.stopped.iter().map(|(id, why)| format!("{id} does not start: {why}")).collect()),
+        None if shared.intake.is_synced() => (StatusCode::SERVICE_UNAVAILABLE, vec!["the first build is not done".into()]),
+        None => (StatusCode::SERVICE_UNAVAILABLE, unsynced(&shared.intake.unsynced_sources(), &shared.states.all())),
+    }
+}
+
+/// Names the sources that have not been read, each with its trouble.
+fn unsynced(names: &[String], states: &[Status]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for name in names {
+        // A missing kind in a cluster is not a reason to wait.
+        let is_reason = |status: &&Status| match status.state {
+            SourceState::Error => true,
+            SourceState::Missing | SourceState::Empty => status.kind == status.source,
+            SourceState::Forbidden | SourceState::Synced => false,
+        };
+        let reasons: Vec<&Status> = states.iter().filter(|status| status.source == *name).filter(is_reason).collect();
+        if reasons.is_empty() {
+            lines.push(format!("{name} is not synced: it is being read"));
+        }
+        for of in reasons.iter().take(MOST) {
+            let kind = if of.kind == *name { String::new() } else { format!("{}: ", of.kind) };
+            lines.push(format!("{name} is not synced: {kind}{}", of.detail.as_deref().unwrap_or(of.state.name())));
+        }
+    }
+    lines
+}
+
+fn degraded(build: &Build, states: &[Status], clients: &Clients) -> Vec<String> {
+    let is_trouble = |status: &&Status| match status.state {
+        SourceState::Error => true,
+        SourceState::Missing | SourceState::Empty => status.kind == status.source,
+        SourceState::Forbidden | SourceState::Synced => false,
+    };
+    let sources = states.iter().filter(is_trouble).map(|of| format!("{}: {}", of.kind, of.detail.as_deref().unwrap_or(of.state.name())));
+    let rejected = clients.rejections(MOST);
+    let withheld = build.gateways.iter().flat_map(|gateway| gateway.withheld.iter().map(move |of| (gateway, of)));
+    let withheld = withheld.map(|(gateway, of)| format!("{}: {} {} is not sent: Envoy would reject it", gateway.id, of.service.list(), of.name));
+    let defaults = build.on_defaults.iter().map(|dialect| format!("{dialect}: the controller's configuration was deleted; its defaults take effect"));
+    sources.chain(defaults).chain(rejected).chain(withheld.take(MOST)).map(|line| format!("degraded: {line}")).collect()
+}

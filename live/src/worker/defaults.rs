@@ -1,0 +1,105 @@
+//! Compiles with a controller's defaults after its own configuration was deleted, as Contour's design of the ContourConfiguration has it
+//! (`design/configuration-crd.md`).
+//!
+//! A configuration that never existed is another matter: Contour does not start without it.
+
+use crate::threads::Threads;
+use chancery_core::compilation::{Compilation, OptionValue, Options, Serving};
+use chancery_core::compile::Compiler;
+use chancery_core::diagnostic::Severity;
+use chancery_core::dialect;
+use chancery_core::resource::Inputs;
+use std::collections::BTreeSet;
+
+/// The option that holds the controller's flags, and the flag that names its configuration.
+const FLAGS: &str = "controller-arg";
+const NAME: &str = "--contour-config-name";
+
+/// Remembers whose configuration was read.
+#[derive(Default)]
+pub(super) struct Defaults {
+    configured: BTreeSet<&'static str>,
+    /// Compiles with the defaults, while they take effect.
+    compiler: Option<Compiler>,
+}
+
+impl Defaults {
+    /// Returns the dialects whose configuration was deleted, and for these the compilation with their defaults.
+    pub fn apply(&mut self, compilation: &Compilation, inputs: &Inputs, options: &Options) -> Option<(BTreeSet<&'static str>, Compilation)> {
+        let mut deleted = BTreeSet::new();
+        for side in &compilation.sides {
+            let Some(life) = &side.answers.life else { continue };
+            if life.serving == Serving::Defaults && self.configured.contains(side.dialect.name) {
+                deleted.insert(side.dialect.name);
+            } else if life.configuration.is_some() {
+                self.configured.insert(side.dialect.name);
+            }
+        }
+        if deleted.is_empty() {
+            self.compiler = None;
+            return None;
+        }
+        let compiler = self.compiler.get_or_insert_with(|| Compiler::new(dialect::ALL).with_executor(&Threads));
+        let mut with_defaults = compiler.compile(inputs, &without_name(options));
+        // The missing configuration stays an error.
+        let errors = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error);
+        let errors: Vec<_> = errors.filter(|error| with_defaults.all_diagnostics().all(|known| known.message != error.message)).cloned().collect();
+        with_defaults.diagnostics.extend(errors);
+        Some((deleted, with_defaults))
+    }
+}
+
+/// The options without the flag that names the configuration, in both forms that it may have.
+fn without_name(options: &Options) -> Options {
+    let mut flags = Vec::new();
+    let mut given = options.list(FLAGS).iter();
+    while let Some(flag) = given.next() {
+        match flag.strip_prefix(NAME) {
+            Some("") => _ = given.next(),
+            Some(rest) if rest.starts_with('=') => {}
+            _ => flags.push(flag.clone()),
+        }
+    }
+    options.clone().with(FLAGS, OptionValue::List(flags))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::Builder;
+    use super::super::intake::Drained;
+    use super::*;
+    use chancery_core::dialect::contour;
+    use chancery_core::resource::Input;
+
+    const CONFIGURATION: &str = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\n\
+                                 metadata: {name: c, namespace: projectcontour}\nspec: {envoy: {listener: {useProxyProtocol: true}}}\n";
+    const PROXY: &str = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: p, namespace: default}\n\
+                         spec: {virtualhost: {fqdn: a.example.com}, routes: [{directResponsePolicy: {statusCode: 200}}]}\n";
+
+    fn drained(texts: &[(&str, &str)]) -> Drained {
+        let inputs: Vec<Input> = texts.iter().map(|(name, text)| Input { name: (*name).into(), text: (*text).into() }).collect();
+        let not_utf8 = vec![Vec::new(); inputs.len()];
+        Drained { inputs: Inputs::from(inputs), not_utf8, ..Drained::default() }
+    }
+
+    #[test]
+    fn deleted_configuration_serves_defaults() {
+        for flags in [&["--contour-config-name=c"][..], &["--contour-config-name", "c"]] {
+            let flags = OptionValue::List(flags.iter().map(|flag| (*flag).into()).collect());
+            let mut builder = Builder::new(Options::of(&contour::DIALECT).with(FLAGS, flags));
+            let proxy = [("proxy.yaml", PROXY)];
+            let never = builder.build(drained(&proxy));
+            assert!(!never.stopped.is_empty() && never.on_defaults.is_empty(), "Contour does not start without its configuration");
+            let configured = builder.build(drained(&[("c.yaml", CONFIGURATION), ("proxy.yaml", PROXY)]));
+            assert!(configured.stopped.is_empty(), "{:?}", configured.findings());
+            let deleted = builder.build(drained(&proxy));
+            assert!(deleted.stopped.is_empty() && deleted.on_defaults.contains("contour"), "{:?}", deleted.stopped);
+            assert_ne!(deleted.version, configured.version, "the listeners have another protocol");
+            let usual = Builder::new(Options::of(&contour::DIALECT)).build(drained(&proxy));
+            assert_eq!(deleted.version, usual.version);
+            assert!(deleted.errors > 0, "the missing configuration is an error");
+            let again = builder.build(drained(&[("c.yaml", CONFIGURATION), ("proxy.yaml", PROXY)]));
+            assert!(again.version == configured.version && again.on_defaults.is_empty());
+        }
+    }
+}
