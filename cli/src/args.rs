@@ -378,7 +378,7 @@ Examples:
   chancery route --format json http://example.com/ gateway/ | jq .outcome
   chancery route http://example.com/ dump.json        in what a running Envoy has")]
 pub struct RouteArgs {
-    /// The URL of the request; http:// when it has no scheme. With --curl, the first input.
+    /// The URL of the request; http:// when it has no scheme. With --curl or --requests, the first input.
     #[arg(value_name = "URL")]
     pub url: Option<String>,
     #[command(flatten)]
@@ -392,6 +392,9 @@ pub struct RouteArgs {
     /// The request as a curl command.
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "headers"])]
     pub curl: Option<String>,
+    /// Requests to ingress-nginx, one after another: a JSON file with a list of {scheme, method, host, path, headers, ...}.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "headers", "curl"])]
+    pub requests: Option<PathBuf>,
     /// The port of the connection; the URL's, or the default of its scheme, when not given.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,

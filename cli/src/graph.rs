@@ -111,6 +111,15 @@ fn said(edge: &Edge) -> String {
     edge.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| edge.label.to_string())
 }
 
+/// What a part of a gateway is a part of; `otherwise` for an Envoy.
+fn kind_of(graph: &Graph, node: &GraphNode, otherwise: &'static str) -> &'static str {
+    match (graph.is_of_app_gateway(node), graph.is_of_nginx(node)) {
+        (true, _) => "Application Gateway",
+        (_, true) => "nginx",
+        _ => otherwise,
+    }
+}
+
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }
@@ -124,8 +133,8 @@ fn dot(graph: &Graph) -> String {
         let title = match (node.kind, &node.gateway) {
             (NodeKind::Created, _) => "what is created".to_string(),
             (kind, _) if !kind.is_envoy() => "what you wrote".to_string(),
-            (_, Some(gateway)) => format!("{} {gateway}", if graph.is_of_app_gateway(node) { "Application Gateway" } else { "Envoy of" }),
-            (_, None) => if graph.is_of_app_gateway(node) { "Application Gateway" } else { "Envoy" }.to_string(),
+            (_, Some(gateway)) => format!("{} {gateway}", kind_of(graph, node, "Envoy of")),
+            (_, None) => kind_of(graph, node, "Envoy").to_string(),
         };
         match groups.iter_mut().find(|(known, _)| *known == title) {
             Some((_, nodes)) => nodes.push(node),

@@ -3,6 +3,7 @@
 //! What must not be here: finding it out; that is `chancery_core::explain`.
 
 mod app_gateway;
+mod nginx;
 
 use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
@@ -19,6 +20,9 @@ const MOST: usize = 12;
 
 /// Runs it.
 pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    if let Some(file) = &args.requests {
+        return nginx::replay(file, args, deployment, style);
+    }
     let (request, paths) = request(args)?;
     let given = input::given(&paths, deployment)?;
     let (mut reports, mut several) = (BTreeMap::new(), false);
@@ -45,6 +49,9 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             }
             if compilation.app_gateways().next().is_some() {
                 return app_gateway::run(&compilation, &request, args.format, style);
+            }
+            if compilation.nginxes().next().is_some() {
+                return nginx::run(&compilation, &request, args.format, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));

@@ -179,7 +179,13 @@ fn bare(nodes: &[&str], edges: &[(usize, usize)]) -> Graph {
         at: None,
         share: None,
     };
-    Graph { nodes: nodes.iter().map(node).collect(), edges: edges.iter().map(edge).collect(), cycles: Vec::new(), app_gateways: Vec::new() }
+    Graph {
+        nodes: nodes.iter().map(node).collect(),
+        edges: edges.iter().map(edge).collect(),
+        cycles: Vec::new(),
+        app_gateways: Vec::new(),
+        nginxes: Vec::new(),
+    }
 }
 
 #[test]

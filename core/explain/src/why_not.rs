@@ -7,13 +7,13 @@ use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
     Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of,
-    route_app_gateway, routes, sample_request,
+    nginx_routes, nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
 };
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, SideRef};
+use chancery_base::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, NginxRef, SideRef};
 use chancery_base::resource::{Object, ObjectId};
 use chancery_envoy::config::{ByPointer, EnvoyConfig};
 use chancery_envoy::emit::Emitted;
@@ -70,6 +70,9 @@ pub fn why_not(compilation: &Compilation, side: SideRef<'_>, positions: &Positio
     }
     for gateway in side.app_gateways() {
         app_gateway_cases(gateway, positions, &of, &mut out.cases);
+    }
+    for of_nginx in side.nginxes() {
+        nginx_cases(of_nginx, positions, &of, &mut out.cases);
     }
     let found: Vec<Finding> = findings(compilation, positions).into_iter().filter(|finding| is_about(finding, &of)).collect();
     if let Some(row) = ledger_of(side, positions).into_iter().find(|row| row.object == id) {
@@ -153,6 +156,29 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
             }
             None => case.summary.push(format!("No rule matches it: the request {}.", describe_ending(&journey))),
         }
+        if !out.iter().any(|known| known.rule == case.rule) {
+            out.push(case);
+        }
+    }
+}
+
+/// The same of nginx.
+fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
+    let rows = nginx_routes(of);
+    for row in rows.iter().filter(|row| row.made_by.contains(resource) && !row.path.starts_with("regex ")).take(MOST) {
+        let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: of.named.id.to_string(), ..Case::default() };
+        let Some(written) = nginx_sample_request(&rows, Some(&row.pointer)) else { continue };
+        let Ok(request) = written.read() else { continue };
+        let report = route_nginx(of, positions, &request);
+        let own = row.made_by.first().map(ToString::to_string).unwrap_or_default();
+        let is_own = |ingress: &str| own.ends_with(ingress.rsplit('/').next().unwrap_or_default());
+        case.reached = report.ingress.as_deref().is_some_and(is_own);
+        case.request = Some(written);
+        case.summary.push(match (&report.ingress, case.reached) {
+            (_, true) => "It takes this request.".into(),
+            (Some(ingress), false) => format!("The Ingress {ingress} takes it first."),
+            (None, false) => format!("No location of an Ingress takes it: nginx answers {}.", report.status),
+        });
         if !out.iter().any(|known| known.rule == case.rule) {
             out.push(case);
         }

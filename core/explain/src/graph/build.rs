@@ -66,7 +66,12 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.named.label().map(Str::from);
         builder.app_gateway(gateway.parts);
     }
+    for of in compilation.nginxes() {
+        builder.scope = of.named.label().map(Str::from);
+        builder.nginx(of.nginx);
+    }
     let mut graph = builder.finish();
+    graph.nginxes = compilation.nginxes().map(|of| of.named.label().map(Str::from)).collect();
     graph.app_gateways = compilation.app_gateways().map(|gateway| gateway.named.label().map(Str::from)).collect();
     graph
 }

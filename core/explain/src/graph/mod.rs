@@ -11,6 +11,7 @@ mod build;
 mod envoy;
 mod focus;
 mod fold;
+mod nginx;
 mod path;
 mod running;
 mod story;
@@ -209,6 +210,9 @@ pub struct Graph {
     /// The gateway names, as nodes use them, that are Application Gateways; all others are Envoys.
     #[serde(skip)]
     pub app_gateways: Vec<Option<Str>>,
+    /// The same of those that are nginx.
+    #[serde(skip)]
+    pub nginxes: Vec<Option<Str>>,
 }
 
 impl Graph {
@@ -216,5 +220,11 @@ impl Graph {
     #[must_use]
     pub fn is_of_app_gateway(&self, node: &GraphNode) -> bool {
         node.kind.is_envoy() && self.app_gateways.contains(&node.gateway)
+    }
+
+    /// Whether a node is a part of nginx.
+    #[must_use]
+    pub fn is_of_nginx(&self, node: &GraphNode) -> bool {
+        node.kind.is_envoy() && self.nginxes.contains(&node.gateway)
     }
 }

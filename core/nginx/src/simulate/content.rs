@@ -160,6 +160,8 @@ impl<'d> Exchange<'_> {
     pub fn pass_to_upstream(&mut self, scope: &Scope<'d>, pass: &Directive) -> (Passed, Option<Seen>) {
         let failed = |status: u16| (Passed { status, headers: Vec::new(), is_answer: false, is_own: false }, None);
         let Some(upstream) = self.choose_upstream() else { return failed(503) };
+        let origin = upstream.name.origin.or_else(|| upstream.service.as_ref()?.origin);
+        self.step("upstream", upstream.name.value.to_string(), origin);
         let peers = peers(self.nginx, &upstream);
         let is_certain = self.nginx.upstreams.iter().all(|upstream| upstream.endpoints.len() <= 1);
         let conditions: Vec<&str> =

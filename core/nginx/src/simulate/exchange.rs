@@ -1,6 +1,6 @@
 //! One request on its way: its variables, and what has been decided so far.
 
-use super::message::{Request, Response, Seen, Version, World, contains, range};
+use super::message::{Request, Response, Seen, Step, Version, World, contains, range};
 use super::pattern::Captures;
 use super::uri::Target;
 use alloc::borrow::ToOwned;
@@ -9,6 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::Nginx;
+use chancery_base::resource::Origin;
 use core::net::IpAddr;
 
 /// What stands for a request id that nginx makes.
@@ -70,6 +71,11 @@ pub struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
+    /// The request comes to a part of nginx.
+    pub fn step(&mut self, what: &'static str, name: String, origin: Option<Origin>) {
+        self.response.way.push(Step { what, name, origin });
+    }
+
     /// Says that something was not evaluated.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();

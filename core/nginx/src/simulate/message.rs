@@ -6,6 +6,7 @@ use super::uri;
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use chancery_base::resource::Origin;
 use chancery_text::{Node, Object, Str, Value};
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -157,9 +158,22 @@ pub struct Seen {
     pub fastcgi: Vec<(String, String)>,
 }
 
+/// A part of nginx that a request passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// `server`, `location` or `upstream`.
+    pub what: &'static str,
+    /// What nginx calls it.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Option<Origin>,
+}
+
 /// A response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
+    /// The parts that the request passed, in their order.
+    pub way: Vec<Step>,
     /// The status; 0 if there is none.
     pub status: u16,
     /// The `Location` header.

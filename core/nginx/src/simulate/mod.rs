@@ -17,7 +17,7 @@ mod scope;
 mod tls;
 mod uri;
 
-pub use message::{Answer, Request, Response, Seen, Version, World, read};
+pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
 pub use uri::host_name;
 
 use crate::directive::Directive;

@@ -145,6 +145,11 @@ impl<'n> Simulator<'n> {
         let block = self.server(server);
         exchange.server_name =
             block.iter().find(|directive| directive.name == "server_name").map(|directive| directive.arg(0).to_string()).unwrap_or_default();
+        let origin = match server {
+            choose::ServerIndex::Host(at) => self.nginx.servers.get(at).and_then(|server| server.host.origin),
+            choose::ServerIndex::Redirect(at) => self.nginx.redirects.get(at).and_then(|redirect| redirect.from.origin),
+        };
+        exchange.step("server", exchange.server_name.clone(), origin);
         let scope = Scope::new([self.http.as_slice(), block]);
         if matches!(request.method.as_str(), "TRACE" | "CONNECT") {
             return exchange.page(405, &scope);
@@ -251,6 +256,8 @@ impl<'n> Simulator<'n> {
         counted: &mut Counted,
     ) {
         let inner = location.inner();
+        let name: Vec<&str> = location.args.iter().map(chancery_text::Str::as_str).collect();
+        exchange.step("location", name.join(" "), location.origin);
         let mut scope = server.with(inner);
         exchange.has_header_filter = inner.iter().any(|directive| directive.name == "header_filter_by_lua_file");
         if self.is_too_large(exchange, &scope) {

@@ -23,11 +23,6 @@ impl<'d> Scope<'d> {
         Self { levels }
     }
 
-    /// The innermost level.
-    pub fn innermost(&self) -> &'d [Directive] {
-        self.levels.last().copied().unwrap_or_default()
-    }
-
     /// The directives of some names at the innermost level that has one.
     pub fn all(&self, names: &[&str]) -> Vec<&'d Directive> {
         let of =

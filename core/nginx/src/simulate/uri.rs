@@ -98,8 +98,6 @@ fn normalise(path: &[u8]) -> Option<String> {
 pub enum Escape {
     /// A path towards a service.
     Uri,
-    /// A part of a query.
-    Args,
     /// A whole URL as a value (`set_escape_uri`).
     Component,
 }
@@ -110,9 +108,6 @@ pub fn escape(text: &str, how: Escape) -> String {
     for byte in text.bytes() {
         let is_kept = match how {
             Escape::Uri => !matches!(byte, 0..=0x20 | b'"' | b'#' | b'%' | b'<' | b'>' | b'?' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7f..),
-            Escape::Args => {
-                !matches!(byte, 0..=0x20 | b'"' | b'#' | b'%' | b'&' | b'+' | b'<' | b'>' | b'?' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 0x7f..)
-            }
             Escape::Component => byte.is_ascii_alphanumeric() || b"-._~".contains(&byte),
         };
         if is_kept {

@@ -1,0 +1,122 @@
+//! What nginx does with a request under ingress-nginx, in terms of the user's lines.
+//!
+//! What must not be here: how requests are answered, and rendering.
+
+mod routes;
+
+pub use routes::{nginx_sample_request, nginx_routes};
+
+use crate::{OriginOf, OriginView, Positions};
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::compilation::NginxRef;
+use chancery_envoy::simulate::{Protocol, Request};
+use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
+
+/// What nginx does with a request, and which lines say so.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct NginxReport {
+    /// The status; 0 if there is no response.
+    pub status: u16,
+    /// The `Location` header.
+    pub location: Option<String>,
+    /// Why there is no response.
+    pub error: Option<String>,
+    /// The parts of nginx that the request passes, in their order.
+    pub way: Vec<WayStep>,
+    /// The Ingress whose annotations hold.
+    pub ingress: Option<String>,
+    /// The upstream.
+    pub upstream: Option<String>,
+    /// The request as the service gets it.
+    pub seen: Option<SeenView>,
+    /// Requests to other services: authentication, copies, attempts that failed.
+    pub others: Vec<SeenView>,
+    /// Headers of the response.
+    pub headers: Vec<(String, Vec<String>)>,
+    /// The name in the certificate that the client sees.
+    pub certificate: Option<String>,
+    /// What was not evaluated.
+    pub notes: Vec<String>,
+    /// Where the parts come from.
+    pub origins: Vec<OriginOf>,
+}
+
+/// A part that a request passes.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct WayStep {
+    /// `server`, `location` or `upstream`.
+    pub what: &'static str,
+    /// Its name, as nginx's configuration has it.
+    pub name: String,
+}
+
+/// A request as a service gets it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SeenView {
+    /// The method.
+    pub method: String,
+    /// The target.
+    pub path: String,
+    /// The `Host` header.
+    pub host: String,
+    /// The protocol.
+    pub protocol: String,
+    /// The endpoint, if it is certain.
+    pub endpoint: Option<String>,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+}
+
+/// What becomes of a request.
+pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Request) -> NginxReport {
+    let responses = Simulator::new(of.nginx).answer(&World::default(), &[asked(request)]);
+    let response = responses.into_iter().next().unwrap_or_default();
+    report(of, positions, response)
+}
+
+/// A request in the simulation's terms.
+fn asked(request: &Request) -> Asked {
+    let mut asked = Asked {
+        tls: request.tls,
+        method: request.method.clone(),
+        host: request.authority.clone(),
+        path: request.path.clone(),
+        headers: request.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        sni: request.sni.clone().or_else(|| host_name(&request.authority)).filter(|name| request.tls && !name.is_empty()),
+        version: if request.protocol == Protocol::Http2 { Version::Http2 } else { Version::Http11 },
+        certificate: request.client_certificate.then(|| "good".into()),
+        ..Asked::default()
+    };
+    asked.client = request.source.unwrap_or(asked.client);
+    asked
+}
+
+fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {
+    let view = |seen: chancery_nginx::simulate::Seen| SeenView {
+        method: seen.method,
+        path: seen.path,
+        host: seen.host,
+        protocol: seen.protocol,
+        endpoint: seen.endpoint,
+        headers: seen.headers,
+    };
+    let origins = response.way.iter().filter_map(|step| {
+        let origin = OriginView::of(step.origin?, of.named.of, positions);
+        Some(OriginOf { of: step.what.into(), pointer: step.name.clone(), around: false, origin })
+    });
+    NginxReport {
+        origins: origins.collect(),
+        way: response.way.iter().map(|step| WayStep { what: step.what, name: step.name.clone() }).collect(),
+        status: response.status,
+        location: response.location,
+        error: response.error,
+        ingress: response.ingress,
+        upstream: response.upstream,
+        seen: response.seen.map(view),
+        others: response.others.into_iter().map(view).collect(),
+        headers: response.headers,
+        certificate: response.certificate,
+        notes: response.notes,
+    }
+}
