@@ -2,11 +2,12 @@
 
 use super::cluster::Cluster;
 use super::load::{Loaded, load};
+use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::translate::context::Translator;
-use super::{Options, documents, translate, xds};
+use super::{Options, documents, patch, translate, xds};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -48,7 +49,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
-    answers.statuses = Some(statuses);
+    answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
 }
 
@@ -64,13 +65,20 @@ fn class_gateways(
 ) {
     let mut translated = translate::translate(loaded, settings, class);
     sink.append(&mut translated.findings);
-    for (key, model) in &translated.xds {
+    for (key, model) in &core::mem::take(&mut translated.xds) {
         let owners: Vec<ObjectId> = owners(&translated, key);
-        let generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
+        let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
             xds::generate(model, &xds_settings(settings))
         };
+        for policy in &model.patches {
+            let outcome = patch::apply(&mut generated.resources, policy);
+            let found = loaded.resources.envoy_patch_policies.iter().find(|of| *of.namespace() == policy.namespace && *of.name() == policy.name);
+            if let Some(object) = found {
+                report_patches(&mut translated.policies, object.id(), &outcome);
+            }
+        }
         for owner in &owners {
             ledger.emitted(*owner, format!("the Envoy {key}"));
         }

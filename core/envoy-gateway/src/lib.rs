@@ -17,6 +17,7 @@ mod load;
 mod model;
 mod names;
 mod options;
+mod patch;
 mod policy;
 mod relations;
 mod settings;
