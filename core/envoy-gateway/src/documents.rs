@@ -117,7 +117,9 @@ fn listener_status(listener: &Listener<'_>, generation: i64) -> Node {
         ("conditions", status.conditions.node(generation)),
         ("name", text(&listener.name)),
     ];
-    fields.push(("supportedKinds", list(status.supported_kinds.iter().map(kind).collect())));
+    if !status.supported_kinds.is_empty() || !listener.is_from_listener_set() {
+        fields.push(("supportedKinds", list(status.supported_kinds.iter().map(kind).collect())));
+    }
     object(fields)
 }
 

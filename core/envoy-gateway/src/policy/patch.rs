@@ -27,19 +27,9 @@ pub(super) fn attach(t: &mut Translator<'_>) {
             let key = Str::from(format!("{}/{name}", policy.namespace()));
             (key, Reference::new("Gateway", policy.namespace(), &name, None), "Gateway")
         };
+        // The statuses of policies come back from the generation of Envoy's messages, so that without an Envoy there is none.
+        let Some(xds) = t.xds.get_mut(&key) else { continue };
         let status = t.policies.entry(policy.id()).or_default();
-        let Some(xds) = t.xds.get_mut(&key) else {
-            if t.merge_gateways {
-                let message = format!(
-                    "TargetRef.Group:{group} TargetRef.Kind:{kind} TargetRef.Namespace:{} TargetRef.Name:{} not found or not accepted \
-                     (MergeGateways=true).",
-                    policy.namespace(),
-                    ancestor.name
-                );
-                status.set(&ancestor, "Accepted", false, "Invalid", &message);
-            }
-            continue;
-        };
         let mut of = PatchPolicy {
             namespace: policy.namespace().clone(),
             name: policy.name().clone(),
