@@ -6,6 +6,10 @@ mod attach;
 mod authentication;
 mod authorization;
 mod backend_traffic;
+mod client_tls;
+mod client_traffic;
+mod extension;
+mod headers;
 mod index;
 mod matching;
 mod merge;
@@ -34,7 +38,9 @@ pub(crate) fn patches(t: &mut Translator<'_>) {
 }
 
 /// Applies ClientTrafficPolicies, after routes.
-pub(crate) fn client_traffic(_: &mut Translator<'_>) {}
+pub(crate) fn client_traffic(t: &mut Translator<'_>) {
+    client_traffic::run(t);
+}
 
 /// Applies BackendTrafficPolicies, after ClientTrafficPolicies.
 pub(crate) fn backend_traffic(t: &mut Translator<'_>) {
@@ -47,4 +53,6 @@ pub(crate) fn security(t: &mut Translator<'_>) {
 }
 
 /// Applies EnvoyExtensionPolicies, after SecurityPolicies.
-pub(crate) fn extensions(_: &mut Translator<'_>) {}
+pub(crate) fn extensions(t: &mut Translator<'_>) {
+    attach::run::<extension::ExtensionPolicy>(t);
+}
