@@ -7,7 +7,8 @@ use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::translate::context::Translator;
-use super::{Options, documents, patch, translate, xds};
+use super::{Options, documents, findings, patch, translate, xds};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -33,6 +34,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let settings = match Settings::load(objects, &options) {
         Ok(settings) => settings,
         Err(error) => {
+            findings::startup(objects, &error, sink);
             let failure = Failure { stage: Str::new_static("startup"), error };
             answers.failure = Some(failure.clone());
             let gateway = Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Stopped(failure) };
@@ -48,6 +50,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     if gateways.is_empty() {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
+    findings::of_others(objects, &settings.controller, ledger);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
     answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
@@ -64,6 +67,7 @@ fn class_gateways(
     sink: &mut Findings,
 ) {
     let mut translated = translate::translate(loaded, settings, class);
+    let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
     for (key, model) in &core::mem::take(&mut translated.xds) {
         let owners: Vec<ObjectId> = owners(&translated, key);
@@ -79,13 +83,31 @@ fn class_gateways(
                 report_patches(&mut translated.policies, object.id(), &outcome);
             }
         }
-        for owner in &owners {
-            ledger.emitted(*owner, format!("the Envoy {key}"));
+        for error in &generated.errors {
+            let owner = gateways_by_key.iter().find(|(known, _)| known == key).map(|(_, object)| *object);
+            findings::nothing_published(key, owner, error, sink);
         }
+        let used = if generated.errors.is_empty() { used(&generated.resources) } else { BTreeSet::new() };
+        findings::emitted(used.into_iter().chain(owners.iter().copied()).collect::<BTreeSet<_>>().into_iter(), key, ledger);
         let ir = if generated.errors.is_empty() { ir_of(generated.resources) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
+    findings::report(loaded, class, &translated, sink);
     statuses.extend(documents::statuses(&translated));
+}
+
+/// Returns the objects that resources are made of.
+fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
+    fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
+        found.extend(of.origin.map(|origin| origin.object()));
+        of.fields().iter().for_each(|(_, value)| walk(value, found));
+        of.items().iter().for_each(|item| walk(item, found));
+    }
+    let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
+    let mut found = BTreeSet::new();
+    [listeners, routes, clusters, endpoints, secrets].into_iter().flatten().for_each(|of| walk(of, &mut found));
+    found.remove(&ObjectId::BUILT_IN);
+    found
 }
 
 fn owners(translated: &Translator<'_>, key: &Str) -> Vec<ObjectId> {
