@@ -10,13 +10,16 @@
 extern crate alloc;
 
 mod cluster;
+mod codes;
 mod compile;
 mod documents;
+mod findings;
 mod kinds;
 mod load;
 mod model;
 mod names;
 mod options;
+mod patch;
 mod policy;
 mod relations;
 mod settings;
@@ -59,7 +62,7 @@ pub static DIALECT: Dialect = Dialect {
     defaults: &[],
     hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
     annotations: &[],
-    codes: &[],
+    codes: codes::ALL,
     outputs: stages::OUTPUTS,
     checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
     memory: || Box::new(()),

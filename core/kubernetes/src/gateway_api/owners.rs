@@ -48,6 +48,8 @@ impl<'o> Owners<'o> {
     fn of_class<'a>(&'a self, class: &'a str) -> Option<&'a str> {
         match self.classes.get(class) {
             Some(controller) => Some(*controller).filter(|controller| *controller != self.controller),
+            // The class `eg` is what the guides of Envoy Gateway make.
+            None if class == "eg" && self.controller.starts_with("gateway.envoyproxy.io/") => None,
             None => Some(class).filter(|class| CLASSES.contains(class)),
         }
     }
