@@ -184,7 +184,7 @@ fn done(value: Value) -> Done {
     Ok(Node::synthesised(value))
 }
 
-fn says_nothing(node: &Node) -> bool {
+fn contains_no_resource(node: &Node) -> bool {
     match &node.value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -387,7 +387,7 @@ impl<'d, 'a> Fields<'d, 'a> {
         let is_kept = !self.dumper.is_terse() || HOLDERS.contains(&key);
         self.dumper.is_name = was_name;
         self.dumper.leave(mark);
-        match (says_nothing(&node), &mut self.dumper.things, heard) {
+        match (contains_no_resource(&node), &mut self.dumper.things, heard) {
             (false, ..) if is_kept => drop(self.object.insert(key, node)),
             (false, ..) => self.has_more = true,
             (true, Some(things), Some(heard)) => things.forget(heard),

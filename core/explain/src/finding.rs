@@ -202,7 +202,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     // What a message quotes may be secret where it is written.
     let said_at = |span: &Option<Span>, message: &String| {
         let span = span.as_ref().filter(|_| !is_plain);
-        span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
+        span.map_or_else(|| message.clone(), |span| positions.redact_message(span.source, span.range(), message))
     };
     let said = |message: &String| said_at(&span, message);
     // Another place may be of another object.

@@ -179,7 +179,7 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 /// `looks_closer` chooses the objects for which the gateways may be made again without them; of others, one that is only looked up may be in the rows
 /// although gateways need it.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
-    if side.may_be_made_again() {
+    if side.may_be_recompiled() {
         let (facts, mut again) = (Facts::collect(side), Again::new(side));
         let rows = side
             .objects()
@@ -528,7 +528,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     // What a sentence quotes may be secret where it is written.
     let said = |detail: Str| {
         let place = object.value_range(object.root.id).filter(|_| holds_back(object));
-        let said = place.map_or_else(|| detail.clone(), |place| positions.said(object.source.source, place, &detail).into());
+        let said = place.map_or_else(|| detail.clone(), |place| positions.redact_message(object.source.source, place, &detail).into());
         Some(said).filter(|detail| !detail.is_empty())
     };
     match state {

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, SideRef};
+use chancery_base::compilation::{PrecedenceChange, AppGatewayRef, Compilation, GatewayRef, SideRef};
 use chancery_base::resource::{Object, ObjectId};
 use chancery_envoy::config::{ByPointer, EnvoyConfig};
 use chancery_envoy::emit::Emitted;
@@ -85,7 +85,7 @@ pub fn why_not(compilation: &Compilation, side: SideRef<'_>, positions: &Positio
             out.told.push(message);
         }
     }
-    out.fixes.extend(ahead(side, positions, object, &mut out.cases));
+    out.fixes.extend(precedence_change(side, positions, object, &mut out.cases));
     out.fixes.extend(found.into_iter().filter_map(|finding| finding.fix));
     out
 }
@@ -254,10 +254,10 @@ fn lose(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[RouteRow]
 }
 
 /// The change that puts an object before the one that wins, where the dialect knows one; says why the other comes first.
-fn ahead(side: SideRef<'_>, positions: &Positions<'_>, object: &Object, cases: &mut [Case]) -> Option<FixView> {
+fn precedence_change(side: SideRef<'_>, positions: &Positions<'_>, object: &Object, cases: &mut [Case]) -> Option<FixView> {
     let lost = cases.iter_mut().find(|case| !case.reached && case.winner.is_some())?;
     let winner = side.objects().iter().find(|other| lost.winner.as_ref() == Some(&ResourceRef::from(&other.key)) && other.id != object.id)?;
-    let Ahead { why, field, value } = (side.dialect().hints.ahead)(object, winner)?;
+    let PrecedenceChange { why, field, value } = (side.dialect().hints.precedence_change)(object, winner)?;
     lost.told.push(why);
     set(positions, object, field, &value)
 }

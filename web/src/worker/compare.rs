@@ -15,7 +15,7 @@ use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId,
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::{Positions, Snapshot, share};
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct Loaded {
     /// In a few words.
     called: String,
     /// What no answer may have.
-    held_back: HeldBack,
+    redactor: Redactor,
 }
 
 enum State {
@@ -116,16 +116,16 @@ impl Loaded {
                 }
             }
         };
-        let held_back = match &state {
-            State::Compiled(of) => of.compilation.held_back(),
-            State::Running(running) => running.held_back.clone(),
+        let redactor = match &state {
+            State::Compiled(of) => of.compilation.redactor(),
+            State::Running(running) => running.redactor.clone(),
         };
-        Ok(Self { of, state, called, held_back })
+        Ok(Self { of, state, called, redactor })
     }
 
     /// What no answer may have.
-    pub fn held_back(&self) -> &HeldBack {
-        &self.held_back
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// Whether it was made from this.

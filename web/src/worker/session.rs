@@ -26,7 +26,7 @@ use chancery_core::explain::{
     asking_app_gateway, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, routes_of_app_gateway,
 };
 use chancery_core::ir::Cluster;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::SourceId;
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
@@ -53,7 +53,7 @@ pub struct Session {
     /// What Envoys get of it, as far as it was needed.
     configs: Configs,
     /// What no answer may have.
-    held_back: HeldBack,
+    redactor: Redactor,
     /// What all Envoys get of it, when it was compared.
     proxies: Option<Proxies>,
     /// What was compared with last.
@@ -92,7 +92,7 @@ impl Session {
             graph: None,
             story: None,
             tops: BTreeMap::new(),
-            held_back: Default::default(),
+            redactor: Default::default(),
         }
     }
 }
@@ -177,8 +177,8 @@ impl Session {
 
     /// An answer without credentials of what was compiled.
     fn scrubbed(&self, answer: String) -> String {
-        let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
-        held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
+        let redactor = core::iter::once(&self.redactor).chain(self.other.iter().map(Loaded::redactor));
+        redactor.fold(answer, |answer, redactor| match redactor.scrub(&answer) {
             Cow::Owned(scrubbed) => scrubbed,
             Cow::Borrowed(_) => answer,
         })
@@ -473,7 +473,7 @@ impl Session {
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
         let found = told(&compilation);
-        self.held_back = compilation.held_back();
+        self.redactor = compilation.redactor();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
         let took = js_sys::Date::now() - start;

@@ -1,12 +1,10 @@
-//! What people mean by fields that a kind does not have, and by values that it does not take.
-//!
-//! What must not be here: what is wrong.
+//! Suggests the intended fields and values for unknown ones. Does not detect errors.
 
 use super::{AmbassadorKind, Version};
 use alloc::string::String;
 use chancery_base::schema::{Fault, Violation};
 
-/// The field that was certainly meant by an unknown one, where spelling does not tell.
+/// The field that was certainly meant by an unknown one, if spelling does not tell.
 pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
     match (kind.name, version, name) {
         ("Mapping", Version::V1 | Version::V2, "hostname") => Some("host"),

@@ -1,9 +1,9 @@
-//! The registry of codes. Each has a page in `core/src/diagnostic/pages/NAME.md`, whose first `yaml` block is run as a
-//! test and must produce the code.
+//! Registers the codes of findings. Each code has a page in `pages/NAME.md` next to this file. A test runs the page's first `yaml` block, which
+//! must produce the code.
 
 use super::Code;
 
-/// Defines codes; the pages stand in `pages/` beside the file that does so.
+/// Defines codes; their pages are in `pages/` next to the file that calls this macro.
 #[macro_export]
 macro_rules! codes {
     ($($(#[$doc:meta])* $constant:ident = $name:literal, $severity:ident, $summary:literal;)*) => {
@@ -14,7 +14,7 @@ macro_rules! codes {
             page: include_str!(concat!("pages/", $name, ".md")),
         };)*
 
-        /// All codes, in the order in which they are documented.
+        /// All codes, in the order of the documentation.
         pub static ALL: &[&$crate::diagnostic::Code] = &[$(&$constant),*];
     };
 }
@@ -177,7 +177,6 @@ codes! {
     SUPPRESSION_WITHOUT_REASON = "suppression-without-reason", Warning, "a suppression that gives no reason";
 }
 
-/// The code of this name.
 pub fn find(name: &str) -> Option<&'static Code> {
     ALL.iter().copied().find(|code| code.name == name)
 }

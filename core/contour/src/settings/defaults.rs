@@ -1,6 +1,5 @@
-//! Contour's defaults, laid under every configuration (Contour `internal/contourconfig/contourconfiguration.go`), and values as constants.
-//!
-//! What must not be here: the defaults of the file and the flags, which are part of where they come from.
+//! Defines Contour's defaults under every configuration (Contour `internal/contourconfig/contourconfiguration.go`). The defaults of file and flags
+//! are in `file` and `flags`.
 
 use chancery_text::{Node, NodeId, Object, Str, Value};
 
@@ -36,7 +35,7 @@ impl Plain {
     }
 }
 
-/// Ciphers of TLS 1.2 where none are given (Contour `apis/projectcontour/v1alpha1/ciphersuites.go`).
+/// The default ciphers of TLS 1.2 (Contour `apis/projectcontour/v1alpha1/ciphersuites.go`).
 pub const CIPHERS: &[&str] = &[
     "[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]",
     "[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]",

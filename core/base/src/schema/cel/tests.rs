@@ -1,10 +1,10 @@
-//! What rules say of values.
+//! Tests the results of rules.
 
 use super::Program;
 use crate::schema::patterns::Patterns;
 use chancery_text::{Limits, parse};
 
-/// The answer as a word: `true`, `false`, or why there is none.
+/// The result as a word: `true`, `false`, or the error.
 fn says(rule: &'static str, yaml: &str) -> alloc::string::String {
     let node = parse(yaml, &Limits::default()).root.expect("a document");
     let program = Program::new(rule).unwrap_or_else(|| panic!("{rule} parses"));
@@ -15,7 +15,7 @@ fn says(rule: &'static str, yaml: &str) -> alloc::string::String {
 }
 
 #[test]
-fn fields_are_asked_for_before_they_are_read() {
+fn has_guards_missing_fields() {
     assert_eq!(says("has(self.a) ? self.a == 'x' : true", "{a: x}"), "true");
     assert_eq!(says("has(self.a) ? self.a == 'x' : true", "{a: y}"), "false");
     assert_eq!(says("has(self.a) ? self.a == 'x' : true", "{b: y}"), "true");
@@ -27,7 +27,7 @@ fn fields_are_asked_for_before_they_are_read() {
 }
 
 #[test]
-fn one_side_that_decides_is_enough() {
+fn one_deciding_side_is_enough() {
     assert_eq!(says("self.missing == 1 || self.a == 1", "{a: 1}"), "true");
     assert_eq!(says("self.missing == 1 && self.a == 2", "{a: 1}"), "false");
     assert_eq!(says("self.missing == 1 && self.a == 1", "{a: 1}"), "no such key: missing");
@@ -35,7 +35,7 @@ fn one_side_that_decides_is_enough() {
 }
 
 #[test]
-fn lists_are_gone_through() {
+fn list_macros_visit_items() {
     assert_eq!(says("self.all(x, x > 0)", "[1, 2]"), "true");
     assert_eq!(says("self.all(x, x > 1)", "[1, 2]"), "false");
     assert_eq!(says("self.all(x, has(x.a) && x.a == 1)", "[]"), "true");
@@ -51,7 +51,7 @@ fn lists_are_gone_through() {
 }
 
 #[test]
-fn strings_and_spans_of_time_have_functions() {
+fn strings_and_durations_have_functions() {
     assert_eq!(says(r#"self.matches(r"""^[a-z]+\.x$""")"#, "ab.x"), "true");
     assert_eq!(says("self.contains('//') || self.endsWith('/..')", "a/.."), "true");
     assert_eq!(says("self.split(\"/\")[0].size() < 3", "abc/d"), "false");
@@ -64,13 +64,13 @@ fn strings_and_spans_of_time_have_functions() {
 }
 
 #[test]
-fn a_rule_that_takes_too_long_is_stopped() {
+fn long_running_rule_is_stopped() {
     let long: alloc::string::String = alloc::format!("[{}]", "1, ".repeat(2000));
     assert_eq!(says("self.all(x, self.all(y, x == y))", &long), "operation cancelled: actual cost limit exceeded");
 }
 
 #[test]
-fn what_is_no_rule_is_not_read() {
+fn invalid_rule_is_not_parsed() {
     for text in ["", "self.", "a ? b", "has(self)", "self.unknown()", "'open", "1 +", "self.all(x)", "((((", "a = b"] {
         assert!(Program::new(text).is_none(), "{text}");
     }
