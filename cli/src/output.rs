@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What no output may have; of every input that was read.
-static HELD_BACK: Mutex<Vec<Redactor>> = Mutex::new(Vec::new());
+static REDACTORS: Mutex<Vec<Redactor>> = Mutex::new(Vec::new());
 
 /// Whether reports have colours. Without, a sequence that sets one comes from an input.
 static COLOURS: AtomicBool = AtomicBool::new(false);
@@ -38,18 +38,18 @@ pub fn hold_back(compilation: &Compilation) {
 
 /// The same of values that were found otherwise.
 pub fn hold(all: Vec<Redactor>) {
-    let mut known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     known.extend(all.into_iter().filter(|redactor| !redactor.is_empty()));
 }
 
 /// Writes everything: a person asked for output with secrets.
 pub fn tell_all() {
-    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// A text without what is held back.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     known.iter().fold(Cow::Borrowed(text), |text, redactor| match redactor.scrub(&text) {
         Cow::Owned(text) => Cow::Owned(text),
         Cow::Borrowed(_) => text,
@@ -58,7 +58,7 @@ pub fn scrub(text: &str) -> Cow<'_, str> {
 
 /// Where a text that goes on may be cut, so that nothing that is held back lies across the cut.
 fn safe_cut(text: &str) -> usize {
-    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let longest = known.iter().map(Redactor::longest).max().unwrap_or(0);
     let mut at = text.len().saturating_sub(longest);
     loop {
@@ -71,7 +71,7 @@ fn safe_cut(text: &str) -> usize {
 }
 
 fn nothing_is_held_back() -> bool {
-    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
 /// Where output goes.

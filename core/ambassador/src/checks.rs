@@ -188,7 +188,7 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     }
 }
 
-/// The Hosts whose hostnames overlap with one, the narrowest first: requests come to that one.
+/// The Hosts that overlap with a hostname, the most specific first; it receives the requests.
 fn fitting<'o>(hosts: &[&'o Object], hostname: &str) -> Vec<&'o Object> {
     let mut fit: Vec<&Object> = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).collect();
     let width = |name: &str| if name.contains('*') { name.len() } else { usize::MAX };

@@ -88,7 +88,7 @@ pub struct Memory {
     lower: lower::Memory,
 }
 
-/// From objects to the one gateway that Emissary runs.
+/// Compiles objects to the single gateway of Emissary.
 fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, memory, remembers, purpose, ledger, sink } = task;
     let mut fresh = Memory::default();

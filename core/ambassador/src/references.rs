@@ -54,7 +54,7 @@ fn named_ports(objects: &Objects) -> Vec<ReferencedObject> {
     chancery_kubernetes::references::missing_objects(&asked, &objects.keys(), chancery_kubernetes::references::of_kubernetes)
 }
 
-/// Whether there is an object of the name in any namespace: TLSContexts and resolvers are found by their names alone.
+/// Whether any namespace has an object of this name: TLSContexts and resolvers are looked up by name alone.
 fn is_known(own: &[&Object], wanted: &ReferencedObject) -> bool {
     let is_one = |object: &&&Object| wanted.kinds.iter().any(|(_, kind)| object.key.kind == *kind) && object.key.name == wanted.key.name;
     own.iter().any(|object| is_one(&object))

@@ -84,7 +84,7 @@ fn configuration<'o>(objects: &'o Objects, namespace: &str) -> Option<(&'o Objec
     }
 }
 
-/// The Gateways that are not known to be another controller's.
+/// The Gateways without another known controller.
 fn gateways(objects: &Objects) -> Vec<&Object> {
     let owners = Owners::of(objects.all(), CONTROLLER);
     of_kind(objects, Kind::Gateway).filter(|gateway| owners.other(gateway).is_none()).collect()

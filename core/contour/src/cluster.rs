@@ -139,7 +139,7 @@ pub struct Memory {
     round: u32,
 }
 
-/// An object that was taken.
+/// An admitted object.
 struct CachedAdmission {
     kind: Kind,
     root: Arc<Node>,
@@ -268,7 +268,7 @@ impl<'a> Cluster<'a> {
         self.admitted.entry(kind).or_insert_with(|| ByName::new(Arc::default()))
     }
 
-    /// Says of an object that it is held, and of the one whose place it took that it is not. Gives its place.
+    /// Records an object as stored and the replaced one as not stored. Returns its index.
     fn hold(object: &Object, (at, earlier): (u32, Option<Admitted<'a>>), ledger: &mut Ledger, sink: &mut Findings) -> u32 {
         if let Some(earlier) = earlier {
             ledger.set(earlier.object.id, State::Shadowed(object.id));

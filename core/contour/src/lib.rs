@@ -97,7 +97,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: settings::life::changes_between,
 };
 
-/// How objects are read: the file that flags lead to is one too, or that is assumed to be Contour's.
+/// How objects are read: the file in the flags, or the assumed one, is an object too.
 pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions {
         files: settings::file_name(options).or_else(|| options.assumes.then(|| assumed::FILE.into())).into_iter().collect(),

@@ -37,7 +37,7 @@ struct World {
     objects: Vec<CachedObject>,
 }
 
-/// An object that the API server took. It is equal to nothing but itself.
+/// An object of the API server, compared by identity.
 #[derive(Clone)]
 pub(super) struct CachedObject(ObjectId, Arc<Content>);
 
@@ -104,7 +104,7 @@ impl Memory {
         self.gateways.entry(id.clone()).or_default()
     }
 
-    /// Forgets all gateways but these.
+    /// Drops all other gateways.
     pub(super) fn keep_gateways(&mut self, is_kept: impl Fn(&GatewayId) -> bool) {
         self.gateways.retain(|id, _| is_kept(id));
     }

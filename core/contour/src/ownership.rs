@@ -47,7 +47,7 @@ pub fn owners<'a>(cluster: &'a Cluster<'_>, controller: &'a str) -> Owners<'a> {
     Owners::of([Kind::GatewayClass, Kind::Gateway].into_iter().flat_map(|kind| cluster.all(kind)).map(|admitted| admitted.object), controller)
 }
 
-/// That an object is another controller's.
+/// The ledger entry of another controller's object.
 pub fn not_covered(owner: String) -> (Why, String) {
     (Why::NotCovered, format!("it is for {owner}"))
 }

@@ -36,7 +36,7 @@ pub struct Source<'a> {
     disabled: Vec<Str>,
 }
 
-/// The objects of a kind that are of its class, in namespaces that it watches.
+/// The objects of one kind with Contour's class, in watched namespaces.
 pub struct WatchedObjects<'a> {
     cluster: &'a Cluster<'a>,
     kind: Kind,
@@ -63,7 +63,7 @@ impl<'a> WatchedObjects<'a> {
 /// Why a certificate cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookupError {
-    /// It is in another namespace, and is not delegated to this one.
+    /// It is in another namespace without a delegation to this one.
     DelegationNotPermitted,
     /// Contour's words.
     Other(Reason),
@@ -142,7 +142,7 @@ impl<'a> Source<'a> {
         self.cluster.get(kind, namespace, name).filter(|object| watched.is_empty() || watched.contains(object.namespace()))
     }
 
-    /// The Gateway that it serves, if one is configured and there.
+    /// The Gateway that it serves, if configured and present.
     pub fn gateway(&self) -> Option<&'a Admitted<'a>> {
         let at = self.settings.at("gateway.gatewayRef").some().filter(|_| !self.is_disabled("gateways"))?;
         self.get(Kind::Gateway, at.field("namespace").str(), at.field("name").str())

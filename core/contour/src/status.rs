@@ -51,7 +51,7 @@ impl Statuses {
     }
 }
 
-/// The kind whose statuses are put in all at once.
+/// The kind whose statuses are set all at once.
 pub const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
 
 /// A condition of HTTPProxy and ExtensionService, with detailed errors (Contour `apis/projectcontour/v1/helpers.go`).

@@ -204,7 +204,7 @@ const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type
 /// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
 const OF_THE_PAGE: &[&str] = &["allow_non_local"];
 
-/// Settings that hold others: which they hold, and which of these are not for Envoy.
+/// Nested settings: their known members, and members that do not concern Envoy.
 const PARTS: &[(&str, &[&str], &[&str])] = &[
     ("buffer", Buffer::KEYS, &[]),
     ("diagnostics", Probe::KEYS, OF_THE_PAGE),

@@ -284,7 +284,7 @@ impl Resource {
         self.spec.get(field)
     }
 
-    /// Where one of its values comes from.
+    /// The origin of one of its values.
     pub fn origin(&self, node: &Node) -> Option<Origin> {
         (self.object != ObjectId::BUILT_IN && node.id.is_some()).then(|| Origin::new(self.object, node.id, self.rule))
     }

@@ -358,7 +358,7 @@ impl Config {
         self.assume_missing || self.provided_secrets.contains_key(secret)
     }
 
-    /// Says that one resource uses another, by the field at `at`.
+    /// Records that one resource uses another through the field at `at`.
     pub fn link(&mut self, from: &str, to: &str, at: Option<Origin>) {
         let (Some(from), Some(to)) = (self.place(from), self.place(to)) else { return };
         if from != to {

@@ -141,12 +141,12 @@ pub(super) fn empty(id: NodeId) -> Node {
     Node { id, value: Value::Object(chancery_text::Object::new()) }
 }
 
-/// A node that was made from another one.
+/// A node that is generated from another node.
 pub(super) fn made(id: NodeId, value: Value) -> Node {
     Node { id, value }
 }
 
-/// A string that was made from another one.
+/// A string that is generated from another node.
 pub(super) fn made_text(id: NodeId, text: impl Into<Str>) -> Node {
     Node { id, value: Value::String(text.into()) }
 }
@@ -195,7 +195,7 @@ impl<'e> Emitter<'e> {
         }
     }
 
-    /// A resource that was made from an object of another kind, the n-th of its kind.
+    /// Adds a resource that is generated from an object of another kind, as the n-th of its kind.
     pub(super) fn synthesised(&mut self, holder: &Object, parts: Synthesised, count: u32) {
         let namespace = holder.key.namespace.clone().unwrap_or_default();
         let parts = Parts {

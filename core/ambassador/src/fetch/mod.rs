@@ -58,7 +58,7 @@ pub fn read_options() -> ReadOptions {
     ReadOptions { embedded: Vec::from([CONFIG_ANNOTATION]), ..ReadOptions::default() }
 }
 
-/// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
+/// Loads the controller's configuration from these objects. Every object gets a ledger entry.
 pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Config {
     fetch_again(objects, options, &Sequential, &mut Memory::default(), ledger, sink)
 }

@@ -16,7 +16,7 @@ pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Opti
     }
 }
 
-/// Better advice than the general one, for violations that have a usual cause.
+/// Specific advice for violations with a usual cause.
 pub(super) fn help(kind: &AmbassadorKind, violation: &Violation) -> Option<String> {
     let help = match (kind.name, violation.path.as_str(), violation.fault) {
         ("Mapping", "spec.cors.origins", Fault::WrongType) => "v3alpha1 wants a list of origins; only v1 and v2 took one string with commas",

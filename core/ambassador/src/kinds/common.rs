@@ -13,7 +13,7 @@ const ID_DOC: &str = "Which Ambassadors read this resource; without it, the one 
 
 /// `ambassador_id` in v3alpha1.
 pub(super) const AMBASSADOR_ID: Field = field("ambassador_id", STRINGS, ID_DOC).dropped();
-/// `ambassador_id` in v1 and v2: one name will do.
+/// `ambassador_id` in v1 and v2: a single name is allowed.
 pub(super) const AMBASSADOR_ID_V2: Field = field("ambassador_id", STRING_OR_STRINGS.unserved(), ID_DOC).dropped();
 
 /// One string or a list of them.
@@ -31,7 +31,7 @@ pub(super) const CIRCUIT_BREAKER: Schema = object![
     field("max_retries", INTEGER, "The most retries under way at once; Envoy's default is 3"),
 ];
 
-/// `v2ExplicitTLS`: how TLS was written in v2. It changes nothing by itself.
+/// `v2ExplicitTLS`: how v2 configured TLS. It has no effect itself.
 pub(super) const V2_EXPLICIT_TLS: Schema = object![
     field("tls", one_of(&["", "null", "bool:true", "bool:false", "string"]), "The form that `tls` had").dropped(),
     field("serviceScheme", like("^([hH][tT][tT][pP][sS]?://)?$"), "The scheme that the service had"),
@@ -71,7 +71,7 @@ const ERROR_RESPONSE_BODY: Schema = object![
     field("content_type", STRING, "Its content type").dropped(),
 ];
 
-/// A v2 value that may be one string, as the list that v3alpha1 wants. Null and nothing become nothing.
+/// Converts a v2 value that may be a single string to v3alpha1's list. Null and absent values are dropped.
 pub(super) fn string_to_list(spec: &mut Object, key: &str) {
     let Some(node) = spec.get_mut(key) else { return };
     match &mut node.value {

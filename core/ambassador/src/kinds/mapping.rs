@@ -457,7 +457,7 @@ fn convert_label(label: &Node) -> Node {
                 _ => false,
             };
             match object.entries() {
-                // Everything that reads as a map of headers is one; of several, Go keeps whichever it meets last.
+                // Everything that looks like a map of headers is one; Go keeps the last of several.
                 entries if entries.iter().all(is_header) => {
                     let Some(entry) = entries.last() else { return object_node(id, []) };
                     let header = entry.value.get("header").cloned().unwrap_or_else(|| string_node(entry.value.id, ""));

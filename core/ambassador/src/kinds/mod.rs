@@ -57,7 +57,7 @@ impl Version {
         }
     }
 
-    /// Its name with the group, as `apiVersion` has it.
+    /// The version with the group, as in `apiVersion`.
     pub const fn api_version(self) -> &'static str {
         match self {
             Self::V1 => "getambassador.io/v1",
@@ -93,7 +93,7 @@ pub struct AmbassadorKind {
 }
 
 impl AmbassadorKind {
-    /// The schema of its `spec` in a version, if there is that version of it.
+    /// The schema of its `spec` in a version, if the kind has this version.
     pub fn schema(&self, version: Version) -> Option<&'static Schema> {
         match version {
             _ if !self.versions.contains(&version) => None,

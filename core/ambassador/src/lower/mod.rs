@@ -95,7 +95,7 @@ impl Lowering<'_, '_> {
         self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, place).about(on.key()).help(REFUSED_HELP))
     }
 
-    /// A number of milliseconds as a duration; a negative one is refused.
+    /// Converts milliseconds to a duration; refuses negative numbers.
     fn milliseconds(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<Duration>, Reported> {
         match super::duration::milliseconds(value.value) {
             Some(duration) => Ok(Sourced::new(duration, value.origin)),
@@ -111,7 +111,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A status, if there is such a status.
+    /// The status, if valid.
     fn status(&mut self, value: &Sourced<i64>, on: &Identity) -> Result<Sourced<StatusCode>, Reported> {
         match StatusCode::new(value.value) {
             Some(status) => Ok(Sourced::new(status, value.origin)),
@@ -119,7 +119,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A port, if there is such a port.
+    /// The port, if valid.
     fn port(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<u16>, Reported> {
         match u16::try_from(value.value) {
             Ok(port) => Ok(Sourced::new(port, value.origin)),

@@ -51,7 +51,7 @@ fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
 }
 
 impl<'m> Lowering<'m, '_> {
-    /// `taken` are the groups that were taken out of the model, if they were.
+    /// `taken` are the groups that were removed from the model, if any.
     pub(super) fn routes(&mut self, taken: Option<Vec<(u32, Arc<Group>)>>, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();

@@ -101,7 +101,7 @@ impl Ambassador {
         domain.filter(|domain| !domain.value.is_empty()).unwrap_or_else(|| Sourced::built_in("ambassador".into()))
     }
 
-    /// Labels put in front of every label of a domain.
+    /// Labels that precede every label of a domain.
     pub fn default_labels(&self, domain: &str) -> Option<&Sourced<Vec<Sourced<spec::LabelSpecifier>>>> {
         self.settings.default_labels.as_ref()?.value.get(domain)?.value.defaults.as_ref().filter(|labels| !labels.value.is_empty())
     }

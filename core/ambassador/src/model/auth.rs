@@ -19,11 +19,11 @@ use chancery_text::{NodeId, Str};
 pub struct Auth {
     /// The first AuthService's.
     pub identity: Identity,
-    /// The last one's settings, which win.
+    /// The last service's settings, which win.
     pub spec: spec::AuthService,
     /// The last service's namespace, in which bare names are looked up.
     pub namespace: Str,
-    /// The first one's path prefix.
+    /// The first service's path prefix.
     pub path_prefix: Option<Sourced<Str>>,
     /// `http` or `grpc`.
     pub proto: Sourced<Str>,
@@ -161,7 +161,7 @@ fn collect_headers(into: &mut Vec<Sourced<Str>>, from: Option<&Sourced<Vec<Sourc
 }
 
 impl Model<'_> {
-    /// The authentication service's cluster; several services become endpoints of one.
+    /// Adds the authentication services' cluster; several services become its endpoints.
     pub(super) fn add_auth_cluster(&mut self) {
         let Some(mut auth) = self.auth.take() else { return };
         let own = auth.spec.circuit_breakers.as_ref().filter(|breakers| !breakers.value.is_empty()).map(unchecked_breakers);

@@ -21,7 +21,7 @@ pub struct NamedBreaker {
     pub name: Str,
 }
 
-/// Circuit breakers with names; `None` if one has a priority that does not exist.
+/// Circuit breakers with names; `None` if a priority is invalid.
 pub fn named_breakers(breakers: &[Sourced<spec::CircuitBreaker>]) -> Option<Vec<Sourced<NamedBreaker>>> {
     breakers
         .iter()

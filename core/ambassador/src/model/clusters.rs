@@ -34,7 +34,7 @@ struct Slot {
     entry: Option<Arc<ClusterEntry>>,
     /// The last compile that requested it.
     round: u32,
-    /// How many askers there are in this compile.
+    /// The number of requesters in this compile.
     asked: u32,
     ordered: bool,
 }
@@ -99,7 +99,7 @@ impl Clusters {
         }
     }
 
-    /// A cluster that is there, to be changed.
+    /// An existing cluster, mutable.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut ClusterEntry> {
         let round = self.round;
         let slot = self.slots.get_mut(*self.numbers.get(name)? as usize).filter(|slot| slot.round == round)?;

@@ -15,7 +15,7 @@ pub(super) struct Environment {
     module_identity: Identity,
     resolvers: Vec<(Str, ResolverKind)>,
     selectors: Vec<Vec<(Str, Sourced<Str>)>>,
-    /// TLS contexts by name, and whether they can be used; and the number that the next one gets.
+    /// TLS contexts by name with their usability, and the next number.
     contexts: (Vec<(Str, ContextId, bool)>, usize),
 }
 

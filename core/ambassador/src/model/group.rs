@@ -77,9 +77,9 @@ pub struct HttpGroup {
     pub mappings: Vec<Member<HttpMapping>>,
     /// Gets copies of the requests.
     pub shadow: Option<Member<HttpMapping>>,
-    /// Sends clients elsewhere; a group with one has no other Mappings.
+    /// Redirects clients; a group with a redirect has no other Mappings.
     pub redirect: Option<Member<HttpMapping>>,
-    /// The first one: in some fields, all others must agree with it.
+    /// The first member; the others must agree with it in some fields.
     pub founder: Arc<HttpMapping>,
     /// The founder's rate limit labels by domain; completed with the Module's defaults when the group is finished.
     pub labels: Option<Sourced<RateLimitLabels>>,
@@ -92,7 +92,7 @@ pub struct HttpGroup {
 /// Rate limit labels by domain.
 pub type RateLimitLabels = spec::Map<Vec<Sourced<spec::Map<Vec<Sourced<LabelSpecifier>>>>>>;
 
-/// Fields of a group that come from its members, the last one that has them.
+/// Fields that the last member with them sets for the group.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// Host glob.
@@ -109,9 +109,9 @@ pub struct Shared {
     pub add_request_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
     /// Headers added to responses, of all members.
     pub add_response_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
-    /// Headers taken off requests.
+    /// Headers removed from requests.
     pub remove_request_headers: Option<Sourced<Vec<Sourced<Str>>>>,
-    /// Headers taken off responses.
+    /// Headers removed from responses.
     pub remove_response_headers: Option<Sourced<Vec<Sourced<Str>>>>,
     /// Which circuit breaker limits requests.
     pub priority: Option<Sourced<Str>>,
@@ -207,7 +207,7 @@ impl Known {
         (of.kind.clone(), of.namespace.clone(), of.name.split('.').next().map(Str::from).unwrap_or_default())
     }
 
-    /// Whether one of the members is of this name. They may become more, but remain in their places.
+    /// Whether a member has this name. Members may be added, but keep their indexes.
     fn has<'m>(&mut self, of: &Identity, members: impl ExactSizeIterator<Item = &'m Identity>) -> bool {
         // Most groups have one member and need no check.
         let met = self.0.len();
@@ -497,7 +497,7 @@ fn reorder<M>(members: &mut Vec<M>, order: &Shares, set: impl Fn(&mut M, Sourced
     }
 }
 
-/// Division rounded to the nearest, halves to even, as Python's `round`.
+/// Division rounded like Python's `round`: to the nearest, halves to even.
 fn half_even(value: i64, by: i64) -> i64 {
     if by == 0 {
         return 0;

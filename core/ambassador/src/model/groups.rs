@@ -58,7 +58,7 @@ pub(super) struct Slot {
     place: u32,
     /// Whether it must be rebuilt.
     pub(super) redo: bool,
-    /// Something was reported while members came in, or a member is not a loaded one.
+    /// Whether a finding was reported while members were added, or a member is generated.
     pub(super) noisy: bool,
     /// Several Mappings share its requests.
     is_shared: bool,
@@ -171,7 +171,7 @@ impl Groups {
         slot.redo = slot.noisy || !steady;
     }
 
-    /// Puts groups in the order of their routes: the heaviest first; of equals, the one that came last.
+    /// Sorts groups in route order: the heaviest first; of equals, the latest first.
     pub(super) fn put_in_order(&mut self, again: Vec<u32>) {
         let Self { order, slots, round, .. } = self;
         for slot in slots.iter_mut().filter(|slot| slot.round != *round) {

@@ -94,7 +94,7 @@ impl Model<'_> {
     }
 }
 
-/// A header to add, as the IR has it. Without `append` it is appended.
+/// The IR form of an added header [default: appended].
 pub fn added_header(name: HeaderName, header: &Sourced<spec::AddedHeader>) -> Sourced<HeaderToAdd> {
     let append = header.value.append.as_ref().is_none_or(|append| append.value);
     let action = if append { AppendAction::Append } else { AppendAction::Overwrite };

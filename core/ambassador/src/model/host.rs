@@ -104,7 +104,7 @@ impl Model<'_> {
         self.hosts.insert(name, host);
     }
 
-    /// Without any Host there is one for everything: with the fallback certificate if there is one, else cleartext only.
+    /// Adds a Host for everything if there is none: with the fallback certificate if it exists, or else cleartext only.
     pub(super) fn default_host(&mut self) {
         if !self.hosts.is_empty() {
             return;

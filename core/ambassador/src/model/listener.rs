@@ -292,7 +292,7 @@ impl Model<'_> {
         }
     }
 
-    /// Groups of TCPMappings in order: the one that came last first.
+    /// Groups of TCPMappings, the latest first.
     pub fn tcp_groups(&self) -> impl Iterator<Item = (&super::Group, &super::group::TcpGroup)> {
         self.groups.tcp.values().rev().filter_map(|group| match &group.kind {
             GroupKind::Tcp(tcp) => Some((group, &**tcp)),

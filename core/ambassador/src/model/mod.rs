@@ -73,7 +73,7 @@ pub struct Model<'c> {
     pub contexts: Vec<TlsContext>,
     /// Contexts that can be found by name.
     pub context_names: Map<Str, ContextId>,
-    /// The port that cleartext is redirected from, once a context has set one.
+    /// The port whose cleartext requests are redirected, if a context sets one.
     pub redirect_cleartext_from: Option<Sourced<i64>>,
     /// Secrets that were found, by name: the reference looks them up by name and namespace joined with a dot, so a name with a dot finds the result
     /// of an earlier look-up.
@@ -154,7 +154,7 @@ impl<'c> Model<'c> {
         self.add_service_clusters();
     }
 
-    /// Whether there is a cluster of this name.
+    /// Whether a cluster has this name.
     pub fn has_cluster(&self, name: &str) -> bool {
         self.get_cluster(name).is_some()
     }

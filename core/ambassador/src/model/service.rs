@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use chancery_text::Str;
 use core::fmt;
 
-/// Why a service cannot be read. It prints in Python's words.
+/// Why a service is invalid. Prints Python's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceError {
     /// A bracket without its other half.
@@ -136,7 +136,7 @@ pub struct Qualification<'a> {
     pub qualify: bool,
 }
 
-/// Completes a bare name with the Mapping's namespace, drops a path, and writes the rest in one form.
+/// Normalizes a service: adds the Mapping's namespace to a bare name and drops a path.
 pub fn normalize(service: &str, rule: &Qualification<'_>) -> Normalized {
     // The usual forms need no work: `name`, `name.namespace`, `name:port`.
     let plain = !service.is_empty() && service.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'));

@@ -71,7 +71,7 @@ impl Lowering<'_> {
         listeners
     }
 
-    /// Where the settings let it listen; a port that is not written is 0, as in the reference.
+    /// The configured address; an absent port is 0, as in the reference.
     fn place(&mut self, path: &str) -> Option<Place> {
         let at = self.at(path);
         let (address, port) = (at.field("address"), at.field("port"));

@@ -27,7 +27,7 @@ const HEALTHY_THRESHOLD: u32 = 2;
 const CHECK_HOST: &str = "contour-envoy-healthcheck";
 
 impl Lowering<'_> {
-    /// All clusters by name; of several of one name the first.
+    /// All clusters by name; the first of several with one name wins.
     pub(super) fn clusters(&mut self) -> Vec<Arc<chancery_base::ir::Cluster>> {
         let mut out: Vec<Arc<chancery_base::ir::Cluster>> = self.clusters_of_hosts();
         let graph = self.graph;
@@ -225,7 +225,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A range that ends before it begins is left out.
+    /// Drops ranges whose end is before their start.
     fn statuses(&mut self, of: &HttpHealthCheck) -> Vec<Sourced<(i64, i64)>> {
         let (usable, reversed): (Vec<_>, Vec<_>) = of.expected_statuses.iter().copied().partition(|range| range.value.0 < range.value.1);
         for range in reversed {
@@ -249,7 +249,7 @@ pub(super) fn clusters_of(routes: &Routes, name: impl Fn(&Arc<Cluster>) -> Optio
     in_order(routes.iter().flat_map(of_route).collect())
 }
 
-/// Clusters by name; of several of one name the first.
+/// Clusters by name; the first of several with one name wins.
 fn in_order(mut clusters: Vec<Named>) -> Vec<Named> {
     clusters.sort_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);

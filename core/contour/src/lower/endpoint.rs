@@ -43,7 +43,7 @@ impl<'a> Lowering<'a> {
 
     /// A Service without endpoints has no locality.
     pub(super) fn endpoints_of_service(&mut self, service: &Service) -> Vec<Locality> {
-        // A cluster has one Service, so that without a weight it has all of the load.
+        // A cluster has one Service, which receives the whole load without a weight.
         let weight = if service.weight.value == 0 { service.weight.map(|_| 1) } else { service.weight };
         self.locality(service, weight).into_iter().collect()
     }

@@ -57,7 +57,7 @@ const COMPRESSED: [&str; 25] = [
     "application/grpc-web-text+thrift",
 ];
 
-/// An ExtensionService that Contour's configuration names, as far as its own object tells.
+/// An ExtensionService in Contour's configuration, with the settings of its own object.
 pub(super) struct ExtensionSettings {
     pub(super) cluster: Sourced<Str>,
     /// `:authority` sent to it.

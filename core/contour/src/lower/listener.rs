@@ -127,7 +127,7 @@ impl Lowering<'_> {
         FilterChain { filters: vec![NetworkFilter::Http(Arc::new(manager))], origins, ..FilterChain::default() }
     }
 
-    /// A chain for each host with TLS, by name, and at most one for clients that send no server name.
+    /// A chain for each TLS host, by name, and at most one for clients without SNI.
     fn secure_chains(&mut self, listener: &Listener) -> Vec<FilterChain> {
         let mut named = Vec::new();
         let mut others = Vec::new();

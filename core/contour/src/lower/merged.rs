@@ -12,7 +12,7 @@ use hashbrown::HashSet;
 /// A cluster with its name.
 pub(super) type Named = (Str, Arc<Cluster>);
 
-/// The lists of hosts, put together.
+/// The merged lists of all hosts.
 #[derive(Default)]
 pub(super) struct Merged {
     lists: Vec<Arc<Vec<Named>>>,
@@ -132,7 +132,7 @@ impl Merged {
         self.entries.partition_point(|known| known.key() < (name, list))
     }
 
-    /// Finds out whether the entry at this place is the first of its name.
+    /// Checks whether the entry at this index is the first of its name.
     fn look_before(&mut self, at: usize) {
         let before = at.checked_sub(1).and_then(|before| self.entries.get(before)).map(|entry| entry.name.clone());
         if let Some(entry) = self.entries.get_mut(at) {

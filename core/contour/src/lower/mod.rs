@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
         HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), origin)).ok()
     }
 
-    /// A port, if there is such a port.
+    /// The port, if valid.
     fn port(&mut self, port: Sourced<u32>) -> Option<Sourced<u16>> {
         let Ok(number) = u16::try_from(port.value) else {
             self.refuse(format!("there is no port {}: ports end at 65535", port.value), port.origin);
@@ -119,12 +119,12 @@ impl<'a> Lowering<'a> {
         Some(setting(Str::new(self.at(path).text()?.value.as_str()), self.at(path)))
     }
 
-    /// A truth value of the settings, if there is one.
+    /// A boolean of the settings, if set.
     fn flag(&self, path: &str) -> Option<Sourced<bool>> {
         Some(setting(self.at(path).some_bool()?, self.at(path)))
     }
 
-    /// A number of the settings, if there is one.
+    /// A number of the settings, if set.
     fn number(&self, path: &str) -> Option<Sourced<u32>> {
         Some(setting(self.at(path).u32()?.value, self.at(path)))
     }

@@ -260,7 +260,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A status, if there is such a status.
+    /// The status, if valid.
     pub(super) fn status(&mut self, status: Sourced<u32>) -> Option<Sourced<StatusCode>> {
         let code = StatusCode::new(status.value);
         if code.is_none() {

@@ -138,9 +138,9 @@ pub struct UpstreamTls {
 pub struct PeerValidation {
     /// Authorities trusted.
     pub ca: Vec<Sourced<Arc<Material>>>,
-    /// Names that it must have one of.
+    /// Accepted names; the certificate must have one.
     pub subject_names: Vec<Sourced<Str>>,
-    /// It is not checked at all.
+    /// Skips verification.
     pub skip: Sourced<bool>,
     /// The parts of the client certificate in `x-forwarded-client-cert`.
     pub forward: Option<Sourced<ir::ClientCertDetails>>,
@@ -148,7 +148,7 @@ pub struct PeerValidation {
     pub crl: Option<Sourced<Arc<Material>>>,
     /// Checks only the leaf certificate against the lists.
     pub only_leaf_crl: Sourced<bool>,
-    /// Clients need not show one.
+    /// Clients need not present a certificate.
     pub optional: Sourced<bool>,
 }
 

@@ -74,7 +74,7 @@ pub struct HeaderCondition {
     pub invert: bool,
     /// Ignores ASCII case.
     pub ignore_case: bool,
-    /// An absent header is an empty one.
+    /// Treats an absent header as empty.
     pub missing_as_empty: bool,
     /// Where it is written.
     pub origin: Sourced<()>,

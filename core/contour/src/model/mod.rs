@@ -86,7 +86,7 @@ pub struct VirtualHost {
 }
 
 impl VirtualHost {
-    /// Adds a route, in place of one that matches the same.
+    /// Adds a route and replaces one with the same conditions.
     pub fn add(&mut self, route: Arc<Route>) {
         Arc::make_mut(&mut self.routes).add(route);
     }

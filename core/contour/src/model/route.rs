@@ -22,7 +22,7 @@ pub struct Route {
     pub auth_disabled: Option<Sourced<()>>,
     /// Values for the authorization service.
     pub auth_context: BTreeMap<Str, Sourced<Str>>,
-    /// It may upgrade to websockets.
+    /// Allows upgrades to websockets.
     pub websocket: Option<Sourced<()>>,
     pub timeouts: RouteTimeouts,
     pub retry: Option<Sourced<RetryPolicy>>,

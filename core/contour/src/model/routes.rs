@@ -41,7 +41,7 @@ impl PartialEq for ByConditions {
 impl Eq for ByConditions {}
 
 impl Routes {
-    /// Adds a route, in place of one that matches the same.
+    /// Adds a route and replaces one with the same conditions.
     pub fn add(&mut self, route: Arc<Route>) {
         self.0.replace(ByConditions(route));
     }

@@ -6,7 +6,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A timeout as Contour reads one (`internal/timeout`): absent and `0` leave Envoy's default.
+/// A timeout as Contour parses it (`internal/timeout`): absent and `0` leave Envoy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeout {
     /// Envoy's own.

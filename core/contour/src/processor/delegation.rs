@@ -11,7 +11,7 @@ use chancery_text::Str;
 /// How long a chain of includes may be; Contour knows no limit.
 pub(super) const DEEPEST: usize = 64;
 
-/// Where one is on the way from a root.
+/// The current position on the path from a root.
 #[derive(Default)]
 pub(super) struct Delegation<'a> {
     /// The HTTPProxies on the way.
@@ -57,7 +57,7 @@ impl Orphans {
         self.set(id, true);
     }
 
-    /// Takes one away, if it is there.
+    /// Removes an object, if present.
     pub(super) fn remove(&mut self, id: ObjectId) {
         self.set(id, false);
     }
@@ -68,7 +68,7 @@ impl Orphans {
         *place = orphan;
     }
 
-    /// Whether it is one of them.
+    /// Whether the set contains it.
     pub(super) fn contains(&self, id: ObjectId) -> bool {
         id.index().and_then(|at| self.by_number.get(at)).is_some_and(|orphan| *orphan)
     }

@@ -47,7 +47,7 @@ impl Processing<'_> {
             let secret = match self.source.tls_secret(&name, namespace) {
                 Ok(secret) => secret,
                 Err(problem) => {
-                    // One that is not there at all is a dangling reference.
+                    // A missing Secret is a dangling reference.
                     if self.source.get(Kind::Secret, &name.0, &name.1).is_some() {
                         let message = format!("Contour serves these hosts without TLS: {}", problem.message());
                         self.logged(&codes::INVALID_TLS, message, secret_name, ingress);
@@ -154,7 +154,7 @@ impl Processing<'_> {
         Ok(())
     }
 
-    /// Notes that a path is left out. A Service that is not there at all is a dangling reference, which is found for every kind.
+    /// Records a dropped path. A missing Service is a dangling reference, which every kind's check reports.
     fn without_service(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, name: &(Str, Str), problem: &Reason) {
         if self.source.get(Kind::Service, &name.0, &name.1).is_some() {
             let message = format!("Contour drops this path: {problem}");

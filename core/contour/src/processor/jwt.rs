@@ -144,7 +144,7 @@ impl<'a> Processing<'a> {
     }
 }
 
-/// A duration of the settings of remote keys, if there is one.
+/// A duration in the settings of remote keys, if set.
 fn duration(at: Cursor<'_>, reason: &'static str, name: &str, record: &mut Record) -> Result<Option<Sourced<Duration>>, Reported> {
     match at.str() {
         "" => Ok(None),

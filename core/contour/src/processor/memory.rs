@@ -66,7 +66,7 @@ struct Root {
     made: Option<Made>,
     /// By the hash of the visit.
     visits: HashMap<u64, Visited>,
-    /// The compile in which it was there last.
+    /// The last compile that used it.
     round: u32,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Hosts {
     pub reached: Vec<Reached>,
 }
 
-/// How one came to an HTTPProxy: the HTTPProxies on the way, it last, and the conditions of the includes between them.
+/// The path to an HTTPProxy: the HTTPProxies on it, ending with itself, and the conditions of the includes.
 #[derive(PartialEq)]
 pub(super) struct Visit {
     way: Vec<CachedObject>,
@@ -98,7 +98,7 @@ struct Visited {
     visit: Visit,
     depends_on: Vec<Dependency>,
     routes: Vec<Arc<Route>>,
-    /// The compile in which it was there last.
+    /// The last compile that used it.
     round: u32,
 }
 
@@ -131,7 +131,7 @@ impl Memory {
         });
     }
 
-    /// Begins a compile in which hosts belong to these listeners.
+    /// Starts a compile with these listeners.
     pub(super) fn begin(&mut self, listeners: &Listeners, has_extensions: bool) {
         self.round = self.round.wrapping_add(1);
         // Authorization services depend on Services too.

@@ -214,7 +214,7 @@ impl Processing<'_> {
         }
     }
 
-    /// The certificate that Envoy shows to upstreams, if one is configured.
+    /// The certificate that Envoy presents to upstreams, if configured.
     fn client_certificate(&self) -> Result<Option<Sourced<Arc<Material>>>, Reason> {
         let Some((name, at)) = &self.common.client_certificate else { return Ok(None) };
         match self.source.tls_secret_of_anywhere(name) {

@@ -22,7 +22,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A timeout as Contour reads one (Contour `internal/timeout`).
+/// A timeout as Contour parses it (Contour `internal/timeout`).
 pub fn timeout(text: &str) -> Result<Timeout, Reason> {
     match text {
         "" => Ok(Timeout::Default),
@@ -341,7 +341,7 @@ pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, Reason> {
     Ok(Some(Sourced::new(policy, at.origin())))
 }
 
-/// Whether a text is `scheme://host[:port]` and nothing more, as Go's `url.Parse` sees it.
+/// Whether a string is exactly `scheme://host[:port]` for Go's `url.Parse`.
 fn is_web_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

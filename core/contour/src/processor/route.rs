@@ -256,7 +256,7 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// One of a route's services. One that is wrong ends the HTTPProxy's routes; one that does not exist is left out.
+    /// A service of a route. An invalid one drops the HTTPProxy's routes; a missing one is dropped alone.
     fn backend(
         &self,
         shared: &ForRoute<'_>,

@@ -59,7 +59,7 @@ fn faults(envoy: Cursor<'_>) -> Vec<String> {
     faults
 }
 
-/// The status of a GatewayClass. The cluster is taken to have the version of Gateway API that Contour supports.
+/// The status of a GatewayClass. Assumes that the cluster has the Gateway API version that Contour supports.
 pub fn status(wrong: Option<&str>) -> Node {
     let accepted = match wrong {
         None => condition("Accepted", "True", "Accepted", "GatewayClass has been accepted by the controller"),

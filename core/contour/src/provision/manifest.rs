@@ -9,7 +9,7 @@ use chancery_text::{Limits, Node, NodeId, Object, Str, Value, parse, split};
 /// The values by placeholder name.
 pub type Values = BTreeMap<Str, Node>;
 
-/// The documents of a manifest, filled in. A field whose value is nothing is left out; a list in a list becomes part of it.
+/// The filled-in documents of a manifest. A field with a null value is omitted; a nested list is merged into its parent.
 pub fn fill(manifest: &str, values: &Values) -> Vec<Node> {
     documents(manifest).iter().filter_map(|document| filled(document, values)).collect()
 }

@@ -156,7 +156,7 @@ fn with_comments(yaml: &str, document: &Node, file: &Object) -> String {
     if let Some(root) = &written.root {
         number(document, root, &line_of, &mut lines);
     }
-    // A node that is not there lends its comments to the next one that is.
+    // A missing node passes its comments to the next existing one.
     let place = |id: NodeId| lines.get(&id).copied().or_else(|| lines.range(id..).next().map(|(_, line)| *line));
     let mut before: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (id, words) in core::mem::take(&mut comments.before) {

@@ -110,7 +110,7 @@ pub fn empty() -> Node {
     Node::synthesised(Value::Object(Object::new()))
 }
 
-/// Sets a value; objects on the way are made.
+/// Sets a value and creates missing objects on the path.
 pub fn put(root: &mut Node, path: &str, value: Node) {
     let mut at = root;
     let mut path = path;
@@ -127,7 +127,7 @@ pub fn put(root: &mut Node, path: &str, value: Node) {
     }
 }
 
-/// The value at a path, if there is one and it is not null.
+/// The non-null value at a path.
 pub fn get<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
     path.split('.').try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
 }

@@ -121,7 +121,7 @@ impl Attachment<'_, '_> {
         self.conditions.add(kind, holds, reason, message);
     }
 
-    /// It is not accepted.
+    /// Marks the route as not accepted.
     pub fn refused(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
         self.say("Accepted", false, reason, message, origin);
     }
@@ -136,12 +136,12 @@ impl Attachment<'_, '_> {
         self.say("ResolvedRefs", false, reason, message, origin);
     }
 
-    /// It has a match that cannot be.
+    /// Reports an impossible match.
     pub fn mismatched(&mut self, message: &str, origin: Origin) {
         self.say("ValidMatches", false, "InvalidPathMatch", message, origin);
     }
 
-    /// It has no backend that would get requests.
+    /// Reports that no backend would receive requests.
     pub fn weightless(&mut self, origin: Origin) {
         let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
         self.say("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message, origin);

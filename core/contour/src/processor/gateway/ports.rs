@@ -100,7 +100,7 @@ fn container_port(port: i64) -> i64 {
     if wrapped <= 1023 { wrapped + 1023 } else { wrapped }
 }
 
-/// The listeners so far, the broken ones too: the place of the first one of its sort.
+/// The earlier listeners, including invalid ones: the index of the first of each sort.
 #[derive(Default)]
 struct Earlier {
     by_container_port: BTreeMap<i64, BTreeMap<i64, usize>>,
@@ -115,7 +115,7 @@ impl Earlier {
         self.by_hostname.entry((port, Str::new(hostname))).or_insert(index);
     }
 
-    /// How a listener conflicts with the first earlier one that it conflicts with.
+    /// The first conflict of a listener with an earlier one.
     fn conflict(&self, port: i64, protocol: &'static str, hostname: &str) -> Option<Fault> {
         let other_ports = self.by_container_port.get(&container_port(port)).into_iter().flatten();
         let unavailable = other_ports.filter(|(other, _)| **other != port).map(|(_, index)| *index).min();

@@ -88,7 +88,7 @@ impl Attachment<'_, '_> {
         Ok(())
     }
 
-    /// Says which of its rules were dropped, as other routes match the same; each with the rule that wins.
+    /// Reports rules that were dropped because other routes have the same match, each with the winning rule.
     pub(super) fn report_dropped(&mut self, dropped: &[(Origin, Option<Origin>)], rules: Cursor<'_>) {
         let kind = self.kind.name();
         let (first, winner) = dropped.first().copied().unwrap_or_else(|| (rules.origin(), None));
