@@ -3,7 +3,7 @@
 //! The form of each event is a contract.
 
 use crate::lock;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -323,9 +323,9 @@ pub enum Event {
 
 impl Event {
     /// Removes credentials. Names of objects and files stay.
-    fn scrub(&mut self, held_back: &HeldBack) {
+    fn scrub(&mut self, redactor: &Redactor) {
         let scrub = |text: &mut String| {
-            if let Cow::Owned(shown) = held_back.scrub(text) {
+            if let Cow::Owned(shown) = redactor.scrub(text) {
                 *text = shown;
             }
         };
@@ -364,26 +364,26 @@ pub struct Events {
     kept: Arc<Mutex<VecDeque<Dated>>>,
     out: broadcast::Sender<Dated>,
     /// The credentials of the present inputs, and of those one build before.
-    held_back: Arc<Mutex<[HeldBack; 2]>>,
+    redactor: Arc<Mutex<[Redactor; 2]>>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Self { kept: Arc::default(), out: broadcast::channel(1024).0, held_back: Arc::default() }
+        Self { kept: Arc::default(), out: broadcast::channel(1024).0, redactor: Arc::default() }
     }
 }
 
 impl Events {
     /// Sets the key material and credentials of the present inputs, which no event may have.
-    pub fn hold_back(&self, values: HeldBack) {
-        let mut held_back = lock(&self.held_back);
-        held_back.rotate_right(1);
-        held_back[0] = values;
+    pub fn hold_back(&self, values: Redactor) {
+        let mut redactor = lock(&self.redactor);
+        redactor.rotate_right(1);
+        redactor[0] = values;
     }
 
     /// Publishes an event without credentials.
     pub fn tell(&self, mut event: Event) {
-        lock(&self.held_back).iter().for_each(|values| event.scrub(values));
+        lock(&self.redactor).iter().for_each(|values| event.scrub(values));
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis() as u64).unwrap_or_default();
         let dated = Dated { event, at_ms };
         let mut kept = lock(&self.kept);
@@ -398,7 +398,7 @@ impl Events {
     /// Returns a text without credentials.
     #[must_use]
     pub fn scrubbed(&self, text: &str) -> String {
-        lock(&self.held_back).iter().fold(text.to_owned(), |text, values| values.scrub(&text).into_owned())
+        lock(&self.redactor).iter().fold(text.to_owned(), |text, values| values.scrub(&text).into_owned())
     }
 
     /// Returns all events from now on. A slow listener loses the oldest.
@@ -437,8 +437,8 @@ mod tests {
             gateway: "default/ambassador".into(),
             version: "1".into(),
         };
-        events.hold_back(HeldBack::new(["first-token-of-the-shop"]));
-        events.hold_back(HeldBack::new(["second-token-of-the-shop"]));
+        events.hold_back(Redactor::new(["first-token-of-the-shop"]));
+        events.hold_back(Redactor::new(["second-token-of-the-shop"]));
         events.tell(rejected("bad header: first-token-of-the-shop, second-token-of-the-shop"));
         let text = serde_json::to_string(&events.timeline()).expect("JSON");
         assert!(text.contains("bad header") && !text.contains("token-of-the-shop"), "{text}");

@@ -101,7 +101,7 @@ impl<W: Write> Write for Line<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chancery_core::redact::HeldBack;
+    use chancery_core::redact::Redactor;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_line_is_an_object_without_credentials() {
         let events = Events::default();
-        events.hold_back(HeldBack::new(["token-of-the-\"shop\""]));
+        events.hold_back(Redactor::new(["token-of-the-\"shop\""]));
         let text = written(&events, || tracing::warn!(object = "Host a", "the server says token-of-the-\"shop\""));
         let line: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
         assert_eq!((&line["level"], &line["object"]), (&"WARN".into(), &"Host a".into()));

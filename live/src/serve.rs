@@ -357,7 +357,7 @@ pub(crate) fn publisher(
         log_serving(build, &mut serving);
         let has = listeners(build);
         let before = std::mem::replace(&mut had, has);
-        events.hold_back(build.compilation.held_back());
+        events.hold_back(build.compilation.redactor());
         ports.make_room(build);
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));

@@ -35,7 +35,7 @@ pub async fn watch(
             *requests = changed_requests(before, build);
         }
         before = Some(build.clone());
-        events.hold_back(build.compilation.held_back());
+        events.hold_back(build.compilation.redactor());
         events.tell(event);
         reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         Ok(())

@@ -11,8 +11,8 @@ use chancery_base::executor::Executor;
 use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::admit::{Admission, Verdict, verdicts};
 use chancery_kubernetes::cursor::Cursor;
-pub use chancery_kubernetes::held::Name;
-use chancery_kubernetes::held::{ByContent, ByName, Named, Names};
+pub use chancery_kubernetes::object_tables::Name;
+use chancery_kubernetes::object_tables::{ByContent, ByName, Named, Names};
 use chancery_kubernetes::overwritten;
 use chancery_text::{Node, Str};
 

@@ -13,7 +13,7 @@ use super::source::Source;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, ObjectId, Objects};
-use chancery_kubernetes::held::NameKey;
+use chancery_kubernetes::object_tables::NameKey;
 use chancery_kubernetes::status::{list, object, text};
 use chancery_text::{Node, Str, Value};
 use hashbrown::{HashMap, HashSet};

@@ -6,15 +6,15 @@ use super::relations::FIELDS;
 use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
 use chancery_base::resource::{Objects, ResourceKey};
+use chancery_kubernetes::references::{endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{object, text};
-use chancery_kubernetes::wanted::{asked, endpoints, named, of_kubernetes, wanted as all_of};
 use chancery_text::Node;
 
 /// Returns the referenced objects.
 pub fn referenced_objects(objects: &Objects, options: &Options) -> Vec<ReferencedObject> {
     let environment = Environment::read(options);
-    let asked = asked(objects.all(), &[FIELDS]);
-    let mut all = all_of(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
+    let asked = field_references(objects.all(), &[FIELDS]);
+    let mut all = missing_objects(&asked, &objects.keys(), |key, asked| of_kubernetes(key, asked).or_else(|| class(key, &environment)));
     all.extend(endpoints(&asked, objects));
     all
 }

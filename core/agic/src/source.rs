@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::held::{ByContent, NameKey};
+use chancery_kubernetes::object_tables::{ByContent, NameKey};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 

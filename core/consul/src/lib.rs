@@ -70,10 +70,10 @@ pub static DIALECT: Dialect = Dialect {
             || Kind::named(&key.kind).is_some()
             || matches!(key.kind.as_str(), "service" | "catalog" | "agent" | "leaf" | "roots")
     },
-    wanted: |objects, _| references::referenced_objects(objects),
+    references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[],
     codes: codes::ALL,
     outputs: views::OUTPUTS,

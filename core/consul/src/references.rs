@@ -18,8 +18,8 @@ use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Object, ObjectId, Objects, nearest};
+use chancery_kubernetes::references::{CERTIFICATE, address_of};
 use chancery_kubernetes::status::{list, number, object, text};
-use chancery_kubernetes::wanted::{CERTIFICATE, address_of};
 use chancery_text::{Node, NodeId, Str, Value};
 
 /// Kinds that are interchangeable in a reference.

@@ -3,22 +3,22 @@
 //! Does not decide what Envoy Gateway makes of the objects; see `load` and `translate`.
 
 use super::kinds::{self, Kind};
-use chancery_base::compilation::{Ledger, State, Why};
-use chancery_base::diagnostic::{Findings, Part, codes};
-use chancery_kubernetes::cursor::Cursor;
-pub(crate) use chancery_kubernetes::held::Name;
-use chancery_kubernetes::metadata;
-use chancery_kubernetes::overwritten;
-use chancery_kubernetes::report::Report;
-use chancery_base::executor::{self, Executor};
-use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
-use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
-use chancery_text::{Node, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::diagnostic::{Findings, Part, codes};
+use chancery_base::executor::{self, Executor};
+use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
+use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::metadata;
+pub(crate) use chancery_kubernetes::object_tables::Name;
+use chancery_kubernetes::overwritten;
+use chancery_kubernetes::report::Report;
+use chancery_text::{Node, Str, Value};
 
 /// An object that the API server accepted.
 #[derive(Clone, Debug)]
@@ -165,13 +165,8 @@ impl<'a> Cluster<'a> {
 
 /// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
 fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
-    let mut verdict = Verdict {
-        object: object.id,
-        key: object.key.clone(),
-        api_version: Str::new(&object.api_version),
-        errors: Vec::new(),
-        unknown: Vec::new(),
-    };
+    let mut verdict =
+        Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };
     if object.stored {
         return (Some(object.root.clone()), verdict);
     }

@@ -189,7 +189,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     // A message may quote a value that is secret at its place.
     let redact_at = |span: &Option<Span>, message: &String| {
         let span = span.as_ref().filter(|_| !is_plain);
-        span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
+        span.map_or_else(|| message.clone(), |span| positions.redact_message(span.source, span.range(), message))
     };
     let said = |message: &String| redact_at(&span, message);
     // The related place may belong to another object.

@@ -6,7 +6,7 @@
 use super::transport::Transport;
 use super::trouble::{Kind, Trouble};
 use crate::lock;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::CONTENT_TYPE;
@@ -154,7 +154,7 @@ impl Login {
     pub fn scrub(&self, text: &str) -> String {
         let used = lock(&self.used);
         let secret = if let Credentials::Secret { secret, .. } = &self.credentials { Some(secret.as_str()) } else { None };
-        HeldBack::new(used.iter().map(String::as_str).chain(secret)).scrub(text).into_owned()
+        Redactor::new(used.iter().map(String::as_str).chain(secret)).scrub(text).into_owned()
     }
 
     fn remember(&self, used: &str) {

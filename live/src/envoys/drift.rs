@@ -61,8 +61,8 @@ pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<
     let notes = found.uncompared.sentences().into_iter().chain(notes(&running)).collect();
     let drift = Drift { gateway: name.to_string(), envoy_version: running.envoy_version.clone(), found, notes };
     let text = serde_json::to_string(&drift).map_err(|error| error.to_string())?;
-    let text = running.held_back.scrub(&text).into_owned();
-    Ok(compilation.held_back().scrub(&text).into_owned())
+    let text = running.redactor.scrub(&text).into_owned();
+    Ok(compilation.redactor().scrub(&text).into_owned())
 }
 
 fn compared(source: GatewayRef<'_>, compiler: &mut Compiler, compilation: &Compilation, served: &Running, running: &Running) -> ThreeWay {

@@ -161,7 +161,7 @@ async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): 
 /// Writes an answer without the credentials of the configuration.
 fn shown(value: &Value, build: Option<&Build>) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
-    build.map_or(text.clone(), |build| build.compilation.held_back().scrub(&text).into_owned())
+    build.map_or(text.clone(), |build| build.compilation.redactor().scrub(&text).into_owned())
 }
 
 fn json(status: StatusCode, value: &Value) -> Response {

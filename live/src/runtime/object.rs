@@ -56,7 +56,7 @@ pub struct Object {
     pub id: Id,
     /// The object with which it is deleted.
     pub owner: Option<Id>,
-    /// Labels, by which others select it.
+    /// Labels for selectors.
     pub labels: BTreeMap<String, String>,
     /// How often what people write of it was changed.
     pub generation: i64,

@@ -364,8 +364,8 @@ fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let first = Diagnostic::new(&codes::SYNTAX, file.message.clone(), start);
     alone.diagnostics.retain(|finding| finding.severity == Severity::Error);
     alone.diagnostics.splice(..0, std::iter::once(first).chain(not_utf8(SourceId(0), &not_utf8_at)));
-    let held_back = alone.held_back();
-    let scrubbed = |finding: Finding| Finding { message: held_back.scrub(&finding.message).into_owned(), ..finding };
+    let redactor = alone.redactor();
+    let scrubbed = |finding: Finding| Finding { message: redactor.scrub(&finding.message).into_owned(), ..finding };
     findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()
 }
 

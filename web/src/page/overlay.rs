@@ -84,7 +84,7 @@ fn Sheet(app: App, title: String, children: Children) -> impl IntoView {
         }
     });
     view! {
-        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
+        <div class="redaction_map" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet" role="dialog" aria-modal="true" aria-label=label>
             <header class="sheet-head"><h1>{title}</h1><button class="quiet" node_ref=close aria-label="Close" on:click=move |_| app.screen.overlay.set(None)>"×"</button></header>
             <div class="sheet-body" tabindex="0">{children()}</div>
@@ -305,7 +305,7 @@ fn Palette(app: App) -> impl IntoView {
             .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command matches."</p> })
     };
     view! {
-        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
+        <div class="redaction_map" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet palette" role="dialog" aria-modal="true" aria-label="Find anything">
             <input
                 class="palette-input" node_ref=input type="text" placeholder="A resource, route, cluster, finding, view or command" aria-label="Find anything"

@@ -13,7 +13,7 @@ use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId,
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::{Positions, Snapshot, share};
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
 use std::sync::Arc;
 
@@ -109,11 +109,11 @@ impl Loaded {
                 }
             }
         };
-        let held_back = match &state {
-            State::Compiled(of) => of.compilation.held_back(),
-            State::Running(running) => running.held_back.clone(),
+        let redactor = match &state {
+            State::Compiled(of) => of.compilation.redactor(),
+            State::Running(running) => running.redactor.clone(),
         };
-        Ok(Self { of, state, called, held_back })
+        Ok(Self { of, state, called, redactor })
     }
 
     pub fn held_back(&self) -> &HeldBack {

@@ -28,7 +28,7 @@ use chancery_core::explain::{
     app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::SourceId;
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
@@ -91,7 +91,7 @@ impl Session {
             graph: None,
             overview: None,
             tops: BTreeMap::new(),
-            held_back: Default::default(),
+            redactor: Default::default(),
         }
     }
 }
@@ -179,8 +179,8 @@ impl Session {
 
     /// Removes the credentials of the compiled work from an answer.
     fn scrubbed(&self, answer: String) -> String {
-        let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
-        held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
+        let redactor = core::iter::once(&self.redactor).chain(self.other.iter().map(Loaded::redactor));
+        redactor.fold(answer, |answer, redactor| match redactor.scrub(&answer) {
             Cow::Owned(scrubbed) => scrubbed,
             Cow::Borrowed(_) => answer,
         })

@@ -208,7 +208,8 @@ fn local_keys(t: &Translator<'_>, namespace: &str, written: &Tree) -> Result<Tre
         return Err(format!("local JWKS ConfigMap {namespace}/{name} not found"));
     };
     // Envoy Gateway confuses the words of this message.
-    value_or_first(map, "jwks").ok_or_else(|| format!("JWKS data not found in ConfigMap jwks/{namespace}, no {} key and no other data found", go_quoted(name)))
+    value_or_first(map, "jwks")
+        .ok_or_else(|| format!("JWKS data not found in ConfigMap jwks/{namespace}, no {} key and no other data found", go_quoted(name)))
 }
 
 /// Reads `oidc`.

@@ -4,13 +4,13 @@ use super::{HttpFilters, set_config};
 use crate::model::{CidrMatch, HttpListener, HttpRoute, RateLimitRule, StringMatch, StringMatchKind};
 use crate::xds::matcher::{cidr_range, header_matcher, string_matcher};
 use crate::xds::proto::{Setting as _, any, derived, duration, extension, list, message, one};
-use chancery_base::ir::Tree;
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
 
 const NAME: &str = "envoy.filters.http.ratelimit";
 pub(crate) const CLUSTER: &str = "ratelimit_cluster";
@@ -128,7 +128,12 @@ fn limits(rule: &RateLimitRule, number: usize, route: &Str) -> Vec<Tree> {
         };
         let with_cost = |cost: &Tree| {
             let mut limit = limit.clone();
-            limit.set("hits_addend", cost.some().map(|cost| message! { "number": cost.get("number").clone(), "format": cost.get("format").clone() }.or_from(cost.origin)).unwrap_or_default());
+            limit.set(
+                "hits_addend",
+                cost.some()
+                    .map(|cost| message! { "number": cost.get("number").clone(), "format": cost.get("format").clone() }.or_from(cost.origin))
+                    .unwrap_or_default(),
+            );
             limit.or_from(rule.origin)
         };
         out.push(with_cost(&rule.request_cost));
@@ -179,5 +184,6 @@ pub(super) fn cidr_value(of: &CidrMatch) -> Tree {
 pub(super) fn cidr_action(key: &str, of: &CidrMatch, distinct: bool) -> Tree {
     let value = if distinct { "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%".into() } else { cidr_value(of) };
     let matcher = message! { "ranges": one(cidr_range(of)), "invert_match": if of.invert { true.into() } else { Tree::NULL } };
-    message! { "remote_address_match": message! { "descriptor_key": key, "descriptor_value": value, "address_matcher": matcher } }.or_from(of.cidr.origin)
+    message! { "remote_address_match": message! { "descriptor_key": key, "descriptor_value": value, "address_matcher": matcher } }
+        .or_from(of.cidr.origin)
 }

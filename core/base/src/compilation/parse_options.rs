@@ -1,6 +1,4 @@
-//! Options as people type them, for the dialects that a host has.
-//!
-//! What must not be here: options as data.
+//! Parses options that users type, for the dialects of a host.
 
 use super::{Dialect, OptionError, OptionKind, OptionValue, Options};
 use crate::resource::nearest;
@@ -10,7 +8,7 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 
 impl Options {
-    /// The options of one dialect, all of them at their defaults.
+    /// One dialect with all options at their defaults.
     pub fn of(dialect: &Dialect) -> Self {
         Self { dialect: Some(Str::new_static(dialect.name)), ..Self::default() }
     }
@@ -46,11 +44,11 @@ impl Options {
         Ok(())
     }
 
-    /// Sets an option as it is typed; of lists and maps, adds a value.
+    /// Sets a typed option; lists and maps get one more value.
     ///
     /// # Errors
     ///
-    /// No dialect has such an option, or its value cannot be taken.
+    /// No dialect has such an option, or its value is invalid.
     pub fn set(&mut self, name: &str, value: &str, dialects: &[&'static Dialect]) -> Result<(), OptionError> {
         let specs = || dialects.iter().flat_map(|dialect| dialect.options);
         let Some(spec) = specs().find(|spec| spec.name == name) else {
@@ -83,7 +81,7 @@ impl Options {
         Ok(())
     }
 
-    /// Options that are given and that none of these dialects has.
+    /// Options that are set but that none of these dialects has.
     pub fn foreign_to<'a>(&'a self, dialects: &[&'static Dialect]) -> Vec<&'a str> {
         let known: BTreeSet<&str> = dialects.iter().flat_map(|dialect| dialect.options).map(|spec| spec.name).collect();
         self.given().filter(|name| !known.contains(name)).collect()

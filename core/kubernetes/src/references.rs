@@ -1,7 +1,5 @@
-//! What fields ask of Kubernetes' own objects: a Service of its ports, a Secret of its keys, a Service of its endpoints; and the objects
-//! that would do, for inputs that do not hold them.
-//!
-//! What must not be here: whether anything is assumed (`compilation::Assumptions`), and any dialect's fields.
+//! Builds the Kubernetes objects that references require: a Service with its ports, a Secret with its keys, a Service's endpoints. Does not decide
+//! whether they are assumed (see `compilation::Assumptions`), and does not know any dialect's fields.
 
 use super::endpoints;
 use super::relations::{Form, Referring, key_of, walk};
@@ -17,25 +15,25 @@ use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
 use chancery_text::{Node, NodeId, Str, Value};
 use hashbrown::{HashMap, HashSet};
 
-/// The placeholder certificate that an assumed Secret or ConfigMap holds, so that Envoy takes the result. Its key was thrown away.
-pub const CERTIFICATE: &str = include_str!("wanted.crt");
+/// The placeholder certificate of an assumed Secret or ConfigMap, so that Envoy accepts the result. Its key was discarded.
+pub const CERTIFICATE: &str = include_str!("assumed.crt");
 
-/// A field that asks for another object.
+/// A reference from a field to another object.
 pub struct FieldReference<'o> {
-    /// The object that asks.
+    /// The referring object.
     pub by: &'o Object,
-    /// What for.
+    /// The purpose.
     pub relation: &'static str,
-    /// The node that names it.
+    /// The node that names the object.
     pub at: NodeId,
-    /// What is asked for.
+    /// The referenced object.
     pub key: ResourceKey,
-    /// What says more of it: its name is a field of this, or this is the whole reference.
+    /// Further details: the parent of the name, or the whole reference.
     pub holder: &'o Node,
 }
 
-/// All that these fields ask for, in the order of the objects.
-pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referring]]) -> Vec<FieldReference<'o>> {
+/// All references of these fields, in the order of the objects.
+pub fn field_references<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referring]]) -> Vec<FieldReference<'o>> {
     let mut out = Vec::new();
     for object in objects.filter(|object| !object.broken) {
         for field in fields.iter().copied().flatten().filter(|field| field.kind == object.key.kind.as_str()) {
@@ -53,7 +51,7 @@ pub fn asked<'o>(objects: impl Iterator<Item = &'o Object>, fields: &[&[Referrin
 }
 
 impl FieldReference<'_> {
-    /// The ports that it asks for, by number or name.
+    /// The referenced ports, by number or name.
     pub fn ports(&self) -> impl Iterator<Item = Str> {
         ["port", "healthPort", "servicePort"].into_iter().filter_map(|field| port(self.holder.get(field)?))
     }
@@ -68,8 +66,8 @@ fn port(node: &Node) -> Option<Str> {
     }
 }
 
-/// Every object that is asked for and not among those that there are, and what `make` says must be in it, given all who ask for it.
-pub fn wanted(
+/// Every referenced object that does not exist, with the content that `make` builds from all its references.
+pub fn missing_objects(
     asked: &[FieldReference<'_>],
     there: &HashSet<&ResourceKey>,
     make: impl Fn(&ResourceKey, &[&FieldReference<'_>]) -> Option<Node>,
@@ -89,7 +87,7 @@ fn notice(key: &ResourceKey) -> String {
     format!("the {key} is not in the input; it is assumed to exist")
 }
 
-/// The kinds that can be assumed; those that stand for one another are together.
+/// The kinds that can be assumed; kinds that replace each other are grouped.
 const KINDS: &[&[(&str, &str)]] = &[
     &[("", "Service")],
     &[("", "Secret")],
@@ -105,7 +103,7 @@ const KINDS: &[&[(&str, &str)]] = &[
     &[("projectcontour.io", "TLSCertificateDelegation")],
 ];
 
-/// An object of this name with more fields.
+/// An object of this name with further fields.
 pub fn named(key: &ResourceKey, version: &str, fields: Vec<(&str, Node)>) -> Node {
     let api_version = if key.group.is_empty() { version.to_owned() } else { format!("{}/{version}", key.group) };
     let namespace = key.namespace.as_ref().map(|namespace| ("namespace", text(namespace)));
@@ -114,13 +112,13 @@ pub fn named(key: &ResourceKey, version: &str, fields: Vec<(&str, Node)>) -> Nod
     object(head.into_iter().chain(fields).collect())
 }
 
-/// A Service, Secret or ConfigMap that has all that is asked of it.
+/// A Service, Secret or ConfigMap that satisfies all references.
 pub fn of_kubernetes(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         ("", "Service") => {
             let ports: BTreeSet<Str> = asked.iter().flat_map(|one| one.ports()).collect();
             let ports: Vec<Node> = ports.iter().map(|port| service_port(port, ports.len() > 1)).collect();
-            // Without a reference to a port, it has the default port.
+            // A reference without a port uses the default port.
             let ports = if ports.is_empty() { alloc::vec![service_port("80", false)] } else { ports };
             Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("ports", list(ports))]))]))
         }
@@ -153,7 +151,7 @@ fn service_port(port: &str, several: bool) -> Node {
     object(name.iter().map(|name| ("name", text(name))).chain([value]).collect())
 }
 
-/// The endpoints of the Services that are there, asked for, and have none: `Endpoints` and `EndpointSlice` alike, each with one address.
+/// The endpoints of existing, referenced Services without endpoints: `Endpoints` and `EndpointSlice` alike, each with one address.
 pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let services: HashMap<&ResourceKey, &Object> =
         objects.all().filter(|object| object.key.kind == "Service" && object.key.group.is_empty()).map(|object| (&object.key, object)).collect();
@@ -178,7 +176,7 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Referen
         }
         out.extend(behind((one.by.id, one.at), key, &ports));
     }
-    // What is assumed of Services that are written is one assumption.
+    // All assumed endpoints of written Services share one notice.
     let message = match written[..] {
         [] => return out,
         [name] => format!("the Service `{name}` has no endpoints in the input; it is assumed to have one"),
@@ -216,7 +214,7 @@ fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[servic
     [wanted(old, of_old), wanted(slice, of_slice)]
 }
 
-/// An address of those that are for documentation, the same for the same Service.
+/// A documentation address, always the same for one Service.
 pub fn address_of(service: &ResourceKey) -> String {
     let text = service.namespace.iter().flat_map(|namespace| namespace.bytes()).chain(service.name.bytes());
     let sum = text.fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));

@@ -1,6 +1,4 @@
-//! Changes that certainly mend a text: tried before they are offered.
-//!
-//! What must not be here: which problems there are.
+//! Finds text changes that certainly fix a problem: each is tested before it is offered. Does not detect problems.
 
 use crate::diagnostic::{Edit, Fix, Place};
 use crate::resource::SourceId;
@@ -11,12 +9,12 @@ use chancery_text::{Document, Limits, Node, Problem, TextRange, Value, WRONG_QUO
 
 /// Longer documents are not read again.
 const LONGEST: usize = 1 << 20;
-/// More edits than these are no quick change.
+/// A change with more edits is not offered.
 const MOST_EDITS: usize = 2000;
-/// The widths that people give a tab; what is written takes the first.
+/// The usual tab widths; the replacement uses the first one.
 const WIDTHS: [&str; 3] = ["  ", "    ", "        "];
 
-/// Spaces instead of all tabs that indent lines; `None` where the text means something else with each width of a tab, or nothing with any.
+/// Replaces all indenting tabs by spaces; `None` if different tab widths give different results or none is valid.
 pub(super) fn tabs(text: &str, limits: &Limits) -> Option<Fix> {
     if text.len() > LONGEST {
         return None;
@@ -34,7 +32,7 @@ pub(super) fn tabs(text: &str, limits: &Limits) -> Option<Fix> {
     Some(Fix { message: "write spaces instead of tabs".to_owned(), edits: tabs.into_iter().map(edit).collect() })
 }
 
-/// Without the key that does not count, as a later one of the same name does; `None` where its lines hold something else too.
+/// Removes the duplicate key that has no effect because a later one overrides it; `None` if its lines contain anything else.
 pub(super) fn duplicate(document: &Document, text: &str, problem: &Problem, limits: &Limits) -> Option<Fix> {
     let (first, _) = problem.related.as_ref()?;
     let range = lines_of_entry(text, first.start).filter(|_| text.len() <= LONGEST)?;
@@ -46,11 +44,11 @@ pub(super) fn duplicate(document: &Document, text: &str, problem: &Problem, limi
     if !is_same || after.problems.len() >= document.problems.len() {
         return None;
     }
-    let message = "remove the one that does not count".to_owned();
+    let message = "remove the overridden key".to_owned();
     Some(Fix { message, edits: Vec::from([Edit { place: Place::Text(SourceId(0), range), replacement: String::new() }]) })
 }
 
-/// Ordinary spaces instead of no-break spaces that indent a line, part a key from its value, or end a line.
+/// Replaces no-break spaces that indent a line, separate a key from its value, or end a line.
 pub(super) fn no_break_spaces(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
     let is_space = |c: char| matches!(c, ' ' | '\u{a0}');
     let mut edits = Vec::new();
@@ -67,13 +65,13 @@ pub(super) fn no_break_spaces(document: &Document, text: &str, limits: &Limits) 
     replaced(document, text, limits, "write ordinary spaces", edits)
 }
 
-/// The text without the lines that fence it in Markdown.
+/// Removes the Markdown fence around the text.
 pub(super) fn fences(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
     let fences = lines(text).filter(|(_, line)| line.starts_with("```"));
     replaced(document, text, limits, "delete the fence", fences.map(|(start, line)| (range(start, line.len()), "")).collect())
 }
 
-/// Double quotes instead of others around values of HCL.
+/// Replaces other quotes around HCL values by double quotes.
 pub(super) fn quotes(document: &Document, text: &str, limits: &Limits) -> Option<Fix> {
     let mut edits = Vec::new();
     for (start, line) in lines(text) {
@@ -93,7 +91,7 @@ pub(super) fn quotes(document: &Document, text: &str, limits: &Limits) -> Option
     replaced(document, text, limits, "write double quotes", edits)
 }
 
-/// The lines of a text with their line breaks, and where they begin.
+/// The lines of a text with their line breaks and start offsets.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |next, line| {
         let start = *next;
@@ -106,7 +104,7 @@ fn range(start: usize, length: usize) -> TextRange {
     TextRange::new(start as u32, (start + length) as u32)
 }
 
-/// These edits, where fewer problems are left after them.
+/// Returns these edits if they leave fewer problems.
 fn replaced(document: &Document, text: &str, limits: &Limits, message: &str, edits: Vec<(TextRange, &'static str)>) -> Option<Fix> {
     if edits.is_empty() || edits.len() > MOST_EDITS || text.len() > LONGEST {
         return None;
@@ -127,7 +125,7 @@ fn replaced(document: &Document, text: &str, limits: &Limits, message: &str, edi
     Some(Fix { message: message.to_owned(), edits: edits.into_iter().map(edit).collect() })
 }
 
-/// The tabs that stand before everything else in their lines.
+/// The tabs that indent lines.
 fn indenting_tabs(text: &str) -> Vec<TextRange> {
     let mut out: Vec<TextRange> = Vec::new();
     let mut start = 0;
@@ -144,7 +142,7 @@ fn indenting_tabs(text: &str) -> Vec<TextRange> {
     out
 }
 
-/// The text with this for each byte of these ranges; nothing for a whole range where it is empty.
+/// Replaces each byte of these ranges by `each`. An empty `each` removes the ranges.
 fn edited(text: &str, ranges: &[TextRange], each: &str) -> String {
     let mut out = String::with_capacity(text.len() + ranges.len() * each.len());
     let mut from = 0;
@@ -156,13 +154,13 @@ fn edited(text: &str, ranges: &[TextRange], each: &str) -> String {
     out + &text[from..]
 }
 
-/// What a text holds that has no problem.
+/// The value of a text without problems.
 fn whole(text: &str, limits: &Limits) -> Option<Node> {
     let document = parse(text, limits);
     if document.is_broken() { None } else { document.root }
 }
 
-/// The lines of the key that begins there, with all that is below it; `None` where something stands before it.
+/// The lines of the entry that starts with this key; `None` if the line contains something before the key.
 fn lines_of_entry(text: &str, key: u32) -> Option<TextRange> {
     let start = text.get(..key as usize)?.rfind('\n').map_or(0, |at| at + 1);
     let column = key as usize - start;
@@ -173,7 +171,7 @@ fn lines_of_entry(text: &str, key: u32) -> Option<TextRange> {
     for (number, line) in text[start..].split_inclusive('\n').enumerate() {
         let content = line.trim_start_matches(' ');
         let indentation = line.len() - content.len();
-        // A list may stand below its key without more spaces.
+        // A list may have the same indentation as its key.
         let is_below = indentation > column || (indentation == column && content.starts_with("- "));
         if number > 0 && !is_below {
             break;
@@ -183,7 +181,7 @@ fn lines_of_entry(text: &str, key: u32) -> Option<TextRange> {
     Some(TextRange::new(start as u32, end as u32))
 }
 
-/// Whether two values are the same, in whatever order keys are written.
+/// Whether two values are equal, ignoring the order of keys.
 fn same(one: &Node, other: &Node) -> bool {
     match (&one.value, &other.value) {
         (Value::Object(one), Value::Object(other)) => {
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_become_spaces_where_only_one_meaning_is_left() {
+    fn tabs_become_spaces_if_unambiguous() {
         assert_eq!(without_tabs("a:\n\tb: 1\n\tc:\n\t\td: 2\n").as_deref(), Some("a:\n  b: 1\n  c:\n    d: 2\n"), "all lines have tabs");
         assert_eq!(without_tabs("a:\n  b: 1\n\tc: 2\n").as_deref(), Some("a:\n  b: 1\n  c: 2\n"), "another width is no YAML");
         assert_eq!(
@@ -233,28 +231,28 @@ mod tests {
     }
 
     #[test]
-    fn the_key_that_does_not_count_goes_with_all_that_is_below_it() {
+    fn overridden_key_is_removed_with_its_value() {
         assert_eq!(without_duplicate("a: 1\nb: 2\na: 3\n").as_deref(), Some("b: 2\na: 3\n"));
         assert_eq!(without_duplicate("s:\n  a:\n    x: 1\n  a: 3\n").as_deref(), Some("s:\n  a: 3\n"));
         assert_eq!(without_duplicate("a:\n- 1\n- 2\na: 3\n").as_deref(), Some("a: 3\n"));
-        assert_eq!(without_duplicate("- a: 1\n  b: 2\n  a: 3\n"), None, "a dash stands before it");
+        assert_eq!(without_duplicate("- a: 1\n  b: 2\n  a: 3\n"), None, "a dash precedes it");
         assert_eq!(without_duplicate("{a: 1, a: 2}\n"), None, "both are in one line");
     }
 
-    /// The text after its first problem's change.
-    fn mended(text: &str) -> Option<String> {
+    /// Applies the fix of the text's first problem.
+    fn fixed(text: &str) -> Option<String> {
         let limits = Limits::default();
         let document = parse(text, &limits);
         let problem = document.problems.first()?;
-        super::super::problem::mended(&document, text, problem, &limits).map(|fix| applied(text, &fix))
+        super::super::problem::fix_for(&document, text, problem, &limits).map(|fix| applied(text, &fix))
     }
 
     #[test]
-    fn no_break_spaces_fences_and_quotes_are_replaced() {
-        assert_eq!(mended("a:\u{a0}1\nb: 2\n").as_deref(), Some("a: 1\nb: 2\n"));
-        assert_eq!(mended("a:\n\u{a0}\u{a0}b: 1\u{a0}\n\u{a0}\u{a0}c: \"x\u{a0}y\"\n").as_deref(), Some("a:\n  b: 1 \n  c: \"x\u{a0}y\"\n"));
-        assert_eq!(mended("```yaml\na: 1\n```\n").as_deref(), Some("a: 1\n"));
-        assert_eq!(mended("Kind = 'mesh' # isn't\nName = \u{201c}a\u{201d}\n").as_deref(), Some("Kind = \"mesh\" # isn't\nName = \"a\"\n"));
-        assert_eq!(mended("Kind = 'mesh\n"), None, "nobody knows where it ends");
+    fn no_break_spaces_fences_quotes_are_replaced() {
+        assert_eq!(fixed("a:\u{a0}1\nb: 2\n").as_deref(), Some("a: 1\nb: 2\n"));
+        assert_eq!(fixed("a:\n\u{a0}\u{a0}b: 1\u{a0}\n\u{a0}\u{a0}c: \"x\u{a0}y\"\n").as_deref(), Some("a:\n  b: 1 \n  c: \"x\u{a0}y\"\n"));
+        assert_eq!(fixed("```yaml\na: 1\n```\n").as_deref(), Some("a: 1\n"));
+        assert_eq!(fixed("Kind = 'mesh' # isn't\nName = \u{201c}a\u{201d}\n").as_deref(), Some("Kind = \"mesh\" # isn't\nName = \"a\"\n"));
+        assert_eq!(fixed("Kind = 'mesh\n"), None, "its end is unknown");
     }
 }

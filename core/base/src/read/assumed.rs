@@ -1,8 +1,7 @@
-//! Assumed objects: made from a tree, placed at the field that refers to them.
+//! Adds assumed objects: built from a tree and placed at the field that refers to them.
 //!
-//! They are numbered as objects of the text are, and kept as long as they are the same, so that later stages know them again.
-//!
-//! What must not be here: which objects are made, and why.
+//! They are numbered like objects of the text and kept while they are unchanged, so that later stages recognize them. Does not decide which objects
+//! are assumed; see `compile::assume`.
 
 use super::ReadOptions;
 use super::cache::{DecodedObject, DocumentCache, hash};
@@ -12,25 +11,24 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::{Document, Node, Spans, TextRange, to_json};
 
-/// How often objects that were made may ask for more.
+/// How often assumed objects may require further objects.
 const ROUNDS: usize = 4;
 
-/// An object to be made.
+/// An object to add.
 #[derive(Clone, Debug)]
-pub struct Unwritten {
-    /// What is in it.
+pub struct AssumedObject {
     pub root: Node,
-    /// The document in which it is asked for.
+    /// The document that refers to it.
     pub source: Source,
-    /// Where in that document.
+    /// The referring range in that document.
     pub range: TextRange,
-    /// Whether it may ask for more.
+    /// Whether it may require further objects.
     pub asks: bool,
 }
 
 impl DocumentCache {
-    /// Adds the objects that `next` gives for those that there are, until it gives none.
-    pub fn add_unwritten(&mut self, objects: &mut Objects, options: &ReadOptions, mut next: impl FnMut(&Objects) -> Vec<Unwritten>) {
+    /// Adds the objects that `next` returns for the current objects, until it returns none.
+    pub fn add_assumed(&mut self, objects: &mut Objects, options: &ReadOptions, mut next: impl FnMut(&Objects) -> Vec<AssumedObject>) {
         let mut before = core::mem::take(&mut self.made);
         for _ in 0..ROUNDS {
             let wanted = next(objects);
@@ -38,7 +36,7 @@ impl DocumentCache {
                 break;
             }
             let some_ask = wanted.iter().any(|one| one.asks);
-            for Unwritten { root, source, range, .. } in wanted {
+            for AssumedObject { root, source, range, .. } in wanted {
                 let asked = (range, to_json(&root, false));
                 let Some(made) = before.remove(&asked).or_else(|| self.make(root, &asked.1, range, options)) else { continue };
                 objects.push(Object { id: made.id, source, parent: None, assumed: true, content: made.content.clone() });

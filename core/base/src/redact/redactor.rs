@@ -1,9 +1,7 @@
-//! Output without what was held back: the last thing that a host does before an answer leaves.
+//! Removes known credentials from outputs: the last step of a host before output leaves.
 //!
-//! Objects that may be Secrets have nothing in them that could come out. This is for values that a gateway needs, as a token that is sent in a
-//! header, and that are in the configuration which is made.
-//!
-//! What must not be here: what is held back; the reader decides that.
+//! Possible Secrets are already empty in the tree. This removes values that a gateway needs in its configuration, such as a token that is sent in a
+//! header. The reader decides which values are credentials.
 
 use super::value;
 use alloc::borrow::Cow;
@@ -12,27 +10,27 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_text::markup;
 
-/// What takes the place of a part: it may stand in JSON, YAML, markup and the value of a header.
+/// The replacement of a part; valid in JSON, YAML, markup and header values.
 const STAND_IN: &str = "-redacted-";
 
-/// What must not be in any output.
+/// Removes these values from outputs.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct HeldBack {
-    /// The longest first, so that a part of another is not taken out of it.
+pub struct Redactor {
+    /// The longest first, so that no part is removed from inside a longer one.
     parts: Vec<String>,
 }
 
-impl core::fmt::Debug for HeldBack {
+impl core::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(STAND_IN)
     }
 }
 
-impl HeldBack {
-    /// Shorter parts, in bytes, are not looked for: they would be found everywhere.
+impl Redactor {
+    /// Shorter parts, in bytes, are ignored: they would match everywhere.
     pub const SHORTEST: usize = 6;
 
-    /// Of these values.
+    /// Creates a redactor for these values.
     pub fn new<'v>(values: impl IntoIterator<Item = &'v str>) -> Self {
         let mut parts = BTreeSet::new();
         for value in values {
@@ -42,7 +40,7 @@ impl HeldBack {
                 }
                 parts.insert(part.to_string());
                 if part.contains('%') {
-                    // As Envoy has it in a header.
+                    // Envoy's escape in a header.
                     parts.insert(part.replace('%', "%%"));
                 }
                 let in_markup = markup::escaped(part);
@@ -53,7 +51,7 @@ impl HeldBack {
                 let mut escaped = part.to_string();
                 for _ in 0..2 {
                     let quoted = serde_json::to_string(&escaped).unwrap_or_default();
-                    // The quotes around it, and not one with which it ends itself.
+                    // Removes the surrounding quotes, but not a quote at the value's own end.
                     escaped = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_string();
                     if !escaped.is_empty() {
                         parts.insert(escaped.clone());
@@ -66,18 +64,17 @@ impl HeldBack {
         Self { parts }
     }
 
-    /// Whether there is nothing to hold back.
+    /// Whether there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The length of the longest part, in bytes.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.parts.first().map_or(0, String::len)
     }
 
-    /// The last place up to `at`, in bytes, where a text may be cut so that no part lies across the cut.
+    /// The last position up to `at`, in bytes, where the text may be cut without splitting a part.
     #[must_use]
     pub fn cut_up_to(&self, text: &str, at: usize) -> usize {
         let mut cut = text.floor_char_boundary(at);
@@ -87,7 +84,7 @@ impl HeldBack {
         cut
     }
 
-    /// The same text without it.
+    /// Replaces the values in a text.
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for part in &self.parts {
@@ -99,16 +96,16 @@ impl HeldBack {
     }
 }
 
-/// A text without a part, and without its beginning where a message cuts it off with dots, or a name with a number. Nothing, where the text has neither.
+/// Replaces a part, and also its start if a message truncates it with dots or a name with a number. `None` if the text contains neither.
 fn without(text: &str, part: &str) -> Option<String> {
-    let head = part.get(..part.ceil_char_boundary(HeldBack::SHORTEST))?;
+    let head = part.get(..part.ceil_char_boundary(Redactor::SHORTEST))?;
     let mut out = String::new();
     let mut done = 0;
     for at in memchr::memmem::find_iter(text.as_bytes(), head.as_bytes()) {
         let Some(here) = text.get(at..).filter(|_| at >= done) else { continue };
         let same = here.bytes().zip(part.bytes()).take_while(|(a, b)| a == b).count();
         let same = here.floor_char_boundary(same);
-        // A name that is too long is cut as well, and gets a number.
+        // A too long name is truncated and gets a number.
         let is_number = |rest: &str| rest.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let is_cut = || here.get(same..).is_some_and(|rest| rest.starts_with("...") || rest.starts_with('…') || is_number(rest));
         if same == part.len() && !is_within_word(text, at, part) || is_cut() {
@@ -124,7 +121,7 @@ fn without(text: &str, part: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether a part that is an ordinary word stands in a longer one, as `public` in `publication`. That says nothing of a credential.
+/// Whether an ordinary word is inside a longer one, as `public` in `publication`. This is not a credential.
 fn is_within_word(text: &str, at: usize, part: &str) -> bool {
     let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at + part.len()..).unwrap_or_default());
     // In JSON the letter of `\n` belongs to no word.
@@ -133,7 +130,7 @@ fn is_within_word(text: &str, at: usize, part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_lowercase()) && (goes_on_before || behind.starts_with(char::is_alphanumeric))
 }
 
-/// Where a part begins that lies across a place, if it does.
+/// The start of a part that spans a position, if any.
 fn across(text: &str, cut: usize, part: &str) -> Option<usize> {
     let from = text.floor_char_boundary((cut + 1).saturating_sub(part.len()));
     let to = text.ceil_char_boundary((cut + part.len()).saturating_sub(1).min(text.len()));
@@ -146,19 +143,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_that_cuts_a_value_off_has_no_part_of_it() {
-        let held_back = HeldBack::new(["hunter2-and-more"]);
-        assert_eq!(held_back.scrub("not `hunter2-and-more`, nor `hunter2-an...`"), "not `-redacted-`, nor `-redacted-...`");
-        assert_eq!(held_back.scrub("hunter2-and hunter2-and-more..."), "hunter2-and -redacted-...", "another word stays");
-        assert_eq!(held_back.scrub("cluster_hunter2-and-mo-0"), "cluster_-redacted--0", "as names are cut");
-        assert!(matches!(held_back.scrub("hunter3"), Cow::Borrowed(_)));
+    fn truncated_values_are_removed_from_messages() {
+        let redactor = Redactor::new(["hunter2-and-more"]);
+        assert_eq!(redactor.scrub("not `hunter2-and-more`, nor `hunter2-an...`"), "not `-redacted-`, nor `-redacted-...`");
+        assert_eq!(redactor.scrub("hunter2-and hunter2-and-more..."), "hunter2-and -redacted-...", "another word stays");
+        assert_eq!(redactor.scrub("cluster_hunter2-and-mo-0"), "cluster_-redacted--0", "as names are cut");
+        assert!(matches!(redactor.scrub("hunter3"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn an_ordinary_word_is_held_back_where_it_stands_alone() {
-        let held_back = HeldBack::new(["public", "Zm9vYmFy"]);
+    fn ordinary_words_are_removed_only_alone() {
+        let redactor = Redactor::new(["public", "Zm9vYmFy"]);
         assert_eq!(
-            held_back.scrub(r#"public, "\npublic", publication, republic, xZm9vYmFyx"#),
+            redactor.scrub(r#"public, "\npublic", publication, republic, xZm9vYmFyx"#),
             r#"-redacted-, "\n-redacted-", publication, republic, x-redacted-x"#
         );
     }

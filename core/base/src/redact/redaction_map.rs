@@ -1,42 +1,36 @@
-//! What of a text must not leave, document by document.
-//!
-//! A document is judged when somebody asks for text of it (`cover`).
-//!
-//! What must not be here: what is hidden in a document, and what takes its place.
+//! Finds the hidden ranges of a text, document by document. Examines a document on first use; see `cover`.
 
-use super::cover::{Beside, Covered, cover};
+use super::cover::{Covered, NeighbourSecrets, cover};
 use super::embedded::EMBEDDED;
-use super::hidden::Hidden;
 use super::lines;
 use super::message::without_hidden;
-use super::stand_in::replace;
+use super::stand_in::{Hidden, replace};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::{Chunk, TextRange, split};
 use once_cell::race::OnceBox;
 
-/// What of a text must not leave.
-pub struct Veil {
+/// The hidden ranges of a text.
+pub struct RedactionMap {
     documents: Vec<Part>,
 }
 
-/// A document.
 struct Part {
     range: TextRange,
     covered: OnceBox<Covered>,
-    /// Whether it may be a Secret, whatever stands beside it.
+    /// Whether the document may be a Secret, ignoring its neighbours.
     alone: OnceBox<bool>,
 }
 
-/// At most this many documents without a kind count as the rest of one Secret.
+/// At most this many documents without a kind are treated as the rest of one Secret.
 const MOST_CUT_OFF: usize = 8;
 
-/// What a message quotes is looked for in at most this many bytes before and behind the place that it is about.
+/// Quoted text is searched within this many bytes before and after the message's place.
 const MOST_BESIDE: u32 = 1 << 15;
 
-impl Veil {
-    /// Of a text. It is looked into only where it is asked for.
+impl RedactionMap {
+    /// Creates the map of a text. It is computed on demand.
     pub fn new(text: &str) -> Self {
         let part = |chunk: Chunk| Part { range: chunk.range, covered: OnceBox::new(), alone: OnceBox::new() };
         Self { documents: split(text).into_iter().map(part).collect() }
@@ -47,32 +41,32 @@ impl Veil {
         Some(covered.get_or_init(|| {
             let before = self.follows_secret(text, at);
             let next = self.covered_alone(text, at + 1).unwrap_or_default();
-            Box::new(cover(range.slice(text), range.start, Beside { before, next }, EMBEDDED))
+            Box::new(cover(range.slice(text), range.start, NeighbourSecrets { before, next }, EMBEDDED))
         }))
     }
 
-    /// Whether the document before may be a Secret, or what a stray `---` cut off of one.
+    /// Whether the previous document may be a Secret, or the rest of one after a stray `---`.
     fn follows_secret(&self, text: &str, at: usize) -> bool {
         for before in (0..at).rev().take(MOST_CUT_OFF) {
             let Some(part) = self.documents.get(before) else { break };
             if self.covered_alone(text, before) == Some(true) {
                 return true;
             }
-            if lines::says_kind(part.range.slice(text)) {
+            if lines::declares_kind(part.range.slice(text)) {
                 break;
             }
         }
         false
     }
 
-    /// Whether a document may be a Secret, whatever stands beside it.
+    /// Whether a document may be a Secret, ignoring its neighbours.
     fn covered_alone(&self, text: &str, at: usize) -> Option<bool> {
         let Part { range, alone, .. } = self.documents.get(at)?;
         let (text, known) = (range.slice(text), alone);
-        Some(*known.get_or_init(|| Box::new(cover(text, 0, Beside::default(), 0).is_secret)))
+        Some(*known.get_or_init(|| Box::new(cover(text, 0, NeighbourSecrets::default(), 0).is_secret)))
     }
 
-    /// What is hidden in a range, in order.
+    /// The hidden ranges within a range, in order.
     fn within<'v>(&'v self, text: &'v str, range: TextRange) -> impl Iterator<Item = &'v Hidden> {
         let from = self.documents.partition_point(|part| part.range.end <= range.start);
         let documents = self.documents.iter().enumerate().skip(from).take_while(move |(_, part)| part.range.start < range.end);
@@ -83,12 +77,12 @@ impl Veil {
         documents.filter_map(|(at, _)| self.covered(text, at)).flat_map(of_document)
     }
 
-    /// Whether anything is hidden in a range.
+    /// Whether a range contains hidden text.
     pub fn hides(&self, text: &str, range: TextRange) -> bool {
         self.within(text, range).next().is_some()
     }
 
-    /// A part of the text with as many stars as there are hidden bytes.
+    /// A part of the text with one star per hidden byte.
     pub fn masked(&self, text: &str, range: TextRange) -> String {
         let mut bytes = Vec::from(range.slice(text).as_bytes());
         for hidden in self.within(text, range) {
@@ -99,8 +93,8 @@ impl Veil {
         String::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// A message about a place of the text, without what it quotes that is hidden beside it.
-    pub fn said(&self, text: &str, place: TextRange, message: &str) -> String {
+    /// Removes quoted hidden text from a message about a place.
+    pub fn redact_message(&self, text: &str, place: TextRange, message: &str) -> String {
         let at = self.documents.partition_point(|part| part.range.end < place.start);
         let Some(part) = self.documents.get(at) else { return message.into() };
         let start = text.floor_char_boundary(place.start.saturating_sub(MOST_BESIDE) as usize) as u32;
@@ -113,7 +107,7 @@ impl Veil {
         without_hidden(message, beside.slice(text), &self.masked(text, beside), value)
     }
 
-    /// The whole text with stand-ins: no place moves, and what is wrong with it stays wrong.
+    /// The whole text with stand-ins: positions and problems stay the same.
     pub fn with_stand_ins(&self, text: &str) -> String {
         let mut bytes = Vec::from(text.as_bytes());
         for hidden in self.within(text, TextRange::new(0, text.len() as u32)) {
@@ -122,5 +116,33 @@ impl Veil {
             }
         }
         String::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// Redacts messages about a text: quoted text is removed if only hidden text contains it.
+pub struct Quotes<'t> {
+    text: &'t str,
+    /// The visible text; `None` if everything is visible.
+    shown: OnceBox<Option<String>>,
+}
+
+impl<'t> Quotes<'t> {
+    /// Creates a redactor for messages about this text. The text is examined on the first quotation.
+    pub fn new(text: &'t str) -> Self {
+        Self { text, shown: OnceBox::new() }
+    }
+
+    /// Redacts a message.
+    pub fn redact_quoted(&self, message: &str) -> String {
+        if !message.contains(['`', '"']) {
+            return message.into();
+        }
+        let whole = TextRange::new(0, self.text.len() as u32);
+        let shown = self.shown.get_or_init(|| {
+            let redaction_map = RedactionMap::new(self.text);
+            Box::new(redaction_map.hides(self.text, whole).then(|| redaction_map.masked(self.text, whole)))
+        });
+        let Some(shown) = shown else { return message.into() };
+        without_hidden(message, self.text, shown, None)
     }
 }

@@ -1,10 +1,7 @@
-//! What a compile before this one fetched, taken over where a few objects say something else than they did and all else is as it was.
+//! Reuses the results of the previous fetch if only a few objects changed.
 //!
-//! Which objects the controller sees, in which order it loads them and what it finds wrong depends on their names, kinds and labels, and on
-//! what refers to Secrets. Where those are the same, and nothing was found about an object before or now, the new resource stands
-//! where the old one stood.
-//!
-//! What must not be here: rules. Where it is not plain that they say the same, everything is fetched again.
+//! The controller's view, its load order and its findings depend on names, kinds, labels and references to Secrets. If these are unchanged and the
+//! object has no findings before or now, the new resource replaces the old one. In any doubt, everything is fetched again.
 
 use super::super::Options;
 use super::judge::judge;
@@ -18,7 +15,7 @@ use chancery_base::compilation::Ledger;
 use chancery_base::diagnostic::Findings;
 use chancery_base::resource::Objects;
 
-/// What a compile before this one fetched, with what was edited since; `None` where that would not be the same as a fresh fetch.
+/// The previous results with the edited objects; `None` if a fresh fetch could differ.
 pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, ledger: &mut Ledger, sink: &mut Findings) -> Option<Config> {
     let Memory { verdicts, before, .. } = memory;
     let before = before.as_mut()?;

@@ -1,7 +1,6 @@
-//! What Ambassador's objects ask for: resolvers, TLSContexts, and the Services and endpoints that resolvers look up; and the objects that
-//! would do. A Service that DNS is asked for is not among them: it may be anywhere. Secrets are looked up by their own rules (`fetch`).
-//!
-//! What must not be here: whether anything is assumed (`compilation::Assumptions`).
+//! Lists the references of Ambassador's objects (resolvers, TLSContexts, and the Services and endpoints that resolvers look up), and builds the
+//! required objects. A Service for DNS is not listed: it may be anywhere. Secrets have their own rules; see `fetch`. Does not decide whether
+//! objects are assumed; see `compilation::Assumptions`.
 
 use super::kinds::GROUP;
 use super::model::service::Authority;
@@ -10,13 +9,13 @@ use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::ReferencedObject;
 use chancery_base::resource::{Object, Objects, ResourceKey};
+use chancery_kubernetes::references::{FieldReference, endpoints, named};
 use chancery_kubernetes::relations::{Form, Referring};
 use chancery_kubernetes::status::{list, number, object, text};
-use chancery_kubernetes::wanted::{FieldReference, endpoints, named};
 use chancery_text::{Node, Str};
 use core::net::IpAddr;
 
-/// The kinds of which one counts as one of its own.
+/// The kinds that count as one kind.
 type Kinds = &'static [(&'static str, &'static str)];
 
 const CONTEXTS: Kinds = &[(GROUP, "TLSContext")];
@@ -36,8 +35,8 @@ const BACKENDS: &[Referring] = &[Referring {
 const BUILT_IN: [(&str, bool); 5] =
     [("kubernetes-service", false), ("endpoint", true), ("kubernetes-endpoint", true), ("consul", false), ("consul-endpoint", false)];
 
-/// What the objects ask for.
-pub(super) fn wanted(objects: &Objects, namespace: &str) -> Vec<ReferencedObject> {
+/// The references of the objects.
+pub(super) fn referenced_objects(objects: &Objects, namespace: &str) -> Vec<ReferencedObject> {
     let own: Vec<&Object> = objects.all().filter(|object| !object.broken && *object.key.group == *GROUP).collect();
     let given: BTreeSet<&str> =
         own.iter().filter_map(|object| field(object, "tlsSecret")?.get("name").and(field(object, "tlsContext")?.get("name")?.as_str())).collect();
@@ -48,20 +47,20 @@ pub(super) fn wanted(objects: &Objects, namespace: &str) -> Vec<ReferencedObject
     out
 }
 
-/// The Services of which Ingresses name ports: the port's number is looked up in them.
+/// The Services whose ports Ingresses name: the port's number is looked up in them.
 fn named_ports(objects: &Objects) -> Vec<ReferencedObject> {
-    let mut asked = chancery_kubernetes::wanted::asked(objects.all(), &[BACKENDS]);
+    let mut asked = chancery_kubernetes::references::field_references(objects.all(), &[BACKENDS]);
     asked.retain(|one| one.ports().any(|port| port.parse::<i64>().is_err()));
-    chancery_kubernetes::wanted::wanted(&asked, &objects.keys(), chancery_kubernetes::wanted::of_kubernetes)
+    chancery_kubernetes::references::missing_objects(&asked, &objects.keys(), chancery_kubernetes::references::of_kubernetes)
 }
 
-/// Whether there is an object of the name in any namespace: TLSContexts and resolvers are found by their names alone.
+/// Whether any namespace has an object of this name: TLSContexts and resolvers are looked up by name alone.
 fn is_known(own: &[&Object], wanted: &ReferencedObject) -> bool {
     let is_one = |object: &&&Object| wanted.kinds.iter().any(|(_, kind)| object.key.kind == *kind) && object.key.name == wanted.key.name;
     own.iter().any(|object| is_one(&object))
 }
 
-/// A field of an object, in its `spec` or, in an annotation, beside its name.
+/// A field of an object in its `spec` or, in an annotation, at the top level.
 fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
     object.root.get("spec").unwrap_or(&object.root).get(name)
 }
@@ -74,7 +73,7 @@ fn one(object: &Object, at: &Node, kind: &str, kinds: Kinds, spec: Vec<(&str, No
     Some(ReferencedObject { from: object.id, at: at.id, key, kinds, object: made, notice: Some(notice), asks: true })
 }
 
-/// The TLSContext that a field names, with a certificate in a Secret of the same name; without one where a Host gives it its own.
+/// The TLSContext that a field names, with a certificate in a Secret of the same name; without one if a Host sets its own.
 fn context(object: &Object, given: &BTreeSet<&str>) -> Option<ReferencedObject> {
     let at = match &*object.key.kind {
         "Mapping" | "TCPMapping" | "AuthService" | "RateLimitService" => field(object, "tls")?,
@@ -102,7 +101,7 @@ fn resolver(object: &Object) -> Option<ReferencedObject> {
     one(object, at, if is_balanced { "KubernetesEndpointResolver" } else { "KubernetesServiceResolver" }, RESOLVERS, Vec::new())
 }
 
-/// The Services whose endpoints are looked up, with the ports that are asked for, and those endpoints.
+/// The Services whose endpoints are looked up, with the referenced ports, and those endpoints.
 fn services(own: &[&Object], objects: &Objects, ambassador_namespace: &str) -> Vec<ReferencedObject> {
     let mut looks_up: BTreeMap<&str, bool> = BUILT_IN.into_iter().collect();
     looks_up.extend(own.iter().filter(|object| object.key.kind.ends_with("Resolver")).map(|object| {

@@ -1,6 +1,4 @@
-//! Objects that an API server holds, by name; and what was found out about objects, known by what they were read from.
-//!
-//! What must not be here: admission; what any object means.
+//! Stores the API server's objects by name, and caches results by object content. Does not admit objects.
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::resource::{Content, Object};
@@ -10,22 +8,20 @@ use hashbrown::{Equivalent, HashMap};
 /// A namespace and a name.
 pub type Name = (Str, Str);
 
-/// What has a namespace and a name.
+/// An object with a namespace and a name.
 pub trait Named {
-    /// Its namespace; empty for what stands in none.
+    /// Empty for cluster-scoped objects.
     fn namespace(&self) -> &Str;
-    /// Its name.
     fn name(&self) -> &Str;
 }
 
-/// The objects of a kind.
 #[derive(Clone, Debug)]
 pub struct ByName<T> {
     /// In the order of the text.
     objects: Vec<T>,
-    /// Their names; while objects come in, those of the compile before.
+    /// The names; during insertion, the names of the previous compile.
     names: Arc<Names>,
-    /// Their places by name, once a name was not what it was in the compile before.
+    /// Indexes by name, built once a name differs from the previous compile.
     places: Option<HashMap<Name, u32>>,
 }
 
@@ -34,13 +30,12 @@ pub struct ByName<T> {
 pub struct Names {
     /// In the order of the text.
     names: Vec<Name>,
-    /// The places of names in that order.
+    /// The index of each name.
     places: HashMap<Name, u32>,
-    /// These places, in the order of the names.
+    /// The indexes sorted by name.
     order: Vec<u32>,
 }
 
-/// A name that is looked for.
 #[derive(PartialEq, Eq, Hash)]
 pub struct NameKey<'n>(pub &'n str, pub &'n str);
 
@@ -51,26 +46,25 @@ impl Equivalent<Name> for NameKey<'_> {
 }
 
 impl<T> ByName<T> {
-    /// None yet. In the compile before, they had these names.
+    /// An empty list. `names` are the names of the previous compile.
     pub fn new(names: Arc<Names>) -> Self {
         Self { objects: Vec::with_capacity(names.names.len()), names, places: None }
     }
 
-    /// Their names.
     pub fn names(&self) -> &Arc<Names> {
         &self.names
     }
 }
 
 impl<T: Named> ByName<T> {
-    /// Takes an object. Gives its place, and the one whose place it takes.
+    /// Adds an object. Returns its index and the object that it replaces.
     pub fn insert(&mut self, object: T) -> (u32, Option<T>) {
         let next = self.objects.len();
         let is_as_before = self.names.names.get(next).is_some_and(|known| *object.name() == known.1 && *object.namespace() == known.0);
         self.insert_again(object, if is_as_before { next as u32 } else { u32::MAX })
     }
 
-    /// The same of an object that was at this place in the compile before, under the same name.
+    /// Adds an object that had this index and name in the previous compile.
     pub fn insert_again(&mut self, object: T, place: u32) -> (u32, Option<T>) {
         let next = self.objects.len();
         if self.places.is_none() && next == place as usize {
@@ -88,7 +82,7 @@ impl<T: Named> ByName<T> {
         }
     }
 
-    /// Puts the objects in the order of their names, which is known where they are the same as before.
+    /// Sorts the objects by name; reuses the previous order if the names are unchanged.
     pub fn put_in_order(&mut self) {
         if self.places.is_none() && self.objects.len() == self.names.names.len() {
             return;
@@ -100,12 +94,11 @@ impl<T: Named> ByName<T> {
         self.names = Arc::new(Names { names, places, order });
     }
 
-    /// All of them, by namespace and name.
+    /// All objects, by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.names.order.iter().filter_map(|place| self.objects.get(*place as usize))
     }
 
-    /// One object.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&T> {
         self.objects.get(*self.names.places.get(&NameKey(namespace, name))? as usize)
     }
@@ -115,12 +108,12 @@ fn name_of(object: &impl Named) -> Name {
     (object.namespace().clone(), object.name().clone())
 }
 
-/// What earlier compiles found out about objects. An object is known by its number and by the address of its content, which is no other's as long
-/// as this holds it.
+/// Results of earlier compiles by object. An object is identified by its number and the address of its content; this type holds the content, so the
+/// address stays unique.
 pub struct ByContent<T> {
-    /// By the numbers of objects.
+    /// Indexed by object number.
     known: Vec<Option<Entry<T>>>,
-    /// How many of them this compile has come by.
+    /// The number of entries that this compile has visited.
     seen: usize,
 }
 
@@ -136,12 +129,12 @@ impl<T> Default for ByContent<T> {
 }
 
 impl<T> ByContent<T> {
-    /// Begins a compile.
+    /// Starts a compile.
     pub fn begin(&mut self) {
         self.seen = 0;
     }
 
-    /// What is known of an object.
+    /// The result for an object, if known.
     pub fn get(&mut self, object: &Object) -> Option<&T> {
         let at = object.id.index()?;
         self.seen = self.seen.max(at + 1);
@@ -149,7 +142,7 @@ impl<T> ByContent<T> {
         Arc::ptr_eq(&known.content, &object.content).then_some(&known.value)
     }
 
-    /// What is known of an object, to be changed.
+    /// The mutable result for an object, if known.
     pub fn get_mut(&mut self, object: &Object) -> Option<&mut T> {
         let at = object.id.index()?;
         self.seen = self.seen.max(at + 1);
@@ -157,13 +150,13 @@ impl<T> ByContent<T> {
         Arc::ptr_eq(&known.content, &object.content).then_some(&mut known.value)
     }
 
-    /// Whether something is known of an object.
+    /// Whether a result for an object is known.
     pub fn knows(&self, object: &Object) -> bool {
         let known = object.id.index().and_then(|at| self.known.get(at)?.as_ref());
         known.is_some_and(|known| Arc::ptr_eq(&known.content, &object.content))
     }
 
-    /// Keeps what was found out about an object.
+    /// Stores the result for an object.
     pub fn put(&mut self, object: &Object, value: T) {
         let Some(at) = object.id.index() else { return };
         if self.known.len() <= at {
@@ -174,14 +167,14 @@ impl<T> ByContent<T> {
         }
     }
 
-    /// Ends a compile: forgets objects behind the last that it came by.
+    /// Ends a compile: drops the entries after the last visited one.
     pub fn end(&mut self) {
         self.known.truncate(self.seen);
     }
 }
 
 impl<T: Clone> ByContent<T> {
-    /// What is known of an object, or is found out now.
+    /// The result for an object; computes it if unknown.
     pub fn or_make(&mut self, object: &Object, make: impl FnOnce() -> T) -> T {
         if let Some(known) = self.get(object) {
             return known.clone();

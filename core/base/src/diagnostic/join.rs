@@ -1,6 +1,4 @@
-//! Many findings that say the same of different names, as one.
-//!
-//! What must not be here: what is found.
+//! Joins many findings that differ in one name into one finding.
 
 use super::{Diagnostic, Place, Severity};
 use crate::resource::{ObjectId, ResourceKey};
@@ -10,25 +8,25 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// So many each have a finding of their own.
+/// At most this many alike findings stay separate.
 const MOST: usize = 8;
 
-/// So many of the others are named.
+/// The joined finding names this many of the others.
 const NAMED: usize = 3;
 
-/// What findings have in common that differ in one name alone.
+/// The common part of findings that differ only in one name.
 #[derive(PartialEq, Eq, Hash)]
 struct Sentence {
     code: &'static str,
-    /// Of a notice it says nothing what it is about.
+    /// `None` for a notice: notices are joined regardless of their resource.
     resource: Option<ResourceKey>,
     before: String,
     after: String,
     help: Option<String>,
 }
 
-/// Findings of which many are alike, with one in the place of those: of one code, about one resource unless they are notices, and in the same words
-/// but for the first name that they quote. It stands where the first of them stands, and names the next.
+/// Joins alike findings: same code, same message except for the first quoted name, and same resource (unless they are notices). The joined finding
+/// takes the first one's position and names the next ones.
 pub fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if all.len() <= MOST {
         return all;
@@ -68,17 +66,16 @@ pub fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     out.into_iter().flatten().collect()
 }
 
-/// A sentence before the first name that it quotes, the name, and what comes after it.
+/// Splits a sentence into the part before its first quoted name, the name, and the rest.
 fn in_parts(message: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = message.split_once('`')?;
     let (name, after) = rest.split_once('`')?;
     Some((before, name, after))
 }
 
-/// An object, or a source, and a place in it.
 type At = (Option<ObjectId>, u32, u32);
 
-/// Where a finding stands among others.
+/// The sort key of a finding's position.
 fn place(of: &Diagnostic) -> At {
     match &of.place {
         Place::Node { object, node, .. } => (Some(*object), 0, node.0),
@@ -99,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_that_differ_in_a_name_are_one() {
+    fn a_thousand_alike_findings_become_one() {
         let last_first = (0..1_000).rev().map(|at| finding(at, format!("`s{at}` in `web` is not there")));
         let other = finding(2_000, "`x` in `api` is not there".into());
         let joined = join_alike(last_first.chain([other.clone()]).collect());
@@ -109,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_each_stay_at_their_place() {
+    fn up_to_eight_alike_findings_are_not_joined() {
         let few: Vec<Diagnostic> = (0..8).map(|at| finding(at, format!("`s{at}` is not there"))).collect();
         assert_eq!(join_alike(few.clone()), few);
         let different = (0..20).map(|at| finding(at, format!("{at} is too much")));
@@ -117,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn notices_are_joined_whatever_they_are_about_and_name_each_name_once() {
+    fn notices_join_across_resources() {
         let of = |at: u32, severity: Severity| {
             let key = ResourceKey::new("", "Service", "default", format!("r{at}"));
             let mut finding = finding(at, format!("`s{}` is open", at % 3)).about(key).help("close it");

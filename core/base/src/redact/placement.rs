@@ -1,22 +1,20 @@
-//! Which objects of a tree may be Secrets.
-//!
-//! What must not be here: what is taken out of them.
+//! Decides which objects of a tree may be Secrets. Does not remove anything; see `secret_objects`.
 
 use super::value::{has_packed, is_credential, is_packed_loosely};
 use super::words::{is_near, is_secret_kind, is_section, is_sensitive_key, is_text_section, split_key};
 use alloc::vec::Vec;
 use chancery_text::{Node, Object, Value};
 
-/// Where an object stands.
+/// The placement of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It is a document, an item of a `List`, or a document in a text.
+pub(super) enum Placement {
+    /// A document, an item of a `List`, or a document in a string.
     Whole,
-    /// Somewhere in another.
+    /// A part of another object.
     Part,
 }
 
-/// Fields that an object has which only names a Secret.
+/// Fields of an object that only references a Secret.
 const OF_REFERENCES: &[&str] = &[
     "kind",
     "name",
@@ -36,13 +34,13 @@ const OF_REFERENCES: &[&str] = &[
     "to",
 ];
 
-/// Values of `type` that say what a Secret is for, and nothing else.
+/// Values of `type` that only Secrets have.
 pub(super) fn is_secret_type(text: &str) -> bool {
     let known = ["kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/", "istio.io/", "cert-manager.io/"];
     text == "Opaque" || text.len() < 64 && known.iter().any(|known| text.starts_with(known))
 }
 
-/// The API groups of the gateways: their objects have a `spec`, which the compiler needs.
+/// The API groups of gateways: their objects have a `spec`, which the compiler needs.
 const GATEWAY_GROUPS: &[&str] = &[
     "getambassador.io/",
     "projectcontour.io/",
@@ -52,24 +50,24 @@ const GATEWAY_GROUPS: &[&str] = &[
     "appgw.ingress.k8s.io/",
 ];
 
-/// Whether an object is one of a gateway, by its `apiVersion` and its `spec`. A section of a Secret in it is a slip, and does not make it one.
+/// Whether an object belongs to a gateway, by its `apiVersion` and `spec`. A Secret's section in it is a typing error and does not make it a
+/// Secret.
 fn is_of_gateway(object: &Object) -> bool {
     let group = object.get("apiVersion").and_then(Node::as_str).is_some_and(|text| GATEWAY_GROUPS.iter().any(|group| text.starts_with(group)));
     let kind = object.get("kind").and_then(Node::as_str).is_some_and(|kind| !kind.is_empty() && !is_secret_kind(kind));
     group && kind && object.get("spec").is_some_and(|spec| spec.as_object().is_some())
 }
 
-/// The sections of a Secret that a slip put into an object of a gateway.
+/// The sections of a Secret that a typing error put into a gateway's object.
 pub(super) fn stray_sections(root: &Node) -> impl Iterator<Item = &Node> {
     let object = root.as_object().filter(|object| is_of_gateway(object));
     object.into_iter().flatten().filter(|entry| is_section(&entry.key)).map(|entry| &entry.value)
 }
 
-/// Whether an object may be a Secret.
-pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
-    // Consul's configuration entries write it with a capital.
+pub(super) fn may_be_secret(object: &Object, placement: Placement) -> bool {
+    // Consul's config entries capitalize it.
     let kind = object.get("kind").or_else(|| object.get("Kind"));
-    let is_whole = standing == Standing::Whole;
+    let is_whole = placement == Placement::Whole;
     if let Some(kind) = kind.and_then(Node::as_str).filter(|kind| !kind.is_empty()) {
         if is_secret_kind(kind) {
             return is_whole || object.iter().any(|entry| !OF_REFERENCES.contains(&entry.key.as_str()) || entry.value.as_object().is_some());
@@ -85,9 +83,9 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
         return type_of_secret || object.iter().any(|entry| section(&entry.key));
     }
     if !is_whole {
-        // Only a Secret has such a section, and no kind stands beside it: a slip took that away.
+        // Only a Secret has such a section. The kind is missing because of a typing error.
         return object.iter().any(|entry| {
-            // What follows may have become a part of the key.
+            // The following text may have become part of the key.
             let (name, rest) = split_key(&entry.key);
             is_text_section(name) && (rest.is_some() || entry.value.as_object().is_some())
         });
@@ -95,12 +93,12 @@ pub(super) fn may_be_secret(object: &Object, standing: Standing) -> bool {
     let is_registration = is_registration(object);
     object.iter().any(|entry| {
         let is_odd = is_sensitive_key(&entry.key) && entry.value.as_object().is_some();
-        let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || says_secret(&entry.key, &entry.value);
-        is_odd || is_named || if is_registration { holds_values(&entry.value) } else { holds_packed(&entry.value) }
+        let is_named = is_section(&entry.key) || is_packed_loosely(&entry.key) || mentions_secret(&entry.key, &entry.value);
+        is_odd || is_named || holds_values(&entry.value, !is_registration)
     })
 }
 
-/// Whether an object registers services with Consul, which has no kind: what of it is a credential its keys say.
+/// Whether an object registers services with Consul. It has no kind; its keys name its credentials.
 fn is_registration(object: &Object) -> bool {
     const OF_SERVICES: [&str; 7] = ["port", "connect", "proxy", "kind", "address", "tags", "checks"];
     let registers = |node: &Node| {
@@ -111,41 +109,32 @@ fn is_registration(object: &Object) -> bool {
     object.len() == 1 && object.iter().all(|entry| matches!(entry.key.as_str(), "service" | "services") && are_services(&entry.value))
 }
 
-/// Whether anything below looks as what is in a Secret does, whatever the keys say.
-fn holds_values(node: &Node) -> bool {
+/// Whether anything below looks like a Secret's value, or with `by_key` has a key that names a credential.
+fn holds_values(node: &Node, by_key: bool) -> bool {
     match &node.value {
         Value::String(text) => has_packed(text) || is_credential(text),
-        Value::Array(items) => items.iter().any(holds_values),
-        Value::Object(object) => object.iter().any(|entry| entry.key.contains([' ', ':']) && has_packed(&entry.key) || holds_values(&entry.value)),
+        Value::Array(items) => items.iter().any(|item| holds_values(item, by_key)),
+        Value::Object(object) => object.iter().any(|entry| {
+            let key = &entry.key;
+            by_key && is_sensitive_key(key) || key.contains([' ', ':']) && has_packed(key) || holds_values(&entry.value, by_key)
+        }),
         _ => false,
     }
 }
 
-/// Whether something like `kind` says `Secret`, or something like `type`.
-fn says_secret(key: &str, value: &Node) -> bool {
+/// Whether a key like `kind` has the value `Secret`, or a key like `type` a Secret's type.
+fn mentions_secret(key: &str, value: &Node) -> bool {
     let Some(text) = value.as_str() else { return false };
     is_near(text.trim(), "Secret", 1) || is_secret_type(text) || is_near(key, "kind", 2) && is_secret_kind(text)
 }
 
-/// Whether anything below looks as what is in a Secret does.
-fn holds_packed(node: &Node) -> bool {
-    match &node.value {
-        Value::String(text) => has_packed(text) || is_credential(text),
-        Value::Array(items) => items.iter().any(holds_packed),
-        Value::Object(object) => object
-            .iter()
-            .any(|entry| is_sensitive_key(&entry.key) || entry.key.contains([' ', ':']) && has_packed(&entry.key) || holds_packed(&entry.value)),
-        _ => false,
-    }
+/// The placement of an object's list items: next to a Secret, each item is a separate object.
+pub(super) fn placement_of_items(items: &[Node]) -> Placement {
+    let is_secret = |item: &Node| item.as_object().is_some_and(|object| object.contains_key("kind") && may_be_secret(object, Placement::Part));
+    if items.iter().any(is_secret) { Placement::Whole } else { Placement::Part }
 }
 
-/// Where the items of a list in an object stand: beside a Secret each is an object by itself.
-pub(super) fn standing_of_items(items: &[Node]) -> Standing {
-    let is_secret = |item: &Node| item.as_object().is_some_and(|object| object.contains_key("kind") && may_be_secret(object, Standing::Part));
-    if items.iter().any(is_secret) { Standing::Whole } else { Standing::Part }
-}
-
-/// The items of a `List`, each of which is an object by itself.
+/// The items of a `List`.
 pub(super) fn items_of(object: &Object) -> Option<&[Node]> {
     let is_list = object.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
     object.get("items").and_then(Node::as_array).filter(|_| is_list).map(Vec::as_slice)

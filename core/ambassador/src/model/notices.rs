@@ -1,5 +1,4 @@
-//! What the reference posts on its resources: errors and notices, kept by resource because some decisions look at them,
-//! and handed out as diagnostics.
+//! Collects the reference's errors and notices by resource, since some decisions depend on them, and returns them as findings.
 
 use crate::config::Resource;
 use alloc::format;
@@ -10,29 +9,28 @@ use chancery_base::resource::{Origin, ResourceKey, Sourced};
 use chancery_text::{NodeId, Str};
 use hashbrown::HashSet;
 
-/// Help beside a value that the controller sends and Envoy refuses.
+/// Help for a value that the controller sends and Envoy rejects.
 pub const REFUSED_HELP: &str =
     "Envoy refuses the whole configuration because of it, and the controller keeps the last good one; Chancery leaves it out";
 
-/// Who a resource of the model is: the resource it was made from, or a name of its own.
+/// The identity of a model's resource: its source resource, or its own name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Identity {
     /// The reference's key for errors. Not unique across kinds.
     pub rkey: Str,
-    /// Kind.
     pub kind: Str,
     /// Name; the model's own resources have names like `ir.ambassador`.
     pub name: Str,
-    /// `None` for what the controller made and put nowhere.
+    /// `None` for a generated resource without namespace.
     pub namespace: Option<Str>,
     /// The object that it was made from.
     pub origin: Option<Origin>,
-    /// What errors are posted on, where that is not itself but what it was made from.
+    /// The resource that receives its errors, if it is not itself.
     pub reported: Option<Arc<ResourceKey>>,
 }
 
 impl Identity {
-    /// Of a resource of the configuration.
+    /// The identity of a resource of the configuration.
     pub fn of(resource: &Resource) -> Self {
         Self {
             rkey: resource.rkey.clone(),
@@ -44,12 +42,12 @@ impl Identity {
         }
     }
 
-    /// Of something that the controller made.
+    /// The identity of a generated resource.
     pub fn internal(rkey: impl Into<Str>, kind: &str, name: impl Into<Str>) -> Self {
         Self { rkey: rkey.into(), kind: kind.into(), name: name.into(), namespace: None, origin: None, reported: None }
     }
 
-    /// Another thing made from the same resource: it has a name of its own, and its errors are the resource's.
+    /// Another part of the same resource: it has its own name, and its errors belong to the resource.
     pub fn part(&self, kind: &str, name: impl Into<Str>) -> Self {
         let reported = Some(self.reported.clone().unwrap_or_else(|| Arc::new(self.key())));
         Self { kind: kind.into(), name: name.into(), reported, ..self.clone() }
@@ -60,9 +58,9 @@ impl Identity {
         Self { rkey: name.clone(), kind: "IRCluster".into(), name: name.clone(), origin, ..Self::default() }
     }
 
-    /// The key by which findings name it.
+    /// The key in findings.
     ///
-    /// What the controller made has no name and namespace; the reference splits its key instead (`ir.tracing`).
+    /// Generated resources have no name and namespace; the reference splits their key instead (`ir.tracing`).
     pub fn key(&self) -> ResourceKey {
         if let Some(reported) = &self.reported {
             return (**reported).clone();
@@ -77,14 +75,14 @@ impl Identity {
 }
 
 /// One report, before it is known about which resource.
-pub struct Post {
+pub struct ControllerNotice {
     pub(super) code: &'static Code,
     pub(super) message: String,
     pub(super) origin: Option<Origin>,
     pub(super) help: Option<String>,
 }
 
-impl Post {
+impl ControllerNotice {
     /// A report of this kind at this place (`None`: at the resource itself).
     pub fn new(code: &'static Code, message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Self {
         Self { code, message: message.into(), origin: origin.into(), help: None }
@@ -99,20 +97,20 @@ impl Post {
 }
 
 /// Something that this version of Emissary does not do.
-pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>) -> Post {
-    Post::new(&codes::UNSUPPORTED_FEATURE, message, origin)
+pub fn unsupported(message: impl Into<String>, origin: impl Into<Option<Origin>>) -> ControllerNotice {
+    ControllerNotice::new(&codes::UNSUPPORTED_FEATURE, message, origin)
 }
 
 /// Errors and notices by resource.
 #[derive(Default)]
-pub struct Posts {
+pub struct Notices {
     errored: HashSet<Str>,
     findings: DistinctFindings,
 }
 
-impl Posts {
+impl Notices {
     /// An error on a resource.
-    pub fn error(&mut self, on: &Identity, post: Post) -> Reported {
+    pub fn error(&mut self, on: &Identity, post: ControllerNotice) -> Reported {
         self.errored.insert(on.rkey.clone());
         let place = Place::origin(post.origin.or(on.origin));
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
@@ -121,31 +119,31 @@ impl Posts {
     }
 
     /// An error about the whole, at a place.
-    pub fn overall(&mut self, post: Post) -> Reported {
+    pub fn overall(&mut self, post: ControllerNotice) -> Reported {
         let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
         diagnostic.help = post.help;
         self.findings.report(diagnostic)
     }
 
     /// A notice about the whole.
-    pub fn overall_notice(&mut self, post: Post) -> Reported {
+    pub fn overall_notice(&mut self, post: ControllerNotice) -> Reported {
         let mut diagnostic = Diagnostic::new(post.code, post.message, Place::origin(post.origin));
         diagnostic.severity = Severity::Notice;
         diagnostic.help = post.help;
         self.findings.report(diagnostic)
     }
 
-    /// What surprises on a resource, and about which the reference has no word.
-    pub fn warning(&mut self, on: &Identity, post: Post) -> Reported {
-        self.remark(on, post, Severity::Warning)
+    /// A surprising setting that the reference does not report.
+    pub fn warning(&mut self, on: &Identity, post: ControllerNotice) -> Reported {
+        self.post_notice(on, post, Severity::Warning)
     }
 
     /// A notice on a resource, which changes nothing.
-    pub fn notice(&mut self, on: &Identity, post: Post) -> Reported {
-        self.remark(on, post, Severity::Notice)
+    pub fn notice(&mut self, on: &Identity, post: ControllerNotice) -> Reported {
+        self.post_notice(on, post, Severity::Notice)
     }
 
-    fn remark(&mut self, on: &Identity, post: Post, severity: Severity) -> Reported {
+    fn post_notice(&mut self, on: &Identity, post: ControllerNotice, severity: Severity) -> Reported {
         let place = Place::origin(post.origin.or(on.origin));
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(on.key());
         diagnostic.severity = severity;
@@ -156,7 +154,7 @@ impl Posts {
     /// A member of a group whose name the reference cannot tell from another's.
     pub fn duplicate_member(&mut self, member: &Identity, group: &Identity) -> Reported {
         let message = format!("{} is dropped: up to its first dot its name is that of another Mapping for the same requests", member.name);
-        let post = Post::new(&codes::DUPLICATE_MEMBER, message, None);
+        let post = ControllerNotice::new(&codes::DUPLICATE_MEMBER, message, None);
         let place = Place::origin(member.origin);
         let mut diagnostic = Diagnostic::new(post.code, post.message, place).about(member.key());
         diagnostic = diagnostic.related(Place::origin(group.origin), "the other one");
@@ -168,7 +166,7 @@ impl Posts {
         self.findings.reports()
     }
 
-    /// What was reported.
+    /// The findings.
     pub(super) fn take(&mut self) -> Findings {
         self.findings.take()
     }
@@ -179,7 +177,7 @@ impl Posts {
     }
 }
 
-/// Text of a value, empty for none.
+/// The string of a value; empty if absent.
 pub fn text(value: Option<&Sourced<Str>>) -> &str {
     value.map_or("", |value| value.value.as_str())
 }

@@ -1,8 +1,6 @@
-//! What Contour's objects ask for, and the objects that would do.
-//!
-//! What must not be here: whether anything is assumed.
+//! Lists the references of Contour's objects, and builds the objects that they require. Does not decide whether they are assumed.
 
-use super::provision::CONTROLLER;
+use super::ownership::CONTROLLER;
 use super::relations::{FIELDS, certificate_namespace};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -11,19 +9,19 @@ use chancery_base::compilation::ReferencedObject;
 use chancery_base::resource::{Objects, ResourceKey};
 use chancery_kubernetes::gateway_api;
 use chancery_kubernetes::gateway_api::owners::Owners;
-use chancery_kubernetes::gateway_api::wanted::Needed;
+use chancery_kubernetes::gateway_api::references::Needed;
+use chancery_kubernetes::references::{FieldReference, endpoints, field_references, missing_objects, named, of_kubernetes};
 use chancery_kubernetes::status::{list, number, object, text};
-use chancery_kubernetes::wanted::{FieldReference, asked, endpoints, named, of_kubernetes, wanted as all_of};
 use chancery_text::Node;
 use core::cell::OnceCell;
 
 /// The placeholder name of permissions, which no field refers to by name.
 const PERMISSION: &str = "assumed";
 
-/// What the objects ask for.
-pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
+/// The references of the objects.
+pub fn referenced_objects(objects: &Objects) -> Vec<ReferencedObject> {
     let owners = Owners::of(objects.all(), CONTROLLER);
-    let mut asked = asked(objects.all().filter(|object| owners.other(object).is_none()), &[FIELDS, gateway_api::relations::FIELDS]);
+    let mut asked = field_references(objects.all().filter(|object| owners.other(object).is_none()), &[FIELDS, gateway_api::relations::FIELDS]);
     asked.iter_mut().filter(|one| one.relation == "secret").for_each(|one| {
         let written = one.holder.get("secretName").and_then(Node::as_str).unwrap_or_default();
         if let Some(namespace) = certificate_namespace(one.by, written) {
@@ -31,17 +29,17 @@ pub fn wanted(objects: &Objects) -> Vec<ReferencedObject> {
         }
     });
     let listeners = OnceCell::new();
-    let mut all = all_of(&asked, &objects.keys(), |key, asked| {
-        let gateway = || gateway_api::wanted::of_gateway_api(key, asked, CONTROLLER, listeners.get_or_init(|| needed(objects)));
+    let mut all = missing_objects(&asked, &objects.keys(), |key, asked| {
+        let gateway = || gateway_api::references::of_gateway_api(key, asked, CONTROLLER, listeners.get_or_init(|| needed(objects)));
         of_kubernetes(key, asked).or_else(gateway).or_else(|| extension_service(key)).or_else(|| proxy(key, asked))
     });
     all.extend(endpoints(&asked, objects));
-    all.extend(gateway_api::wanted::namespaces(&asked, objects));
+    all.extend(gateway_api::references::namespaces(&asked, objects));
     all.extend(permissions(&asked, objects));
     all
 }
 
-/// The listeners that a Gateway must have for what Contour serves at it besides routes.
+/// The listeners that a Gateway needs for services other than routes.
 fn needed(objects: &Objects) -> Vec<Needed> {
     let specs = || {
         objects.iter().filter(|object| !object.broken && ["HTTPProxy", "Ingress"].contains(&&*object.key.kind)).filter_map(|of| of.root.get("spec"))
@@ -52,7 +50,7 @@ fn needed(objects: &Objects) -> Vec<Needed> {
     http.into_iter().chain(https).collect()
 }
 
-/// An ExtensionService in front of a Service of its own name.
+/// An ExtensionService with a Service of the same name.
 fn extension_service(key: &ResourceKey) -> Option<Node> {
     if key.kind != "ExtensionService" {
         return None;
@@ -70,7 +68,7 @@ fn proxy(key: &ResourceKey, asked: &[&FieldReference<'_>]) -> Option<Node> {
     Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("routes", list(alloc::vec![answer]))]))]))
 }
 
-/// Permissions to use objects of other namespaces, where the objects are not in the input.
+/// Permissions to use objects of other namespaces, if the input lacks the objects.
 fn permissions(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let written: BTreeSet<&ResourceKey> = objects.iter().map(|object| &object.key).collect();
     let is_elsewhere =

@@ -1,9 +1,7 @@
-//! What fields ask of Gateways and GatewayClasses, and the objects that would do.
-//!
-//! What must not be here: whether anything is assumed.
+//! Builds the Gateways and GatewayClasses that references require. Does not decide whether they are assumed.
 
+use crate::references::{FieldReference, named};
 use crate::status::{list, number, object, text};
-use crate::wanted::{FieldReference, named};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -11,10 +9,10 @@ use chancery_base::compilation::ReferencedObject;
 use chancery_base::resource::{Object, Objects, ResourceKey};
 use chancery_text::{Node, Str};
 
-/// A listener that a Gateway must have: its name, the protocols any of which will do, and its port.
+/// A required listener: its name, the accepted protocols, and its port.
 pub type Needed = (&'static str, &'static [&'static str], i64);
 
-/// A Gateway that lets all in who ask for it and has these listeners besides, or a GatewayClass of this controller.
+/// A Gateway that accepts all referring routes and has these listeners too, or a GatewayClass of this controller.
 pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controller: &str, needed: &[Needed]) -> Option<Node> {
     match (key.group.as_str(), key.kind.as_str()) {
         (super::GROUP, "GatewayClass") => Some(named(key, "v1", alloc::vec![("spec", object(alloc::vec![("controllerName", text(controller))]))])),
@@ -33,7 +31,7 @@ pub fn of_gateway_api(key: &ResourceKey, asked: &[&FieldReference<'_>], controll
     }
 }
 
-/// The Namespaces of routes, where a Gateway chooses routes by the labels of their namespaces.
+/// The Namespaces of routes, if a Gateway selects routes by the labels of their namespaces.
 pub fn namespaces(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<ReferencedObject> {
     let of_gateway = |one: &&FieldReference<'_>| one.key.group == super::GROUP && one.key.kind == "Gateway" && one.relation == "parent";
     let mut out: Vec<ReferencedObject> = Vec::new();
@@ -57,7 +55,7 @@ pub fn namespaces(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Refere
     out
 }
 
-/// Labels that a selector chooses, as far as it says which it wants.
+/// Labels that satisfy a selector, as far as it states them.
 fn labels(selector: Option<&Node>) -> Vec<(&str, Node)> {
     let Some(selector) = selector else { return Vec::new() };
     let entries = selector.get("matchLabels").and_then(Node::as_object).into_iter().flatten();
@@ -75,7 +73,7 @@ fn labels(selector: Option<&Node>) -> Vec<(&str, Node)> {
     named.chain(expressed).filter(|(key, _)| *key != "kubernetes.io/metadata.name").collect()
 }
 
-/// The listener that a route asks for, by its name.
+/// The listener that a route refers to, by name.
 fn listener(gateway: &ResourceKey, asked: &FieldReference<'_>) -> (Str, Node) {
     let section = asked.holder.get("sectionName").and_then(Node::as_str);
     let port = asked.holder.get("port").and_then(Node::as_i64);
@@ -90,7 +88,7 @@ fn listener(gateway: &ResourceKey, asked: &FieldReference<'_>) -> (Str, Node) {
     (name.into(), listening(gateway, name, protocol, port.unwrap_or(usual_port)))
 }
 
-/// A listener that lets all in.
+/// A listener that accepts all routes.
 fn listening(gateway: &ResourceKey, name: &str, protocol: &str, port: i64) -> Node {
     let tls = match protocol {
         "TLS" => Some(object(alloc::vec![("mode", text("Passthrough"))])),

@@ -1,49 +1,47 @@
-//! A tree without what its Secrets hold.
-//!
-//! What must not be here: text and its places.
+//! Removes secrets from an object's tree. Does not handle text and its positions; see `cover`.
 
-use super::embedded::{hidden_in_key, hidden_within, holds_text, is_all_within, may_hold_text, packs_credentials};
-use super::mark::REDACTED;
-use super::standing::{Standing, may_be_secret, standing_of_items, stray_sections};
+use super::cover::hidden_within;
+use super::embedded::{hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
+use super::message::REDACTED;
+use super::placement::{Placement, may_be_secret, placement_of_items, stray_sections};
 use super::value::{is_credential, is_packed, misplaced_keys, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
     is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
-    is_sensitive_query, is_usual, is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where,
-    sets_headers, split_key,
+    is_sensitive_query, is_usual, is_value_of_header, may_be_token, mentions_secrets, names_client, names_headers, names_location,
+    names_sensitive_header, sets_headers, split_key,
 };
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_text::{Entry, Node, NodeId, Object, Str, Value};
 
-/// What a reader keeps apart from a tree.
+/// The secrets that were removed from a tree.
 #[derive(Clone, Default)]
-pub struct KeptBack {
+pub struct TakenSecrets {
     /// Whether the object itself may be a Secret.
     pub is_secret: bool,
-    /// The values of its `data` and `stringData`, by the node where each is written.
+    /// The values of its `data` and `stringData`, by node.
     pub secrets: Vec<(NodeId, Str)>,
-    /// Credentials that stay in the tree, as the gateway needs them: no output may have them.
+    /// Credentials that stay in the tree because the gateway needs them. No output may contain them.
     pub credentials: Vec<Str>,
 }
 
-/// Whether the object may be a Secret.
-pub fn keeps_back(root: &Node) -> bool {
-    root.as_object().is_some_and(|object| may_be_secret(object, Standing::Whole))
+pub fn may_hold_secret(root: &Node) -> bool {
+    root.as_object().is_some_and(|object| may_be_secret(object, Placement::Whole))
 }
 
-/// The credentials in the tree of a file that is none of Kubernetes' objects. They stay in it.
+/// The credentials in a file that is not a Kubernetes object. They stay in the tree.
 pub fn credentials_of(root: &mut Node) -> Vec<Str> {
-    let mut kept = KeptBack::default();
+    let mut kept = TakenSecrets::default();
     look_into(root, &mut kept, Where::default());
     kept.credentials
 }
 
-/// Takes out of an object's tree what Secrets hold, wherever in it they are. What remains is the shape: keys, how many values, of what type.
-/// `known` says that it may be a Secret, for texts that say so elsewhere; `broken`, that its text could not be read in full.
-pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
-    let mut kept = KeptBack { is_secret: known || keeps_back(root), ..KeptBack::default() };
+/// Removes the content of Secrets from an object's tree, at any depth. The shape remains: keys, numbers of values, and types. `known` says that the
+/// object may be a Secret for other reasons, `broken` that its text could not be read completely.
+pub fn take_secrets(root: &mut Node, known: bool, broken: bool) -> TakenSecrets {
+    let mut kept = TakenSecrets { is_secret: known || may_hold_secret(root), ..TakenSecrets::default() };
     if kept.is_secret {
         take_out(root, &mut kept.secrets);
     } else {
@@ -53,7 +51,7 @@ pub fn keep_back(root: &mut Node, known: bool, broken: bool) -> KeptBack {
     kept
 }
 
-/// Takes out of an object of a gateway the sections of a Secret that a slip put into it.
+/// Removes a Secret's sections that a typing error put into a gateway's object.
 fn take_out_stray(root: &mut Node, credentials: &mut Vec<Str>) {
     let stray: BTreeSet<NodeId> = stray_sections(root).map(|section| section.id).collect();
     let Value::Object(object) = &mut root.value else { return };
@@ -63,24 +61,24 @@ fn take_out_stray(root: &mut Node, credentials: &mut Vec<Str>) {
     }
 }
 
-/// The texts anywhere below a node, but those that say where a credential is.
+/// All strings below a node, except those that name a credential's location.
 fn all_texts_of(node: &Node, found: &mut Vec<Str>) {
     match &node.value {
-        Value::String(text) if !says_where(text) => found.push(text.clone()),
+        Value::String(text) if !names_location(text) => found.push(text.clone()),
         Value::Array(items) => items.iter().for_each(|item| all_texts_of(item, found)),
         Value::Object(object) => object.iter().for_each(|entry| all_texts_of(&entry.value, found)),
         _ => {}
     }
 }
 
-/// The same for an object of which it is known, by something else than its `kind`, that it is no Secret.
-pub fn keep_back_within(root: &mut Node, broken: bool) -> KeptBack {
-    let mut kept = KeptBack::default();
+/// Like [`take_secrets`], for an object that is known not to be a Secret for other reasons than its `kind`.
+pub fn take_secrets_within(root: &mut Node, broken: bool) -> TakenSecrets {
+    let mut kept = TakenSecrets::default();
     look_into(root, &mut kept, Where { broken, ..Where::default() });
     kept
 }
 
-/// What may stay of `metadata`: the API server looks at it.
+/// The fields of `metadata` that stay: the API server checks them.
 const METADATA: &[&str] = &[
     "generateName",
     "uid",
@@ -96,7 +94,7 @@ const METADATA: &[&str] = &[
     "managedFields",
 ];
 
-/// Annotations that say how a controller reads the object. They stay unless they hold a text of their own, as one with objects in it.
+/// Annotations that tell a controller how to read the object. They stay unless they contain an embedded text.
 const ANNOTATIONS: &[&str] = &["projectcontour.io/", "getambassador.io/", "contour.heptio.com/", "kubernetes.io/ingress"];
 
 fn take_out(root: &mut Node, secrets: &mut Vec<(NodeId, Str)>) {
@@ -136,7 +134,7 @@ fn take_out_of_metadata(metadata: &mut Object) {
     }
 }
 
-/// Leaves out what cannot be a name, as the value that a slip put there.
+/// Removes strings that cannot be names, such as a value that a typing error put there.
 fn only_names(node: &mut Node) {
     match &mut node.value {
         Value::String(value) if !is_name(value) => *value = Str::new_static(REDACTED),
@@ -152,12 +150,12 @@ fn only_names(node: &mut Node) {
     }
 }
 
-/// Whether a text can be a name, or a placeholder such as `<name>` for one. What cannot be one may be anything.
+/// Whether a string can be a name, or a placeholder such as `<name>`.
 pub fn is_name(text: &str) -> bool {
     text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/' | b'<' | b'>'))
 }
 
-/// Keys that are none lose their names as well.
+/// Replaces keys that are not plain keys.
 fn only_plain_keys(object: &mut Object) {
     if object.iter().all(|entry| is_plain_key(&entry.key)) {
         return;
@@ -166,7 +164,7 @@ fn only_plain_keys(object: &mut Object) {
     *object = entries.map(|entry| (if is_plain_key(&entry.key) { entry.key } else { Str::new_static(REDACTED) }, entry.value)).collect();
 }
 
-/// Leaves the form alone.
+/// Empties a node and keeps its shape.
 fn erase(node: &mut Node) {
     match &mut node.value {
         Value::Null => {}
@@ -182,33 +180,33 @@ fn erase(node: &mut Node) {
     }
 }
 
-/// Where a node stands.
+/// The context of a node.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Where {
-    /// In a text that could not be read in full: a value may have lines in it that were meant as others.
+    /// The text could not be read completely: a value may contain lines that were meant elsewhere.
     broken: bool,
-    /// Below the name of headers: keys are their names.
+    /// Below a key for headers: keys are header names.
     in_headers: bool,
-    /// There, or one key deeper.
+    /// Below a key for headers, or one key deeper.
     near_headers: bool,
-    /// And these headers are sent.
+    /// These headers are sent.
     sets_headers: bool,
-    /// In a list near the name of headers: each item is a header.
+    /// In a list below a key for headers: each item is a header.
     is_header: bool,
-    /// Below a key that holds tokens: each value is one.
+    /// Below a key for tokens: each value is a token.
     in_tokens: bool,
-    /// However deep below a key that names a credential: what is called a value is one.
+    /// At any depth below a key that names a credential: a field named `value` is a credential.
     in_sensitive: bool,
-    /// Below what the value of a header is compared with.
+    /// Below the match of a header's value.
     in_match: bool,
-    /// Below a key that holds tokens and policies.
+    /// Below a key for tokens and policies.
     in_access: bool,
-    /// Below the first of two words that name a credential: `key` is the second.
+    /// Below the first of two words that name a credential; `key` is the second.
     in_qualifier: bool,
 }
 
 impl Where {
-    /// Below a key. A slip may have put the value of a credential there.
+    /// The context below a key. A typing error may have put a credential's value there.
     fn below(self, key: &str, slipped: bool, by_key: bool) -> Self {
         let in_headers = names_headers(key);
         Self {
@@ -226,8 +224,8 @@ impl Where {
     }
 }
 
-/// Secrets within an object that is none, and credentials.
-fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
+/// Handles an object that is not a Secret: removes nested Secrets and collects credentials.
+fn look_into(node: &mut Node, kept: &mut TakenSecrets, at: Where) {
     match &mut node.value {
         Value::String(value) if is_credential(value) || packs_credentials(value) => {
             let within = if holds_text(value) { hidden_within(value, at.broken) } else { Vec::new() };
@@ -245,22 +243,22 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
         }
         Value::Array(items) => {
             let values = items.windows(2).filter(|pair| last_text(&pair[0]).is_some_and(is_sensitive_flag)).filter_map(|pair| first_text(&pair[1]));
-            kept.credentials.extend(values.filter(|value| !says_where(value)).map(Str::new));
-            // A header and its value without their keys, in a list of headers.
+            kept.credentials.extend(values.filter(|value| !names_location(value)).map(Str::new));
+            // A header name and its value as list items without keys.
             let is_header = |node: &Node| node.as_str().is_some_and(is_sensitive_header);
             let beside = items.windows(2).filter(|pair| at.is_header && is_header(&pair[0])).filter_map(|pair| pair[1].as_str());
-            kept.credentials.extend(beside.filter(|value| !says_where(value)).map(Str::new));
+            kept.credentials.extend(beside.filter(|value| !names_location(value)).map(Str::new));
             let within = Where { in_headers: false, near_headers: false, is_header: at.near_headers, ..at };
-            let standing = standing_of_items(items);
+            let placement = placement_of_items(items);
             for item in items {
-                let is_secret = |object: &Object| !object.contains_key("kind") && may_be_secret(object, standing);
-                match standing == Standing::Whole && item.as_object().is_some_and(is_secret) {
+                let is_secret = |object: &Object| !object.contains_key("kind") && may_be_secret(object, placement);
+                match placement == Placement::Whole && item.as_object().is_some_and(is_secret) {
                     true => take_out_all(item, kept),
                     false => look_into(item, kept, within),
                 }
             }
         }
-        Value::Object(object) if may_be_secret(object, Standing::Part) => {
+        Value::Object(object) if may_be_secret(object, Placement::Part) => {
             take_out_all(node, kept);
         }
         Value::Object(object) => {
@@ -270,13 +268,13 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
             };
             let of_header = object.iter().any(names);
             let of_pair = object.contains_key("password");
-            // A slip may have parted a name from its value: the next key is the value.
+            // A typing error may have separated a name from its value: the next key is the value.
             let mut follows_name = false;
-            // The same, where the name has an empty text.
+            // The same if the name has an empty string.
             let mut follows_empty = false;
             let mut alone_before: Option<Str> = None;
             let of_client = object.iter().any(|entry| names_client(&entry.key));
-            // Nothing around it makes more of a usual key than there is in it.
+            // The context does not make a usual key sensitive.
             let is_plain = at == Where::default() && !of_header && !of_client && !of_pair;
             for (key, value) in object.iter_mut() {
                 if is_plain && is_usual(key) {
@@ -284,10 +282,10 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     continue;
                 }
                 kept.credentials.extend(behind_lost_anchor(key).filter(|_| at.broken).map(Str::new));
-                // Of a header that a slip took the name from, its value is the key.
+                // If a typing error removed a header's name, its value is the key.
                 let is_alone = matches!(value.value, Value::Null);
                 let is_empty = value.as_str() == Some("");
-                // Of a value whose quotation marks were doubled, `""VALUE""` in HCL.
+                // A value in doubled quotation marks, `""VALUE""` in HCL.
                 let is_between_quotes = is_empty && follows_empty && (!is_plain_key(key) || is_mixed(key));
                 let is_line = at.near_headers && is_line_of_header(key);
                 let is_value = is_alone && (at.broken && at.in_headers || of_header && !is_field_of_header(key) || is_line || follows_name)
@@ -296,13 +294,13 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                 let ends_with_flag = || value.as_array().and_then(|items| last_text(items.last()?)).is_some_and(is_sensitive_flag);
                 follows_name = is_alone && is_sensitive_key(bare_key(key)) || ends_with_flag();
                 follows_empty = is_empty && is_sensitive_key(bare_key(key));
-                // A comma may have parted the name itself.
+                // A comma may have split the name itself.
                 let is_rest = alone_before.take().is_some_and(|before| at.near_headers && is_sensitive_header(&format!("{before}{key}")));
                 alone_before = is_alone.then(|| Str::new(key));
                 if is_value || is_credential(key) {
                     kept.credentials.push(Str::new(key));
                 }
-                // A key of several words may be a line that lost its colon.
+                // A key of several words may be a line without its colon.
                 let in_key = hidden_in_key(key);
                 kept.credentials.extend(in_key.iter().map(|range| Str::new(range.slice(key))));
                 let (name, rest) = split_key(key);
@@ -325,18 +323,18 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
                     || of_pair && name == "data"
                     || value.as_str().is_some_and(|value| is_sensitive_query(name, value));
                 let misplaced = value.as_str().map(|value| misplaced_keys(bare_key(name), value)).unwrap_or_default();
-                kept.credentials.extend(misplaced.into_iter().map(Str::from).filter(|value| !says_where(value)));
+                kept.credentials.extend(misplaced.into_iter().map(Str::from).filter(|value| !names_location(value)));
                 if by_key && let Value::Array(items) = &value.value {
                     texts_of(items, &mut kept.credentials);
                 }
-                // Without a blank behind its colon a value belongs to the key.
+                // Without a space after the colon, the value is part of the key.
                 let below = value.as_object().into_iter().flatten().filter(|_| by_key).filter_map(|entry| value_in_key(&entry.key));
-                let beside = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest));
+                let beside = rest.filter(|rest| by_key && !names_location(rest) || is_credential(rest));
                 kept.credentials.extend(below.chain(beside).map(Str::new));
                 match by_key.then(|| credential_of(value)).flatten() {
                     Some(credential) => kept.credentials.push(credential),
                     None => {
-                        // A slip in the key may have put the value into an object.
+                        // A typing error in the key may have turned the value into an object.
                         let slipped = by_key && (key.ends_with(['"', '\'']) || at.in_headers && is_sensitive_header(name));
                         look_into(value, kept, at.below(key, slipped, by_key));
                     }
@@ -347,64 +345,64 @@ fn look_into(node: &mut Node, kept: &mut KeptBack, at: Where) {
     }
 }
 
-/// Takes out what a Secret within an object holds. An anchor may have put one of its values elsewhere.
-fn take_out_all(node: &mut Node, kept: &mut KeptBack) {
+/// Removes the content of a nested Secret. An anchor may have copied its values elsewhere.
+fn take_out_all(node: &mut Node, kept: &mut TakenSecrets) {
     let mut secrets = Vec::new();
     take_out(node, &mut secrets);
-    kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !says_where(value)));
+    kept.credentials.extend(secrets.into_iter().map(|(_, value)| value).filter(|value| !names_location(value)));
 }
 
-/// What stands behind an anchor that a slip made a part of a text: a Secret may have an alias for it.
+/// The text after an anchor that a typing error joined to a value: a Secret may have an alias for it.
 fn behind_lost_anchor(text: &str) -> Option<&str> {
     let (_, behind) = text.split_once('&')?;
     let (name, value) = behind.split_once(' ')?;
     (is_name(name) && !name.is_empty()).then_some(value)
 }
 
-/// Whether a word looks as base64 does that has no digit in it: a third of its letters are large. Names in CamelCase have fewer.
+/// Whether a word without digits looks like base64: a third of its letters are capitals. CamelCase names have fewer.
 fn is_mixed(word: &str) -> bool {
     let large = word.bytes().filter(u8::is_ascii_uppercase).count();
     word.len() >= 16 && large * 3 >= word.len() && large < word.len() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// What of a key below a sensitive one is its value, which a slip made a key.
+/// The value that a typing error joined to a key below a sensitive key.
 fn value_in_key(key: &str) -> Option<&str> {
     if is_packed(key) { Some(key) } else { split_key(key).1 }
 }
 
-/// The text with which a part of a command ends, also where a slip made an object of it.
+/// The last string of a command's part, even if a typing error made it an object.
 fn last_text(node: &Node) -> Option<&str> {
     node.as_str().or_else(|| node.as_object()?.iter().last()?.value.as_str())
 }
 
-/// The text with which a part of a command begins, also where a slip made a key of it.
+/// The first string of a command's part, even if a typing error made it a key.
 fn first_text(node: &Node) -> Option<&str> {
     node.as_str().or_else(|| node.as_object()?.iter().next().map(|entry| &*entry.key))
 }
 
-/// The texts of a list that are values of a sensitive key, however deep in lists.
+/// The strings of nested lists below a sensitive key.
 fn texts_of(items: &[Node], found: &mut Vec<Str>) {
     for item in items {
         match &item.value {
-            Value::String(text) if !says_where(text) => found.push(text.clone()),
+            Value::String(text) if !names_location(text) => found.push(text.clone()),
             Value::Array(items) => texts_of(items, found),
             _ => {}
         }
     }
 }
 
-/// What is hidden in a text in a tree, as annotations and ConfigMaps have them.
+/// The hidden parts of a string in a tree, as in annotations and ConfigMaps.
 fn hidden_in_text(text: &str, broken: bool) -> Vec<Str> {
-    if !broken && !may_hold_text(text) || !says_sensitive(text) {
+    if !broken && !may_hold_text(text) || !mentions_secrets(text) {
         return Vec::new();
     }
     hidden_within(text, broken).into_iter().map(|range| Str::new(range.slice(text))).collect()
 }
 
-/// The text under a sensitive key: its value, or that of its `value`.
+/// The string under a sensitive key, or under its `value`.
 fn credential_of(node: &Node) -> Option<Str> {
     let is_value = |key: &str| matches!(bare_key(key), "value" | "inline_string" | "inline_bytes");
     let inner = || node.as_object()?.iter().find(|entry| is_value(&entry.key))?.value.as_str();
     let text = node.as_str().or_else(inner)?;
-    (!says_where(text)).then(|| text.into())
+    (!names_location(text)).then(|| text.into())
 }

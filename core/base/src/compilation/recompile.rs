@@ -1,6 +1,4 @@
-//! The same input without an object: what the gateways would then do.
-//!
-//! What must not be here: what differs.
+//! Recompiles the input without one object, to see what the gateways would then do. Does not compare the results.
 
 use super::{Gateway, Ledger, Purpose, SideRef, Task};
 use crate::diagnostic::Findings;
@@ -8,19 +6,19 @@ use crate::executor::Sequential;
 use crate::resource::ObjectId;
 use alloc::vec::Vec;
 
-/// Larger inputs are not compiled again for a question.
+/// Larger inputs are not recompiled.
 const MOST_COMPILED_AGAIN: usize = 64;
 
 impl SideRef<'_> {
-    /// Whether the input is small enough to be compiled again without an object.
-    pub fn may_be_made_again(self) -> bool {
+    /// Whether the input is small enough to be recompiled without an object.
+    pub fn may_be_recompiled(self) -> bool {
         self.objects().len() <= MOST_COMPILED_AGAIN
     }
 
-    /// The gateways of the same input without an object and what its annotations hold. Nothing is assumed in its place. `None` where the input is too
-    /// large to be compiled again.
+    /// The gateways of the same input without an object and the objects in its annotations. Nothing is assumed in their place. `None` if the input
+    /// is too large.
     pub fn gateways_without(self, object: ObjectId) -> Option<Vec<Gateway>> {
-        if !self.may_be_made_again() {
+        if !self.may_be_recompiled() {
             return None;
         }
         let mut objects = self.objects().clone();

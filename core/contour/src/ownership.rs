@@ -1,16 +1,16 @@
-//! Which objects of Gateway API are this Contour's business; of the others the ledger says why not.
-//!
-//! What must not be here: what is made of them.
+//! Decides which Gateway API objects belong to this Contour, and records for the others why not. Does not process them; see `processor`.
 
 use super::cluster::{Admitted, Cluster};
 use super::kinds::Kind;
-use super::provision::CONTROLLER;
 use super::source::Source;
 use alloc::format;
 use alloc::string::String;
 use chancery_base::compilation::{Ledger, State, Why};
 use chancery_kubernetes::gateway_api::attachment;
 use chancery_kubernetes::gateway_api::owners::Owners;
+
+/// The controller whose GatewayClasses are the provisioner's.
+pub(super) const CONTROLLER: &str = "projectcontour.io/gateway-controller";
 
 /// The kinds of Gateway API, each with the word that `--disable-feature` has for it.
 const KINDS: [(Kind, &str); 8] = [
@@ -24,14 +24,14 @@ const KINDS: [(Kind, &str); 8] = [
     (Kind::ReferenceGrant, "referencegrants"),
 ];
 
-/// Those that are served at a Gateway.
+/// The kinds that are served at a Gateway.
 const ROUTES: [Kind; 4] = [Kind::HttpRoute, Kind::GrpcRoute, Kind::TlsRoute, Kind::TcpRoute];
 
 /// Why a route without a Gateway is not served.
 pub const NO_PARENT: &str = "it names no Gateway in `parentRefs`";
 
-/// Tells the ledger of everything that is somebody else's.
-pub fn tell(source: &Source<'_>, ledger: &mut Ledger) {
+/// Records every object that belongs to another controller in the ledger.
+pub fn record_foreign_objects(source: &Source<'_>, ledger: &mut Ledger) {
     let owners = owners(source.cluster, CONTROLLER);
     for (kind, feature) in KINDS {
         for object in source.cluster.all(kind) {
@@ -47,7 +47,7 @@ pub fn owners<'a>(cluster: &'a Cluster<'_>, controller: &'a str) -> Owners<'a> {
     Owners::of([Kind::GatewayClass, Kind::Gateway].into_iter().flat_map(|kind| cluster.all(kind)).map(|admitted| admitted.object), controller)
 }
 
-/// That an object is another controller's.
+/// The ledger entry of another controller's object.
 pub fn not_covered(owner: String) -> (Why, String) {
     (Why::NotCovered, format!("it is for {owner}"))
 }

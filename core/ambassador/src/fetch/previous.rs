@@ -1,4 +1,4 @@
-//! What a compile fetched, and of which objects, to compare the next one with.
+//! Stores the previous fetch and its objects for comparison.
 
 use crate::config::Config;
 use alloc::sync::Arc;
@@ -7,11 +7,11 @@ use chancery_base::compilation::Ledger;
 use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_base::resource::{Content, Object, ObjectId, Objects};
 
-/// More edits than this at a time are not looked at one by one.
+/// With more edits, everything is fetched again.
 const FEW: usize = 64;
 
-/// What was fetched, and of what.
-pub(super) struct Before {
+/// The previous results and their objects.
+pub(super) struct PreviousFetch {
     /// In the order of the text.
     pub(super) objects: Vec<(ObjectId, Arc<Content>)>,
     pub(super) config: Config,
@@ -19,13 +19,13 @@ pub(super) struct Before {
     pub(super) findings: Vec<Diagnostic>,
 }
 
-impl Before {
+impl PreviousFetch {
     pub(super) fn new(objects: &Objects, config: &Config, ledger: &Ledger, findings: &[Diagnostic]) -> Self {
         let objects = objects.all().map(|object| (object.id, object.content.clone())).collect();
         Self { objects, config: config.clone(), ledger: ledger.clone(), findings: findings.to_vec() }
     }
 
-    /// The objects that say something else than they did, with their places; `None` where there are others, or many.
+    /// The changed objects with their indexes; `None` if objects were added or removed, or many changed.
     pub(super) fn edited<'o>(&self, objects: &'o Objects) -> Option<Vec<(usize, &'o Object)>> {
         if objects.all().count() != self.objects.len() {
             return None;

@@ -1,12 +1,10 @@
-//! What is worth reporting of objects that are in order.
-//!
-//! What must not be here: anything that changes what is admitted.
+//! Finds questionable settings in valid objects. Does not change admission.
 
 use super::Version;
 use super::report::Report;
 use chancery_text::Node;
 
-/// What is worth saying of a `spec` that is in order.
+/// Reports questionable settings of a valid `spec`.
 pub(super) fn inspect(report: &mut Report<'_>, version: Version, root: &Node, spec: &Node) {
     if report.kind.name == "Mapping"
         && version == Version::V3Alpha1
