@@ -458,7 +458,7 @@ impl OutputMap {
         core::iter::once((Place::Root, &self.frame)).chain(elements)
     }
 
-    /// All places with an origin in this object for which `of` holds: first those outside shared elements, each part in the order of the document.
+    /// All places with an origin in this object that `of` accepts: first those outside shared elements, each part in the order of the document.
     #[must_use]
     pub fn made_by(&self, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<String> {
         let mut out = Vec::new();

@@ -24,7 +24,7 @@ impl NodeId {
 /// A value with its number. Two nodes are equal if their values are.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The number by which `Spans` finds its range.
+    /// `Spans` maps this number to the range.
     pub id: NodeId,
     pub value: Value,
 }
@@ -231,7 +231,7 @@ impl Object {
         Some(entry.value)
     }
 
-    /// Keeps the entries for which `keep` holds; efficient for removing many.
+    /// Keeps the entries that `keep` accepts; efficient for removing many.
     pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
         self.reindex();

@@ -333,7 +333,7 @@ impl Objects {
         self.order.is_empty()
     }
 
-    /// Keeps only the objects for which `is_kept` holds, with their numbers.
+    /// Keeps only the objects that `is_kept` accepts, with their numbers.
     ///
     /// For hosts that write a document and do not show the input: trees take more memory than the results.
     pub fn retain(&mut self, is_kept: impl Fn(&Object) -> bool) {

@@ -1,4 +1,4 @@
-//! Implements Kubernetes' rules for names and labels (`k8s.io/apimachinery/pkg/util/validation`). Does not know which rule applies to which kind.
+//! Implements Kubernetes' rules for names and labels (`k8s.io/apimachinery/pkg/util/validation`). Does not map kinds to rules.
 
 use alloc::string::String;
 use alloc::vec::Vec;

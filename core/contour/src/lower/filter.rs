@@ -57,7 +57,7 @@ const COMPRESSED: [&str; 25] = [
     "application/grpc-web-text+thrift",
 ];
 
-/// An ExtensionService in Contour's configuration, with the settings of its own object.
+/// An ExtensionService in Contour's configuration, with its own settings.
 pub(super) struct ExtensionSettings {
     pub(super) cluster: Sourced<Str>,
     /// `:authority` sent to it.

@@ -41,7 +41,7 @@ pub(super) struct Lowered {
 }
 
 struct Names {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
+    #[expect(dead_code, reason = "keeps the address unique")]
     table: Arc<Routes>,
     names: Arc<Vec<Named>>,
     round: u32,
@@ -49,7 +49,7 @@ struct Names {
 
 /// A cluster that was lowered without a finding.
 struct KnownCluster {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
+    #[expect(dead_code, reason = "keeps the address unique")]
     of: Arc<Cluster>,
     lowered: Arc<ir::Cluster>,
 }
