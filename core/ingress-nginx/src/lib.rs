@@ -24,6 +24,8 @@ mod outputs;
 mod relations;
 pub mod source;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod wanted;
 
 pub use options::Options;
