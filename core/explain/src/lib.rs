@@ -56,7 +56,7 @@ pub use headline::{ServiceNames, headline, service_name, shares, story_path};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
-pub use nginx::{NginxReport, SeenView, WayStep, nginx_sample_request, route_nginx, nginx_routes};
+pub use nginx::{NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
 pub use rejected::rejected_by_envoy;

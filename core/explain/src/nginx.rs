@@ -4,7 +4,7 @@
 
 mod routes;
 
-pub use routes::{nginx_sample_request, nginx_routes};
+pub use routes::{nginx_routes, nginx_sample_request};
 
 use crate::{OriginOf, OriginView, Positions};
 use alloc::string::{String, ToString as _};

@@ -6,8 +6,8 @@ use super::app_gateway::describe_ending;
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
-    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of,
-    nginx_routes, nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
+    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of, nginx_routes,
+    nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
 };
 use alloc::boxed::Box;
 use alloc::format;
