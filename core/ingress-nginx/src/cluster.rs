@@ -198,7 +198,8 @@ pub fn uid_of(object: &Object) -> Str {
     if let Some(uid) = object.root.at(&["metadata", "uid"]).and_then(Node::as_str).filter(|uid| !uid.is_empty()) {
         return Str::new(uid);
     }
-    let name = alloc::format!("{}/{}", object.key.namespace.as_deref().unwrap_or_default(), object.key.name);
+    let kind = if object.key.kind == "Secret" { "*v1.Secret/" } else { "" };
+    let name = alloc::format!("{kind}{}/{}", object.key.namespace.as_deref().unwrap_or_default(), object.key.name);
     let mut bytes: [u8; 16] = core::array::from_fn(|_| 0);
     bytes.iter_mut().zip(Sha1::digest(name.as_bytes())).for_each(|(slot, byte)| *slot = byte);
     bytes[6] = bytes[6] & 0x0f | 0x50;

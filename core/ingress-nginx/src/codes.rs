@@ -31,3 +31,6 @@ chancery_base::codes! {
     UNKNOWN_CONTROLLER_FLAG = "unknown-controller-flag", Warning, "The controller does not have a flag, or not with this value";
     WEBHOOK_REFUSES = "webhook-refuses", Notice, "The admission webhook would refuse the Ingress";
 }
+
+#[cfg(test)]
+mod tests;

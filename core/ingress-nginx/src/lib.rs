@@ -25,6 +25,8 @@ mod references;
 mod relations;
 pub mod source;
 mod stages;
+#[cfg(test)]
+mod tests;
 
 pub use options::Options;
 

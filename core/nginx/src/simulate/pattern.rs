@@ -1,4 +1,4 @@
-//! Regular expressions as nginx runs them (PCRE), as far as they mean the same without back-references and looking around.
+//! Regular expressions as nginx runs them (PCRE), without back-references and looking behind.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -92,20 +92,127 @@ fn translate(pattern: &str) -> String {
 
 /// Whether nginx can use an expression, as far as it can be told.
 pub fn is_valid(pattern: &str) -> bool {
-    compile(pattern, false).is_some()
+    compile(pattern, false).is_some() || Ahead::read(pattern).is_some()
 }
 
 /// Looks for an expression in a text. `Err` if the expression cannot be run.
 pub fn find(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
-    let regex = compile(pattern, ignores_case).ok_or(())?;
+    match compile(pattern, ignores_case) {
+        Some(regex) => Ok(captures(&regex, text)),
+        None => find_ahead(pattern, ignores_case, text),
+    }
+}
+
+fn captures(regex: &Regex, text: &str) -> Option<Captures> {
     let mut found = regex.create_captures();
     regex.captures(Input::new(text).anchored(Anchored::No), &mut found);
     if !found.is_match() {
-        return Ok(None);
+        return None;
     }
     let text_of = |span: regex_automata::Span| text.get(span.range()).unwrap_or_default().to_string();
     let groups: Vec<Option<String>> = found.iter().map(|span| span.map(text_of)).collect();
     let named = regex.group_info().all_names().filter_map(|(_, number, name)| Some((name?.to_string(), groups.get(number)?.clone()?)));
     let names = named.collect();
-    Ok(Some(Captures { groups, names }))
+    Some(Captures { groups, names })
+}
+
+/// An expression that looks ahead once, outside of groups: what is before it, what it looks for, and what follows.
+struct Ahead<'p> {
+    before: &'p str,
+    is_wanted: bool,
+    ahead: &'p str,
+    after: &'p str,
+}
+
+impl<'p> Ahead<'p> {
+    fn read(pattern: &'p str) -> Option<Self> {
+        let (mut depth, mut in_class, mut from, mut skip) = (0_usize, false, None, false);
+        let mut read = None;
+        for (at, byte) in pattern.bytes().enumerate() {
+            match byte {
+                _ if skip => skip = false,
+                b'\\' => skip = true,
+                b']' => in_class = false,
+                _ if in_class => {}
+                b'[' => in_class = true,
+                b'|' if depth == 0 => return None,
+                b'(' => {
+                    let rest = pattern.get(at..)?;
+                    if depth == 0 && from.is_none() && (rest.starts_with("(?!") || rest.starts_with("(?=")) {
+                        from = Some(at);
+                    }
+                    depth += 1;
+                }
+                b')' => {
+                    depth = depth.checked_sub(1)?;
+                    if let Some(from) = from.filter(|_| depth == 0 && read.is_none()) {
+                        let is_wanted = pattern.get(from..)?.starts_with("(?=");
+                        read =
+                            Some(Self { before: pattern.get(..from)?, is_wanted, ahead: pattern.get(from + 3..at)?, after: pattern.get(at + 1..)? });
+                    }
+                }
+                _ => {}
+            }
+        }
+        read
+    }
+}
+
+/// The same for an expression that looks ahead. Tries each place, the longest beginning first.
+fn find_ahead(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
+    let parts = Ahead::read(pattern).ok_or(())?;
+    let part = |text: String| compile(&text, ignores_case).ok_or(());
+    let before = part(alloc::format!("(?:{})\\z", parts.before))?;
+    let ahead = part(alloc::format!("\\A(?:{})", parts.ahead))?;
+    let after = part(alloc::format!("\\A(?:{})", parts.after))?;
+    for at in (0..=text.len()).rev() {
+        let Some((left, right)) = text.split_at_checked(at) else { continue };
+        if ahead.is_match(right) != parts.is_wanted {
+            continue;
+        }
+        let Some((mut found, rest)) = captures(&before, left).zip(captures(&after, right)) else { continue };
+        let whole = alloc::format!("{}{}", found.group(0), rest.group(0));
+        if let Some(first) = found.groups.first_mut() {
+            *first = Some(whole);
+        }
+        found.groups.extend(rest.groups.into_iter().skip(1));
+        found.names.extend(rest.names);
+        return Ok(Some(found));
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find, is_valid};
+    use alloc::string::String;
+
+    fn groups(pattern: &str, text: &str) -> Option<alloc::vec::Vec<Option<String>>> {
+        find(pattern, true, text).unwrap().map(|found| found.groups)
+    }
+
+    #[test]
+    fn groups_are_numbered() {
+        assert_eq!(groups("^/a/(.*)", "/A/b"), Some([Some("/A/b".into()), Some("b".into())].into()));
+        assert_eq!(groups("^/a/(x)?", "/a/b"), Some([Some("/a/".into()), None].into()));
+        assert_eq!(groups("^/a$", "/ab"), None);
+    }
+
+    #[test]
+    fn looking_ahead() {
+        assert_eq!(groups("^/(?!admin).*", "/admin/x"), None);
+        assert_eq!(groups("^/(?!admin)(.*)", "/public"), Some([Some("/public".into()), Some("public".into())].into()));
+        assert_eq!(groups("^/a(?=/b)", "/a/c"), None);
+        assert!(find("(a|(?!b))c", false, "c").is_err());
+        assert!(find("(?!b)a|c", false, "c").is_err());
+        assert!(find("(a)\\1", false, "aa").is_err());
+    }
+
+    #[test]
+    fn words_of_pcre() {
+        assert!(is_valid("/a\\/b"));
+        assert!(is_valid("/a{b"));
+        assert!(!is_valid("/a(b"));
+        assert!(groups("^[\\w-]+\\.html$", "a-b.html").is_some());
+    }
 }

@@ -1,0 +1,112 @@
+//! What comes of a text, for tests.
+
+use super::stages::Stages;
+use super::{Options, compile};
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{self, Ledger, OptionValue};
+use chancery_base::diagnostic::Findings;
+use chancery_base::executor::Sequential;
+use chancery_base::read::{DocumentCache, ReadOptions, read};
+use chancery_base::resource::{Inputs, Objects};
+use chancery_nginx::simulate::{Request, Response, Simulator, World};
+use chancery_text::Str;
+
+/// What comes of a text.
+pub(crate) struct Outcome {
+    compiled: Stages,
+    pub(crate) objects: Objects,
+    pub(crate) findings: Findings,
+}
+
+/// Compiles a text with these flags of the controller.
+pub(crate) fn run(text: &str, flags: &[&str]) -> Outcome {
+    let inputs = Inputs::one("input.yaml", text);
+    let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
+    let mut ledger = Ledger::new(&objects);
+    let flags = flags.iter().map(|flag| Str::new(flag)).collect();
+    let options = Options::of(&compilation::Options::default().with("controller-arg", OptionValue::List(flags)));
+    let compiled = compile(&objects, &options, &Sequential, &mut ledger, &mut findings);
+    Outcome { compiled, objects, findings }
+}
+
+impl Outcome {
+    /// The response to a request for this host and path.
+    fn get(&self, host: &str, path: &str) -> Response {
+        let request = Request { host: host.into(), path: path.into(), ..Request::default() };
+        Simulator::new(&self.compiled.nginx).answer(&World::default(), &[request]).remove(0)
+    }
+}
+
+const CLASS: &str = "\
+apiVersion: networking.k8s.io/v1
+kind: IngressClass
+metadata: {name: nginx}
+spec: {controller: k8s.io/ingress-nginx}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80, targetPort: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.7], conditions: {ready: true}}]
+ports: [{port: 8080, protocol: TCP}]
+---
+";
+
+fn ingress(annotations: &str, path: &str, kind: &str) -> String {
+    alloc::format!(
+        "{CLASS}apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: web, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  rules:
+  - host: shop.example.com
+    http: {{paths: [{{path: {path}, pathType: {kind}, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}
+"
+    )
+}
+
+#[test]
+fn a_prefix_ends_at_slashes() {
+    let of = run(&ingress("", "/a", "Prefix"), &[]);
+    let statuses: Vec<u16> = ["/a", "/a/", "/a/b", "/ab", "/A"].iter().map(|path| of.get("shop.example.com", path).status).collect();
+    assert_eq!(statuses, [200, 200, 200, 404, 404]);
+    assert_eq!(of.get("other.example.com", "/a").status, 404);
+    assert_eq!(of.get("SHOP.example.com:80", "/a").ingress.as_deref(), Some("shop/web"));
+}
+
+#[test]
+fn an_exact_path_with_a_slash_redirects_the_one_without() {
+    let of = run(&ingress("", "/a/", "Exact"), &[]);
+    let response = of.get("shop.example.com", "/a");
+    assert_eq!((response.status, response.location.as_deref()), (301, Some("http://shop.example.com/a/")));
+}
+
+#[test]
+fn a_rewrite_target_makes_paths_expressions() {
+    let of = run(&ingress("nginx.ingress.kubernetes.io/rewrite-target: /x/$1", "/a/(.*)", "ImplementationSpecific"), &[]);
+    let path = |asked: &str| of.get("shop.example.com", asked).seen.map(|seen| seen.path);
+    assert_eq!(path("/a/b"), Some("/x/b".into()));
+    assert_eq!(path("/A/b/c"), Some("/x/b/c".into()));
+    assert_eq!(path("/b"), None);
+}
+
+#[test]
+fn a_denied_annotation_leaves_a_503() {
+    let of = run(&ingress("nginx.ingress.kubernetes.io/allowlist-source-range: 10.0.0.0/33", "/", "Prefix"), &[]);
+    assert_eq!(of.get("shop.example.com", "/").status, 503);
+}
+
+#[test]
+fn a_redirect_has_no_upstream() {
+    let of = run(&ingress("nginx.ingress.kubernetes.io/permanent-redirect: 'https://example.net'", "/", "Prefix"), &[]);
+    let response = of.get("shop.example.com", "/x");
+    assert_eq!((response.status, response.location.as_deref()), (301, Some("https://example.net")));
+    assert!(response.seen.is_none());
+}
