@@ -254,8 +254,9 @@ pub(super) fn oidc(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usiz
         None => default("/oauth2/callback"),
     };
     let namespace = t.settings.namespace.clone();
-    let Some(hmac) = t.resources.secret(&namespace, HMAC.0) else { return Err(format!("HMAC secret {namespace}/{} not found", HMAC.0)) };
-    if certificates::value(hmac, HMAC.1).is_none_or(|value| value.is_empty()) {
+    // The installation of Envoy Gateway makes this Secret, so that inputs seldom have it.
+    let hmac = t.resources.secret(&namespace, HMAC.0);
+    if hmac.is_some_and(|hmac| certificates::value(hmac, HMAC.1).is_none_or(|value| value.is_empty())) {
         return Err(format!("HMAC secret not found in secret {namespace}/{}", HMAC.0));
     }
     Ok(Some(Oidc {
@@ -268,7 +269,9 @@ pub(super) fn oidc(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usiz
         spec: written.clone(),
         client_id,
         client_secret: certificates::key_of(held, "client-secret"),
-        hmac_secret: certificates::key_of(hmac, HMAC.1),
+        hmac_secret: hmac
+            .map_or_else(|| Tree::from(format!("secret:{namespace}/{}/{}", HMAC.0, HMAC.1)), |hmac| certificates::key_of(hmac, HMAC.1))
+            .or_from(written.origin),
         scopes,
         redirect_url,
         redirect_path,

@@ -59,7 +59,10 @@ impl Attached for BackendTraffic {
             let wide_limit = read(wide, parent);
             let own_limit = read(&policy.own, policy.object);
             match (wide_limit, own_limit, policy.own.get("rateLimit").is_null()) {
-                (Some(wide), Some(own), _) => traffic.rate_limit = Some(rate_limit::merged(wide, own)),
+                (Some(wide), Some(own), _) => {
+                    let replaces = policy.own.get("mergeType").is("JSONMerge");
+                    traffic.rate_limit = Some(rate_limit::merged(wide, own, replaces));
+                }
                 (Some(wide), None, true) => traffic.rate_limit = Some(wide),
                 _ => {}
             }

@@ -257,8 +257,7 @@ fn translate(t: &Translator<'_>, policy: &Admitted<'_>, spec: &Tree, xds: &mut X
     };
     if let Some(http) = xds.http.iter_mut().find(|http| http.core.name == *name) {
         http_settings(spec, http, disables_http3, &mut errors);
-        let mut tls = http.tls.clone();
-        if let Some(tls) = &mut tls
+        if let Some(tls) = &mut http.tls
             && let Err(error) = client_tls::apply(t, policy, spec, tls)
         {
             errors.push(format!("TLS: {error}"));
@@ -270,11 +269,9 @@ fn translate(t: &Translator<'_>, policy: &Admitted<'_>, spec: &Tree, xds: &mut X
             return Some(errors.join("\n"));
         }
         common(&mut http.client);
-        http.tls = tls;
     }
     if let Some(tcp) = xds.tcp.iter_mut().find(|tcp| tcp.core.name == *name) {
-        let mut tls = tcp.tls.clone();
-        if let Some(tls) = &mut tls
+        if let Some(tls) = &mut tcp.tls
             && let Err(error) = client_tls::apply(t, policy, spec, tls)
         {
             errors.push(format!("TLS: {error}"));
@@ -284,7 +281,9 @@ fn translate(t: &Translator<'_>, policy: &Admitted<'_>, spec: &Tree, xds: &mut X
             return Some(errors.join("\n"));
         }
         common(&mut tcp.client);
-        tcp.tls = tls;
+        for route in tcp.routes.iter_mut().filter(|route| route.terminate.is_some()) {
+            route.terminate.clone_from(&tcp.tls);
+        }
     }
     None
 }

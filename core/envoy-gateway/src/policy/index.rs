@@ -66,6 +66,8 @@ pub(crate) struct Index {
     routing_types: Table<Option<Str>>,
     cluster_settings: Table<bool>,
     hashing: Table<bool>,
+    /// Of ClientTrafficPolicies.
+    client_settings: Table<bool>,
 }
 
 /// Fields of a BackendTrafficPolicy that change clusters.
@@ -118,6 +120,19 @@ impl Index {
                 }
             }
         }
+        let mut listeners: Vec<&Admitted<'_>> = t.gateways.iter().map(|gateway| gateway.object).collect();
+        listeners.extend(resources.listener_sets.iter().copied());
+        for policy in &resources.client_traffic_policies {
+            let changes = policy.spec().field("http1").exists();
+            for target in target::resolve(t, policy, &listeners) {
+                let (name, section) = (target.full_name(), target.section());
+                if target.is_listener_set() {
+                    index.client_settings.put(Scope::listener_set(&name, section), changes, true);
+                } else if target.is_gateway() && section.is_some() {
+                    index.client_settings.put(Scope::gateway(&name, section), changes, true);
+                }
+            }
+        }
         index
     }
 
@@ -150,7 +165,13 @@ impl Index {
     ) -> bool {
         let place = Place { route: (kind, route, rule), gateway, listener: Some(&listener.name), set: listener.set_name.as_ref() };
         let (changes, replaces) = self.cluster_settings.find(&place);
-        changes || replaces
+        let name: &str = &listener.name;
+        let scopes = match &listener.set_name {
+            Some(set) => [Some(Scope::listener_set(set, None)), Some(Scope::listener_set(set, Some(name)))],
+            None => [Some(Scope::gateway(gateway, Some(name))), None],
+        };
+        let is_client = |scope: &Scope| self.client_settings.exact(scope).unwrap_or_default();
+        changes || replaces || scopes.iter().flatten().any(is_client)
     }
 
     /// Whether the Gateway's BackendTrafficPolicy uses consistent hashing.

@@ -189,15 +189,26 @@ fn cost(written: &Tree) -> Tree {
     Tree::object([("number", written.get("number").clone()), ("format", format.unwrap_or_default())]).with_origin(written.origin)
 }
 
-/// Lays the limits of a route's policy over those of a wider policy. Rules replace each other.
-pub(super) fn merged(wide: RateLimit, own: RateLimit) -> RateLimit {
+/// Lays the limits of a route's policy over those of a wider policy. Rules are added to those of the wider policy, or replace them.
+pub(super) fn merged(wide: RateLimit, own: RateLimit, replaces: bool) -> RateLimit {
+    let rules = |wide: Vec<RateLimitRule>, mut own: Vec<RateLimitRule>| {
+        if !replaces || own.is_empty() {
+            let others = wide.into_iter().filter(|rule| !own.iter().any(|known| known.name == rule.name)).collect::<Vec<_>>();
+            own.extend(others);
+        }
+        own
+    };
     let local = match (wide.local, own.local) {
         (Some(wide), Some(own)) => Some(LocalRateLimit {
             default: own.default,
-            rules: if own.rules.is_empty() { wide.rules } else { own.rules },
+            rules: rules(wide.rules, own.rules),
             default_x_rate_limit: if own.default_x_rate_limit.is_null() { wide.default_x_rate_limit } else { own.default_x_rate_limit },
         }),
         (wide, own) => own.or(wide),
     };
-    RateLimit { global: own.global.or(wide.global), local }
+    let global = match (wide.global, own.global) {
+        (Some(wide), Some(own)) => Some(rules(wide, own)),
+        (wide, own) => own.or(wide),
+    };
+    RateLimit { global, local }
 }

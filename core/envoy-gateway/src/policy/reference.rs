@@ -177,7 +177,7 @@ fn validate(t: &Translator<'_>, owner: &Admitted<'_>, reference: &Tree) -> Resul
     };
     let check = |found: Option<&Admitted<'_>>, what: &str| match found {
         None => Err(format!("{what} {there}/{name} not found")),
-        Some(object) if !has_port(object) => Err(format!("TCP Port {} not found on {what} {there}/{name}", port.unwrap_or_default())),
+        Some(object) if !has_port(object) => Err(format!("TCP Port {} not found on service {there}/{name}", port.unwrap_or_default())),
         Some(_) => Ok(()),
     };
     match kind {
