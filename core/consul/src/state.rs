@@ -98,7 +98,7 @@ impl State {
         let is_served = |instance: &&Arc<Instance>| instance.local || (self.agent.is_some() && instance.node.peer.is_empty());
         let mut all: Vec<Arc<Instance>> = self.here().filter(is_proxy).filter(is_served).cloned().collect();
         // Ids are unique only per node: those of the agent's own node come first.
-        all.sort_by(|a, b| b.local.cmp(&a.local));
+        all.sort_by_key(|instance| core::cmp::Reverse(instance.local));
         let mut taken: BTreeSet<Str> = BTreeSet::new();
         let id = |instance: &Instance| {
             if taken.insert(instance.id.clone()) { instance.id.clone() } else { alloc::format!("{}/{}", instance.node.name, instance.id).into() }

@@ -168,10 +168,10 @@ impl Work<'_, '_> {
     }
 
     fn answer(&self, at: usize, journey: &Journey, pointer: Option<String>) -> Answer {
-        let ending = ending_of(&journey);
+        let ending = ending_of(journey);
         let origins = pointer.as_ref().map(|pointer| self.sides[at].side.origins(pointer)).unwrap_or_default();
         Answer {
-            summary: describe_ending(&journey),
+            summary: describe_ending(journey),
             outcome: ending.outcome,
             status: ending.status,
             location: ending.location,
