@@ -18,7 +18,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[
     ("core/kubernetes", &[SHARED]),
     ("core/ambassador", &[SHARED]),
     ("core/contour", &[SHARED]),
-    ("core/consul", &[SHARED]),
+    ("core/consul", &[SHARED, &["chancery-envoy-api"]]),
     ("core/agic", &[SHARED]),
     // Its controller writes nginx.conf, which is one of its outputs.
     ("core/ingress-nginx", &[SHARED, &["chancery-nginx"]]),
