@@ -8,7 +8,6 @@ chancery_base::codes! {
     CLIENT_CERTIFICATES_DENY_HOST = "client-certificates-deny-host", Error, "the whole host answers 403, since the CA of client certificates cannot be used";
     ANNOTATION_IGNORED = "annotation-ignored", Warning, "the value of an annotation has the wrong form, and its default applies";
     ANNOTATION_WITHOUT_EFFECT = "annotation-without-effect", Warning, "annotations contradict each other, and none of them applies";
-    UNKNOWN_ANNOTATION = "unknown-annotation", Warning, "the controller does not know an annotation";
     REGEX_SPREADS = "regex-spreads", Warning, "`use-regex` or `rewrite-target` turns all paths of the host into expressions that ignore case and match beginnings";
     NGINX_REFUSES = "nginx-refuses", Error, "nginx refuses the whole configuration, and the previous one stays";
     HOST_PATH_TAKEN = "host-path-taken", Warning, "an older Ingress has the host and path, and this one is ignored";
