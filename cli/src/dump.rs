@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub fn read(args: &DumpArgs, style: &Style) -> Outcome {
     let name = if args.file.as_os_str() == "-" { input::STDIN.into() } else { args.file.display().to_string() };
     let running = Running::read(&input::text(&args.file)?).map_err(|why| format!("{name} {why}"))?;
-    hold(vec![running.held_back.clone()]);
+    hold(vec![running.redactor.clone()]);
     match args.format {
         Format::Human => print(&rendered(&running, style))?,
         Format::Json => print_json(&whole(&running))?,

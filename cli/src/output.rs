@@ -6,7 +6,7 @@
 use crate::Unusable;
 use crate::style::{plain, plain_but_colours, steers};
 use chancery_core::compilation::Compilation;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What no output may have; of every input that was read.
-static HELD_BACK: Mutex<Vec<HeldBack>> = Mutex::new(Vec::new());
+static REDACTORS: Mutex<Vec<Redactor>> = Mutex::new(Vec::new());
 
 /// Whether reports have colours. Without, a sequence that sets one comes from an input.
 static COLOURS: AtomicBool = AtomicBool::new(false);
@@ -33,24 +33,24 @@ fn harmless(text: &str) -> Cow<'_, str> {
 
 /// Leaves what is held back of this out of all that is written from now on.
 pub fn hold_back(compilation: &Compilation) {
-    hold(vec![compilation.held_back()]);
+    hold(vec![compilation.redactor()]);
 }
 
 /// The same of values that were found otherwise.
-pub fn hold(all: Vec<HeldBack>) {
-    let mut known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
-    known.extend(all.into_iter().filter(|held_back| !held_back.is_empty()));
+pub fn hold(all: Vec<Redactor>) {
+    let mut known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.extend(all.into_iter().filter(|redactor| !redactor.is_empty()));
 }
 
 /// Writes everything: a person asked for output with secrets.
 pub fn tell_all() {
-    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// A text without what is held back.
 pub fn scrub(text: &str) -> Cow<'_, str> {
-    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
-    known.iter().fold(Cow::Borrowed(text), |text, held_back| match held_back.scrub(&text) {
+    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    known.iter().fold(Cow::Borrowed(text), |text, redactor| match redactor.scrub(&text) {
         Cow::Owned(text) => Cow::Owned(text),
         Cow::Borrowed(_) => text,
     })
@@ -58,11 +58,11 @@ pub fn scrub(text: &str) -> Cow<'_, str> {
 
 /// Where a text that goes on may be cut, so that nothing that is held back lies across the cut.
 fn safe_cut(text: &str) -> usize {
-    let known = HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner);
-    let longest = known.iter().map(HeldBack::longest).max().unwrap_or(0);
+    let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let longest = known.iter().map(Redactor::longest).max().unwrap_or(0);
     let mut at = text.len().saturating_sub(longest);
     loop {
-        let cut = known.iter().fold(at, |at, held_back| held_back.cut_up_to(text, at));
+        let cut = known.iter().fold(at, |at, redactor| redactor.cut_up_to(text, at));
         if cut == at {
             return cut;
         }
@@ -71,7 +71,7 @@ fn safe_cut(text: &str) -> usize {
 }
 
 fn nothing_is_held_back() -> bool {
-    HELD_BACK.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
 /// Where output goes.

@@ -1,6 +1,4 @@
-//! Where a server listens: `HOST:PORT`, or `off`.
-//!
-//! What must not be here: servers.
+//! The address at which a server listens: `HOST:PORT`, or `off`.
 
 use crate::Failure;
 use std::net::SocketAddr;

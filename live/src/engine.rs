@@ -1,6 +1,4 @@
-//! Sources, intake and worker, running: what `watch` and `serve` have in common.
-//!
-//! What must not be here: who gets builds.
+//! Runs sources, intake and worker: the part that `watch` and `serve` have in common.
 
 use crate::Failure;
 use crate::event::Events;
@@ -15,35 +13,35 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// What runs.
+/// The running parts.
 pub struct Engine {
-    /// Where sources put what they find.
+    /// Where sources put inputs.
     pub intake: Intake,
-    /// What happens.
+    /// The timeline.
     pub events: Events,
-    /// How sources are.
+    /// The states of sources.
     pub states: States,
-    /// What is counted.
+    /// The counters.
     pub metrics: Metrics,
     sources: JoinSet<Result<(), Failure>>,
     worker: oneshot::Receiver<()>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// How it runs.
+/// The settings of an engine.
 pub struct Settings {
     /// How inputs are compiled.
     pub options: Options,
-    /// The least time between two builds.
+    /// The shortest time between two builds.
     pub spacing: Duration,
-    /// Where all that sources tell is written down.
+    /// The recording of all changes of sources, if any.
     pub recorder: Option<Recorder>,
     /// Where events go.
     pub events: Events,
 }
 
 impl Engine {
-    /// Starts. `publish` gets each build on the worker's thread; where it fails, the build is offered again.
+    /// Starts the parts. `publish` gets each build on the worker's thread; if it fails, the build is offered again.
     ///
     /// # Errors
     ///
@@ -74,17 +72,17 @@ impl Engine {
         let mut builder = Builder::new(settings.options);
         let run = move || {
             crate::worker::run(&work, &mut builder, settings.spacing, &counted, &mut publish);
-            // Large structures are not taken apart when the process ends.
+            // The process ends: freeing large structures one by one would only take time.
             std::mem::forget(builder);
             drop(died);
         };
-        // Deep inputs are compiled by functions that call themselves, within limits that the main thread's stack is made for.
+        // Recursion on deep inputs is bounded for a stack of the main thread's size.
         let thread = std::thread::Builder::new().name("worker".into()).stack_size(16 << 20).spawn(run);
         let thread = thread.map_err(|error| format!("cannot start the worker: {error}"))?;
         Ok(Self { intake, events: settings.events, states, metrics, sources: tasks, worker, thread: Some(thread) })
     }
 
-    /// Waits until something dies that should live. A source that has an end may end; `None` when all have.
+    /// Waits until a part fails. Returns `None` when all sources have come to their ends.
     pub async fn died(&mut self) -> Option<Failure> {
         loop {
             tokio::select! {
@@ -99,12 +97,12 @@ impl Engine {
         }
     }
 
-    /// Waits until everything that came is built, and ends.
+    /// Builds what is left, and stops.
     pub fn stop(&mut self) {
         self.intake.close();
         self.sources.abort_all();
         if let Some(thread) = self.thread.take() {
-            // A worker that panicked has said so itself.
+            // A worker that panicked has reported that itself.
             let _ = thread.join();
         }
     }

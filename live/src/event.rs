@@ -1,9 +1,9 @@
-//! What happens, as objects that other programs read, one a line; and the timeline of what happened.
+//! Events, as JSON objects that other programs read, one per line; and the timeline that keeps them.
 //!
-//! The form of each event is a contract. What must not be here: what is done about it.
+//! The form of each event is a contract.
 
 use crate::lock;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,27 +11,26 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::broadcast;
 
-/// How many events the timeline keeps.
+/// The most events of the timeline.
 const KEPT: usize = 2000;
 
-/// What a server answers.
+/// A server of `serve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
-    /// Envoys.
+    /// For Envoys.
     Xds,
-    /// The page, the API, metrics.
+    /// For people and programs: the page, the API, metrics.
     Diagnostics,
-    /// Snapshots for people who may see everything.
+    /// Snapshots of the inputs.
     Snapshots,
-    /// Snapshots, redacted.
+    /// Snapshots without key material.
     PublicSnapshots,
-    /// Whether we are ready.
+    /// Readiness checks.
     Ready,
 }
 
 impl Server {
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,24 +43,23 @@ impl Server {
     }
 }
 
-/// How a source is.
+/// The state of a source, or of a kind of resources in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// All that it holds is known.
+    /// Everything that it holds is known.
     Synced,
     /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
     Missing,
     /// The folder exists and holds no resources.
     Empty,
-    /// We may not read it.
+    /// Permissions are missing.
     Forbidden,
-    /// It cannot be read for now.
+    /// It cannot be read now.
     Error,
 }
 
 impl SourceState {
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -74,7 +72,7 @@ impl SourceState {
     }
 }
 
-/// Whether an Envoy is there.
+/// Whether an Envoy is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EnvoyState {
@@ -84,10 +82,10 @@ pub enum EnvoyState {
     Gone,
 }
 
-/// Where something stands.
+/// A place in an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The input.
+    /// The name of the input.
     pub file: String,
     /// Its line, from 1.
     pub line: u32,
@@ -99,14 +97,14 @@ pub struct Place {
     pub field: String,
 }
 
-/// A finding that came or went with a build.
+/// A finding that a build added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
     /// Its code.
     pub code: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Cow<'static, str>,
-    /// The sentence.
+    /// Its message.
     pub message: String,
     /// The input; empty for none.
     pub file: String,
@@ -114,43 +112,43 @@ pub struct FindingLine {
     pub line: u32,
 }
 
-/// A part of an Application Gateway that is not as it is wanted.
+/// A part of an Application Gateway that differs from the wanted configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedPart {
     /// `added`, `changed` or `removed`.
     pub change: Cow<'static, str>,
-    /// What it is.
+    /// Its kind.
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// Who owns it, in words.
+    /// Describes its owner.
     pub owner: String,
-    /// The fields that differ, in words.
+    /// Describes the fields that differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// What makes it.
+    /// The places that make it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
 }
 
-/// What happens.
+/// An event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// A server takes connections.
+    /// A server accepts connections.
     Listening {
-        /// Which.
+        /// The server.
         server: Server,
-        /// Where.
+        /// Its address.
         address: String,
     },
-    /// A source, or a kind of resources in it, is in another state.
+    /// The state of a source, or of a kind of resources in it, changed.
     Source {
         /// The kind, or the source's name.
         kind: String,
-        /// How it is.
+        /// Its state.
         state: SourceState,
-        /// More of it, for people.
+        /// Details, for people.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
         /// The source that it belongs to.
@@ -158,60 +156,60 @@ pub enum Event {
     },
     /// The inputs were compiled.
     Build {
-        /// A hash of what all gateways' Envoys are to have.
+        /// A hash of the resources of all gateways.
         version: String,
         /// How long it took.
         took_ms: u64,
-        /// How many inputs there are.
+        /// The number of inputs.
         inputs: usize,
-        /// How many resources changed, by list.
+        /// The number of resources that changed, by list.
         changed: BTreeMap<String, usize>,
-        /// How many errors were found.
+        /// The number of errors.
         errors: usize,
-        /// How many changes of inputs went into it.
+        /// The number of changes of inputs that it contains.
         changes: u64,
-        /// Names of the inputs that changed, at most 100.
+        /// Names of the inputs that were edited, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<String>,
-        /// How many findings were not there before.
+        /// The number of new findings.
         #[serde(default)]
         found_count: usize,
-        /// How many findings are there no longer.
+        /// The number of findings that are fixed.
         #[serde(default)]
         mended_count: usize,
-        /// Findings that were not there before, at most 100.
+        /// New findings, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<FindingLine>,
-        /// Findings that are there no longer, at most 100.
+        /// Findings that are fixed, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<FindingLine>,
         /// Names of the resources that changed, by list.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         resources: BTreeMap<String, Vec<String>>,
-        /// Requests that are treated otherwise than before, in words.
+        /// Describes the requests that have another result than before.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         requests: Vec<String>,
     },
-    /// An Envoy came or went.
+    /// An Envoy connected or left.
     Envoy {
         /// Its node id.
         id: String,
-        /// Whether it is there.
+        /// Whether it is connected.
         state: EnvoyState,
-        /// Its gateway, where it has one.
+        /// Its gateway, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         gateway: Option<String>,
     },
-    /// An Envoy connected that belongs to no gateway. It gets nothing.
+    /// An Envoy without a gateway connected. It gets no resources.
     UnknownNode {
         /// Its node id.
         id: String,
         /// Its `node.cluster`.
         cluster: String,
-        /// What it could be.
+        /// Says which gateways exist.
         detail: String,
     },
-    /// An Envoy accepted what it was sent.
+    /// An Envoy accepted a response.
     Accepted {
         /// Its node id.
         id: String,
@@ -219,115 +217,115 @@ pub enum Event {
         r#type: String,
         /// The version of the type's resources.
         version: String,
-        /// How long it took since it was sent.
+        /// Milliseconds since the response was sent.
         after_ms: u64,
         /// Its gateway.
         gateway: String,
     },
-    /// An Envoy rejected what it was sent, and keeps what it had.
+    /// An Envoy rejected a response, and keeps its resources.
     Rejected {
         /// Its node id.
         id: String,
         /// The URL of the type.
         r#type: String,
-        /// The resource that it names.
+        /// The resource that the message blames.
         resource: String,
-        /// What it says.
+        /// Envoy's message.
         message: String,
-        /// What made the resource.
+        /// The places that made the resource.
         places: Vec<Place>,
         /// Its gateway.
         gateway: String,
         /// The version that it was sent.
         version: String,
     },
-    /// The one Envoy that a change went to rejects it; the others keep what they have.
+    /// The Envoy that tries a change rejects it, so the others keep their resources.
     Held {
         /// The gateway.
         gateway: String,
-        /// The version that is held.
+        /// The version that is held back.
         version: String,
     },
-    /// The Envoys of a gateway lose all their listeners at once: they take no more requests.
+    /// The Envoys of a gateway lose all listeners at once, and accept no more requests.
     Emptied {
         /// The gateway.
         gateway: String,
-        /// How many listeners it had.
+        /// The number of listeners that it had.
         listeners: usize,
     },
-    /// A resource is not sent, as Envoy would refuse it.
+    /// A resource is not sent, because Envoy would reject it.
     Withheld {
         /// The URL of the type.
         r#type: String,
         /// The resource.
         resource: String,
-        /// What is wrong.
+        /// Says why.
         message: String,
-        /// What made it.
+        /// The places that made it.
         places: Vec<Place>,
         /// Its gateway.
         gateway: String,
     },
-    /// How an Application Gateway differs from what is wanted. Nothing is sent by that.
+    /// Reports how an Application Gateway differs from the wanted configuration. Nothing is sent.
     Planned {
         /// The gateway.
         gateway: String,
-        /// A hash of what is wanted.
+        /// A hash of the wanted configuration.
         version: String,
-        /// Whether it is known how the gateway is; otherwise all that is wanted is listed.
+        /// Whether the present gateway is known. Otherwise every wanted part is listed.
         compared: bool,
-        /// How many parts are added, changed, and removed.
+        /// Parts that are added.
         added: usize,
         /// Parts that are changed.
         changed: usize,
         /// Parts that are removed.
         removed: usize,
-        /// Parts that stay as they are because others own them.
+        /// Parts that stay unchanged because others own them.
         kept: usize,
         /// The parts, at most 100.
         parts: Vec<PlannedPart>,
     },
-    /// An Application Gateway is read from Azure, and no input is for it.
+    /// An Application Gateway is read from Azure, and no input configures it.
     Unplanned {
         /// The gateway.
         gateway: String,
-        /// What that means, and what an input needs.
+        /// Says what that means, and what an input needs.
         message: String,
     },
     /// An Application Gateway was changed.
     Applied {
         /// The gateway.
         gateway: String,
-        /// A hash of what it is now.
+        /// A hash of its configuration now.
         version: String,
         /// How long Azure took.
         took_ms: u64,
-        /// How many parts were added, changed or removed.
+        /// The number of parts that were added, changed or removed.
         parts: usize,
     },
     /// An Application Gateway could not be changed. It is tried again.
     ApplyFailed {
         /// The gateway.
         gateway: String,
-        /// Why.
+        /// Says why.
         message: String,
-        /// When it is tried again.
+        /// Milliseconds until the next attempt.
         retry_ms: u64,
     },
-    /// An Application Gateway is not changed until a person allows it.
+    /// An Application Gateway is not changed until the user allows it.
     ApplyHeld {
         /// The gateway.
         gateway: String,
-        /// Why, and how it is allowed.
+        /// Says why, and how to allow it.
         message: String,
     },
 }
 
 impl Event {
-    /// Takes out what no output may have. Names of objects and files stay.
-    fn scrub(&mut self, held_back: &HeldBack) {
+    /// Removes credentials. Names of objects and files stay.
+    fn scrub(&mut self, redactor: &Redactor) {
         let scrub = |text: &mut String| {
-            if let Cow::Owned(shown) = held_back.scrub(text) {
+            if let Cow::Owned(shown) = redactor.scrub(text) {
                 *text = shown;
             }
         };
@@ -351,42 +349,41 @@ impl Event {
     }
 }
 
-/// An event and when it was, in milliseconds since 1970.
+/// An event with its time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Dated {
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
-    /// When.
+    /// Milliseconds since 1970.
     pub at_ms: u64,
 }
 
-/// Where events go: to all who listen, and into the timeline.
+/// Publishes events to listeners, and keeps them in the timeline.
 #[derive(Clone, Debug)]
 pub struct Events {
     kept: Arc<Mutex<VecDeque<Dated>>>,
     out: broadcast::Sender<Dated>,
-    /// What no event may have: of the inputs as they are, and as they were one build before.
-    held_back: Arc<Mutex<[HeldBack; 2]>>,
+    /// The credentials of the present inputs, and of those one build before.
+    redactor: Arc<Mutex<[Redactor; 2]>>,
 }
 
 impl Default for Events {
     fn default() -> Self {
-        Self { kept: Arc::default(), out: broadcast::channel(1024).0, held_back: Arc::default() }
+        Self { kept: Arc::default(), out: broadcast::channel(1024).0, redactor: Arc::default() }
     }
 }
 
 impl Events {
-    /// From now on no event has these values: the key material and credentials of the inputs as they are now.
-    pub fn hold_back(&self, values: HeldBack) {
-        let mut held_back = lock(&self.held_back);
-        held_back.rotate_right(1);
-        held_back[0] = values;
+    /// Sets the key material and credentials of the present inputs, which no event may have.
+    pub fn hold_back(&self, values: Redactor) {
+        let mut redactor = lock(&self.redactor);
+        redactor.rotate_right(1);
+        redactor[0] = values;
     }
 
-    /// Tells an event, without what no output may have.
+    /// Publishes an event without credentials.
     pub fn tell(&self, mut event: Event) {
-        lock(&self.held_back).iter().for_each(|values| event.scrub(values));
+        lock(&self.redactor).iter().for_each(|values| event.scrub(values));
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis() as u64).unwrap_or_default();
         let dated = Dated { event, at_ms };
         let mut kept = lock(&self.kept);
@@ -394,30 +391,30 @@ impl Events {
             kept.pop_front();
         }
         kept.push_back(dated.clone());
-        // Nobody need be listening. Under the lock, so that all hear of events in one order.
+        // There may be no listeners. Sent under the lock, so that all listeners get events in one order.
         let _ = self.out.send(dated);
     }
 
-    /// A text without what no output may have.
+    /// Returns a text without credentials.
     #[must_use]
     pub fn scrubbed(&self, text: &str) -> String {
-        lock(&self.held_back).iter().fold(text.to_owned(), |text, values| values.scrub(&text).into_owned())
+        lock(&self.redactor).iter().fold(text.to_owned(), |text, values| values.scrub(&text).into_owned())
     }
 
-    /// All events from now on. Who is too slow loses the oldest.
+    /// Returns all events from now on. A slow listener loses the oldest.
     #[must_use]
     pub fn listen(&self) -> broadcast::Receiver<Dated> {
         self.out.subscribe()
     }
 
-    /// What the timeline has, the oldest first, and all events after that: none is missing between them, and none is in both.
+    /// Returns the timeline, the oldest event first, and all later events. No event is missing or in both.
     #[must_use]
     pub fn follow(&self) -> (Vec<Dated>, broadcast::Receiver<Dated>) {
         let kept = lock(&self.kept);
         (kept.iter().cloned().collect(), self.out.subscribe())
     }
 
-    /// What the timeline has, the oldest first.
+    /// Returns the timeline, the oldest event first.
     #[must_use]
     pub fn timeline(&self) -> Vec<Dated> {
         lock(&self.kept).iter().cloned().collect()
@@ -440,8 +437,8 @@ mod tests {
             gateway: "default/ambassador".into(),
             version: "1".into(),
         };
-        events.hold_back(HeldBack::new(["first-token-of-the-shop"]));
-        events.hold_back(HeldBack::new(["second-token-of-the-shop"]));
+        events.hold_back(Redactor::new(["first-token-of-the-shop"]));
+        events.hold_back(Redactor::new(["second-token-of-the-shop"]));
         events.tell(rejected("bad header: first-token-of-the-shop, second-token-of-the-shop"));
         let text = serde_json::to_string(&events.timeline()).expect("JSON");
         assert!(text.contains("bad header") && !text.contains("token-of-the-shop"), "{text}");

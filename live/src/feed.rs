@@ -1,8 +1,7 @@
-//! What a page needs to show the inputs as they are now: their texts, what changes of them, how sources and Envoys are, and what happens.
+//! Gives a page the texts of the inputs, their changes, the states of sources and Envoys, and events.
 //!
-//! A page compiles by itself, so it gets texts and not views of a build. It gets all texts once, then those that a build found changed. What may
-//! be secret is replaced by stand-ins of the same form before a text leaves. Large changes come in several messages, so that no message is
-//! larger than a page can take between two frames. Not here: how messages travel.
+//! A page compiles by itself, so it gets texts instead of views. It gets all texts once, and then the texts that changed. Stand-ins of the same
+//! form replace secrets before a text leaves. A large change is split into messages that a page can handle between two frames.
 
 use crate::arm::source::shown as shown_options;
 use crate::event::{Dated, Event, Events};
@@ -11,7 +10,7 @@ use crate::worker::build::Build;
 use crate::xds::clients::{Client, Clients};
 use chancery_core::compilation::Options;
 use chancery_core::explain::with_stand_ins;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -92,7 +91,7 @@ pub struct Feed {
     /// What the page has.
     known: BTreeMap<String, Arc<str>>,
     begun: bool,
-    held_back: HeldBack,
+    redactor: Redactor,
     queue: VecDeque<String>,
     /// How a server compiles, as the page knows it: sources may tell more of that.
     options: Option<Options>,
@@ -110,7 +109,7 @@ impl Feed {
             clients,
             known: BTreeMap::new(),
             begun: false,
-            held_back: HeldBack::default(),
+            redactor: Redactor::default(),
             queue: VecDeque::new(),
             options,
         };
@@ -198,12 +197,12 @@ impl Feed {
 
     fn say(&mut self, message: &Message<'_>) {
         let text = serde_json::to_string(message).unwrap_or_default();
-        self.queue.push_back(self.held_back.scrub(&text).into_owned());
+        self.queue.push_back(self.redactor.scrub(&text).into_owned());
     }
 
     /// What a build has that the page does not.
     fn take(&mut self, build: &Build) {
-        self.held_back = build.compilation.held_back();
+        self.redactor = build.compilation.redactor();
         let now = build.compilation.sides.first().map(|side| &side.options);
         if let (Some(known), Some(now)) = (&self.options, now)
             && known != now
@@ -211,7 +210,7 @@ impl Feed {
             self.options = Some(now.clone());
             self.say(&Message::Options { options: &shown_options(now) });
         }
-        for change in changes(&mut self.known, !self.begun, &build.version, inputs_of(build), &self.held_back) {
+        for change in changes(&mut self.known, !self.begun, &build.version, inputs_of(build), &self.redactor) {
             self.say(&Message::Inputs(change));
         }
         self.begun = true;
@@ -224,7 +223,7 @@ fn changes<'i>(
     begins: bool,
     version: &str,
     inputs: impl IntoIterator<Item = &'i Input>,
-    held_back: &HeldBack,
+    redactor: &Redactor,
 ) -> Vec<Change> {
     let now: BTreeMap<&str, &Input> = inputs.into_iter().map(|input| (input.name.as_str(), input)).collect();
     let gone: Vec<String> = known.keys().filter(|name| !now.contains_key(name.as_str())).cloned().collect();
@@ -241,7 +240,7 @@ fn changes<'i>(
             out.push(std::mem::replace(&mut change, Change { version: version.to_owned(), ..Change::default() }));
             size = 0;
         }
-        let text = shown(input, held_back);
+        let text = shown(input, redactor);
         size += text.text.len();
         change.put.push(text);
     }
@@ -260,14 +259,14 @@ fn inputs_of(build: &Build) -> impl DoubleEndedIterator<Item = &Input> {
 #[must_use]
 pub fn is_shown_whole(build: &Build, name: &str) -> Option<bool> {
     let input = inputs_of(build).rfind(|input| input.name == name)?;
-    Some(!shown(input, &build.compilation.held_back()).hidden)
+    Some(!shown(input, &build.compilation.redactor()).hidden)
 }
 
 /// An input as a page may see it.
-fn shown(input: &Input, held_back: &HeldBack) -> Text {
+fn shown(input: &Input, redactor: &Redactor) -> Text {
     let safe = with_stand_ins(&Inputs::from(Vec::from([input.clone()])));
     let text = safe.inputs.first().map(|safe| safe.text.as_ref()).unwrap_or_default();
-    let text = held_back.scrub(text).into_owned();
+    let text = redactor.scrub(text).into_owned();
     Text { name: input.name.to_string(), hidden: *text != *input.text, text }
 }
 
@@ -286,11 +285,11 @@ mod tests {
     #[test]
     fn only_what_changed_is_sent_again() {
         let mut known = BTreeMap::new();
-        let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]), &HeldBack::default());
+        let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]), &Redactor::default());
         assert_eq!((first.len(), first[0].begins, first[0].ends, names(&first[0])), (1, true, true, vec!["a", "b"]));
-        let second = changes(&mut known, false, "2", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &HeldBack::default());
+        let second = changes(&mut known, false, "2", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &Redactor::default());
         assert_eq!((second[0].begins, names(&second[0]), second[0].gone.as_slice()), (false, vec!["b", "c"], &["a".to_owned()][..]));
-        let third = changes(&mut known, false, "3", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &HeldBack::default());
+        let third = changes(&mut known, false, "3", &inputs(&[("b", "kind: C"), ("c", "kind: D")]), &Redactor::default());
         assert_eq!((third.len(), names(&third[0]).len(), third[0].ends), (1, 0, true), "a page learns that the build is done");
     }
 
@@ -299,7 +298,7 @@ mod tests {
         let long = format!("kind: A\nspec: {}\n", "x".repeat(LARGE));
         let all: Vec<(String, &str)> = (0..3).map(|at| (format!("file-{at}"), long.as_str())).collect();
         let all: Vec<(&str, &str)> = all.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all), &HeldBack::default());
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&all), &Redactor::default());
         let shape: Vec<_> = sent.iter().map(|change| (change.begins, change.ends, change.put.len())).collect();
         assert_eq!(shape, [(true, false, 1), (false, false, 1), (false, true, 1)]);
     }
@@ -334,13 +333,13 @@ mod tests {
     #[test]
     fn values_of_secrets_do_not_reach_a_page() {
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
-        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &HeldBack::new(["token-of-nobody"]));
+        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &Redactor::new(["token-of-nobody"]));
         let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");
         assert!(by_name("s").hidden && !by_name("s").text.contains("hunter2"), "{}", by_name("s").text);
         assert!(by_name("s").text.contains("password"), "names of keys stay");
         assert!(!by_name("m").hidden);
         let header = inputs(&[("h", "add_request_headers: {authorization: token-of-nobody}\n")]);
-        let text = shown(&header[0], &HeldBack::new(["token-of-nobody"]));
+        let text = shown(&header[0], &Redactor::new(["token-of-nobody"]));
         assert!(text.hidden && !text.text.contains("token-of-nobody"), "{}", text.text);
     }
 }

@@ -1,9 +1,8 @@
-//! Which files of a folder are read: a repository holds much that no controller reads.
+//! Finds the files of a folder that are read: a repository holds many files that no controller reads.
 //!
-//! Hidden files, and what `.gitignore` and `.ignore` name, are left alone, and so is what package managers put there. Links are followed. A Helm chart
-//! holds templates, not resources: it is found, and its files are not. Patches of a kustomization are parts of resources: they are left out too.
-//!
-//! What must not be here: what is in the files, but for the lists of a kustomization.
+//! Hidden files, files that `.gitignore` or `.ignore` name, and the folders of package managers are left out. Links are followed. A Helm chart
+//! holds templates instead of resources: it is reported, and its files are left out. Patches of a kustomization are parts of resources, and are
+//! left out, too. Reads no file except the lists of a kustomization.
 
 mod kustomization;
 

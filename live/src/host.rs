@@ -1,6 +1,4 @@
-//! Running it in a program: the runtime, the signals that end it, and where events are written.
-//!
-//! What must not be here: how an event looks.
+//! Runs `serve` and `watch` in a program: the runtime, the signals that end it, and the thread that writes events.
 
 use crate::event::{Dated, Events};
 use crate::serve::{Applying, Servers, Writing};
@@ -9,7 +7,7 @@ use crate::{Failure, engine};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Takes events one by one; false where the reader is gone.
+/// Shows an event. Returns false if the reader is gone.
 pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 
 /// Serves, until the process is stopped.
@@ -29,7 +27,7 @@ pub fn serve(
     run(&events, show, async { crate::serve::serve(settings, sources, servers, writing, applying, ended()).await })
 }
 
-/// Watches, until the process is stopped, or until the sources do.
+/// Watches until the process is stopped, or until the sources end.
 ///
 /// # Errors
 ///
@@ -39,11 +37,11 @@ pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_req
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
 
-/// Waits for an answer, where there is nothing else to do.
+/// Runs a future on a runtime of its own thread.
 ///
 /// # Errors
 ///
-/// As what is waited for, or the system gives no thread.
+/// Those of the future, or the system gives no thread.
 pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
@@ -56,7 +54,7 @@ fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Fa
     let mut told = events.listen();
     let (done, mut finished) = tokio::sync::oneshot::channel::<()>();
     let handle = runtime.handle().clone();
-    // A thread of its own: whoever reads slowly holds up nothing else.
+    // Its own thread, so that a slow reader delays nothing else.
     let writer = std::thread::spawn(move || {
         while let Some(dated) = handle.block_on(next(&mut told, &mut finished)) {
             if !show(&dated) {
@@ -66,14 +64,14 @@ fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Fa
     });
     let outcome = runtime.block_on(work);
     drop(done);
-    // A writer that panicked has said so itself.
+    // A writer that panicked has reported that itself.
     let _ = writer.join();
-    // Tasks that wait for a disk or for standard input are not waited for.
+    // Tasks may be blocked on a disk or on standard input.
     runtime.shutdown_background();
     outcome
 }
 
-/// The next event; `None` when all are delivered and no more will come.
+/// Returns the next event; `None` after the last.
 async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
     loop {
         tokio::select! {
@@ -83,7 +81,7 @@ async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::R
                 Err(RecvError::Lagged(lost)) => tracing::warn!(lost, "events are not shown: they were not read in time"),
                 Err(RecvError::Closed) => return None,
             },
-            // Polled again after it is done it would panic: this is the last time.
+            // A finished receiver panics when it is polled again, and this is the last poll.
             _ = &mut *finished => return None,
         }
     }

@@ -1,33 +1,33 @@
-//! What a cluster needs so that `chancery serve` runs in it: an account, the permissions that it needs and no others, a Deployment and a Service.
+//! Writes the manifests that run `chancery serve` in a cluster: an account, exactly the permissions that it needs, a Deployment and a Service.
 //!
-//! One text serves as a manifest and as the templates of the Helm chart: they differ in what stands where a person chooses. The permissions follow
-//! from the kinds tables and from the statuses that controllers write. What must not be here: applying it.
+//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds tables and from the statuses
+//! that controllers write. Does not apply anything.
 
 use crate::controllers::{provisioner, statuses};
 use crate::sources::kube::{WatchedKind, wanted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What a person chooses.
+/// The settings of an installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Install {
     /// The namespace in which it runs.
     pub namespace: String,
-    /// Only the kinds of this dialect are read; all unless given.
+    /// The only dialect whose kinds are read; `None` for all.
     pub dialect: Option<String>,
-    /// The one namespace that is read; all unless given.
+    /// The only namespace that is read; `None` for all.
     pub only_namespace: Option<String>,
     /// The image.
     pub image: String,
-    /// How many run.
+    /// The number of replicas.
     pub replicas: u32,
-    /// Statuses are written.
+    /// Whether statuses are written.
     pub write_status: bool,
-    /// What Gateways need is created, as Contour's provisioner does.
+    /// Whether the objects of Gateways are created, as Contour's provisioner does.
     pub write_objects: bool,
-    /// The Secret with `tls.crt`, `tls.key` and `ca.crt`: what the xDS server shows, and who signs Envoys.
+    /// The Secret with the xDS server's certificate (`tls.crt`, `tls.key`) and the CA of Envoys (`ca.crt`).
     pub tls_secret: String,
-    /// The Application Gateway that is read, and perhaps changed.
+    /// The Application Gateway, if any.
     pub azure: Option<OnAzure>,
 }
 
@@ -36,9 +36,9 @@ pub struct Install {
 pub struct OnAzure {
     /// Its id.
     pub gateway: String,
-    /// It is changed as the inputs want it.
+    /// Whether it is changed.
     pub apply: bool,
-    /// The application or identity by which Azure knows the account, for workload identity.
+    /// The application or identity of the account in Azure, for workload identity.
     pub client: Option<String>,
 }
 
@@ -71,11 +71,11 @@ const CRDS: [(&str, &str); 6] = [
     ("projectcontour.io", "projectcontour/contour, examples/contour/01-crds.yaml"),
 ];
 
-/// The Lease by which one of several replicas writes.
+/// The Lease that elects the replica that writes.
 pub const LEASE: &str = "chancery";
 
 impl Install {
-    /// The manifests, as `kubectl apply -f` takes them.
+    /// Returns the manifests for `kubectl apply -f`.
     #[must_use]
     pub fn manifests(&self) -> String {
         let namespace = format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {}\n", self.namespace);
@@ -87,7 +87,7 @@ impl Install {
         parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
     }
 
-    /// The templates of the Helm chart, each with its file.
+    /// Returns the templates of the Helm chart, each with its file name.
     #[must_use]
     pub fn templates() -> Vec<(&'static str, String)> {
         let value = |name: &str| format!("{{{{ .Values.{name} }}}}");
@@ -151,7 +151,7 @@ impl Install {
         format!("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: chancery\n  namespace: {}\n{client}", self.namespace)
     }
 
-    /// What it reads.
+    /// The permissions to read.
     fn reading(&self) -> String {
         let mut rules = String::new();
         for (group, plurals) in self.kinds() {
@@ -161,12 +161,12 @@ impl Install {
         self.role("chancery-reads", &rules)
     }
 
-    /// Whether one of several replicas has to be the one that writes.
+    /// Whether replicas must elect one that writes.
     fn writes(&self) -> bool {
         self.write_status || self.write_objects || self.azure.as_ref().is_some_and(|azure| azure.apply)
     }
 
-    /// What it writes of statuses.
+    /// The permissions to write statuses.
     fn writing(&self) -> Option<String> {
         // Contour's provisioner writes the status of each Gateway that it creates objects for.
         if !self.write_status && !self.write_objects {
@@ -189,7 +189,7 @@ impl Install {
         Some(self.role("chancery-writes", &rules))
     }
 
-    /// The Lease by which one of several writes.
+    /// The permissions for the Lease.
     fn leading(&self) -> String {
         let namespace = &self.namespace;
         let lease = format!(
@@ -199,7 +199,7 @@ impl Install {
         Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease)
     }
 
-    /// What it creates for Gateways. Whoever creates a role must have the permissions in it, so these are there too.
+    /// The permissions to create the objects of Gateways, and those of the roles among them: only who has a permission may grant it.
     fn provisioning(&self) -> String {
         let mut rules = String::new();
         let mut by_group: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -216,7 +216,7 @@ impl Install {
         self.role("chancery-provisions", &rules)
     }
 
-    /// A role with its binding: of one namespace, or of the cluster.
+    /// A role of one namespace or of the cluster, with its binding.
     fn role(&self, name: &str, rules: &str) -> String {
         let (kind, place) = match &self.only_namespace {
             Some(namespace) => ("Role", format!("  namespace: {namespace}\n")),
@@ -231,7 +231,7 @@ impl Install {
         )
     }
 
-    /// The plurals of the kinds that are read, by group.
+    /// Returns the plurals of the kinds that are read, by group.
     fn kinds(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let is_readable = |kind: &WatchedKind| self.only_namespace.is_none() || !CLUSTER_SCOPED.contains(&&*kind.name());
@@ -335,7 +335,7 @@ fn rule(out: &mut String, group: &str, plurals: &[&str], verbs: &str) {
     let _ = writeln!(out, "  - apiGroups: [\"{group}\"]\n    resources: [\"{}\"]\n    verbs: [{verbs}]", plurals.join("\", \""));
 }
 
-/// The plural of a kind, as CRDs and Kubernetes itself form it: what has the form of a plural is one.
+/// Returns the plural of a kind, as CRDs and Kubernetes form it. A kind that looks like a plural is one.
 fn plural(kind: &str) -> String {
     if kind.ends_with('s') && !kind.ends_with("ss") {
         return kind.to_ascii_lowercase();
@@ -347,7 +347,7 @@ fn plural(kind: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The files that people apply are what is generated here.
+    /// The committed files are up to date.
     #[test]
     fn the_files_are_as_they_are_made() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging");

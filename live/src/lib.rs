@@ -1,4 +1,4 @@
-//! A folder or a cluster as one more source of Chancery's inputs, and real Envoys as one more reader of its answers.
+//! Follows folders and clusters as sources of Chancery's inputs, and serves real Envoys.
 //!
 //! ```text
 //! sources --changes--> intake --drained--> worker --Build--> snapshots --xDS--> Envoys
@@ -26,8 +26,8 @@
 //! | [`install`] | what a cluster needs so that it runs there |
 //! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | all of it put together |
 //!
-//! Here: everything that waits, listens or connects. What must not be here: what a configuration means. Each source gives texts, and the
-//! core compiles them as it does those of a file.
+//! Everything that waits, listens or connects is here. Nothing here interprets a configuration: each source gives texts, and the core compiles them
+//! like the texts of files.
 
 pub mod address;
 pub mod arm;

@@ -1,7 +1,7 @@
-//! What goes to standard error while a program runs for long: one line for each thing that somebody may have to look after.
+//! Logs to standard error: one line for each problem that may need attention.
 //!
-//! What happens to inputs and Envoys are [events](crate::event); a log is about the program itself. Every line passes through what no event may
-//! have, so that credentials of the inputs stay out. What must not be here: what is logged.
+//! [Events](crate::event) describe inputs and Envoys; the log describes the program itself. Every line passes the filter of events, so that
+//! credentials of the inputs stay out.
 
 use crate::Failure;
 use crate::event::Events;
@@ -101,7 +101,7 @@ impl<W: Write> Write for Line<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chancery_core::redact::HeldBack;
+    use chancery_core::redact::Redactor;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_line_is_an_object_without_credentials() {
         let events = Events::default();
-        events.hold_back(HeldBack::new(["token-of-the-\"shop\""]));
+        events.hold_back(Redactor::new(["token-of-the-\"shop\""]));
         let text = written(&events, || tracing::warn!(object = "Host a", "the server says token-of-the-\"shop\""));
         let line: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
         assert_eq!((&line["level"], &line["object"]), (&"WARN".into(), &"Host a".into()));

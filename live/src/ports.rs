@@ -1,7 +1,7 @@
-//! Ports that we listen on: taken before anything else begins, and moved where a served listener claims one.
+//! Opens the ports of the servers first, and moves a server if a served listener has its port.
 //!
-//! An Envoy on this machine cannot bind a port that we have. So before it is sent such a listener, our server goes to a free port, and says so. Envoys
-//! reach the xDS server by its address, so that one stays. What must not be here: what is answered on a port.
+//! An Envoy on this machine cannot bind a port that is in use. So the server moves to a free port before Envoy gets the listener, and logs that.
+//! The xDS server stays, because Envoys know its address.
 
 use crate::Failure;
 use crate::event::{Event, Events, Server};
@@ -18,15 +18,15 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-/// Where a server goes: no controller or Envoy that we follow uses these ports.
+/// The ports that servers move to: no controller or Envoy that we follow uses these.
 const RANGE: std::ops::RangeInclusive<u16> = 8100..=8442;
-/// How long a server may take to leave its port.
+/// How long a server may take to free its port.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Another listener for a server, and whom to tell that the old one is closed.
+/// A server's new listener, and the channel that reports that the old one is closed.
 type Move = (std::net::TcpListener, ack::Sender<()>);
 
-/// A port that a server has.
+/// The port of a server.
 #[derive(Debug)]
 pub struct Port {
     listener: TcpListener,
@@ -34,35 +34,35 @@ pub struct Port {
 }
 
 impl Port {
-    /// One that stays.
+    /// A port that never moves.
     #[must_use]
     pub fn fixed(listener: TcpListener) -> Self {
         Self { listener, moves: mpsc::channel(1).1 }
     }
 
-    /// Only this machine reaches it.
+    /// Whether only this machine reaches it.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.listener.local_addr().is_ok_and(|address| address.ip().is_loopback())
     }
 
-    /// The listener alone, of a server that stays.
+    /// Returns the listener of a server that never moves.
     #[must_use]
     pub fn into_listener(self) -> TcpListener {
         self.listener
     }
 
-    /// The next connection, here or where the server goes meanwhile.
+    /// Accepts the next connection, on this port or on the one that the server moves to.
     ///
     /// # Errors
     ///
-    /// There are too many open files, or the connection ended while it began: others may still come.
+    /// Too many files are open, or the connection ended at once. Later connections may succeed.
     pub async fn accept(&mut self) -> std::io::Result<TcpStream> {
         loop {
             tokio::select! {
                 Some((listener, moved)) = self.moves.recv() => {
                     self.listener = TcpListener::from_std(listener)?;
-                    // Nobody waits for longer than its patience.
+                    // The sender may have stopped waiting.
                     let _ = moved.send(());
                 }
                 accepted = self.listener.accept() => return accepted.map(|(stream, _)| stream),
@@ -71,7 +71,7 @@ impl Port {
     }
 }
 
-/// A server that may move.
+/// A server that can move.
 #[derive(Debug)]
 struct Mobile {
     server: Server,
@@ -79,17 +79,17 @@ struct Mobile {
     moves: mpsc::Sender<Move>,
 }
 
-/// The servers that may move, and what was claimed before.
+/// The servers that can move, and the listeners that were checked.
 #[derive(Debug, Default)]
 pub struct Ports {
     mobile: Vec<Mobile>,
     xds: Option<SocketAddr>,
     events: Events,
-    /// The listeners of each gateway that were looked at last.
+    /// The last listeners of each gateway that were checked.
     seen: BTreeMap<Arc<str>, Arc<Resources>>,
 }
 
-/// A listener that is served, or that an Envoy is started with.
+/// The address of a listener that is served, or that is in a controller's bootstrap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Claim {
     port: u16,
@@ -97,11 +97,11 @@ struct Claim {
     what: String,
 }
 
-/// Takes all ports before anything else begins, and reports where.
+/// Opens all ports, and reports their addresses.
 ///
 /// # Errors
 ///
-/// A port is taken, or could be reached by others without a token.
+/// A port is in use, or other machines could reach it without a token.
 pub async fn bind(servers: &Servers, events: &Events) -> Result<(BTreeMap<&'static str, Port>, Ports), Failure> {
     let all = [
         (Server::Xds, &servers.xds, "--xds"),
@@ -132,7 +132,7 @@ pub async fn bind(servers: &Servers, events: &Events) -> Result<(BTreeMap<&'stat
 }
 
 impl Ports {
-    /// Leaves the ports that listeners of a build claim. It returns when they are free.
+    /// Moves servers away from the ports of a build's listeners. Returns when these ports are free.
     pub fn make_room(&mut self, build: &Build) {
         let now: BTreeMap<Arc<str>, Arc<Resources>> = build
             .gateways
@@ -157,7 +157,7 @@ impl Ports {
         }
     }
 
-    /// Takes a server to a free port.
+    /// Moves a server to a free port.
     fn leave(&mut self, at: usize, claim: &Claim, claims: &BTreeSet<Claim>) {
         let Some(mobile) = self.mobile.get_mut(at) else { return };
         let (name, old) = (mobile.server.name(), mobile.address);
@@ -180,7 +180,7 @@ impl Ports {
     }
 }
 
-/// A port that is free and that no listener claims: one of ours, or any.
+/// Opens a free port that no listener claims: one of [`RANGE`], or any.
 fn free(ip: IpAddr, claims: &BTreeSet<Claim>) -> Option<std::net::TcpListener> {
     let mut unclaimed = RANGE.chain([0]).filter(|port| !claims.iter().any(|claim| claim.port == *port));
     unclaimed.find_map(|port| std::net::TcpListener::bind((ip, port)).ok())
@@ -192,14 +192,14 @@ impl Claim {
     }
 }
 
-/// The addresses of the listeners of a build: those that are served, and those with which a controller starts its Envoys.
+/// Returns the addresses of a build's listeners: those that are served, and those of a controller's bootstrap.
 fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSet<Claim> {
     let mut out = BTreeSet::new();
     for (gateway, listeners) in served {
         for (name, resource) in &listeners.by_name {
             let Some(socket) = Listens::decode(&*resource.value).ok().and_then(|of| of.address?.socket) else { continue };
             let what = format!("the listener {name} of the gateway {gateway}");
-            // A name is resolved where Envoy runs.
+            // Envoy resolves names, so they are not known here.
             if let (Ok(address), Ok(port), false) = (socket.address.parse(), u16::try_from(socket.port), socket.protocol == UDP) {
                 out.insert(Claim { port, address, what });
             }
@@ -218,7 +218,7 @@ fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSe
 
 const UDP: i32 = 1;
 
-/// Of Envoy's `Listener`, the address alone.
+/// The address of Envoy's `Listener`.
 #[derive(Clone, PartialEq, Message)]
 struct Listens {
     #[prost(message, optional, tag = "2")]

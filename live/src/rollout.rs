@@ -1,10 +1,8 @@
-//! A change goes to one Envoy of a gateway first: what it rejects is held from the others.
+//! Gives a change to one Envoy of a gateway first, and holds it back from the others if that Envoy rejects it.
 //!
-//! Of each gateway there is a snapshot that is known to be good, and perhaps a newer one that one Envoy is trying. It becomes everybody's when that
-//! Envoy has taken all of it, when it goes away, or when it says nothing for too long; when it rejects any of it, the others keep
-//! what they have until the next change. Endpoints do not wait: they are no configuration. The caller passes the time in.
-//!
-//! What must not be here: who is connected by what.
+//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one goes to all Envoys when that
+//! Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any part, the others keep the good one until the next
+//! change. Endpoints go to all Envoys at once. The caller passes the time in.
 
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::v3::Service;
@@ -12,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the one Envoy may take.
+/// How long the Envoy that tries a change may take.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A snapshot that one Envoy is trying.
@@ -21,7 +19,7 @@ struct Trial {
     snapshot: Arc<Snapshot>,
     node: String,
     since: Instant,
-    /// Streams of the node that have all of it.
+    /// Streams of the node that have accepted all of it.
     settled: BTreeSet<u64>,
     rejected: bool,
 }
@@ -33,31 +31,31 @@ pub struct Rollout {
     trial: Option<Trial>,
 }
 
-/// What became of a trial.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// No change.
     None,
-    /// Everybody gets it now.
+    /// All Envoys get it now.
     Released,
-    /// The others keep what they have.
+    /// The others keep the good snapshot.
     Held,
 }
 
 impl Rollout {
-    /// With this snapshot, for everybody.
+    /// Gives this snapshot to all Envoys.
     #[must_use]
     pub fn new(snapshot: Arc<Snapshot>) -> Self {
         Self { stable: snapshot, trial: None }
     }
 
-    /// The newest snapshot is this, and where there are several proxies, one of them tries a change first. Tells whether anyone is to have another one.
+    /// Offers a new snapshot. `tries` is the node that tries it first. Returns whether any node gets another snapshot.
     pub fn offer(&mut self, snapshot: Arc<Snapshot>, tries: Option<&str>, now: Instant) -> bool {
         let is_left = |trial: &Trial| !trial.rejected && tries != Some(&*trial.node);
-        // What is tried has nobody who tries it any more: everyone gets it.
+        // No node is left to try it, so all nodes get it.
         let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
         if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
-            // What is tried, or held, is still the newest.
+            // The snapshot that is tried, or held back, is still the newest.
             return released;
         }
         let endpoints = Service::Endpoints.type_url();
@@ -71,38 +69,38 @@ impl Rollout {
         true
     }
 
-    /// The newest snapshot, whoever has it.
+    /// Returns the newest snapshot.
     #[must_use]
     pub fn newest(&self) -> &Arc<Snapshot> {
         self.trial.as_ref().map_or(&self.stable, |trial| &trial.snapshot)
     }
 
-    /// What a node is to have.
+    /// Returns the snapshot of a node.
     #[must_use]
     pub fn of(&self, node: &str) -> &Arc<Snapshot> {
         self.trial.as_ref().filter(|trial| trial.node == node).map_or(&self.stable, |trial| &trial.snapshot)
     }
 
-    /// The snapshot that is tried, where this node tries one, and until when.
+    /// Returns until when this node must answer, if it tries a snapshot.
     #[must_use]
     pub fn deadline(&self, node: &str) -> Option<Instant> {
         self.trial.as_ref().filter(|trial| trial.node == node && !trial.rejected).map(|trial| trial.since + PATIENCE)
     }
 
-    /// A stream of a node has accepted everything that it asks for of a snapshot. `streams` is the number of streams of the node.
+    /// Notes that a stream has accepted everything that it requests from a snapshot. `streams` is the number of streams of the node.
     pub fn settled(&mut self, node: &str, stream: u64, of: &Arc<Snapshot>, streams: usize) -> Change {
         let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
         trial.settled.insert(stream);
         if trial.rejected || trial.settled.len() < streams { Change::None } else { self.release() }
     }
 
-    /// A node has rejected a part of a snapshot.
+    /// Notes that a node has rejected a part of a snapshot.
     pub fn rejected(&mut self, node: &str, of: &Arc<Snapshot>) -> Change {
         let Some(trial) = self.trial.as_mut().filter(|trial| trial.node == node && Arc::ptr_eq(&trial.snapshot, of)) else { return Change::None };
         if std::mem::replace(&mut trial.rejected, true) { Change::None } else { Change::Held }
     }
 
-    /// The time of a node may be over.
+    /// Ends the trial of a node, if its time is over.
     pub fn give_up(&mut self, node: &str, now: Instant) -> Change {
         let is_over = |trial: &Trial| trial.node == node && !trial.rejected && now.saturating_duration_since(trial.since) >= PATIENCE;
         if self.trial.as_ref().is_some_and(is_over) { self.release() } else { Change::None }

@@ -1,7 +1,4 @@
-//! `chancery serve`: inputs from sources, resources to Envoys, answers to people.
-//!
-//! What must not be here: parts; they are put together here, and ended together: where one of them dies, the process ends instead of serving
-//! half.
+//! Runs `chancery serve`: starts its parts, and ends them together. If one part fails, the process ends instead of serving half.
 
 use crate::Failure;
 use crate::address::Address;
@@ -12,7 +9,7 @@ use crate::controllers::lease::{self, Holder, Leading};
 use crate::controllers::writer::Writer;
 use crate::engine::{Engine, Settings};
 use crate::event::{Event, Events, FindingLine, Server};
-use crate::http::{self, Door};
+use crate::http::{self, HttpServer};
 use crate::ports::{self, Ports};
 use crate::proxies::Proxies;
 use crate::proxies::file::ProxyFile;
@@ -31,45 +28,45 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// Where servers listen, and how.
+/// The servers' settings.
 #[derive(Clone, Debug)]
 pub struct Servers {
-    /// Envoys.
+    /// The address for Envoys.
     pub xds: Address,
-    /// The page, the API, metrics.
+    /// The address of the page, the API and metrics.
     pub diagnostics: Address,
-    /// Snapshots.
+    /// The address for snapshots of the inputs.
     pub snapshots: Address,
-    /// Snapshots, redacted.
+    /// The address for snapshots without key material.
     pub public_snapshots: Address,
-    /// Whether we are ready.
+    /// The address for readiness checks.
     pub ready: Address,
     /// Certificates of the xDS server.
     pub tls: Option<Files>,
-    /// Snapshots have key material; public ones never do.
+    /// Whether snapshots have key material. Public ones never do.
     pub with_secrets: bool,
-    /// The token that whoever asks from another machine must bring.
+    /// The token that requests from other machines need.
     pub token: Option<String>,
-    /// A file of proxies and of what certificates may ask for.
+    /// The file of proxies, and of what certificates give access to.
     pub proxies: Option<std::path::PathBuf>,
-    /// A change goes to one Envoy of a gateway first.
+    /// Whether one Envoy per gateway receives each change first.
     pub canary: bool,
-    /// How long Envoys keep what they got where they hear nothing more of us; for ever where there is none.
+    /// How long Envoys keep resources without a heartbeat of this server; `None`: for ever.
     pub ttl: Option<Duration>,
-    /// The playground, where this program holds it: the page of people then.
+    /// The playground, if this program has it. It replaces the plain page.
     pub page: Option<http::playground::Files>,
 }
 
-/// What is written into a cluster.
+/// How a cluster is written.
 #[derive(Clone, Debug)]
 pub struct Writing {
-    /// Which cluster.
+    /// The cluster.
     pub cluster: crate::sources::kube::Settings,
-    /// What other controllers write is written all the same.
+    /// Whether statuses that other controllers write are overwritten.
     pub take_over: bool,
-    /// The lease that the one of several replicas holds that writes; none where there is one only.
+    /// The Lease of the replica that writes; `None` for a single replica.
     pub lease: Option<String>,
-    /// Which replica this is.
+    /// The name of this replica.
     pub replica: String,
     /// What is written.
     pub writes: crate::controllers::run::Writes,
@@ -78,35 +75,35 @@ pub struct Writing {
 /// An Application Gateway that is changed in Azure.
 #[derive(Clone, Debug)]
 pub struct Applying {
-    /// Which, and who reads and changes it.
+    /// The gateway, and the client that reads and changes it.
     pub reader: Arc<Reader>,
-    /// What a person allows.
+    /// What the user allows.
     pub allowed: Allowed,
-    /// The lease that the one of several replicas holds that changes it; none where there is one only.
+    /// The Lease of the replica that changes it; `None` for a single replica.
     pub lease: Option<Leasing>,
 }
 
-/// A lease by which one of several replicas writes.
+/// The Lease that elects the replica that writes.
 #[derive(Clone, Debug)]
 pub struct Leasing {
-    /// The cluster that has it.
+    /// The cluster of the Lease.
     pub cluster: crate::sources::kube::Settings,
     /// Its name.
     pub name: String,
-    /// Which replica this is.
+    /// The name of this replica.
     pub replica: String,
 }
 
 /// How long streams may take to end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What a build changes, told as an event.
+/// Reports the changes of each build as events.
 #[derive(Default)]
 pub struct Reporter {
     findings: Option<BTreeSet<crate::event::FindingLine>>,
-    /// What was wanted of an Application Gateway, and how it was.
+    /// The wanted and the present state of an Application Gateway at the last report.
     planned: Option<(Fingerprint, Fingerprint)>,
-    /// The gateway of which it was reported that no input is for it.
+    /// The gateway that was reported to have no input.
     unplanned: Option<String>,
 }
 
@@ -116,7 +113,7 @@ const MOST_NAMES: usize = 100;
 const MOST_FINDINGS: usize = 100;
 
 impl Reporter {
-    /// How an Application Gateway differs from what a build wants, where that is not what was reported last.
+    /// Returns how an Application Gateway differs from a build, unless that was reported last.
     pub fn planned(&mut self, build: &Build) -> Option<Event> {
         if self.unplanned != build.unplanned {
             self.unplanned.clone_from(&build.unplanned);
@@ -145,7 +142,6 @@ impl Reporter {
         })
     }
 
-    /// The event of a build.
     pub fn event(&mut self, build: &Build) -> Event {
         let findings = build.findings();
         let before = self.findings.replace(findings.clone());
@@ -172,11 +168,11 @@ impl Reporter {
     }
 }
 
-/// Serves until `end`, or until a part of it dies.
+/// Serves until `end`, or until a part fails.
 ///
 /// # Errors
 ///
-/// An address is taken, a certificate cannot be read, or a part has died.
+/// An address is in use, a certificate cannot be read, or a part has failed.
 pub async fn serve(
     settings: Settings,
     sources: Vec<Box<dyn Source>>,
@@ -198,7 +194,7 @@ pub async fn serve(
     let tls = servers.tls.clone().map(Tls::new).transpose()?.map(Arc::new);
     let options = settings.options.clone();
     let (written, applied) = (builds.clone(), builds.clone());
-    let (mut doors, ports) = ports::bind(servers, &events).await?;
+    let (mut listeners, ports) = ports::bind(servers, &events).await?;
     let certificates = tls.clone();
     let publish = publisher(proxies.clone(), latest, events.clone(), ports);
     let tokens = crate::sources::tokens(&sources);
@@ -218,13 +214,13 @@ pub async fn serve(
         stop: stopping.clone(),
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
-    if let Some(port) = doors.remove(Server::Xds.name()) {
+    if let Some(port) = listeners.remove(Server::Xds.name()) {
         let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, tokens, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });
     }
-    for door in [Door::Diagnostics, Door::Snapshots, Door::PublicSnapshots, Door::Ready] {
-        if let Some(port) = doors.remove(door.server().name()) {
-            parts.spawn(http::serve(port, door, shared.clone()));
+    for server in [HttpServer::Diagnostics, HttpServer::Snapshots, HttpServer::PublicSnapshots, HttpServer::Ready] {
+        if let Some(port) = listeners.remove(server.server().name()) {
+            parts.spawn(http::serve(port, server, shared.clone()));
         }
     }
     if let Some(tls) = certificates {
@@ -247,14 +243,14 @@ pub async fn serve(
     if let Some(Applying { reader, allowed, .. }) = applying {
         parts.spawn(apply::run(applied, reader.clone(), engine.intake.clone(), engine.events.clone(), *allowed, leading.clone()));
     }
-    // The lease is given back when no part of this process writes any more.
+    // The Lease is released when no part of this process writes any more.
     drop(leading);
     tokio::pin!(end);
     let mut finite = false;
     let outcome = loop {
         tokio::select! {
             () = &mut end => break Ok(()),
-            // Of sources that have an end, what they told is served on.
+            // After a source that has an end, its texts are still served.
             failure = engine.died(), if !finite => match failure {
                 Some(failure) => break Err(failure),
                 None => finite = true,
@@ -266,14 +262,14 @@ pub async fn serve(
             }),
         }
     };
-    // Nobody need listen any more.
+    // Every part may have ended already.
     let _ = stop.send(true);
     engine.stop();
     let _ = tokio::time::timeout(GRACE, async { while parts.join_next().await.is_some() {} }).await;
     outcome
 }
 
-/// A part that has no end of its own ends when the process is to end.
+/// Ends a part that never ends by itself when the process stops.
 async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     tokio::select! {
         ended = part => ended,
@@ -282,7 +278,7 @@ async fn until(mut stop: watch::Receiver<bool>, part: impl Future<Output = Resul
     }
 }
 
-/// Writes statuses, for as long as the process lives.
+/// Writes into a cluster as long as the process runs.
 async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, clients: Clients, leading: Option<Leading>) -> Result<(), Failure> {
     let (client, _) = crate::sources::kube::connect(&writing.cluster).await?;
     let writer = Writer::new(client, writing.take_over);
@@ -293,13 +289,13 @@ async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, cl
     }
 }
 
-/// The lease by which one of several replicas writes, where that is asked for.
+/// Returns the Lease that elects the replica that writes, if there is one.
 fn lease_of(writing: Option<&Writing>, applying: Option<&Applying>) -> Option<Leasing> {
     let of_writing = writing.and_then(|of| Some(Leasing { cluster: of.cluster.clone(), name: of.lease.clone()?, replica: of.replica.clone() }));
     of_writing.or_else(|| applying.and_then(|of| of.lease.clone()))
 }
 
-/// Has a lease renewed as long as somebody wants to know who holds it.
+/// Renews a Lease as long as a part of the process uses it.
 async fn lead(lease: &Leasing, parts: &mut JoinSet<Result<(), Failure>>) -> Result<Leading, Failure> {
     let (client, namespace) = crate::sources::kube::connect(&lease.cluster).await?;
     let (leading, kept) = lease::keep(Holder::new(client, &namespace, &lease.name, &lease.replica));
@@ -310,14 +306,14 @@ async fn lead(lease: &Leasing, parts: &mut JoinSet<Result<(), Failure>>) -> Resu
     Ok(leading)
 }
 
-/// Which replica this process is: in a pod, by its name.
+/// Returns the name of this replica: in a pod, that of the pod.
 #[must_use]
 pub fn identity() -> String {
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "chancery".into());
     format!("{host}-{}", std::process::id())
 }
 
-/// Logs where a controller stands otherwise to its own configuration than one build before.
+/// Logs whether a controller's own configuration takes effect, if that changed.
 fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
     for side in &build.compilation.sides {
         let Some(life) = &side.answers.life else { continue };
@@ -339,14 +335,14 @@ fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
     }
 }
 
-/// How many listeners the Envoys of each gateway are to have.
+/// Counts the listeners of each gateway.
 fn listeners(build: &Build) -> BTreeMap<Arc<str>, usize> {
     let url = Service::Listeners.type_url();
     let count = |snapshot: &Snapshot| snapshot.get(&url).map_or(0, |listeners| listeners.by_name.len());
     build.gateways.iter().map(|gateway| (gateway.id.clone(), count(&gateway.snapshot))).collect()
 }
 
-/// Hands builds on: first to Envoys, then to all others.
+/// Returns the function that publishes builds: first to Envoys, then to all others.
 pub(crate) fn publisher(
     proxies: Proxies,
     latest: watch::Sender<Option<Arc<Build>>>,
@@ -361,13 +357,13 @@ pub(crate) fn publisher(
         log_serving(build, &mut serving);
         let has = listeners(build);
         let before = std::mem::replace(&mut had, has);
-        events.hold_back(build.compilation.held_back());
+        events.hold_back(build.compilation.redactor());
         ports.make_room(build);
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
         events.tell(reporter.event(build));
         for (gateway, listeners) in before.into_iter().filter(|(_, listeners)| *listeners > 0) {
-            // Of a gateway that is gone, Envoys keep what they have.
+            // If a gateway is gone, its Envoys keep their configuration.
             if had.get(&gateway) == Some(&0) {
                 tracing::error!(gateway = &*gateway, listeners, "the Envoys of a gateway lose all their listeners");
                 events.tell(Event::Emptied { gateway: gateway.to_string(), listeners });
@@ -376,7 +372,7 @@ pub(crate) fn publisher(
         reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         let mut now = BTreeSet::new();
         for event in build.gateways.iter().flat_map(withheld_events) {
-            // What was reported once is reported again only when it comes back.
+            // A withheld resource is reported again only if it was sent meanwhile.
             let text = serde_json::to_string(&event).unwrap_or_default();
             if !told.contains(&text) {
                 events.tell(event);

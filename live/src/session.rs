@@ -1,7 +1,7 @@
-//! Sources that a person looks at: opened and closed while the program runs, with an xDS server that is switched on and off.
+//! Follows sources while a user looks at them, with an xDS server that can be switched on and off.
 //!
-//! `serve` is a process that lives and dies with its parts; a session is one of many in a program that goes on. Where a source can never be read,
-//! the session stays and says so. Not here: windows, and how messages travel.
+//! A process of `serve` ends with its parts; a session is one of many in a program. If a source can never be read, the session stays and reports
+//! that.
 
 use crate::Failure;
 use crate::address::Address;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-/// Sources that are followed. Dropped, it ends.
+/// Follows sources until it is dropped.
 pub struct Session {
     events: Events,
     states: States,
@@ -36,11 +36,11 @@ pub struct Session {
     options: Options,
     tokens: Tokens,
     xds: Option<Serving>,
-    /// Dropped, the engine is stopped.
+    /// Stops the engine when it is dropped.
     _alive: oneshot::Sender<()>,
 }
 
-/// An xDS server that runs.
+/// A running xDS server.
 struct Serving {
     address: SocketAddr,
     stop: watch::Sender<bool>,
@@ -77,25 +77,25 @@ impl Session {
         Ok(session)
     }
 
-    /// What a page gets to know of it.
+    /// Returns the feed for a page.
     #[must_use]
     pub fn feed(&self) -> Feed {
         Feed::new(self.builds.clone(), &self.events, self.states.clone(), self.clients.clone(), None)
     }
 
-    /// The last build.
+    /// Returns the last build.
     #[must_use]
     pub fn build(&self) -> Option<Arc<Build>> {
         self.builds.borrow().clone()
     }
 
-    /// The builds, as they come; `None` before the first.
+    /// Returns the builds, now and later; `None` before the first.
     #[must_use]
     pub fn builds(&self) -> watch::Receiver<Option<Arc<Build>>> {
         self.builds.clone()
     }
 
-    /// What an Envoy is compared with; `None` before the first build.
+    /// Returns what an Envoy is compared with; `None` before the first build.
     #[must_use]
     pub fn drift_source(&self) -> Option<DriftSource> {
         let latest = self.proxies.subscribe().borrow().clone()?;
@@ -103,7 +103,7 @@ impl Session {
         Some(DriftSource { build: self.build()?, options: self.options.clone(), served })
     }
 
-    /// Takes a text in place of the one that a source gives, until there is `None`.
+    /// Replaces the text of an input by a draft, until `None`.
     pub fn draft(&self, name: &str, text: Option<&str>) {
         self.intake.draft(name, text);
     }
@@ -112,7 +112,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// It is served already, the address is not of this machine alone, or it is taken.
+    /// A server runs already, the address is not a loopback address, or it is in use.
     pub async fn serve_xds(&mut self, port: u16) -> Result<SocketAddr, Failure> {
         if let Some(serving) = &self.xds {
             return Err(format!("Envoys are served on {} already: stop that first", serving.address).into());
@@ -128,26 +128,26 @@ impl Session {
             tokens: self.tokens.clone(),
             ttl: None,
         };
-        // It ends because it was asked to.
+        // The session ended it.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
         self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
         self.xds = Some(Serving { address, stop, task });
         Ok(address)
     }
 
-    /// Where Envoys are served.
+    /// Returns the address of the xDS server.
     #[must_use]
     pub fn xds(&self) -> Option<SocketAddr> {
         self.xds.as_ref().map(|serving| serving.address)
     }
 
-    /// Serves no Envoys any more. They keep what they have.
+    /// Stops the xDS server. Envoys keep their configuration.
     pub async fn stop_xds(&mut self) {
         if let Some(mut serving) = self.xds.take() {
-            // Streams end in order, if they do so at once; what does not is ended with the task.
+            // Streams may end by themselves at once. Aborting the task ends the others.
             let _ = serving.stop.send(true);
             serving.task.abort();
-            // It has ended when it says that it was: the port is free then.
+            // The port is free when the task has ended.
             let _ = (&mut serving.task).await;
         }
     }
@@ -155,13 +155,13 @@ impl Session {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // Streams end in order; what does not end is ended with the task.
+        // Streams may end by themselves. Aborting the task ends the others.
         let _ = self.stop.send(true);
         self.task.abort();
     }
 }
 
-/// Keeps the engine while somebody looks, and says so if it dies. What it built stays.
+/// Keeps the engine running while the session exists, and reports its failure. The last build stays.
 async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) {
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
@@ -169,11 +169,11 @@ async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) 
             if let Some(failure) = failure {
                 engine.states.note(&engine.events, &name, &name, SourceState::Error, Some(failure.0));
             }
-            // An error means what a value would: nobody looks any more.
+            // An error means that the session was dropped.
             let _ = ended.await;
         }
         _ = &mut ended => {}
     }
-    // It waits for a build that is under way. One that panics has said so itself.
+    // Stopping waits for a running build. A worker that panicked has reported that itself.
     let _ = tokio::task::spawn_blocking(move || engine.stop()).await;
 }

@@ -1,6 +1,4 @@
-//! The threads that native programs lend to the core.
-//!
-//! What must not be here: what is computed.
+//! Lends the threads of a native program to the core.
 
 use chancery_core::executor::{Executor, Job};
 

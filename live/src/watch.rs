@@ -1,6 +1,4 @@
-//! `chancery watch`: what each change of the inputs does, without servers.
-//!
-//! What must not be here: how it is shown.
+//! Runs `chancery watch`: reports the effect of each change of the inputs, without servers.
 
 use crate::Failure;
 use crate::engine::{Engine, Settings};
@@ -14,14 +12,14 @@ use chancery_core::compilation::GatewayRef;
 use chancery_core::envoy_config::EnvoyConfig;
 use std::sync::Arc;
 
-/// The most changes of requests that one build tells.
+/// The most changes of requests that one build reports.
 const MOST: usize = 12;
 
-/// Watches until `end`, or until all sources have ended. `with_requests`: each build tells which requests are treated otherwise than before.
+/// Watches until `end`, or until all sources have ended. With `with_requests`, each build reports the requests whose result changed.
 ///
 /// # Errors
 ///
-/// A source can never be read, or a part has died.
+/// A source can never be read, or a part has failed.
 pub async fn watch(
     settings: Settings,
     sources: Vec<Box<dyn Source>>,
@@ -37,7 +35,7 @@ pub async fn watch(
             *requests = changed_requests(before, build);
         }
         before = Some(build.clone());
-        events.hold_back(build.compilation.held_back());
+        events.hold_back(build.compilation.redactor());
         events.tell(event);
         reporter.planned(build).into_iter().for_each(|event| events.tell(event));
         Ok(())
@@ -48,7 +46,7 @@ pub async fn watch(
         () = &mut end => Ok(()),
         failure = engine.died() => failure.map_or(Ok(()), Err),
     };
-    // What came last is still to be built.
+    // The last changes are built first.
     let waited = std::time::Instant::now();
     while engine.intake.is_pending() && waited.elapsed() < std::time::Duration::from_secs(60) && outcome.is_ok() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -57,7 +55,7 @@ pub async fn watch(
     outcome
 }
 
-/// Which requests are treated otherwise, in words, where any resource has changed.
+/// Describes the requests whose result changed.
 fn changed_requests(before: &Build, after: &Build) -> Vec<String> {
     let mut out = Vec::new();
     for gateway in after.gateways.iter().filter(|gateway| !gateway.changed.is_empty()) {
@@ -86,7 +84,7 @@ fn compare(old: GatewayRef<'_>, new: GatewayRef<'_>, out: &mut Vec<String>) {
     words(&requests(&old, &new, &RequestOptions::default()), out);
 }
 
-/// The first changes in words.
+/// Describes the first changes.
 fn words(found: &Requests, out: &mut Vec<String>) {
     let all = found.changes.len();
     out.extend(found.changes.iter().take(MOST).map(|change| {

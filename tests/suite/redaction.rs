@@ -11,7 +11,7 @@ use chancery_core::explain::{
     Snapshot, View, Viewed, completions, dump_config, dump_with_origins, explain_line, findings, graph, hover, ledger, picture, routes, share,
     with_stand_ins,
 };
-use chancery_core::redact::Veil;
+use chancery_core::redact::RedactionMap;
 use chancery_core::resource::SourceId;
 use chancery_core::text::{LineIndex, TextRange, to_json};
 use chancery_tests::leaks::{self, Leak};
@@ -185,8 +185,8 @@ fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)>
     }
     lookups(text, &work, &mut outputs);
     // What the gateway needs is in what it gets: hosts leave it out of what they say.
-    let held_back = compilation.held_back();
-    outputs.into_iter().map(|(what, output)| (what, held_back.scrub(&output).into_owned())).collect()
+    let redactor = compilation.redactor();
+    outputs.into_iter().map(|(what, output)| (what, redactor.scrub(&output).into_owned())).collect()
 }
 
 /// What an editor is told at every line.
@@ -248,7 +248,7 @@ fn values_of_a_misspelt_secret_are_in_no_output() {
 #[test]
 fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
     for leak in leaks::all() {
-        let stand_in = Veil::new(&leak.text).with_stand_ins(&leak.text);
+        let stand_in = RedactionMap::new(&leak.text).with_stand_ins(&leak.text);
         assert_eq!(stand_in.len(), leak.text.len(), "{}", leak.name);
         let told = |text: &str| {
             let work = Work::of(text);

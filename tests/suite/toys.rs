@@ -29,7 +29,7 @@ static TOY: Dialect = Dialect {
     listing: Vec::new,
     of_others: &[],
     reads: |key| key.group == "doors.example.com" && key.kind == "Door",
-    wanted: |_, _| Vec::new(),
+    references: |_, _| Vec::new(),
     options: &[OptionSpec {
         name: "door-prefix",
         kind: OptionKind::Text { placeholder: "PATH", default: "/" },
@@ -37,7 +37,7 @@ static TOY: Dialect = Dialect {
         common: true,
     }],
     defaults: &[],
-    hints: Hints { why_idle: |_| "no door leads there", why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: |_| "no door leads there", why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[],
     outputs: &[Output { name: "doors", doc: "How many doors each gateway has", document: doors, traced: None }],
     checks: &[narrow],

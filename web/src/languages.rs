@@ -26,7 +26,7 @@ pub fn is_detected(inputs: &Inputs, name: Option<&str>) -> bool {
     name.is_none_or(|name| detected(inputs).contains(&name))
 }
 
-/// The dialect that the work asks for. If nobody chose it, it applies only if the inputs use it or use no dialect at all.
+/// The dialect that the work asks for. If the user did not choose it, it applies only if the inputs use it or use no dialect at all.
 pub fn requested(inputs: &Inputs, work: &Work) -> Option<&'static str> {
     let named = work.dialect.as_deref().and_then(|named| names().find(|name| *name == named));
     named.filter(|named| {

@@ -1,9 +1,7 @@
-//! The playground: Chancery in a browser, with nothing behind it.
+//! The playground: Chancery in a browser, without a server.
 //!
-//! The *worker* holds the core and does all the work; the *page* shows what it is told and never computes. They speak
-//! through [`protocol`], in JSON.
-//!
-//! What must not be here: anything about gateways; that is `chancery_core`.
+//! The *worker* contains the core and does all the work. The *page* shows its answers and computes nothing. They communicate through
+//! [`protocol`], in JSON.
 
 #[cfg(target_arch = "wasm32")]
 pub mod fault;

@@ -270,7 +270,7 @@ pub struct Finding {
 
 impl Finding {
     /// The message to show first: in plain words if available.
-    pub fn said(&self) -> &str {
+    pub fn shown_message(&self) -> &str {
         self.plain.as_ref().unwrap_or(&self.message)
     }
 }
@@ -382,7 +382,7 @@ pub struct SelectionDetails {
     /// A short name of the selection.
     pub title: String,
     /// Facts about the selection, one sentence each.
-    pub told: Vec<String>,
+    pub facts: Vec<String>,
     /// The lines that produced it.
     pub spans: Vec<Span>,
     /// The resources of these lines.

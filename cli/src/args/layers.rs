@@ -124,7 +124,7 @@ mod tests {
         assert!(args.write_status && args.live.kube);
         assert!(!serve(&["chancery", "serve", "."]).expect("arguments").write_status, "nothing is left of the file");
         for (text, why) in [
-            ("spacin = 1\n", "`spacin` is no option"),
+            ("spacin = 1\n", "`spacin` is not an option"),
             ("spacing = [1]\n", "must be a text"),
             ("kube = 3\n", "must be true or false"),
             ("{", "is not TOML"),

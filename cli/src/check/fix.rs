@@ -10,7 +10,7 @@ use crate::output::{message, print, reason};
 use crate::style::{Style, count, plain};
 use chancery_core::diagnostic::{Severity, codes};
 use chancery_core::explain::{EditView, Finding, FixView};
-use chancery_core::redact::Veil;
+use chancery_core::redact::RedactionMap;
 use chancery_core::resource::Input;
 use chancery_core::text::TextRange;
 use similar::{ChangeTag, TextDiff};
@@ -161,7 +161,7 @@ fn with_fixes(given: &LoadedInput, fixes: &[&FixView]) -> LoadedInput {
 
 /// A text without key material, line by line the same.
 fn masked(text: &str) -> String {
-    Veil::new(text).masked(text, TextRange::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX)))
+    RedactionMap::new(text).masked(text, TextRange::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX)))
 }
 
 /// The change of a file, as `patch` takes it.

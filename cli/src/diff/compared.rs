@@ -184,7 +184,7 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
     let misfits = running.flat_map(|of| of.misfits.iter().cloned()).collect();
     let mut out = Differences { unread: unread(&[before, after]), misfits, ..Differences::default() };
     if let (Loaded::Running(before), Loaded::Running(after)) = (before, after) {
-        out.credentials_differ = before.held_back != after.held_back;
+        out.credentials_differ = before.redactor != after.redactor;
     }
     if let (Loaded::Compiled(before), Loaded::Compiled(after)) = (before, after) {
         out.settings = settings(before, after);

@@ -199,7 +199,7 @@ pub fn existing(text: &str) -> Option<AppGateway> {
 /// What a running Envoy tells.
 pub fn running(name: &str, text: &str) -> Result<Loaded, Unusable> {
     let read = Running::read(text).map_err(|why| format!("{name} {why}"))?;
-    hold(vec![read.held_back.clone()]);
+    hold(vec![read.redactor.clone()]);
     if read.config.is_empty() {
         return Err(format!("{name} has no listener, route or cluster, so that everything would look removed").into());
     }

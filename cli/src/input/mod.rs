@@ -21,7 +21,7 @@ use chancery_core::diagnostic::{Code, Diagnostic, Policy, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, Span, not_utf8, share};
-use chancery_core::read::says_nothing;
+use chancery_core::read::contains_no_resource;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
 use chancery_live::threads::Threads;
@@ -49,7 +49,7 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_
         return given(paths, deployment)?.compile_by(compiler);
     }
     let given = read_all(paths, deployment)?;
-    if says_nothing(&given.inputs) {
+    if contains_no_resource(&given.inputs) {
         message("there is no resource in the input; this is what the controller makes of none");
     }
     given.compile_by(compiler)
@@ -130,7 +130,7 @@ impl LoadedInput {
             return Ok(None);
         }
         let running = Running::read(&one.text).map_err(|why| format!("{} {why}", one.name))?;
-        hold(vec![running.held_back.clone()]);
+        hold(vec![running.redactor.clone()]);
         Ok(Some(running))
     }
 
@@ -284,7 +284,7 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, 
 /// The same, with why the input is not taken where it has no resources: for outputs that a program reads, which are whole all the same.
 pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(LoadedInput, Option<Unusable>), Unusable> {
     let given = read_all(paths, deployment)?;
-    let is_empty = !deployment.allow_empty && says_nothing(&given.inputs);
+    let is_empty = !deployment.allow_empty && contains_no_resource(&given.inputs);
     let names: Vec<&str> = given.inputs.inputs.iter().map(|input| input.name.as_str()).collect();
     let why = is_empty.then(|| Unusable(nothing_in(&names)));
     Ok((given, why))

@@ -130,3 +130,20 @@ pub fn text(server: &str, path: &str) -> Result<String, Unusable> {
     }
     Ok(body.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sync_state_follows_last_answer() {
+        let state = |of: Value| sync_state(&of).0;
+        assert_eq!(state(json!({"sent": "2", "accepted": "2"})), "SYNCED");
+        assert_eq!(state(json!({"sent": "2", "accepted": "1"})), "STALE");
+        assert_eq!(state(json!({"sent": "2"})), "STALE");
+        assert_eq!(state(json!({"sent": ""})), "NOT SENT");
+        assert_eq!(sync_state(&json!({"sent": "2", "accepted": "1", "rejected": {"message": "bad"}})), ("REJECTED", "bad"));
+        assert_eq!([59, 60, 7200, 200_000].map(age), ["59s", "1m", "2h", "2d"]);
+    }
+}

@@ -82,7 +82,7 @@ fn joined(page: &str, target: &str) -> String {
 
 #[test]
 fn every_link_of_the_book_has_a_target() {
-    let codes = ["core/base/src/diagnostic/pages", "core/consul/src/pages", "core/agic/src/pages"];
+    let codes = ["core/base/src/diagnostic/pages", "core/consul/src/pages", "core/agic/src/pages", "core/ingress-nginx/src/pages"];
     let codes = codes.iter().flat_map(|folder| fs::read_dir(root().join(folder)).expect("pages of codes").flatten());
     let mut known: BTreeSet<String> = codes.map(|entry| format!("codes/{}", entry.file_name().to_string_lossy())).collect();
     known.insert("codes/index.md".into());

@@ -171,7 +171,7 @@ fn a_named_pipe_in_a_folder_is_passed_over() {
     let made = std::process::Command::new("mkfifo").arg(folder.0.path().join("a/b.yaml")).status().expect("mkfifo");
     assert!(made.success());
     let run = folder.run(&["check", "a"]);
-    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/b.yaml is passed over: it is no regular file\n"));
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/b.yaml is passed over: it is not a regular file\n"));
 }
 
 #[test]

@@ -39,10 +39,16 @@ impl Drop for Served {
 
 /// Serves a folder; gives its events as they come.
 fn start(folder: &Folder, name: &str) -> (Served, Events) {
+    start_with(folder, name, &[])
+}
+
+fn start_with(folder: &Folder, name: &str, more: &[&str]) -> (Served, Events) {
     let off = ["--snapshots", "off", "--public-snapshots", "off", "--ready", "off", "--format", "json"];
     let child = Command::new(env!("CARGO_BIN_EXE_chancery"))
         .args(["serve", name, "--spacing", "0s", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0"])
         .args(off)
+        .args(more)
+        .env("XDG_STATE_HOME", folder.0.path().join("state"))
         .current_dir(folder.0.path())
         .stdout(Stdio::piped())
         .spawn();
@@ -120,10 +126,52 @@ fn a_file_that_breaks_takes_nothing_away_and_is_told_until_it_is_mended() {
     assert_eq!((&build["errors"], build["mended"].as_array().map(Vec::len)), (&0.into(), Some(2)), "{build}");
     events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
     assert!(get(&server, "/readyz").ends_with("\r\n\r\nready\n"));
-    // Who removes a file means it, and is told what comes of it.
+    // An empty folder may be an accident.
     std::fs::remove_file(&file).expect("a file");
+    let empty = events.next("the folder is empty", |event| event["event"] == "source" && event["state"] == "error");
+    let detail = empty["detail"].as_str().expect("a detail");
+    assert!(detail.starts_with("it has no files any more; its last content is served until "), "{detail}");
+    assert!(get(&server, "/api/v1/resources").contains("gateway/a.yaml"), "it is still served");
+}
+
+#[test]
+fn allowed_empty_folder_takes_effect() {
+    let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
+    let (_served, mut events) = start_with(&folder, "gateway", &["--allow-empty", "--state-dir", "off"]);
+    address(&mut events);
+    std::fs::remove_file(folder.0.path().join("gateway/a.yaml")).expect("a file");
     let emptied = events.next("Envoys lose all", |event| event["event"] == "emptied");
     assert_eq!((&emptied["gateway"], &emptied["listeners"]), (&"default/default".into(), &1.into()));
+    assert!(!folder.0.path().join("state").exists(), "no state is kept");
+}
+
+#[test]
+fn missing_folder_is_not_ready() {
+    let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
+    let (_served, mut events) = start(&folder, "gwTYPO");
+    let listening = events.next("it listens", |event| event["server"] == "diagnostics");
+    events.next("it is missing", |event| event["event"] == "source" && event["state"] == "missing");
+    let ready = get(listening["address"].as_str().expect("an address"), "/readyz");
+    let why = "gwTYPO is not synced: no such file or directory; nothing is served until it can be read\n";
+    assert!(ready.starts_with("HTTP/1.1 503") && ready.ends_with(why), "{ready}");
+}
+
+#[test]
+fn restart_with_broken_file_serves_last_good_version() {
+    let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
+    let file = folder.0.path().join("gateway/a.yaml");
+    let (served, mut events) = start(&folder, "gateway");
+    address(&mut events);
+    events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
+    drop(served);
+    std::fs::write(&file, GATEWAY.replace("kind: Mapping", "\tkind: Mapping")).expect("a file");
+    let (_served, mut events) = start(&folder, "gateway");
+    let server = address(&mut events);
+    let ready = get(&server, "/readyz");
+    assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("ready\ndegraded: gateway: gateway/a.yaml cannot be read: "), "{ready}");
+    assert!(ready.contains("its last readable version, read at "), "{ready}");
+    let route = get(&server, "/api/v1/routes");
+    assert!(route.contains("/m/"), "its routes are served: {route}");
 }
 
 #[test]

@@ -1,6 +1,4 @@
-//! The ledger: what became of each object.
-//!
-//! What must not be here: deciding it.
+//! Writes the ledger: what happened to each object. Makes no decisions; see `controller`.
 
 use super::cluster::AdmittedObject;
 use super::controller::Processed;
@@ -15,16 +13,16 @@ use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// The names of what was made of each object in the compile before.
+/// The names of the parts made from each object in the previous compile.
 #[derive(Default)]
 pub struct Memory {
-    /// Holds the addresses of the names.
+    /// Keeps the addresses of the names valid.
     #[expect(dead_code, reason = "holds the addresses of names")]
     gateway: Option<Arc<Gateway>>,
     made: Vec<Made>,
 }
 
-/// What was made of an object: the addresses of the names as parts have them, and each name once, in order.
+/// The parts made from an object: the addresses of their names, and each name once, in order.
 #[derive(Default)]
 struct Made {
     addresses: Vec<usize>,
@@ -32,7 +30,7 @@ struct Made {
 }
 
 impl Made {
-    /// What has these names: as it was made before, where it was made of the same.
+    /// Returns the names; an unchanged list is reused.
     fn of(found: &[&Str], before: Option<&mut Made>) -> Self {
         let addresses = || found.iter().map(|name| core::ptr::from_ref::<Str>(name).addr());
         if let Some(before) = before.filter(|before| before.addresses.iter().copied().eq(addresses())) {
@@ -45,7 +43,7 @@ impl Made {
     }
 }
 
-/// Writes down what became of each object that the API server took.
+/// Records what happened to each object that the API server accepted.
 pub fn write(source: &Source<'_>, processed: &Processed, memory: &mut Memory, ledger: &mut Ledger) {
     let Memory { made: mut before, .. } = core::mem::take(memory);
     let found = made(processed, ledger.slots());
@@ -69,7 +67,7 @@ pub fn write(source: &Source<'_>, processed: &Processed, memory: &mut Memory, le
     *memory = Memory { gateway: processed.gateway.clone(), made };
 }
 
-/// Names of what was made, by the slot of the object that each part comes from.
+/// Returns the names of parts, by the slot of the object that each part comes from.
 fn made(processed: &Processed, slots: usize) -> Vec<Vec<&Str>> {
     let mut made = alloc::vec![Vec::new(); slots];
     let properties = processed.gateway.as_ref().and_then(|gateway| gateway.properties.as_ref());
@@ -87,7 +85,7 @@ fn made(processed: &Processed, slots: usize) -> Vec<Vec<&Str>> {
     made
 }
 
-/// Objects that Ingresses use.
+/// Returns the objects that Ingresses use.
 fn used(source: &Source<'_>, processed: &Processed) -> HashSet<ObjectId> {
     let cluster = source.cluster;
     let mut used = HashSet::new();
@@ -131,7 +129,7 @@ fn idle(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, counted: boo
         true if !counted && !pipeline::is_enqueued_ingress(source, held) => {
             (Why::OtherController, Str::new_static("it does not have the class of this controller"))
         }
-        true => (Why::NothingInIt, Str::new_static("nothing was made of it")),
-        false => (Why::NeverReferenced, Str::new_static("no Ingress that counts uses it")),
+        true => (Why::NothingInIt, Str::new_static("no part of the gateway was made from it")),
+        false => (Why::NeverReferenced, Str::new_static("no effective Ingress uses it")),
     }
 }

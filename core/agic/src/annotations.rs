@@ -1,6 +1,6 @@
-//! The annotations of Ingresses that the controller reads: one table with type, default and what each does; and how each type is read.
+//! The annotations of Ingresses that the controller reads, in one table with type, default and effect; and the reading of each type.
 //!
-//! AGIC `pkg/annotations/ingress_annotations.go`. What must not be here: what is made of them.
+//! AGIC `pkg/annotations/ingress_annotations.go`.
 
 use super::fault::{self, Fault};
 use alloc::string::ToString;
@@ -14,28 +14,24 @@ use chancery_text::{Node, Str};
 /// How the value of an annotation is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As it is.
+    /// Unchanged.
     Text,
-    /// As a truth value, by any of Go's words for it.
+    /// As a truth value in any of Go's notations.
     Flag,
-    /// As a whole number, cut to 32 bits.
+    /// As a whole number, truncated to 32 bits.
     Number,
-    /// As several values by comma.
+    /// As several values, separated by commas.
     List,
     /// As `http` or `https`.
     Protocol,
 }
 
-/// An annotation.
 #[derive(Debug)]
 pub struct Annotation {
-    /// Its name.
     pub name: &'static str,
-    /// How its value is read.
     pub form: Form,
-    /// What holds without it, for people.
+    /// The behaviour without it, for readers.
     pub default: &'static str,
-    /// What it does.
     pub doc: &'static str,
 }
 
@@ -48,10 +44,10 @@ macro_rules! annotations {
             doc: $doc,
         };)*
 
-        /// All of them, in the order of names.
+        /// All annotations, sorted by name.
         pub static ALL: &[&Annotation] = &[$(&$constant),*];
 
-        /// All of them, as editors and `chancery kinds` show them.
+        /// All annotations, as editors and `chancery kinds` show them.
         pub const KNOWN: KnownAnnotations = KnownAnnotations {
             prefixes: &[PREFIX],
             names: &[$($name),*],
@@ -67,7 +63,7 @@ macro_rules! annotations {
 }
 
 impl Form {
-    /// What sort of value that is, in a few words.
+    /// Describes the type of the value briefly.
     const fn takes(self) -> &'static str {
         match self {
             Form::Text => "string",
@@ -78,7 +74,7 @@ impl Form {
         }
     }
 
-    /// What may stand there, where only some values may.
+    /// The valid values, if the type is an enumeration.
     const fn values(self) -> &'static [&'static str] {
         match self {
             Form::Flag => &["\"true\"", "\"false\""],
@@ -88,7 +84,7 @@ impl Form {
     }
 }
 
-/// What the controller's own annotations begin with.
+/// The prefix of the controller's own annotations.
 pub const PREFIX: &str = "appgw.ingress.kubernetes.io/";
 
 annotations! {
@@ -148,21 +144,19 @@ annotations! {
         "The class: the controller's name makes the Ingress its own, whatever `spec.ingressClassName` says";
 }
 
-/// The annotation of Istio's Gateways by which they are the controller's.
+/// The annotation that assigns Istio's Gateways to the controller.
 pub const ISTIO_CLASS: &str = "appgw.ingress.istio.io/v1alpha3";
 
-/// The annotations of one object that are texts.
+/// The string annotations of one object.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations(Vec<(Str, Sourced<Str>)>);
 
-/// What an annotation says.
+/// The result of reading an annotation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Read<T> {
-    /// It is not there.
     Absent,
-    /// It is there, and has another form.
+    /// It has a value of another form.
     Invalid(Fault),
-    /// Its value.
     Value(Sourced<T>),
 }
 
@@ -177,7 +171,7 @@ impl<T> Read<T> {
 }
 
 impl Annotations {
-    /// Those at a place.
+    /// Reads the annotations at a place.
     pub fn at(at: Cursor<'_>) -> Self {
         let entries = at.node().and_then(Node::as_object).into_iter().flatten();
         let text = |name: &Str| {
@@ -191,12 +185,12 @@ impl Annotations {
         self.0.iter().find(|(name, _)| name == annotation.name).map(|(_, text)| text)
     }
 
-    /// The text, even if it is empty.
+    /// The string, even if it is empty.
     pub fn text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
         self.find(annotation).cloned()
     }
 
-    /// The text, if there is something in it.
+    /// The string, unless it is empty.
     pub fn some_text(&self, annotation: &Annotation) -> Option<Sourced<Str>> {
         self.find(annotation).filter(|text| !text.is_empty()).cloned()
     }
@@ -214,12 +208,12 @@ impl Annotations {
         self.read(annotation, go::parse_bool)
     }
 
-    /// Whether it is there and true.
+    /// Whether it is present and true.
     pub fn is_true(&self, annotation: &Annotation) -> bool {
         self.flag(annotation).value().is_some_and(|flag| flag.value)
     }
 
-    /// As a number of 32 bits; what is longer is cut.
+    /// As a number, truncated to 32 bits.
     pub fn number(&self, annotation: &Annotation) -> Read<i64> {
         self.read(annotation, |text| Some(i64::from(go::atoi(text).ok()? as i32)))
     }
@@ -233,7 +227,7 @@ impl Annotations {
         })
     }
 
-    /// The items between commas, without blanks around them.
+    /// The items between commas, without surrounding spaces.
     pub fn items(&self, annotation: &Annotation) -> Vec<Sourced<Str>> {
         let Some(Sourced { value, origin }) = self.text(annotation) else { return Vec::new() };
         value.split(',').map(|item| Sourced::new(Str::from(item.trim().to_string()), origin)).collect()

@@ -1,29 +1,29 @@
-//! Whether a Secret can be made a certificate of the gateway: its type, and what `openssl pkcs12 -export` makes of it.
+//! Decides whether a Secret can become a certificate of the gateway: by its type, and by the result of `openssl pkcs12 -export`.
 //!
-//! AGIC `pkg/k8scontext/secretstore.go`. What must not be here: the key material itself, which goes nowhere.
+//! AGIC `pkg/k8scontext/secretstore.go`. Key material is not passed on.
 
 use alloc::vec::Vec;
 use chancery_base::resource::Object;
 use chancery_kubernetes::{der, pem, secret};
 use chancery_text::base64;
 
-/// Why a Secret cannot be made a certificate.
+/// Why a Secret cannot become a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// Its type is another.
+    /// It has another type.
     Type,
     /// `tls.crt` or `tls.key` is missing.
     Incomplete,
-    /// There is no certificate in `tls.crt`, or one that cannot be read.
+    /// `tls.crt` contains no readable certificate.
     Certificate,
-    /// There is no private key in `tls.key`, or one that cannot be read.
+    /// `tls.key` contains no readable private key.
     Key,
-    /// The key is not that of any of the certificates.
+    /// The key belongs to none of the certificates.
     Mismatch,
 }
 
 impl Unusable {
-    /// What is wrong, as the end of a sentence about the Secret.
+    /// The problem, as the end of a sentence about the Secret.
     pub fn words(self) -> &'static str {
         match self {
             Unusable::Type => "is not of the type `kubernetes.io/tls`",
@@ -35,11 +35,11 @@ impl Unusable {
     }
 }
 
-/// Whether a Secret can be made a certificate.
+/// Checks whether a Secret can become a certificate.
 ///
 /// # Errors
 ///
-/// It cannot; says why.
+/// Why it cannot.
 pub fn converts(object: &Object) -> Result<(), Unusable> {
     if object.assumed {
         return Ok(());

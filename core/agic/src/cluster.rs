@@ -1,6 +1,4 @@
-//! What the API server holds: objects that it took, with defaults put in, by kind, namespace and name.
-//!
-//! What must not be here: what the controller makes of them.
+//! The objects in the API server: accepted objects with defaults, by kind, namespace and name.
 
 use super::kinds::{self, Kind};
 use alloc::collections::BTreeMap;
@@ -13,38 +11,34 @@ use chancery_base::executor::Executor;
 use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::admit::{Admission, Verdict, verdicts};
 use chancery_kubernetes::cursor::Cursor;
-pub use chancery_kubernetes::held::Name;
-use chancery_kubernetes::held::{ByContent, ByName, Named, Names};
+pub use chancery_kubernetes::object_tables::Name;
+use chancery_kubernetes::object_tables::{ByContent, ByName, Named, Names};
 use chancery_kubernetes::overwritten;
 use chancery_text::{Node, Str};
 
-/// An object that the API server took.
+/// An object that the API server accepted.
 #[derive(Clone, Debug)]
 pub struct AdmittedObject<'a> {
-    /// The object.
     pub object: &'a Object,
     /// Its tree with defaults.
     pub root: Arc<Node>,
 }
 
 impl AdmittedObject<'_> {
-    /// Its tree.
     pub fn root(&self) -> Cursor<'_> {
         Cursor::new(self.object.id, &self.root)
     }
 
-    /// Namespace; empty for what stands in none.
+    /// Empty for cluster-scoped objects.
     pub fn namespace(&self) -> &Str {
         const NONE: &Str = &Str::new_static("");
         self.object.key.namespace.as_ref().unwrap_or(NONE)
     }
 
-    /// Name.
     pub fn name(&self) -> &Str {
         &self.object.key.name
     }
 
-    /// Namespace and name.
     pub fn full_name(&self) -> Name {
         (self.namespace().clone(), self.name().clone())
     }
@@ -60,13 +54,13 @@ impl Named for AdmittedObject<'_> {
     }
 }
 
-/// What the API server holds.
+/// The objects in the API server.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
     held: BTreeMap<Kind, ByName<AdmittedObject<'a>>>,
 }
 
-/// Objects that the API server took without a word: the next compile need not ask again.
+/// Objects that the API server accepted without a finding: the next compile need not check them again.
 #[derive(Default)]
 pub struct Memory {
     taken: ByContent<(Kind, Arc<Node>)>,
@@ -77,7 +71,7 @@ fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Findi
     admission.admit(kind.definition(), object, sink)
 }
 
-/// The verdicts on the objects that are not known yet, in the order of the text.
+/// Returns the verdicts on objects that are not known yet, in the order of the text.
 fn new_verdicts(objects: &Objects, executor: &dyn Executor, memory: &Memory) -> Vec<Verdict> {
     let new = objects.all().filter(|object| !object.broken && !memory.taken.knows(object));
     let new: Vec<(Kind, &Object)> = new.filter_map(|object| Some((kinds::find(&object.key.group, &object.key.kind)?, object))).collect();
@@ -136,12 +130,11 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     pub fn all(&self, kind: Kind) -> impl Iterator<Item = &AdmittedObject<'a>> {
         self.held.get(&kind).into_iter().flat_map(ByName::iter)
     }
 
-    /// One object.
     pub fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&AdmittedObject<'a>> {
         self.held.get(&kind)?.get(namespace, name)
     }

@@ -1,10 +1,10 @@
-//! What the controller does with an event: it reads the gateway, tells Ingresses its address, builds, and changes the gateway.
+//! Processes an event: reads the gateway, writes its address into Ingresses, builds, and changes the gateway.
 //!
-//! AGIC `ProcessEvent` and `MutateAppGateway` in `pkg/controller`. What must not be here: which events there are (`pipeline`).
+//! AGIC `ProcessEvent` and `MutateAppGateway` in `pkg/controller`. Does not decide which events exist; see `pipeline`.
 
 use super::brownfield::Targets;
 use super::build::{self, BuilderInput, Group, Share};
-use super::death::{Died, WORDS};
+use super::crash::{ControllerCrash, WORDS};
 use super::events::{Reason, Recorder};
 use super::model::Ingress;
 use super::names::Names;
@@ -18,26 +18,26 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::appgw::Gateway;
 
-/// What comes of it.
+/// The result of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Processed {
-    /// The gateway that is asked for; `None` where nothing is.
+    /// The requested gateway; `None` if nothing is sent.
     pub gateway: Option<Arc<Gateway>>,
-    /// What was recorded.
+    /// The recorded events.
     pub recorder: Recorder,
     /// Statuses that change.
     pub statuses: Vec<Change>,
-    /// The Ingresses that count at last.
+    /// The effective Ingresses.
     pub ingresses: Vec<Arc<Ingress>>,
-    /// What each of them asks for, unless the controller died before.
+    /// The parts that each of them requests, unless the controller crashed before.
     pub shares: Vec<Arc<Share>>,
-    /// The paths of each listener, where the gateway was built.
+    /// The paths of each listener, if the gateway was built.
     pub path_maps: Vec<Group>,
-    /// Where the controller died.
-    pub died: Option<Died>,
+    /// The crash of the controller, if any.
+    pub crash: Option<ControllerCrash>,
 }
 
-/// Processes everything that there is.
+/// Processes all objects.
 pub fn process(source: &Source<'_>, options: &Options, names: &Names, gateway: &Gateway, memory: &mut build::Memory) -> Processed {
     let mut processed = Processed::default();
     if let Some(fault) = &source.environment.failure {
@@ -52,10 +52,10 @@ pub fn process(source: &Source<'_>, options: &Options, names: &Names, gateway: &
         processed.recorder.process(Reason::ProcessEvent, text, None);
         return processed;
     }
-    if let Err(died) = change((source, names), options, gateway, memory, &mut processed) {
-        processed.recorder.process(Reason::Panic, WORDS, died.at);
+    if let Err(crash) = change((source, names), options, gateway, memory, &mut processed) {
+        processed.recorder.process(Reason::Panic, WORDS, crash.at);
         processed.gateway = None;
-        processed.died = Some(died);
+        processed.crash = Some(crash);
     } else if let (Some(error), true) = (&options.update_error, processed.gateway.is_some()) {
         processed.recorder.pod(Reason::FailedApplyingAppGwConfig, error.as_str());
         processed.recorder.process(Reason::ProcessEvent, error.as_str(), None);
@@ -69,7 +69,7 @@ fn change(
     gateway: &Gateway,
     memory: &mut build::Memory,
     processed: &mut Processed,
-) -> Result<(), Died> {
+) -> Result<(), ControllerCrash> {
     existing::check(gateway)?;
     let Some(properties) = &gateway.properties else { return Ok(()) };
     let ingresses = source.ingresses();
@@ -83,7 +83,7 @@ fn change(
     let ingresses = Prune { gateway: properties, environment, targets: &nothing, recorder }.run(ingresses)?;
     processed.statuses = status::given(source, properties, &addresses, &ingresses);
     let targets = if environment.shared { Targets::read(&source.prohibited_targets()) } else { nothing };
-    // Without targets it would leave out the same again.
+    // Without targets the same Ingresses would be removed again.
     let ingresses =
         if environment.shared { Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)? } else { ingresses };
     validate::before(source, &ingresses, recorder)?;
@@ -106,10 +106,10 @@ fn change(
     Ok(())
 }
 
-/// The gateway does not run: it is left alone, and Ingresses lose their addresses.
-fn reset(gateway: &Gateway, ingresses: Vec<Arc<Ingress>>, processed: &mut Processed) -> Result<(), Died> {
+/// The gateway is stopped: it is not changed, and Ingresses lose their addresses.
+fn reset(gateway: &Gateway, ingresses: Vec<Arc<Ingress>>, processed: &mut Processed) -> Result<(), ControllerCrash> {
     for ingress in &ingresses {
-        let id = gateway.id.as_ref().ok_or_else(|| Died::of("the gateway's ARM document has no `id`", None))?;
+        let id = gateway.id.as_ref().ok_or_else(|| ControllerCrash::of("the gateway's ARM document has no `id`", None))?;
         let message = format!("Reset IP for Ingress {}. Application Gateway {} is in stopped state", ingress.key(), id.value);
         processed.recorder.ingress(ingress, Reason::ResetIngressStatus, message, None);
     }

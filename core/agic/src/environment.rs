@@ -1,4 +1,4 @@
-//! The controller's variables: what they mean, their defaults, and what it says of those that it cannot start with.
+//! The controller's variables: their meaning, their defaults, and the errors that keep it from starting.
 //!
 //! AGIC `pkg/environment/environment.go`; defaults as its Helm chart sets them.
 
@@ -12,11 +12,8 @@ use chancery_text::Str;
 /// A variable that the controller reads.
 #[derive(Debug)]
 pub struct Variable {
-    /// Its name.
     pub name: &'static str,
-    /// What it is unless it is set.
     pub default: &'static str,
-    /// What it does.
     pub doc: &'static str,
 }
 
@@ -24,7 +21,7 @@ const fn variable(name: &'static str, default: &'static str, doc: &'static str) 
     Variable { name, default, doc }
 }
 
-/// The variables that change the answer.
+/// The variables that affect the result.
 pub static VARIABLES: &[Variable] = &[
     variable("APPGW_SUBSCRIPTION_ID", "00000000-1111-2222-3333-444444444444", "The subscription of the gateway"),
     variable("APPGW_RESOURCE_GROUP", "agic-rg", "The resource group of the gateway"),
@@ -48,42 +45,39 @@ pub static VARIABLES: &[Variable] = &[
     variable("USE_PRIVATE_IP", "false", "Whether every Ingress uses the private address"),
 ];
 
-/// What the variables say.
+/// The values of the variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Environment {
-    /// The subscription of the gateway.
     pub subscription: Str,
-    /// The resource group of the gateway.
     pub resource_group: Str,
-    /// The name of the gateway.
     pub gateway: Str,
-    /// What names of all parts begin with.
+    /// The prefix of all names of parts.
     pub prefix: Str,
-    /// The gateway is shared.
+    /// Whether the gateway is shared.
     pub shared: bool,
-    /// Istio's objects are read.
+    /// Whether Istio's objects are read.
     pub istio: bool,
     /// The name of the controller in classes.
     pub controller: Str,
-    /// `spec.ingressClassName` counts.
+    /// Whether `spec.ingressClassName` is read.
     pub class_enabled: bool,
     /// The name of the IngressClass.
     pub class_name: Str,
-    /// Ingresses without a class are its own.
+    /// Whether Ingresses without a class are the controller's.
     pub class_default: bool,
-    /// The namespaces that it watches; all where there are none.
+    /// The watched namespaces; all if the list is empty.
     pub namespaces: Vec<Str>,
-    /// MultiClusterIngresses are read instead of Ingresses.
+    /// Whether MultiClusterIngresses are read instead of Ingresses.
     pub multi_cluster: bool,
-    /// Every Ingress uses the private address.
+    /// Whether every Ingress uses the private address.
     pub private_ip: bool,
-    /// The gateway is not known, and is assumed to have the parts that Ingresses name.
+    /// Whether the gateway's document is missing, so that the parts that Ingresses name are assumed.
     pub assumes_parts: bool,
     /// Why the controller does not start.
     pub failure: Option<Fault>,
 }
 
-/// What the Helm chart sets.
+/// The variables with the Helm chart's defaults.
 struct Variables<'a>(&'a Options);
 
 impl<'a> Variables<'a> {
@@ -92,19 +86,18 @@ impl<'a> Variables<'a> {
         self.0.env.get(name).map_or_else(default, Str::as_str)
     }
 
-    /// Switches must be `true` to be on; what is no word for it is the default of the program, which is off.
+    /// A switch is on if it is `true`; other strings mean the program's default, which is off.
     fn switch(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
 
-    /// These take any of Go's words.
+    /// A truth value in any of Go's notations.
     fn bool(&self, name: &str) -> bool {
         go::parse_bool(self.text(name)).unwrap_or_default()
     }
 }
 
 impl Environment {
-    /// Reads the variables.
     pub fn read(options: &Options) -> Self {
         let variables = Variables(options);
         let text = |name: &str| Str::new(variables.text(name));
@@ -138,7 +131,7 @@ impl Environment {
         environment
     }
 
-    /// For which gateway the controller is started: what no variable says of it is that of the gateway that is there.
+    /// Completes the variables with values from the current gateway.
     pub fn for_gateway(mut self, options: &Options, gateway: &Gateway) -> Self {
         let (subscription, group, name) = gateway.id.as_ref().map(|id| of_resource_id(id.as_str())).unwrap_or_default();
         let has = |variable: &str| options.env.contains_key(variable);
@@ -175,7 +168,7 @@ fn namespaces(text: &str) -> Vec<Str> {
     }
 }
 
-/// Subscription, group and name in the id of a resource; nothing where it is too short.
+/// Returns subscription, group and name from the id of a resource; empty if the id is too short.
 pub fn of_resource_id(id: &str) -> (Str, Str, Str) {
     let steps: Vec<&str> = id.split('/').collect();
     match (steps.len() >= 9, steps.get(2), steps.get(4), steps.get(8)) {

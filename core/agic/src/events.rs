@@ -1,6 +1,6 @@
-//! Events that the controller records, as people see them on objects.
+//! The events that the controller records on objects.
 //!
-//! AGIC `pkg/events`. What must not be here: when they are recorded.
+//! AGIC `pkg/events`.
 
 use super::model::Ingress;
 use alloc::collections::BTreeMap;
@@ -9,35 +9,31 @@ use chancery_base::resource::Origin;
 use chancery_kubernetes::status::{list, object, text};
 use chancery_text::{Node, Str};
 
-/// An event. Ordered as they are shown.
+/// An event. The order is that of the output.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// The kind of the object: `Ingress`, `Pod` for the controller's own, `Process` for what is not visible in the cluster.
+    /// The kind of the object: `Ingress`, `Pod` for the controller's own, `Process` for events that the cluster does not show.
     pub kind: &'static str,
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// Why.
     pub reason: Reason,
-    /// What.
     pub message: String,
 }
 
-/// Why an event is recorded.
+/// The reason of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// No endpoint has the port of a backend.
     BackendPortTargetMatch,
     /// A Service has no Endpoints.
     EndpointsEmpty,
-    /// The new configuration was not taken.
+    /// Azure refused the new configuration.
     FailedApplyingAppGwConfig,
-    /// The variables, or the configuration that was made, are not in order.
+    /// The variables or the resulting configuration are invalid.
     FailedValidatonError,
-    /// A backend's Service is not there.
+    /// A backend's Service is missing.
     IngressServiceTargetMatch,
-    /// An annotation has another form than it should have.
+    /// An annotation has an invalid value.
     InvalidAnnotation,
     /// A root certificate is not on the gateway.
     NoPreInstalledRootCertificate,
@@ -49,17 +45,17 @@ pub enum Reason {
     NoPrivateIp,
     /// The gateway has no public address.
     NoPublicIp,
-    /// The controller dies.
+    /// The controller crashes.
     Panic,
-    /// A port of a backend is not clear.
+    /// A port of a backend is ambiguous.
     PortResolutionError,
     /// An event was not processed.
     ProcessEvent,
-    /// A redirect to TLS, but no TLS.
+    /// A redirect to TLS without TLS.
     RedirectWithNoTls,
-    /// The address of an Ingress was taken away.
+    /// The address of an Ingress was removed.
     ResetIngressStatus,
-    /// A Secret is not there, or is no certificate.
+    /// A Secret is missing, or is not a certificate.
     SecretNotFound,
     /// The gateway could not be read.
     UnableToFetchAppGw,
@@ -112,10 +108,10 @@ impl Ord for Reason {
     }
 }
 
-/// The controller's own pod, in the answers.
+/// The controller's own pod in the answers.
 pub const POD: (&str, &str) = ("agic-system", "agic-pod");
 
-/// What was recorded, each once, and what it is about.
+/// The recorded events, each once, with their places.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorder {
     events: BTreeMap<Event, Option<Origin>>,
@@ -135,18 +131,18 @@ impl Recorder {
         self.events.insert(Event { kind: "Pod", namespace, name, reason, message: message.into() }, None);
     }
 
-    /// What happens to the controller's process.
+    /// An event of the controller's process.
     pub fn process(&mut self, reason: Reason, message: impl Into<String>, at: Option<Origin>) {
         let event = Event { kind: "Process", namespace: Str::default(), name: Str::new_static("agic"), reason, message: message.into() };
         self.events.insert(event, at);
     }
 
-    /// All of them, in order, each with what it is about.
+    /// All events in order, with their places.
     pub fn iter(&self) -> impl Iterator<Item = (&Event, Option<Origin>)> {
         self.events.iter().map(|(event, at)| (event, *at))
     }
 
-    /// As a document.
+    /// The events as a document.
     pub fn document(&self) -> Node {
         let event = |event: &Event| {
             object(alloc::vec![

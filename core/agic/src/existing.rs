@@ -1,9 +1,7 @@
-//! The gateway as it is: read from the file that the host gives, or an empty one.
-//!
-//! What must not be here: the form of its parts (`ir::appgw`).
+//! Reads the current gateway from the file that the host provides, or creates an empty one. The types of its parts are in `ir::appgw`.
 
 use super::codes;
-use super::death::Died;
+use super::crash::ControllerCrash;
 use super::environment::{Environment, of_resource_id};
 use super::names::{Names, PartKind};
 use super::options::Options;
@@ -18,10 +16,10 @@ use chancery_base::ir::appgw::{Frontend, Gateway, Part, Properties, Reference, S
 use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::{Limits, Node, Str, parse};
 
-/// What the answers say of a public address unless they are set.
+/// The public address in the answers, unless it is set.
 pub const PUBLIC_IP: &str = "203.0.113.10";
 
-/// Reads the document of a gateway. What is wrong with its text becomes findings about the whole, as no input holds it.
+/// Reads the document of a gateway. Problems become findings about the whole, since the text is not an input.
 pub fn load(text: &str, sink: &mut Findings) -> Gateway {
     let limits = Limits { max_nodes: u32::MAX, ..Limits::default() };
     let document = parse(text, &limits);
@@ -45,10 +43,10 @@ pub fn load(text: &str, sink: &mut Findings) -> Gateway {
     read.unwrap_or_default()
 }
 
-/// What ARM calls a gateway.
+/// The ARM type of a gateway.
 const TYPE: &str = "Microsoft.Network/applicationGateways";
 
-/// Why a document is hardly that of a gateway.
+/// Returns why a document is probably not a gateway's.
 fn odd(root: &Node) -> Option<String> {
     let of_type = root.get("type").and_then(Node::as_str).filter(|of| !of.eq_ignore_ascii_case(TYPE));
     if let Some(of) = of_type {
@@ -62,7 +60,7 @@ fn odd(root: &Node) -> Option<String> {
     is_template.then(|| "the gateway's document is an ARM template, not the gateway itself".into())
 }
 
-/// The gateway that a compile with these options begins with.
+/// Returns the gateway that a compile with these options starts from.
 pub fn of(options: &compilation::Options) -> Gateway {
     let options = Options::of(options);
     match &options.existing_gateway {
@@ -113,16 +111,16 @@ pub fn is_running(properties: &Properties) -> bool {
     properties.operational_state.as_ref().is_some_and(|state| matches!(state.as_str(), "Running" | "Starting"))
 }
 
-/// What the controller takes for granted when it has read the gateway.
+/// Checks the fields that the controller relies on.
 ///
 /// # Errors
 ///
-/// It is not there.
-pub fn check(gateway: &Gateway) -> Result<(), Died> {
-    let properties = gateway.properties.as_ref().ok_or_else(|| Died::of("the gateway's ARM document has no `properties`", None))?;
-    let ports = properties.ports.as_ref().ok_or_else(|| Died::without_list("frontendPorts"))?;
+/// A field is missing.
+pub fn check(gateway: &Gateway) -> Result<(), ControllerCrash> {
+    let properties = gateway.properties.as_ref().ok_or_else(|| ControllerCrash::of("the gateway's ARM document has no `properties`", None))?;
+    let ports = properties.ports.as_ref().ok_or_else(|| ControllerCrash::without_list("frontendPorts"))?;
     match ports.iter().find(|port| port.properties.port.is_none()) {
-        Some(port) => Err(Died::without_field(&port.name, "port", port.origin)),
+        Some(port) => Err(ControllerCrash::without_field(&port.name, "port", port.origin)),
         None => Ok(()),
     }
 }

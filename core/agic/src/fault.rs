@@ -1,6 +1,6 @@
-//! What the controller says when something is wrong, in its own words: people look for them in its log and in events.
+//! The controller's error messages, verbatim: users search for them in its log and in events.
 //!
-//! AGIC `pkg/controllererrors`. What must not be here: when it says so.
+//! AGIC `pkg/controllererrors`.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,12 +19,12 @@ impl Fault {
         Self { code, message: message.into(), inner: None }
     }
 
-    /// An error that another one led to.
+    /// An error caused by another one.
     pub fn after(code: &'static str, message: impl Into<String>, inner: impl Into<String>) -> Self {
         Self { code, message: message.into(), inner: Some(inner.into()) }
     }
 
-    /// As it is written into events.
+    /// The form in events.
     pub fn text(&self) -> String {
         match &self.inner {
             Some(inner) => format!("Code=\"{}\" Message=\"{}\" InnerError=\"{inner}\"", self.code, self.message),

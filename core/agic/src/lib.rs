@@ -1,8 +1,8 @@
-//! Ingress on Azure: what the Application Gateway Ingress Controller (AGIC) reads, what that means, and what the gateway gets.
+//! Ingress on Azure: the objects that the Application Gateway Ingress Controller (AGIC) reads, their meaning, and the resulting gateway.
 //!
-//! Follows Azure/application-gateway-kubernetes-ingress of March 2026 as a cluster runs it: informers and handlers ([`pipeline`]), what is
-//! done with an event ([`controller`]), the config builder ([`build`]), and what is shared with others ([`brownfield`]). Where AGIC goes
-//! through a map in no order, this has an order; where AGIC dies, this says what is missing.
+//! Follows Azure/application-gateway-kubernetes-ingress of March 2026 as a cluster runs it: informers and handlers ([`pipeline`]), the processing
+//! of an event ([`controller`]), the config builder ([`build`]), and shared gateways ([`brownfield`]). Where AGIC iterates over a map without an
+//! order, this has a fixed order; where AGIC crashes, this reports the missing field.
 #![no_std]
 
 extern crate alloc;
@@ -17,7 +17,7 @@ mod checks;
 pub mod cluster;
 pub mod codes;
 pub mod controller;
-pub mod death;
+pub mod crash;
 pub mod environment;
 pub mod events;
 pub mod existing;
@@ -31,12 +31,12 @@ mod origins;
 mod outputs;
 pub mod pipeline;
 pub mod prune;
+mod references;
 mod relations;
 pub mod source;
 mod stages;
 pub mod status;
 pub mod validate;
-mod wanted;
 
 pub use memory::Memory;
 pub use options::Options;
@@ -59,7 +59,7 @@ use pipeline::Passage;
 use source::Source;
 use stages::Stages;
 
-/// By what it is recognised.
+/// How the dialect is detected.
 pub const LANGUAGE: Language = Language {
     name: "ingress",
     controller: "AGIC",
@@ -84,10 +84,10 @@ pub static DIALECT: Dialect = Dialect {
     listing: kinds::listing,
     of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
-    wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
+    references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[("Ingress", annotations::KNOWN), ("MultiClusterIngress", annotations::KNOWN)],
     checks: &[],
     codes: codes::ALL,
@@ -109,7 +109,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// From objects to the gateway and the other answers, and how the controller was started.
+/// Compiles objects to the gateway and the other answers, and records how the controller was started.
 pub fn compile(
     objects: &Objects,
     options: &Options,
@@ -132,7 +132,7 @@ pub fn compile(
     (Stages::new(&cluster, processed.gateway, processed.recorder, processed.statuses), environment)
 }
 
-/// How far each object gets on its way into the gateway. It is found out when somebody asks.
+/// How far each object gets on its way into the gateway, computed on demand.
 pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
     let sink = &mut Findings::default();
     let options = &*assumed::options(objects, options, sink);
@@ -142,7 +142,7 @@ pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
     pipeline::passages(&Source::new(&cluster, &environment, options.old_ingress_api, &mut source::Memory::default()))
 }
 
-/// The controller's variables, which it completes by the gateway.
+/// The controller's variables, completed from the gateway.
 fn environment(options: &Options, given: Option<&AppGateway>) -> Environment {
     let environment = Environment::read(options);
     match given {
@@ -151,7 +151,7 @@ fn environment(options: &Options, given: Option<&AppGateway>) -> Environment {
     }
 }
 
-/// The present gateway, which is known where its text is.
+/// Returns the current gateway, from the cache if its text is unchanged.
 fn present(text: &Str, memory: &mut Option<(Str, AppGateway)>, sink: &mut Findings) -> AppGateway {
     if let Some((_, known)) = memory.as_ref().filter(|(known, _)| known == text) {
         return known.clone();

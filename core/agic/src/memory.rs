@@ -1,13 +1,12 @@
-//! What earlier compiles found out, stage by stage: what the API server took, what was read, what was built, what had no finding, and what
-//! became of objects.
+//! Caches the results of earlier compiles, stage by stage: admission, reading, building, checks, and the ledger.
 //!
-//! Values are known by the addresses of what they were made from, which they hold. What must not be here: what a stage does.
+//! Results are found by the addresses of their inputs, which they keep valid.
 
 use super::{accounts, build, checks, cluster, source};
 use chancery_base::ir::appgw::Gateway;
 use chancery_text::Str;
 
-/// What earlier compiles found out.
+/// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     pub(super) cluster: cluster::Memory,
@@ -15,6 +14,6 @@ pub struct Memory {
     pub(super) build: build::Memory,
     pub(super) checks: checks::Memory,
     pub(super) accounts: accounts::Memory,
-    /// The present gateway with the text that it was read from without a finding.
+    /// The current gateway, and the text that it was read from without a finding.
     pub(super) gateway: Option<(Str, Gateway)>,
 }

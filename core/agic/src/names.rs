@@ -1,7 +1,7 @@
-//! What the controller calls the parts that it makes, and their ids.
+//! The names of the controller's parts, and their ids.
 //!
-//! AGIC `pkg/appgw/internaltypes.go` and `identifier.go`. Listeners, path maps and rules are named after a hash of their identity, which is
-//! the JSON of port, hosts and type of address; a name of more than 80 characters is cut and gets a hash of itself.
+//! AGIC `pkg/appgw/internaltypes.go` and `identifier.go`. Listeners, path maps and rules are named after a hash of their identity: the JSON of
+//! port, hosts and type of address. A name of more than 80 characters is cut and gets its own hash.
 
 use super::environment::Environment;
 use alloc::format;
@@ -16,7 +16,7 @@ use core::hash::{BuildHasher as _, Hash, Hasher};
 use foldhash::fast::FixedState;
 use md5::{Digest as _, Md5};
 
-/// How many hosts a listener has at most.
+/// The maximum number of hosts of a listener.
 pub const MOST_HOSTS: usize = 5;
 
 /// A kind of part, as ids name it.
@@ -70,28 +70,25 @@ impl PartKind {
     }
 }
 
-/// What a listener is known by: HTTP and HTTPS at one port are one.
+/// The identity of a listener: HTTP and HTTPS at one port are one listener.
 #[derive(Clone, Debug)]
 pub struct ListenerId {
-    /// The port.
     pub port: i64,
-    /// The hosts, at most five; their order counts.
+    /// The hosts, at most five, in order.
     pub hosts: Vec<Str>,
-    /// The address.
     pub frontend: FrontendType,
-    /// Where its hosts are written.
+    /// The place of its hosts.
     pub origin: Option<Origin>,
     hash: u64,
 }
 
 impl ListenerId {
-    /// At a port of an address, for these hosts.
     pub fn new(port: i64, hosts: Vec<Str>, frontend: FrontendType, origin: Option<Origin>) -> Self {
         let hash = FixedState::with_seed(0).hash_one((port, &hosts, frontend));
         Self { port, hosts, frontend, origin, hash }
     }
 
-    /// The same at another port.
+    /// The same listener at another port.
     #[must_use]
     pub fn at_port(&self, port: i64) -> Self {
         Self::new(port, self.hosts.clone(), self.frontend, self.origin)
@@ -136,7 +133,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names that a controller with these variables gives.
+    /// The names under these variables.
     pub fn new(environment: &Environment) -> Self {
         let Environment { subscription, resource_group, gateway, prefix, .. } = environment;
         let gateway =
@@ -144,17 +141,14 @@ impl Names {
         Self { prefix: prefix.clone(), gateway }
     }
 
-    /// The gateway's id.
     pub fn gateway_id(&self) -> &str {
         &self.gateway
     }
 
-    /// The id of a part.
     pub fn id(&self, kind: PartKind, name: &str) -> Str {
         format!("{}/{}/{name}", self.gateway, kind.list()).into()
     }
 
-    /// The id of a path rule.
     pub fn path_rule_id(&self, path_map: &str, name: &str) -> Str {
         format!("{}/urlPathMaps/{path_map}/pathRules/{name}", self.gateway).into()
     }
@@ -184,12 +178,10 @@ impl Names {
         self.short(&format!("pool-{service}-{port}-bp-{backend_port}"))
     }
 
-    /// A port of the gateway.
     pub fn port(&self, port: i64) -> Str {
         self.short(&format!("fp-{port}"))
     }
 
-    /// A listener.
     pub fn listener(&self, id: &ListenerId) -> Str {
         self.short(&format!("fl-{}", hash(id)))
     }
@@ -209,7 +201,7 @@ impl Names {
         self.short(&format!("sslr-{}", self.listener(target)))
     }
 
-    /// What names of path rules begin with.
+    /// The prefix of path rules' names.
     pub fn path_rule_prefix(&self) -> String {
         format!("{}pr-", self.prefix)
     }
@@ -224,23 +216,23 @@ impl Names {
         format!("{}cert-{namespace}-{name}", self.prefix).into()
     }
 
-    /// The pool of requests that no Ingress takes.
+    /// The pool of requests that no Ingress matches.
     pub fn default_pool(&self) -> Str {
         format!("{}defaultaddresspool", self.prefix).into()
     }
 
-    /// Its settings.
+    /// The settings of the default pool.
     pub fn default_settings(&self) -> Str {
         format!("{}defaulthttpsetting", self.prefix).into()
     }
 
-    /// Its probe, by protocol.
+    /// The probe of the default pool, by protocol.
     pub fn default_probe(&self, protocol: &str) -> Str {
         format!("{}defaultprobe-{protocol}", self.prefix).into()
     }
 }
 
-/// The set of rewrites of an AzureApplicationGatewayRewrite: without the prefix, and never cut.
+/// The rewrite set of an AzureApplicationGatewayRewrite: without the prefix, and never cut.
 pub fn rewrite_set(namespace: &str, name: &str) -> Str {
     format!("crd-{namespace}-{name}").into()
 }
@@ -260,7 +252,7 @@ fn shortened(name: String) -> Str {
         return name.into();
     }
     let hash = md5(name.as_bytes());
-    // Names come from fields that are ASCII; of others what would be half a character is left out.
+    // Names are normally ASCII; an incomplete character is removed.
     let kept = (0..=MOST - hash.len() - 1).rev().find_map(|end| name.get(..end)).unwrap_or_default();
     format!("{kept}-{hash}").into()
 }

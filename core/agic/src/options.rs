@@ -1,6 +1,6 @@
-//! What changes the answer and is not in the YAML: how the controller is started, and what Azure answers.
+//! Options that affect the result and are not in the YAML: how the controller is started, and what Azure answers.
 //!
-//! Nothing here is read from the process: hosts pass everything in.
+//! Hosts pass all of them in; nothing is read from the process.
 
 use alloc::collections::BTreeMap;
 use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, OptionKind, OptionSpec};
@@ -9,36 +9,36 @@ use chancery_text::{Limits, Str, parse};
 /// How the controller is started, and what Azure answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// The text of the gateway as it is now, as ARM JSON; an empty gateway unless given.
+    /// The current gateway as ARM JSON; by default an empty gateway.
     pub existing_gateway: Option<Str>,
-    /// Variables of the controller's pod; defaults are those of its Helm chart.
+    /// Variables of the controller's pod; the defaults are those of its Helm chart.
     pub env: BTreeMap<Str, Str>,
-    /// The addresses of public addresses, by their ids; every one is 203.0.113.10 unless given.
+    /// The IP addresses of public addresses, by id; by default 203.0.113.10.
     pub public_ips: Option<BTreeMap<Str, Str>>,
-    /// What Azure answers when the gateway is asked for, instead of the gateway.
+    /// The error that Azure answers with when the gateway is read.
     pub get_error: Option<Str>,
-    /// What Azure answers when the gateway is changed, instead of changing it.
+    /// The error that Azure answers with when the gateway is changed.
     pub update_error: Option<Str>,
-    /// The cluster is older than 1.19: Ingresses are those of `extensions/v1beta1`.
+    /// Whether the cluster is older than 1.19, with Ingresses of `extensions/v1beta1`.
     pub old_ingress_api: bool,
-    /// What nothing says of how the controller is started is assumed.
+    /// Whether unknown start options of the controller are assumed.
     pub assumes_start: bool,
-    /// The gateway is assumed to have the parts that Ingresses name, as far as its text is not given.
+    /// Whether the parts that Ingresses name are assumed to exist, if the gateway's text is not given.
     pub assumes_parts: bool,
 }
 
-/// The option that holds the gateway as it is.
+/// The option that holds the current gateway.
 pub const EXISTING_GATEWAY: &str = "existing-gateway";
-/// The option that holds the addresses of public addresses.
+/// The option that holds the IP addresses of public addresses.
 pub const PUBLIC_IPS: &str = "public-ips";
-/// The option that holds why the gateway cannot be read.
+/// The option that holds the error for reading the gateway.
 pub const GET_ERROR: &str = "get-error";
 const UPDATE_ERROR: &str = "update-error";
 const OLD_INGRESS_API: &str = "old-ingress-api";
 /// The option that holds variables of the controller.
 pub const ENV: &str = "env";
 
-/// The options by which people say so.
+/// The options that users can set.
 pub const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
@@ -76,7 +76,7 @@ pub const SPECS: &[OptionSpec] = &[
 ];
 
 impl Options {
-    /// How the controller is started, by the options that are given.
+    /// Reads the options.
     pub fn of(options: &compilation::Options) -> Self {
         Self {
             existing_gateway: options.text(EXISTING_GATEWAY).cloned(),
@@ -91,7 +91,7 @@ impl Options {
     }
 }
 
-/// Addresses by ids; what is none is left out, so that nothing is known of it.
+/// Addresses by ids; invalid ones are left out, so that they are unknown.
 fn addresses(text: &str) -> BTreeMap<Str, Str> {
     let root = parse(text, &Limits::default()).root;
     let entries = root.as_ref().and_then(|root| root.as_object()).into_iter().flatten();

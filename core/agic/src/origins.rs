@@ -1,6 +1,6 @@
-//! Where each value of the gateway's document comes from, as a document of its own: by JSON pointer the resource, its field and its line.
+//! Writes the origin of each value of the gateway as a document: by JSON pointer the resource, its field and its line.
 //!
-//! What must not be here: the form of the document (`ir::appgw`).
+//! The form of the gateway's document is defined in `ir::appgw`.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -13,7 +13,7 @@ use chancery_base::resource::{Inputs, Origin, SourceId};
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{LineIndex, Node, Object, Value};
 
-/// The document. What a value's surroundings say is not repeated.
+/// Returns the document. The origin of an enclosing value is not repeated.
 pub fn document(of: SideRef<'_>, gateway: &Gateway) -> Node {
     let mut walk = Walk { of, lines: BTreeMap::new(), out: Object::new() };
     walk.go(&tree(gateway, Document::Parts), "");

@@ -1,6 +1,4 @@
-//! What the controller answers, by the words of the command line.
-//!
-//! What must not be here: how it comes to that.
+//! The outputs of the controller, by their names on the command line.
 
 use super::options::Options;
 use super::stages::Stages;
@@ -10,7 +8,7 @@ use chancery_base::ir::appgw::{Document, document};
 use chancery_text::{Node, Value};
 use core::any::Any;
 
-/// All of it.
+/// All outputs.
 pub const ALL: &[Output] = &[
     Output { name: "appgw", doc: "The parts of the Application Gateway, as ARM JSON", document: |of| gateway(of, Document::Parts), traced: None },
     Output {
@@ -44,16 +42,16 @@ fn stages(of: SideRef<'_>) -> Option<&Stages> {
     (&*of.side.stages as &dyn Any).downcast_ref()
 }
 
-/// The document of the gateway; `null` where nothing is sent.
+/// The document of the gateway; `null` if nothing is sent.
 fn gateway(of: SideRef<'_>, which: Document) -> Option<Node> {
     let gateway = stages(of)?.gateway.as_ref();
     Some(gateway.map_or(Node::synthesised(Value::Null), |gateway| document(gateway, which)))
 }
 
-/// Why nothing was made of an object that is in order and that nothing refers to.
+/// Returns why a valid object that nothing refers to was not used.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
-        "Ingress" | "MultiClusterIngress" => "nothing was made of it",
+        "Ingress" | "MultiClusterIngress" => "no part of the gateway was made from it",
         "Node" => "only the name that Azure has for the first node is read",
         "IngressClass" => "no Ingress names it",
         "Pod" => "no Service that an Ingress uses selects it, or another pod comes before it",

@@ -1,10 +1,10 @@
-//! The way of each object into the gateway: whether its handler puts it into the queue, and whether the worker processes it.
+//! The path of each object into the gateway: whether its handler queues it, and whether the worker processes it.
 //!
-//! AGIC `pkg/k8scontext/*handlers.go` and `pkg/controller/should_process.go`. The handlers drop what is in `kube-system` and `kube-public`, and
-//! what is in namespaces that are not watched; the caches have it all the same. Handlers of Ingresses are heard first here, as a Secret counts
-//! only when an Ingress names it.
+//! AGIC `pkg/k8scontext/*handlers.go` and `pkg/controller/should_process.go`. The handlers drop objects in `kube-system` and `kube-public`, and in
+//! namespaces that are not watched; the caches contain them anyway. Handlers of Ingresses run first here, since a Secret is queued only if an
+//! Ingress names it.
 //!
-//! What must not be here: time. How events are drained and spaced is the business of whoever runs the worker.
+//! Does not model time, such as the draining and spacing of events.
 
 use super::cluster::{AdmittedObject, Name};
 use super::kinds::{self, Kind};
@@ -13,39 +13,36 @@ use super::source::Source;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, ObjectId, Objects};
-use chancery_kubernetes::held::NameKey;
+use chancery_kubernetes::object_tables::NameKey;
 use chancery_kubernetes::status::{list, object, text};
 use chancery_text::{Node, Str, Value};
 use hashbrown::{HashMap, HashSet};
 
-/// Namespaces whose objects no handler hears of.
+/// Namespaces whose objects the handlers ignore.
 const DEAF: [&str; 2] = ["kube-system", "kube-public"];
 
 /// How far an object gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The object.
     pub object: ObjectId,
-    /// Whether it is put into the queue.
     pub enqueued: bool,
-    /// Whether it is processed.
     pub processed: bool,
-    /// What the controller calls it where it says that no Ingress uses it.
+    /// The controller's word for it in the message that no Ingress uses it.
     pub unused: Option<&'static str>,
 }
 
-/// What Ingresses refer to.
+/// The objects that Ingresses refer to.
 struct Referred<'s> {
     /// Secrets, by namespace and name.
     secrets: HashSet<Name>,
-    /// Names of Services, whatever the namespace.
+    /// Names of Services in any namespace.
     services: HashSet<Str>,
-    /// Services that are referred to, by the first of the labels that their pods have; those without labels take every pod.
+    /// The referenced Services by the first label of their selector; Services without a selector match every pod.
     by_label: HashMap<&'s (Str, Str), Vec<&'s Service>>,
     takes_every_pod: bool,
 }
 
-/// How far each object gets.
+/// Returns how far each object gets.
 pub fn passages(source: &Source<'_>) -> Vec<Passage> {
     let referred = Referred::of(source);
     let watched = kinds::ALL.iter().filter_map(|(kind, _)| Some((*kind, is_watched(source, *kind)?)));
@@ -57,7 +54,7 @@ impl<'s> Referred<'s> {
     fn of(source: &'s Source<'_>) -> Self {
         let heard = source.all_ingresses.iter().filter(|ingress| source.is_ours(ingress) && is_heard(source, &ingress.namespace));
         let secrets = heard.flat_map(|ingress| ingress.tls.iter().map(|tls| (ingress.namespace.clone(), tls.secret.value.clone()))).collect();
-        let counted = source.all_ingresses.iter().filter(|ingress| source.counts(ingress));
+        let counted = source.all_ingresses.iter().filter(|ingress| source.is_effective(ingress));
         let paths = counted.flat_map(|ingress| &ingress.rules).flat_map(|rule| rule.paths());
         let services: HashSet<Str> = paths.filter_map(|path| Some(path.backend.service.as_ref()?.name.value.clone())).collect();
         let (mut by_label, mut takes_every_pod) = (HashMap::<_, Vec<&Service>>::new(), false);
@@ -70,7 +67,7 @@ impl<'s> Referred<'s> {
         Self { secrets, services, by_label, takes_every_pod }
     }
 
-    /// Whether a Service that is referred to takes a pod, whatever the namespace.
+    /// Whether a referenced Service in any namespace selects a pod.
     fn takes(&self, pod: &Pod) -> bool {
         let services = pod.labels.iter().filter_map(|label| self.by_label.get(label)).flatten();
         self.takes_every_pod || services.into_iter().any(|service| pod.has(&service.selector))
@@ -87,12 +84,12 @@ fn passage(source: &Source<'_>, (kind, is_watched): (Kind, bool), held: &Admitte
     Passage { object: held.object.id, enqueued, processed, unused }
 }
 
-/// Whether an Ingress of the kind that is watched is put into the queue.
+/// Whether a watched Ingress is queued.
 pub fn is_enqueued_ingress(source: &Source<'_>, held: &AdmittedObject<'_>) -> bool {
     is_heard(source, held.namespace()) && (source.environment.multi_cluster || source.is_our_ingress(held.object.id))
 }
 
-/// Whether an informer of the kind runs; `None` for kinds that there is no informer for.
+/// Whether an informer of the kind runs; `None` for kinds without an informer.
 fn is_watched(source: &Source<'_>, kind: Kind) -> Option<bool> {
     let environment = source.environment;
     match kind {
@@ -106,7 +103,7 @@ fn is_watched(source: &Source<'_>, kind: Kind) -> Option<bool> {
     }
 }
 
-/// Whether the kind's own handler takes it.
+/// Whether the kind's handler queues the object.
 fn is_taken(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> bool {
     match kind {
         Kind::Ingress | Kind::OldIngress => source.is_our_ingress(held.object.id),
@@ -115,7 +112,7 @@ fn is_taken(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred
     }
 }
 
-/// What the worker says of it.
+/// Whether the worker processes the object.
 fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, referred: &Referred<'_>) -> (bool, Option<&'static str>) {
     let (namespace, name) = (held.namespace(), held.name());
     let (used, called) = match kind {
@@ -127,7 +124,7 @@ fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, refe
     (used, (!used).then_some(called))
 }
 
-/// As a document, in the order of the input.
+/// The result as a document, in the order of the input.
 pub fn document(passages: &[Passage], objects: &Objects) -> Node {
     let flag = |value: bool| Node::synthesised(Value::Bool(value));
     let by_object: HashMap<ObjectId, &Passage> = passages.iter().map(|passage| (passage.object, passage)).collect();

@@ -1,11 +1,10 @@
-//! Ingresses that are left out, as the gateway cannot do what they ask for: one list of steps.
+//! Removes Ingresses whose requirements the gateway cannot meet, in a list of steps.
 //!
-//! AGIC `pkg/controller/prune.go`. It runs twice, for statuses and for the configuration; what is shared with others is only known the
-//! second time.
+//! AGIC `pkg/controller/prune.go`. It runs twice, for statuses and for the configuration; prohibited targets are only known the second time.
 
 use super::annotations::{SSL_CERTIFICATE, SSL_PROFILE, SSL_REDIRECT, TRUSTED_ROOTS, USE_PRIVATE_IP};
 use super::brownfield::Targets;
-use super::death::Died;
+use super::crash::ControllerCrash;
 use super::environment::Environment;
 use super::events::{Reason, Recorder};
 use super::model::Ingress;
@@ -18,28 +17,27 @@ use chancery_base::ir::appgw::{FrontendType, Part, Properties};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// What the steps look at.
+/// The input of the steps.
 pub struct Prune<'a> {
-    /// The gateway as it is.
+    /// The current gateway.
     pub gateway: &'a Properties,
-    /// The controller's variables.
     pub environment: &'a Environment,
-    /// Targets that it leaves alone, as far as it knows of them.
+    /// Prohibited targets, as far as they are known.
     pub targets: &'a Targets,
-    /// Where events go.
+    /// Receives events.
     pub recorder: &'a mut Recorder,
 }
 
-/// One reason to leave an Ingress out: what is said of it, at which place.
-type Refusal = (Reason, String, Option<Origin>);
+/// A reason to remove an Ingress: the event, its message and its place.
+type PruneReason = (Reason, String, Option<Origin>);
 
 impl Prune<'_> {
-    /// Leaves Ingresses out, each for the first step that it does not pass.
+    /// Removes Ingresses, each by the first step that it does not pass.
     ///
     /// # Errors
     ///
-    /// The gateway's document lacks a list that the controller takes for granted.
-    pub fn run(&mut self, ingresses: Vec<Arc<Ingress>>) -> Result<Vec<Arc<Ingress>>, Died> {
+    /// The gateway's document lacks a list that the controller relies on.
+    pub fn run(&mut self, ingresses: Vec<Arc<Ingress>>) -> Result<Vec<Arc<Ingress>>, ControllerCrash> {
         let ingresses = if self.environment.shared { self.prohibited(ingresses) } else { ingresses };
         let installed = [
             names(self.gateway.certificates.as_deref(), "sslCertificates"),
@@ -48,12 +46,12 @@ impl Prune<'_> {
         ];
         let mut kept = Vec::with_capacity(ingresses.len());
         for ingress in ingresses {
-            let refusals = self.refusals(&ingress, &installed);
-            for (reason, message, at) in &refusals {
+            let prune_reasons = self.prune_reasons(&ingress, &installed);
+            for (reason, message, at) in &prune_reasons {
                 self.recorder.ingress(&ingress, *reason, message.as_str(), *at);
                 self.recorder.pod(*reason, message.as_str());
             }
-            if refusals.is_empty() {
+            if prune_reasons.is_empty() {
                 kept.push(ingress);
             }
         }
@@ -61,8 +59,8 @@ impl Prune<'_> {
         Ok(kept)
     }
 
-    /// What the first step says that an Ingress does not pass. Where a list is missing, the controller dies before it comes to the steps behind.
-    fn refusals(&self, ingress: &Ingress, installed: &[Result<BTreeSet<Str>, Died>; 3]) -> Vec<Refusal> {
+    /// Returns the reasons of the first step that an Ingress does not pass. If a list is missing, the controller crashes before the later steps.
+    fn prune_reasons(&self, ingress: &Ingress, installed: &[Result<BTreeSet<Str>, ControllerCrash>; 3]) -> Vec<PruneReason> {
         let first = self.private_address(ingress).or_else(|| self.public_address(ingress)).or_else(|| self.redirect(ingress));
         if let Some(refusal) = first {
             return Vec::from([refusal]);
@@ -72,15 +70,15 @@ impl Prune<'_> {
         }
         for (step, list) in [Self::certificate, Self::profile, Self::roots].into_iter().zip(installed) {
             let Ok(list) = list else { break };
-            let refusals = step(self, ingress, list);
-            if !refusals.is_empty() {
-                return refusals;
+            let prune_reasons = step(self, ingress, list);
+            if !prune_reasons.is_empty() {
+                return prune_reasons;
             }
         }
         Vec::new()
     }
 
-    /// Hosts and paths that others own.
+    /// Removes hosts and paths that others own.
     fn prohibited(&self, mut ingresses: Vec<Arc<Ingress>>) -> Vec<Arc<Ingress>> {
         for ingress in ingresses.iter_mut().filter(|ingress| self.targets.concern(&ingress.rules)) {
             let ingress = Arc::make_mut(ingress);
@@ -89,12 +87,12 @@ impl Prune<'_> {
         ingresses
     }
 
-    fn wants_private(&self, ingress: &Ingress) -> bool {
+    fn requires_private(&self, ingress: &Ingress) -> bool {
         self.environment.private_ip || ingress.annotations.is_true(&USE_PRIVATE_IP)
     }
 
-    fn private_address(&self, ingress: &Ingress) -> Option<Refusal> {
-        if !self.wants_private(ingress) || self.gateway.frontend(FrontendType::Private).is_some() {
+    fn private_address(&self, ingress: &Ingress) -> Option<PruneReason> {
+        if !self.requires_private(ingress) || self.gateway.frontend(FrontendType::Private).is_some() {
             return None;
         }
         let message = format!(
@@ -106,8 +104,8 @@ impl Prune<'_> {
         Some((Reason::NoPrivateIp, message, ingress.annotations.text(&USE_PRIVATE_IP).and_then(|text| text.origin)))
     }
 
-    fn public_address(&self, ingress: &Ingress) -> Option<Refusal> {
-        if self.wants_private(ingress) || self.gateway.frontend(FrontendType::Public).is_some() {
+    fn public_address(&self, ingress: &Ingress) -> Option<PruneReason> {
+        if self.requires_private(ingress) || self.gateway.frontend(FrontendType::Public).is_some() {
             return None;
         }
         let message = format!(
@@ -119,7 +117,7 @@ impl Prune<'_> {
         Some((Reason::NoPublicIp, message, None))
     }
 
-    fn redirect(&self, ingress: &Ingress) -> Option<Refusal> {
+    fn redirect(&self, ingress: &Ingress) -> Option<PruneReason> {
         let has_tls = !ingress.tls.is_empty() || ingress.annotations.some_text(&SSL_CERTIFICATE).is_some();
         if has_tls || !ingress.annotations.is_true(&SSL_REDIRECT) {
             return None;
@@ -138,20 +136,20 @@ impl Prune<'_> {
         format!("ignoring Ingress {} as it requires Application Gateway {gateway} to have pre-installed {what} '{name}'", ingress.key())
     }
 
-    fn certificate(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    fn certificate(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<PruneReason> {
         let wanted = ingress.annotations.text(&SSL_CERTIFICATE).filter(|name| !installed.contains(&name.value));
         let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslCertificate, self.missing(ingress, "ssl certificate", &name), name.origin);
         wanted.map(refusal).into_iter().collect()
     }
 
-    fn profile(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    fn profile(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<PruneReason> {
         let wanted = ingress.annotations.text(&SSL_PROFILE).filter(|name| !installed.contains(&name.value));
         let refusal = |name: Sourced<Str>| (Reason::NoPreInstalledSslProfile, self.missing(ingress, "ssl profile", &name), name.origin);
         wanted.map(refusal).into_iter().collect()
     }
 
-    /// Each name between commas must be there as it is: blanks count, and so does nothing behind a last comma.
-    fn roots(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<Refusal> {
+    /// Each name between commas must exist exactly: spaces matter, and so does an empty name after a last comma.
+    fn roots(&self, ingress: &Ingress, installed: &BTreeSet<Str>) -> Vec<PruneReason> {
         let Some(wanted) = ingress.annotations.text(&TRUSTED_ROOTS) else { return Vec::new() };
         let missing = wanted.split(',').filter(|name| !installed.contains(*name));
         let refusal = |name: &str| (Reason::NoPreInstalledRootCertificate, self.missing(ingress, "root certificate", name), wanted.origin);
@@ -159,7 +157,7 @@ impl Prune<'_> {
     }
 }
 
-fn names<T>(list: Option<&[Arc<Part<T>>]>, field: &'static str) -> Result<BTreeSet<Str>, Died> {
-    let list = list.ok_or_else(|| Died::without_list(field))?;
+fn names<T>(list: Option<&[Arc<Part<T>>]>, field: &'static str) -> Result<BTreeSet<Str>, ControllerCrash> {
+    let list = list.ok_or_else(|| ControllerCrash::without_list(field))?;
     Ok(list.iter().map(|part| part.name.clone()).collect())
 }

@@ -1,6 +1,4 @@
-//! Which fields refer to which objects, for graphs and ledgers.
-//!
-//! What must not be here: what the controller does with what it finds.
+//! The fields that refer to objects, for graphs and ledgers.
 
 use super::kinds::{MULTI_CLUSTER_GROUP, REWRITE_GROUP};
 use alloc::vec::Vec;
@@ -29,7 +27,7 @@ pub(super) const FIELDS: &[Referring] = &[
     field("MultiClusterIngress", "spec.template.tls.*.secretName", "secret", SECRET, Form::Name),
 ];
 
-/// All references by field, and those of annotations to rewrites.
+/// Returns all references by field, and by annotations to rewrites.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let rewrite = super::annotations::REWRITE_CUSTOM_RESOURCE.name;
     let mut all = relations::relations(objects, &[FIELDS]);

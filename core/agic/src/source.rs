@@ -1,9 +1,8 @@
-//! What the controller knows of the cluster, and how it looks things up.
+//! The controller's view of the cluster, with lookups.
 //!
-//! AGIC `pkg/k8scontext/context.go`. Where the controller takes whatever comes first out of a map (one pod of several), this takes the first
-//! by name.
+//! AGIC `pkg/k8scontext/context.go`. Where the controller takes any element of a map (one pod of several), this takes the first by name.
 //!
-//! What must not be here: which events it hears of (`pipeline`); what the gateway gets.
+//! Does not decide which events are handled; see `pipeline`.
 
 use super::certificate;
 use super::cluster::{AdmittedObject, Cluster, Name};
@@ -14,35 +13,33 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::held::{ByContent, NameKey};
+use chancery_kubernetes::object_tables::{ByContent, NameKey};
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// What the controller knows of the cluster.
+/// The controller's view of the cluster.
 pub struct Source<'c> {
-    /// The objects.
     pub cluster: &'c Cluster<'c>,
-    /// The controller's variables.
     pub environment: &'c Environment,
-    /// Ingresses are those of `extensions/v1beta1`.
+    /// Whether Ingresses are those of `extensions/v1beta1`.
     pub old_ingress_api: bool,
-    /// Services by name, whatever the namespace.
+    /// Services by name, in any namespace.
     pub services: Arc<HashMap<Name, Arc<Service>>>,
-    /// Pods in namespaces that are watched, by namespace and name.
+    /// Pods in watched namespaces, by namespace and name.
     pub pods: Vec<Arc<Pod>>,
     /// The first pod of each Service, by its name.
     first_pods: Arc<HashMap<Name, Arc<Pod>>>,
-    /// Addresses behind Services.
+    /// Addresses of Services.
     subsets: Arc<HashMap<Name, Arc<Addresses>>>,
-    /// Whether a Secret can be made a certificate of the gateway.
+    /// Whether a Secret can become a certificate of the gateway.
     certificates: Arc<HashMap<Name, Arc<bool>>>,
     /// All Ingresses, by namespace and name.
     pub all_ingresses: Vec<Arc<Ingress>>,
-    /// Those of the controller's class.
-    ours: HashSet<ObjectId>,
+    /// The Ingresses of the controller's class.
+    own_class: HashSet<ObjectId>,
 }
 
-/// What earlier compiles read: a value is the same as long as its object is.
+/// The values that earlier compiles read: a value is the same as long as its object is.
 #[derive(Default)]
 pub struct Memory {
     services: ByContent<Arc<Service>>,
@@ -56,7 +53,7 @@ pub struct Memory {
     ingresses: ByContent<Arc<Ingress>>,
 }
 
-/// The first pods of Services, and what they were found in.
+/// The first pods of Services, and the inputs that they were found in.
 #[derive(Default)]
 struct FirstPods {
     services: Arc<HashMap<Name, Arc<Service>>>,
@@ -74,7 +71,7 @@ impl FirstPods {
     }
 }
 
-/// All that Ingresses find things in. Tables that are the same have the same in them.
+/// The tables in which Ingresses look up their references. Equal tables have the same content.
 #[derive(Clone, Default)]
 pub struct Tables {
     services: Arc<HashMap<Name, Arc<Service>>>,
@@ -84,8 +81,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Whether all of them are the same.
-    pub fn are(&self, other: &Self) -> bool {
+    /// Whether all tables are the same values.
+    pub fn are_same_tables(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.services, &other.services)
             && Arc::ptr_eq(&self.subsets, &other.subsets)
             && Arc::ptr_eq(&self.first_pods, &other.first_pods)
@@ -93,12 +90,12 @@ impl Tables {
     }
 }
 
-/// Whether these values are those, one after another.
+/// Whether two sequences contain the same values.
 fn are_same<'v, T: 'v>(now: impl ExactSizeIterator<Item = &'v Arc<T>>, then: &[Arc<T>]) -> bool {
     now.len() == then.len() && now.zip(then).all(|(now, then)| Arc::ptr_eq(now, then))
 }
 
-/// What an Ingress finds of a Service that it names.
+/// The objects behind a Service that an Ingress names.
 #[derive(Clone, Debug, Default)]
 pub struct Backing {
     service: Option<Arc<Service>>,
@@ -106,7 +103,7 @@ pub struct Backing {
     pod: Option<Arc<Pod>>,
 }
 
-/// The addresses behind a Service, and the object that has them.
+/// The addresses of a Service, and the object that has them.
 #[derive(Debug)]
 struct Addresses {
     object: ObjectId,
@@ -114,7 +111,7 @@ struct Addresses {
 }
 
 impl Backing {
-    /// The objects that it is found in.
+    /// Their object ids.
     pub fn objects(&self) -> impl Iterator<Item = ObjectId> {
         let service = self.service.as_ref().map(|service| service.object);
         let subsets = self.subsets.as_ref().map(|subsets| subsets.object);
@@ -130,7 +127,7 @@ impl Backing {
     }
 }
 
-/// The objects of a kind as they are read, those that are known as they were.
+/// Reads the objects of a kind; unchanged objects are reused.
 fn read<'h, 'c, T: Clone>(
     cluster: &'h Cluster<'c>,
     kind: Kind,
@@ -147,7 +144,7 @@ fn read<'h, 'c, T: Clone>(
     out
 }
 
-/// Values by the names of their objects, and the values in the order of the names: a table of the same values is the same.
+/// Values by the names of their objects, and in the order of the names: a table of the same values is the same.
 struct Table<T> {
     values: Vec<Arc<T>>,
     by_name: Arc<HashMap<Name, Arc<T>>>,
@@ -161,7 +158,7 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     fn of(&mut self, all: Vec<(&AdmittedObject<'_>, Arc<T>)>) -> Arc<HashMap<Name, Arc<T>>> {
-        // The name of an object is in its content, by which its value is known.
+        // An object's name is part of its content, which identifies the value.
         if !are_same(all.iter().map(|(_, value)| value), &self.values) {
             self.values = all.iter().map(|(_, value)| value.clone()).collect();
             self.by_name = Arc::new(by_name(all));
@@ -177,7 +174,7 @@ fn by_name<T>(all: Vec<(&AdmittedObject<'_>, T)>) -> HashMap<Name, T> {
 }
 
 impl<'c> Source<'c> {
-    /// Reads what it will look up.
+    /// Reads all objects.
     pub fn new(cluster: &'c Cluster<'c>, environment: &'c Environment, old_ingress_api: bool, memory: &mut Memory) -> Self {
         let of_clusters = environment.multi_cluster;
         let (of_services, of_subsets) =
@@ -188,7 +185,7 @@ impl<'c> Source<'c> {
             Arc::new(Addresses { object: held.object.id, subsets })
         };
         let services = memory.services_by_name.of(read(cluster, of_services, &mut memory.services, |_| true, service));
-        // In that mode pods are not watched.
+        // In multi-cluster mode pods are not watched.
         let is_pod_seen = |held: &AdmittedObject<'_>| !of_clusters && environment.watches(held.namespace());
         let pods = read(cluster, Kind::Pod, &mut memory.pods, is_pod_seen, |held| Arc::new(Pod::read(held)));
         let pods: Vec<Arc<Pod>> = pods.into_iter().map(|(_, pod)| pod).collect();
@@ -203,16 +200,16 @@ impl<'c> Source<'c> {
             subsets: memory.subsets_by_name.of(read(cluster, of_subsets, &mut memory.subsets, |_| true, addresses)),
             certificates: memory.certificates_by_name.of(read(cluster, Kind::Secret, &mut memory.certificates, |_| true, converts)),
             all_ingresses: Vec::new(),
-            ours: HashSet::new(),
+            own_class: HashSet::new(),
         };
         let kind = source.ingress_kind();
         let ingresses = read(cluster, kind, &mut memory.ingresses, |_| true, |held| Arc::new(Ingress::read(held, kind)));
         source.all_ingresses = ingresses.into_iter().map(|(_, ingress)| ingress).collect();
-        source.ours = source.all_ingresses.iter().filter(|ingress| source.has_our_class(ingress)).map(|ingress| ingress.object).collect();
+        source.own_class = source.all_ingresses.iter().filter(|ingress| source.has_our_class(ingress)).map(|ingress| ingress.object).collect();
         source
     }
 
-    /// The kind that Ingresses are of.
+    /// The kind of the effective Ingresses.
     pub fn ingress_kind(&self) -> Kind {
         match (self.environment.multi_cluster, self.old_ingress_api) {
             (true, _) => Kind::MultiClusterIngress,
@@ -221,30 +218,30 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// The Ingresses that the gateway gets: of its class, in namespaces that are watched, with paths if they have rules; in the order of
-    /// `NAMESPACE/NAME` as text.
+    /// Returns the Ingresses for the gateway: of its class, in watched namespaces, with paths if they have rules; sorted by `NAMESPACE/NAME` as
+    /// strings.
     pub fn ingresses(&self) -> Vec<Arc<Ingress>> {
-        let mut ingresses: Vec<Arc<Ingress>> = self.all_ingresses.iter().filter(|ingress| self.counts(ingress)).cloned().collect();
+        let mut ingresses: Vec<Arc<Ingress>> = self.all_ingresses.iter().filter(|ingress| self.is_effective(ingress)).cloned().collect();
         ingresses.sort_by(|one, other| one.in_order(other));
         ingresses
     }
 
-    /// Whether the gateway gets an Ingress.
-    pub fn counts(&self, ingress: &Ingress) -> bool {
+    /// Whether an Ingress is for the gateway.
+    pub fn is_effective(&self, ingress: &Ingress) -> bool {
         self.is_ours(ingress) && self.environment.watches(&ingress.namespace) && (ingress.rules.is_empty() || ingress.has_http())
     }
 
     /// Whether an Ingress is of the controller's class.
     pub fn is_ours(&self, ingress: &Ingress) -> bool {
-        self.ours.contains(&ingress.object)
+        self.own_class.contains(&ingress.object)
     }
 
     /// Whether an object is an Ingress of the controller's class.
     pub fn is_our_ingress(&self, object: ObjectId) -> bool {
-        self.ours.contains(&object)
+        self.own_class.contains(&object)
     }
 
-    /// Whether an Ingress is of the controller's class: by the annotation if it says anything, else by the field.
+    /// Whether an Ingress is of the controller's class: by the annotation if it is set, else by the field.
     fn has_our_class(&self, ingress: &Ingress) -> bool {
         if let Some(class) = ingress.annotations.some_text(&super::annotations::INGRESS_CLASS) {
             return *class == self.environment.controller;
@@ -257,23 +254,23 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// Who an IngressClass says is responsible for it.
+    /// The controller of an IngressClass.
     pub fn class_controller(&self, name: &str) -> Option<&str> {
         let class = self.cluster.get(Kind::IngressClass, "", name)?;
         class.root().at("spec.controller").some_str()
     }
 
-    /// A Service, wherever it is.
+    /// A Service in any namespace.
     pub fn service(&self, name: &Name) -> Option<&Service> {
         self.services.get(name).map(|service| &**service)
     }
 
-    /// The Services that count where a list of them is asked for: those with a TCP port in namespaces that are watched.
+    /// Whether a Service appears in the controller's lists: with a TCP port, in a watched namespace.
     pub fn is_listed(&self, name: &Name) -> bool {
         self.environment.watches(&name.0) && self.services.get(name).is_some_and(|service| service.has_tcp())
     }
 
-    /// The addresses behind a Service; `None` where it has no Endpoints.
+    /// The addresses of a Service; `None` if it has no Endpoints.
     pub fn subsets(&self, name: &Name) -> Option<&[Subset]> {
         self.subsets.get(name).map(|of| of.subsets.as_slice())
     }
@@ -283,7 +280,7 @@ impl<'c> Source<'c> {
         if self.pods.is_empty() { None } else { self.first_pods.get(&NameKey(namespace, name)) }
     }
 
-    /// All that Ingresses find things in.
+    /// The tables in which Ingresses look up their references.
     pub fn tables(&self) -> Tables {
         Tables {
             services: self.services.clone(),
@@ -293,35 +290,35 @@ impl<'c> Source<'c> {
         }
     }
 
-    /// What an Ingress finds of a Service that it names.
+    /// Returns the objects behind a Service that an Ingress names.
     pub fn backing(&self, namespace: &str, name: &str) -> Backing {
         let key = NameKey(namespace, name);
         Backing { service: self.services.get(&key).cloned(), subsets: self.subsets.get(&key).cloned(), pod: self.first_pod(namespace, name).cloned() }
     }
 
-    /// Whether a Secret can be made a certificate of the gateway.
+    /// Whether a Secret can become a certificate of the gateway.
     pub fn has_certificate(&self, namespace: &str, name: &str) -> bool {
         self.certificates.get(&NameKey(namespace, name)).is_some_and(|converts| **converts)
     }
 
-    /// The targets that the controller leaves alone, in namespaces that are watched: places of their `spec`.
+    /// The `spec`s of prohibited targets in watched namespaces.
     pub fn prohibited_targets(&self) -> Vec<Cursor<'c>> {
         let targets = self.cluster.all(Kind::ProhibitedTarget).filter(|held| self.environment.watches(held.namespace()));
         targets.map(|held| held.root().field("spec")).collect()
     }
 
-    /// What the provider calls the first node.
+    /// The provider's id of the first node.
     pub fn node(&self) -> Option<Cursor<'c>> {
         self.cluster.all(Kind::Node).next().map(|held| held.root().at("spec.providerID"))
     }
 
-    /// Whether Istio's objects are there that the controller needs to read any.
+    /// Whether the objects that Istio support requires exist.
     pub fn has_istio(&self) -> bool {
         self.cluster.all(Kind::IstioGateway).next().is_some() && self.cluster.all(Kind::IstioVirtualService).next().is_some()
     }
 }
 
-/// The first pod of each Service: of its namespace, with its labels. A Service without labels takes every pod.
+/// Returns the first pod of each Service: in its namespace, with its labels. A Service without a selector selects every pod.
 fn first_pods(services: &HashMap<Name, Arc<Service>>, pods: &[Arc<Pod>]) -> HashMap<Name, Arc<Pod>> {
     let mut by_label: HashMap<(&Str, &Str, &Str), Vec<&Arc<Pod>>> = HashMap::new();
     let mut by_namespace: HashMap<&Str, &Arc<Pod>> = HashMap::new();

@@ -1,6 +1,4 @@
-//! What the controller established, kept for outputs and views.
-//!
-//! What must not be here: how it came to that.
+//! The results of the controller, kept for outputs and views.
 
 use super::cluster::Cluster;
 use super::events::Recorder;
@@ -16,21 +14,18 @@ use chancery_kubernetes::admitted::AdmittedObjects;
 use chancery_kubernetes::secret;
 use chancery_text::Str;
 
-/// What the controller established.
 #[derive(Debug, Default)]
 pub struct Stages {
-    /// The objects that the API server took, by kind, in the order of their names.
+    /// The accepted objects, by kind, sorted by name.
     admitted: AdmittedObjects,
-    /// The gateway that is asked for; `None` where nothing is.
+    /// The requested gateway; `None` if nothing is sent.
     pub gateway: Option<Arc<Gateway>>,
-    /// Events.
     pub recorder: Recorder,
     /// Statuses that change.
     pub statuses: Vec<Change>,
 }
 
 impl Stages {
-    /// Keeps what was established.
     pub fn new(cluster: &Cluster<'_>, gateway: Option<Arc<Gateway>>, recorder: Recorder, statuses: Vec<Change>) -> Self {
         let mut admitted = AdmittedObjects::default();
         for (kind, definition) in kinds::ALL {
@@ -41,7 +36,7 @@ impl Stages {
 }
 
 impl compilation::Stages for Stages {
-    /// What the API server holds, by kind, in the order of names.
+    /// The objects in the API server, by kind, sorted by name.
     fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)> {
         self.admitted.loaded(objects)
     }

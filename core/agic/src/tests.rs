@@ -1,4 +1,4 @@
-//! The whole: events, statuses, the way of objects, shared gateways, and what the controller would die of.
+//! The whole dialect: events, statuses, the pipeline, shared gateways, and crashes of the controller.
 
 use super::codes;
 use super::environment::Environment;
@@ -16,7 +16,7 @@ use chancery_base::read::{DocumentCache, ReadOptions, read};
 use chancery_base::resource::{Inputs, ObjectId, Objects};
 use chancery_text::{Node, Str, to_json};
 
-/// What comes of a text.
+/// The result of a compile.
 pub(crate) struct Outcome {
     pub(crate) compiled: Stages,
     pub(crate) objects: Objects,
@@ -31,7 +31,7 @@ impl Outcome {
         Gateway::clone(self.compiled.gateway.as_ref().expect("a gateway is sent"))
     }
 
-    /// An answer.
+    /// An output.
     fn node(&self, name: &str) -> Node {
         match name {
             "events" => self.compiled.recorder.document(),
@@ -40,7 +40,7 @@ impl Outcome {
         }
     }
 
-    /// An answer as JSON.
+    /// An output as JSON.
     pub(crate) fn answer(&self, name: &str) -> String {
         to_json(&self.node(name), false)
     }
@@ -65,7 +65,7 @@ pub(crate) fn env(variables: &[(&str, &str)]) -> Options {
     Options { env: variables.iter().map(|(name, value)| (Str::new(name), Str::new(value))).collect(), ..Options::default() }
 }
 
-/// The Service `web` in `shop` with an endpoint, for Ingresses to lead to.
+/// The Service `web` in `shop` with an endpoint, as a target of Ingresses.
 pub(crate) const WEB: &str = "---
 apiVersion: v1
 kind: Service
@@ -78,7 +78,7 @@ metadata: {name: web, namespace: shop}
 subsets: [{addresses: [{ip: 10.1.0.5}, {ip: 10.1.0.4}], ports: [{name: http, port: 8080}]}]
 ";
 
-/// An Ingress of the controller's class in `shop`: annotations, and the fields of its `spec`, each on lines of its own.
+/// An Ingress of the controller's class in `shop`: annotations, and the fields of its `spec`, each on its own lines.
 pub(crate) fn ingress(name: &str, annotations: &[(&str, &str)], spec: &str) -> String {
     let annotations: String = annotations.iter().map(|(name, value)| format!("    appgw.ingress.kubernetes.io/{name}: {value:?}\n")).collect();
     format!(
@@ -87,7 +87,7 @@ pub(crate) fn ingress(name: &str, annotations: &[(&str, &str)], spec: &str) -> S
     )
 }
 
-/// A rule for a host (none if empty) that leads paths of the type `Prefix` to `web`.
+/// A rule for a host (none if empty) that sends paths of type `Prefix` to `web`.
 pub(crate) fn rule(host: &str, paths: &[&str]) -> String {
     let backend = "backend: {service: {name: web, port: {number: 80}}}";
     let host = if host.is_empty() { String::new() } else { format!("host: {host:?}, ") };
@@ -102,7 +102,7 @@ fn gateway_file(json: &str) -> Options {
 const ID: &str =
     "/subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/agic-rg/providers/Microsoft.Network/applicationGateways/agic-appgw";
 
-/// A gateway with a public address; more properties follow a comma.
+/// A gateway with a public address; further properties follow a comma.
 fn gateway(state: &str, more: &str) -> String {
     let lists = ["frontendPorts", "sslCertificates", "trustedRootCertificates"].map(|list| format!("\"{list}\": [],")).join("");
     format!(
@@ -113,7 +113,7 @@ fn gateway(state: &str, more: &str) -> String {
 }
 
 #[test]
-fn ingresses_get_the_address_of_the_gateway_unless_they_have_it() {
+fn ingress_gets_gateway_address_once() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     assert_eq!(
         run(&text, &Options::default()).answer("status"),
@@ -129,7 +129,7 @@ fn ingresses_get_the_address_of_the_gateway_unless_they_have_it() {
 }
 
 #[test]
-fn statuses_are_for_clusters_only_where_the_addresses_of_the_gateway_are_known() {
+fn statuses_need_known_gateway_addresses() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     let written = |options: &Options| {
         let compiled = run(&text, options).compiled;
@@ -143,7 +143,7 @@ fn statuses_are_for_clusters_only_where_the_addresses_of_the_gateway_are_known()
 }
 
 #[test]
-fn a_document_of_something_else_is_called_what_it_is() {
+fn document_of_other_type_is_reported() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     let found = |document: &str| -> Vec<String> {
         let outcome = run(&text, &gateway_file(document));
@@ -166,7 +166,7 @@ fn a_document_of_something_else_is_called_what_it_is() {
 }
 
 #[test]
-fn the_gateway_of_the_document_is_meant_unless_a_variable_names_one() {
+fn document_names_gateway_unless_variable_does() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
     let document = gateway("Running", r#", "sslProfiles": [], "urlPathMaps": [], "requestRoutingRules": [], "httpListeners": []"#)
         .replace("agic-appgw", "front")
@@ -184,15 +184,15 @@ fn the_gateway_of_the_document_is_meant_unless_a_variable_names_one() {
     let back = front.replace("front", "agic-appgw");
     assert_eq!((listener(&other), codes(&other)), (back + "/httpListeners", 1), "what no variable says is the document's");
     assert_eq!(codes(&named("APPGW_NAME", "front")), 0);
-    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "")), 0, "an empty one says nothing");
+    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "")), 0, "an empty one has no effect");
     let same = named("APPGW_RESOURCE_ID", &front.replace("front", "Front"));
-    assert_eq!(codes(&same), 0, "case does not count in ids of Azure");
-    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "nonsense")), 1, "it is no id");
+    assert_eq!(codes(&same), 0, "ids of Azure are case-insensitive");
+    assert_eq!(codes(&named("APPGW_RESOURCE_ID", "nonsense")), 1, "it is not an id");
     assert_eq!(codes(&run(&text, &env(&[("APPGW_RESOURCE_ID", "nonsense")]))), 1, "nor is it one without a document");
 }
 
 #[test]
-fn a_gateway_that_does_not_run_is_left_alone() {
+fn stopped_gateway_is_not_changed() {
     let text = ingress("web", &[], &(rule("a.test", &["/"]) + "status: {loadBalancer: {ingress: [{ip: 1.2.3.4}]}}\n")) + WEB;
     let outcome = run(&text, &gateway_file(&gateway("Stopped", "")));
     assert_eq!(outcome.compiled.gateway, None);
@@ -201,13 +201,13 @@ fn a_gateway_that_does_not_run_is_left_alone() {
 }
 
 #[test]
-fn the_answer_names_what_is_missing_where_the_controller_would_exit() {
+fn crash_reports_missing_field() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB;
-    // Without the list of TLS profiles it dies before statuses.
+    // Without the list of TLS profiles it crashes before statuses.
     let outcome = run(&text, &gateway_file(&gateway("Running", "")));
     assert_eq!(outcome.events(), ["Process Panic runtime error: invalid memory address or nil pointer dereference"]);
     assert_eq!(outcome.answer("status"), "[]");
-    // A backend that is no Service: it dies when it builds.
+    // A backend that is not a Service crashes the builder.
     let resource = ingress("web", &[], "  defaultBackend: {resource: {kind: Bucket, name: b}}\n");
     let outcome = run(&resource, &Options::default());
     assert!(outcome.compiled.gateway.is_none() && outcome.events()[0].starts_with("Process Panic"));
@@ -227,7 +227,7 @@ fn errors_of_azure_become_events() {
 }
 
 #[test]
-fn a_class_is_that_of_the_annotation_and_else_that_of_the_field() {
+fn class_annotation_overrides_field() {
     let count = |text: &str, options: &Options| run(text, options).answer("status").matches("loadBalancer").count();
     let by_field = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: shop}\nspec:\n  ingressClassName: azure-application-gateway\n";
     let class = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: azure-application-gateway}\nspec: {controller: azure/application-gateway}\n";
@@ -244,20 +244,20 @@ fn a_class_is_that_of_the_annotation_and_else_that_of_the_field() {
 }
 
 #[test]
-fn ingresses_that_need_what_the_gateway_lacks_are_left_out() {
+fn ingress_with_missing_gateway_part_is_dropped() {
     let events = |annotations: &[(&str, &str)]| run(&(ingress("web", annotations, &rule("a.test", &["/"])) + WEB), &Options::default()).events();
     let of = |reason: &str, message: &str| Vec::from([format!("Ingress {reason} {message}"), format!("Pod {reason} {message}")]);
     let lacks = |what: &str| format!("ignoring Ingress shop/web as it requires Application Gateway agic-appgw to have pre-installed {what}");
     assert_eq!(events(&[("appgw-ssl-certificate", "")]), of("NoPreInstalledSslCertificate", &lacks("ssl certificate ''")));
     assert_eq!(events(&[("appgw-ssl-profile", "p")]), of("NoPreInstalledSslProfile", &lacks("ssl profile 'p'")));
-    // Each name between commas is looked for as it is.
+    // Each name between commas is looked up unchanged.
     assert_eq!(events(&[("appgw-trusted-root-certificate", "r, ")]).len(), 4);
     assert!(events(&[("ssl-redirect", "true")])[0].starts_with("Ingress RedirectWithNoTLS ignoring Ingress shop/web as it has an invalid spec."));
     assert_eq!(events(&[("ssl-redirect", "maybe")]), [] as [&str; 0]);
 }
 
 #[test]
-fn the_queue_takes_what_handlers_let_through() {
+fn queue_contains_objects_that_handlers_pass() {
     let kube = "---\napiVersion: v1\nkind: Service\nmetadata: {name: dns, namespace: kube-system}\nspec: {ports: [{port: 53}]}\n";
     let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: far, labels: {app: web}}\nspec: {containers: []}\n";
     let secret =
@@ -271,7 +271,7 @@ fn the_queue_takes_what_handlers_let_through() {
     };
     assert_eq!(passage("web"), (true, true));
     assert_eq!(passage("dns"), (false, false));
-    // Its labels are those of the Service, whatever the namespace.
+    // Its labels are those of the Service, in any namespace.
     assert_eq!(passage("p"), (true, true));
     assert_eq!(passage("s"), (false, false), "no Ingress names it");
     let unused = run(&(ingress("web", &[], "  defaultBackend: {service: {name: web, port: {number: 80}}}\n") + WEB), &Options::default());
@@ -293,7 +293,7 @@ fn prohibited_paths_are_not_made() {
 }
 
 #[test]
-fn rules_of_others_stay_with_all_that_they_reference() {
+fn foreign_rules_keep_their_parts() {
     let id = |kind: &str, name: &str| format!("{{\"id\": \"{ID}/{kind}/{name}\"}}");
     let part = |kind: &str, name: &str, properties: &str| {
         format!("{{\"name\": \"{name}\", \"id\": \"{ID}/{kind}/{name}\", \"properties\": {{{properties}}}}}")
@@ -334,15 +334,15 @@ fn rules_of_others_stay_with_all_that_they_reference() {
     let rules = properties.rules.unwrap();
     assert_eq!(rules.len(), 2);
     assert!(rules.iter().any(|rule| rule.name == "theirs" && rule.properties.priority.unwrap().value == 5));
-    // The port's object stays, though the controller would call it otherwise.
+    // The port object is kept, though the controller would name it differently.
     assert_eq!(names(properties.ports.unwrap().into_iter().map(|part| part.name.clone()).collect()), "p80");
-    // Without targets the gateway is the controller's alone.
+    // Without targets the gateway belongs to the controller alone.
     let alone = run(&(ingress("web", &[], &rule("a.test", &["/"])) + WEB), &shared).gateway().properties.unwrap();
     assert_eq!(alone.rules.unwrap().len(), 1);
 }
 
 #[test]
-fn each_object_has_a_line_in_the_ledger() {
+fn ledger_has_a_row_per_object() {
     let text = ingress("web", &[], &rule("a.test", &["/"])) + WEB + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\nfoo: bar\n";
     let outcome = run(&text, &gateway_file(&gateway("Running", ", \"sslProfiles\": []")));
     assert_eq!(outcome.ledger.undecided().count(), 0);
@@ -350,7 +350,7 @@ fn each_object_has_a_line_in_the_ledger() {
 }
 
 #[test]
-fn broken_gateways_and_odd_ingresses_do_not_stop_anything() {
+fn malformed_input_does_not_stop_compile() {
     for json in
         ["", "[]", "{", "{\"properties\": 5}", "{\"properties\": {\"frontendPorts\": [{}]}}", "null", "{\"properties\": {\"frontendPorts\": [5]}}"]
     {

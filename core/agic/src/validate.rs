@@ -1,9 +1,9 @@
-//! What the controller checks before and after it builds. What it finds becomes events; the gateway is changed all the same.
+//! The controller's checks before and after building. Failures become events; the gateway is changed anyway.
 //!
 //! AGIC `pkg/appgw/validators.go`.
 
 use super::build::service_of;
-use super::death::Died;
+use super::crash::ControllerCrash;
 use super::events::{Reason, Recorder};
 use super::fault::{self, Fault};
 use super::model::Ingress;
@@ -12,12 +12,12 @@ use alloc::format;
 use alloc::sync::Arc;
 use chancery_base::ir::appgw::{PathMap, PathRule, Properties};
 
-/// Tells of Services that are not there; only of Ingresses with a default backend.
+/// Reports missing Services, only for Ingresses with a default backend.
 ///
 /// # Errors
 ///
-/// A backend of such an Ingress is no Service.
-pub fn before(source: &Source<'_>, ingresses: &[Arc<Ingress>], recorder: &mut Recorder) -> Result<(), Died> {
+/// A backend of such an Ingress is not a Service.
+pub fn before(source: &Source<'_>, ingresses: &[Arc<Ingress>], recorder: &mut Recorder) -> Result<(), ControllerCrash> {
     let mut missing = alloc::vec::Vec::new();
     for ingress in ingresses {
         let Some(default) = &ingress.default_backend else { continue };
@@ -40,7 +40,7 @@ pub fn before(source: &Source<'_>, ingresses: &[Arc<Ingress>], recorder: &mut Re
     Ok(())
 }
 
-/// Tells the first thing that is wrong with path maps, in the order of their names.
+/// Reports the first fault of path maps, sorted by name.
 pub fn after(gateway: &Properties, recorder: &mut Recorder) {
     let found = gateway.path_maps.iter().flatten().find_map(|map| match map.properties.rules.as_deref().unwrap_or_default() {
         [] => defaults(&map.name, &map.properties),

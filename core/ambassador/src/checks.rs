@@ -1,6 +1,5 @@
-//! Checks over the whole that only Ambassador's kinds need.
-//!
-//! What must not be here: what one resource's own rules find; checks that every dialect needs (`chancery_explain::check`).
+//! Checks the whole compilation for problems of Ambassador's kinds. Does not report what a single resource's rules find, or what every dialect
+//! needs; see `chancery_explain::check`.
 
 #[cfg(test)]
 mod tests;
@@ -28,18 +27,18 @@ fn hostname(object: &Object) -> Option<&str> {
     root.at(&["spec", "hostname"]).or_else(|| root.get("hostname")).and_then(Node::as_str)
 }
 
-/// Whether a Mapping gets copies only of requests that another takes.
+/// Whether a Mapping only receives copies of other Mappings' requests.
 fn gets_copies(object: &Object) -> bool {
     *object.key.kind == *"Mapping" && field(object, "shadow").and_then(Node::as_bool) == Some(true)
 }
 
-/// Whether Envoy has a listener that somebody wrote.
+/// Whether Envoy has a written listener.
 fn listens(side: SideRef<'_>) -> bool {
     let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
     side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written))
 }
 
-/// Why no route leads to what was made of a Mapping.
+/// Why no route leads to a Mapping's result.
 pub fn why_unreached(side: SideRef<'_>, object: &Object) -> Option<&'static str> {
     if *object.key.kind != *"Mapping" {
         return None;
@@ -77,13 +76,13 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             by_hostname.entry((&object.key.kind, hostname)).or_insert(object);
         }
     }
-    // What the others choose by; nobody asks unless a Mapping gets copies.
+    // The matchers of the other Mappings; only computed if a Mapping receives copies.
     let mut taken = HashSet::new();
     if candidates.iter().any(|object| gets_copies(object)) {
         taken.extend(candidates.iter().filter(|object| *object.key.kind == *"Mapping" && !gets_copies(object)).map(|object| matchers(object)));
     }
     let hosts: Vec<&Object> = side.objects().iter().filter(|object| *object.key.kind == *"Host" && is_read(side, object)).collect();
-    // Hosts that overlap with others hide Mappings from each other only where they choose by labels.
+    // Overlapping Hosts hide Mappings from each other only if they select by labels.
     let choosing = hosts.iter().any(|host| selector(host).is_some());
     let listeners = side.irs().filter(|_| choosing).flat_map(|ir| &ir.listeners);
     let tables: Vec<Table<'_>> = listeners.flat_map(|listener| listener.http_managers()).map(Table::of).collect();
@@ -160,10 +159,10 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Among more Hosts none is looked for that nearly takes a Mapping.
+/// With more Hosts, nearly matching Hosts are not searched.
 const MOST_HOSTS: usize = 32;
 
-/// A Mapping that no Host takes, with why the Hosts do not: their hostnames are others, or they choose Mappings by labels.
+/// A Mapping that no Host selects, and why: the hostnames differ, or the Hosts select by labels.
 fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     if hosts.is_empty() || hosts.len() > MOST_HOSTS {
         let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
@@ -171,7 +170,7 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     }
     let fit = fitting(hosts, hostname);
     if !fit.is_empty() {
-        // Of those that leave it out the narrowest that chooses is named.
+        // The finding names the most specific Host that excludes it by label.
         let choosing = fit.iter().position(|host| selector(host).is_some()).and_then(|at| fit.get(at..));
         return choosing.and_then(|fit| by_labels(fit, mapping)).unwrap_or_else(|| {
             let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
@@ -185,13 +184,11 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     match nearest(hostname, names.iter().copied()) {
         Some(near) => finding.help(format!("did you mean the hostname `{near}`?")),
         None if names.len() > 5 => finding,
-        None => {
-            finding.help(format!("the Hosts that there are have the hostname{} `{}`", if names.len() == 1 { "" } else { "s" }, names.join("`, `")))
-        }
+        None => finding.help(format!("the existing Hosts have the hostname{} `{}`", if names.len() == 1 { "" } else { "s" }, names.join("`, `"))),
     }
 }
 
-/// The Hosts whose hostnames overlap with one, the narrowest first: requests come to that one.
+/// The Hosts that overlap with a hostname, the most specific first; it receives the requests.
 fn fitting<'o>(hosts: &[&'o Object], hostname: &str) -> Vec<&'o Object> {
     let mut fit: Vec<&Object> = hosts.iter().copied().filter(|host| globs_overlap(self::hostname(host).unwrap_or("*"), hostname)).collect();
     let width = |name: &str| if name.contains('*') { name.len() } else { usize::MAX };
@@ -199,7 +196,7 @@ fn fitting<'o>(hosts: &[&'o Object], hostname: &str) -> Vec<&'o Object> {
     fit
 }
 
-/// What a Host chooses Mappings by.
+/// A Host's selector for Mappings.
 fn selector(host: &Object) -> Option<&Node> {
     ["mappingSelector", "selector"].into_iter().find_map(|name| field(host, name))
 }
@@ -214,7 +211,7 @@ fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
     Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))
 }
 
-/// The fields of a Mapping by which it chooses requests.
+/// The matching fields of a Mapping.
 const MATCHERS: [&str; 14] = [
     "hostname",
     "host",
@@ -232,12 +229,12 @@ const MATCHERS: [&str; 14] = [
     "precedence",
 ];
 
-/// The fields by which a Mapping chooses requests, as they are written.
+/// The matching fields of a Mapping, as written.
 fn matchers(object: &Object) -> Vec<Option<String>> {
     MATCHERS.iter().map(|name| field(object, name).map(|node| to_json(node, false))).collect()
 }
 
-/// A field of an object, in its `spec` or, in an annotation, beside its name.
+/// A field of an object in its `spec` or, in an annotation, at the top level.
 fn field<'o>(object: &'o Object, name: &str) -> Option<&'o Node> {
     object.root.at(&["spec", name]).or_else(|| object.root.get(name))
 }
@@ -270,7 +267,7 @@ pub fn same_match(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Fields of Mappings that count for requests of others, and those that lose to another Mapping's.
+/// Finds fields of Mappings that also affect other Mappings' requests, and fields that another Mapping overrides.
 pub fn shared_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     Stages::of(side.side).map(|stages| stages.shared.findings()).unwrap_or_default()
 }
@@ -279,16 +276,16 @@ pub fn shared_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
 fn is_for_tls(listener: &Object) -> bool {
     let protocol = field(listener, "protocol").and_then(Node::as_str);
     let stack = field(listener, "protocolStack").and_then(Node::as_array);
-    // Where both are written, Emissary takes the stack.
+    // If both are set, Emissary uses the stack.
     match stack {
         Some(stack) => stack.iter().any(|protocol| protocol.as_str() == Some("TLS")),
         None => matches!(protocol, Some("HTTPS" | "HTTPSPROXY" | "TLS")),
     }
 }
 
-/// Listeners for TLS whose Hosts have no certificate: what connects there is served in cleartext.
+/// Finds TLS listeners whose Hosts have no certificate: their connections are served in cleartext.
 pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
-    // Where a Host's Secret is missing, that is what is to be mended.
+    // If a Host's Secret is missing, that must be fixed first.
     if side.diagnostics().any(|finding| *finding.code == codes::SECRET_NOT_FOUND) {
         return Vec::new();
     }
@@ -314,7 +311,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Hosts that ask for certificates by ACME, which only the Edge Stack gets.
+/// Finds Hosts that request certificates by ACME, which only the Edge Stack supports.
 pub fn edge_stack_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| !object.broken && *object.key.kind == *"Host") {
@@ -330,7 +327,7 @@ pub fn edge_stack_fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Services of which Emissary uses something else than what is written, without a word: it drops a path, and it escapes what no host name has.
+/// Finds services that Emissary silently changes: it drops a path, and escapes characters that host names cannot contain.
 pub fn service_names(side: SideRef<'_>) -> Vec<Diagnostic> {
     let is_malformed = |finding: &&Diagnostic| *finding.code == codes::MALFORMED_SERVICE;
     let known: HashSet<ObjectId> = side.diagnostics().filter(is_malformed).filter_map(|finding| finding.place.object()).collect();
@@ -350,7 +347,7 @@ pub fn service_names(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// What Emissary makes of a service that is not what is written, and what to write.
+/// Emissary's form of a service, if it differs from the written one, and the advice.
 fn misread(service: &str) -> Option<(String, String)> {
     let address = service.split_once("://").map_or(service, |(_, address)| address);
     let (host, path) = address.split_at(address.find(['/', '?', '#']).unwrap_or(address.len()));

@@ -1,14 +1,12 @@
-//! Defaults of Emissary that people ask about, and what it means that nothing was made of something.
-//!
-//! What must not be here: what becomes of them.
+//! Explains Emissary's defaults, and why an object has no effect.
 
 use alloc::format;
 use alloc::string::ToString as _;
-use chancery_base::compilation::{Ahead, KnownDefault};
+use chancery_base::compilation::{KnownDefault, PrecedenceChange};
 use chancery_base::resource::Object;
 use chancery_text::Node;
 
-/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+/// Defaults that users ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "route/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
     KnownDefault { pointer: "forward/timeout", value: "\"3s\"", doc: "Emissary gives a service 3000 ms to answer if `timeout_ms` is not set" },
@@ -38,7 +36,7 @@ pub const DEFAULTS: &[KnownDefault] = &[
     },
 ];
 
-/// Why nothing was made of an object that is in order and that nothing refers to.
+/// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
         "Mapping" => "no Host takes it, so no listener serves it",
@@ -53,7 +51,7 @@ pub fn why_idle(kind: &str) -> &'static str {
 }
 
 /// The `precedence` that would put a Mapping before another.
-pub fn ahead(one: &Object, other: &Object) -> Option<Ahead> {
+pub fn precedence_change(one: &Object, other: &Object) -> Option<PrecedenceChange> {
     if *one.key.kind != *"Mapping" || *other.key.kind != *"Mapping" {
         return None;
     }
@@ -61,12 +59,12 @@ pub fn ahead(one: &Object, other: &Object) -> Option<Ahead> {
     let (own, others) = (precedence(one), precedence(other));
     let why = match others > own {
         true => format!("`precedence: {others}` puts {} first, whatever the prefixes are.", other.key.name),
-        false => "Of the same precedence, longer prefixes and more conditions are tried first.".into(),
+        false => "Routes of the same precedence are tried by longer prefixes and more conditions first.".into(),
     };
-    Some(Ahead { why, field: "precedence", value: others.checked_add(1)?.to_string() })
+    Some(PrecedenceChange { why, field: "precedence", value: others.checked_add(1)?.to_string() })
 }
 
-/// The kind that must take an object of this kind, so that any request gets to it.
+/// The kind that must select an object of this kind, so that requests reach it.
 pub fn taken_by(kind: &str) -> Option<&'static str> {
     match kind {
         "Mapping" => Some("Host"),

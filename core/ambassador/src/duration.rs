@@ -1,8 +1,8 @@
-//! Durations as Go and as protobuf's JSON write them.
+//! Parses and writes durations in Go's and protobuf JSON's form.
 
 use core::time::Duration;
 
-/// A Go duration: `1h2m3.5s`, `300ms`, `0`. `None` if it is none, or negative.
+/// Parses a Go duration: `1h2m3.5s`, `300ms`, `0`. `None` if it is invalid or negative.
 pub fn parse_go(text: &str) -> Option<Duration> {
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {

@@ -1,6 +1,6 @@
-//! Ambassador, also known as Emissary-ingress: what it reads, what that means, and what it makes of it.
+//! Simulates Ambassador, also known as Emissary-ingress: API server, Go front end, Python compiler.
 //!
-//! Follows Emissary-ingress 4.x as a cluster runs it: API server, Go front end, Python compiler.
+//! Follows Emissary-ingress 4.x as a cluster runs it.
 #![no_std]
 
 extern crate alloc;
@@ -13,10 +13,10 @@ pub mod kinds;
 pub mod lower;
 pub mod model;
 pub mod options;
+mod references;
 pub mod relations;
 pub mod spec;
 mod stages;
-mod wanted;
 
 mod duration;
 
@@ -33,7 +33,7 @@ use chancery_base::compilation::{Answers, Claim, Dialect, Draft, Gateway, Gatewa
 use chancery_base::resource::{ObjectId, ResourceKey};
 use chancery_base::schema::ListedKind;
 
-/// By what it is recognised.
+/// Marks of an input for Ambassador.
 pub const LANGUAGE: Language = Language {
     name: "ambassador",
     controller: "Emissary",
@@ -56,10 +56,10 @@ pub static DIALECT: Dialect = Dialect {
     listing,
     of_others: &[],
     reads,
-    wanted: |objects, options| wanted::wanted(objects, &Options::of(options).ambassador_namespace),
+    references: |objects, options| references::referenced_objects(objects, &Options::of(options).ambassador_namespace),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: checks::why_unreached, ahead: defaults::ahead },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: checks::why_unreached, precedence_change: defaults::precedence_change },
     annotations: fetch::KNOWN_ANNOTATIONS,
     codes: &[],
     outputs: &[],
@@ -80,7 +80,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// What earlier compiles found out.
+/// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     fetch: fetch::Memory,
@@ -88,7 +88,7 @@ pub struct Memory {
     lower: lower::Memory,
 }
 
-/// From objects to the one gateway that Emissary runs.
+/// Compiles objects to the single gateway of Emissary.
 fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, executor, memory, remembers, purpose, ledger, sink } = task;
     let mut fresh = Memory::default();
@@ -100,11 +100,11 @@ fn compile(task: Task<'_>) -> Draft {
     }
     let documents_only = purpose == Purpose::Documents;
     if documents_only {
-        // What was found so far has its place in them, and what no output may have is known by them.
+        // Earlier findings have places in these objects, and outputs redact credentials by them.
         let named: BTreeSet<ObjectId> = sink.iter().filter_map(|finding| finding.place.object()).collect();
         objects.retain(|object| !object.credentials.is_empty() || named.contains(&object.id));
     }
-    // Nobody sees the Mappings' resources: each goes when its Mapping is made.
+    // No view needs the Mappings' resources: each is dropped after its Mapping is built.
     let mappings = documents_only.then(|| config.take("mappings"));
     let mut model = model::Model::build(&config, mappings, options, &mut memory.model, sink);
     let shared = if documents_only { SharedGroups::default() } else { SharedGroups::Kept(model.groups.shared()) };

@@ -1,6 +1,6 @@
-//! What changes the answer and is not in the YAML: the environment and flags of the real controller's pod.
+//! Reads the environment and flags of the controller's pod.
 //!
-//! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
+//! Nothing is read from the process: hosts pass everything. Defaults are those of the real deployment.
 
 use alloc::collections::BTreeMap;
 use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
@@ -15,9 +15,9 @@ pub struct Options {
     pub ambassador_namespace: Str,
     /// `AMBASSADOR_SINGLE_NAMESPACE`: only the controller's own namespace is watched.
     pub single_namespace: bool,
-    /// What to do about missing objects.
+    /// How missing objects are treated.
     pub missing: Assumptions,
-    /// Other variables of the pod: they switch features, and are expanded wherever the configuration says `$NAME` or `${NAME}`.
+    /// Other variables of the pod: they switch features, and replace `$NAME` or `${NAME}` in the configuration.
     pub env: BTreeMap<Str, Str>,
 }
 
@@ -38,7 +38,7 @@ const NAMESPACE: &str = "ambassador-namespace";
 const SINGLE_NAMESPACE: &str = "single-namespace";
 const ENV: &str = "env";
 
-/// The options by which people say so.
+/// The options that users can set.
 pub const SPECS: &[OptionSpec] = &[
     OptionSpec { name: ID, kind: OptionKind::Text { placeholder: "ID", default: "default" }, doc: "AMBASSADOR_ID of the controller", common: false },
     OptionSpec {
@@ -54,7 +54,7 @@ pub const SPECS: &[OptionSpec] = &[
 ];
 
 impl Options {
-    /// The controller's environment, by the options that are given.
+    /// Reads the controller's environment from the options.
     pub fn of(options: &compilation::Options) -> Self {
         let default = Self::default();
         Self {
@@ -66,7 +66,7 @@ impl Options {
         }
     }
 
-    /// A variable of the pod; an empty one counts as absent.
+    /// A variable of the pod; an empty one is treated as absent.
     pub fn variable(&self, name: &str) -> Option<&str> {
         let value = match name {
             "AMBASSADOR_ID" => &self.ambassador_id,
@@ -87,7 +87,7 @@ impl Options {
         matches!(value, Some("1" | "t" | "T" | "true" | "TRUE" | "True"))
     }
 
-    /// `AMBASSADOR_ENVOY_BIND_ADDRESS`: where listeners listen.
+    /// `AMBASSADOR_ENVOY_BIND_ADDRESS`: the address of listeners.
     pub fn bind_address(&self) -> Str {
         Str::new(self.variable("AMBASSADOR_ENVOY_BIND_ADDRESS").unwrap_or("0.0.0.0"))
     }
@@ -107,13 +107,13 @@ impl Options {
         if self.ambassador_id == "default" { "ambassador" } else { &self.ambassador_id }
     }
 
-    /// `AMBASSADOR_READY_PORT`, where the readiness listener listens.
+    /// `AMBASSADOR_READY_PORT`, the port of the readiness listener.
     pub fn ready_port(&self) -> u16 {
         let port = self.variable("AMBASSADOR_READY_PORT").and_then(|text| text.trim().parse().ok());
         port.filter(|port| (1..32767).contains(port)).unwrap_or(8006)
     }
 
-    /// The address of the readiness listener; `AMBASSADOR_HEALTHCHECK_IP_FAMILY` can make it IPv6.
+    /// The address of the readiness listener; `AMBASSADOR_HEALTHCHECK_IP_FAMILY` can select IPv6.
     pub fn ready_address(&self) -> Str {
         Str::new_static(if self.variable("AMBASSADOR_HEALTHCHECK_IP_FAMILY") == Some("IPV6_ONLY") { "::1" } else { "127.0.0.1" })
     }
@@ -123,7 +123,7 @@ impl Options {
         self.variable("AMBASSADOR_READY_LOG").is_some_and(python_true)
     }
 
-    /// Where statistics go with `STATSD_ENABLED`: `STATSD_HOST` as it is written. The controller resolves the name first.
+    /// The receiver of statistics with `STATSD_ENABLED`: `STATSD_HOST` as written. The controller resolves the name first.
     pub fn statsd_address(&self) -> Option<Str> {
         let on = self.variable("STATSD_ENABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
         on.then(|| Str::new(self.variable("STATSD_HOST").unwrap_or("statsd-sink")))
@@ -143,7 +143,7 @@ impl Options {
     }
 }
 
-/// What Python's `parse_bool` takes for true.
+/// Whether Python's `parse_bool` considers a string true.
 fn python_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "y" | "yes" | "on" | "1" | "true" | "t")
 }

@@ -1,7 +1,5 @@
-//! Which fields refer to which other objects, for graphs and ledgers.
-//!
-//! What must not be here: what the controller does with what it finds; and references that follow from matching (a Host's Mappings, a
-//! Listener's Hosts), which the IR knows.
+//! Lists the reference fields of Ambassador's kinds, for graphs and ledgers. References by matching (a Host's Mappings, a Listener's Hosts) are in
+//! the IR.
 
 use super::model::service::Authority;
 use crate::config::{Config, Resource};
@@ -106,7 +104,7 @@ fn add(config: &Config, resource: &Resource, node: &Node, relation: &'static str
     let absent = match kind {
         "Service" => Absent::Assumed("not in the input; Envoy asks DNS for it"),
         "Secret" if config.assumes(&to) => Absent::Assumed("not in the input; it is assumed to exist"),
-        // What the controller has built in is no hole, nor is `tls: true`.
+        // Built-in resolvers of the controller and `tls: true` are not missing.
         "Resolver" if matches!(&*to.name, "kubernetes-service" | "endpoint" | "consul") => Absent::Nothing,
         _ if matches!(&*written, "true" | "false") => Absent::Nothing,
         _ => Absent::Hole,

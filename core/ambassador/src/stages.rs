@@ -1,6 +1,5 @@
-//! What Ambassador's stages leave behind for views: the configuration as loaded, and which Mappings share requests.
-//!
-//! What must not be here: loading, which is `fetch`'s and `config`'s.
+//! Keeps the results of Ambassador's stages for views: the loaded configuration, and Mappings that share requests. Does not load; see `fetch` and
+//! `config`.
 
 use super::config::{Config, Payload, Presence};
 use super::model::group::Group;
@@ -19,7 +18,7 @@ use chancery_text::{Str, base64};
 pub struct Stages {
     /// The configuration as loaded.
     pub config: Config,
-    /// Groups whose requests several Mappings share; empty where nothing but documents is made.
+    /// Groups whose requests several Mappings share; empty if only documents are compiled.
     pub shared: SharedGroups,
 }
 
@@ -28,7 +27,7 @@ pub struct Stages {
 pub enum SharedGroups {
     /// A memory keeps them anyway.
     Kept(Vec<Arc<Group>>),
-    /// What is found of them: they are gone.
+    /// The findings of groups that were already dropped.
     Judged(Vec<Diagnostic>),
 }
 
@@ -39,7 +38,7 @@ impl Default for SharedGroups {
 }
 
 impl SharedGroups {
-    /// What is found of them.
+    /// The findings of the groups.
     pub fn findings(&self) -> Vec<Diagnostic> {
         match self {
             Self::Kept(groups) => groups.iter().flat_map(|group| sharing::findings(group)).collect(),
@@ -55,7 +54,7 @@ impl SharedGroups {
 }
 
 impl Stages {
-    /// Those of a side, if it is Ambassador's.
+    /// The stages of an Ambassador side.
     pub fn of(side: &compilation::Side) -> Option<&Self> {
         let stages: &dyn core::any::Any = &*side.stages;
         stages.downcast_ref()
@@ -77,7 +76,7 @@ impl compilation::Stages for Stages {
         let Payload::Secret(data) = &resource.payload else { return None };
         let (_, value) = data.data.get(reference.part.key())?;
         let text = value.expose();
-        // What is PEM already counts as it is.
+        // PEM is used verbatim.
         if text.starts_with("-----BEGIN") { Some(text.as_bytes().into()) } else { base64::decode(text) }
     }
 }

@@ -19,7 +19,7 @@ pub fn text(gateway: &Gateway, which: Document, pretty: bool) -> String {
     emit(gateway, which, pretty, &Sequential, &mut Emitted::default()).text()
 }
 
-/// The last written texts of parts, list by list, in their order.
+/// The last written text of each part, list by list, in their order.
 #[derive(Default)]
 pub struct Emitted {
     pretty: bool,

@@ -1,16 +1,13 @@
-//! Long lists of which an edit changes little. They are cut into blocks: who copies a list shares all of them, and who changes an element of a copy makes
-//! only one block anew.
-//!
-//! What must not be here: what is in a list.
+//! A long list in shared blocks, for lists that an edit changes little. A copy shares all blocks; a change to one element copies only its
+//! block.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// How many elements a block has; the last one may have fewer.
+/// The number of elements per block; the last block may have fewer.
 const SIZE: usize = 64;
 
-/// A list in shared blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks<T> {
     blocks: Vec<Arc<Vec<T>>>,
@@ -24,34 +21,29 @@ impl<T> Default for Blocks<T> {
 }
 
 impl<T> Blocks<T> {
-    /// How many elements there are.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// An element by its place.
     pub fn get(&self, at: usize) -> Option<&T> {
         self.blocks.get(at / SIZE)?.get(at % SIZE)
     }
 
-    /// All elements in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> + Clone {
         self.blocks.iter().flat_map(|block| block.iter())
     }
 }
 
 impl<T: Clone> Blocks<T> {
-    /// An element to be changed: its block is no longer shared.
+    /// An element for changing it. Its block is copied if it is shared.
     pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         Arc::make_mut(self.blocks.get_mut(at / SIZE)?).get_mut(at % SIZE)
     }
 
-    /// Adds an element at the end.
     pub fn push(&mut self, element: T) {
         match self.blocks.last_mut().filter(|last| last.len() < SIZE) {
             Some(last) => Arc::make_mut(last).push(element),
@@ -84,7 +76,7 @@ mod tests {
     use super::{Arc, Blocks, Vec};
 
     #[test]
-    fn a_copy_shares_what_does_not_change() {
+    fn copies_share_unchanged_blocks() {
         let mut list = Blocks::default();
         (0..1000).for_each(|number| list.push(number));
         let mut copy = list.clone();

@@ -1,9 +1,6 @@
-//! How a host lends its threads: the core has none, and is the same with one as with many.
+//! Lends the core the threads of a host. The core has no threads, and its results do not depend on their number.
 //!
-//! Stages that look at independent things one by one hand them over as jobs ([`map`]). The result is in the order of the things, whatever order
-//! the jobs ran in, so that the number of threads changes nothing but the time.
-//!
-//! What must not be here: threads, and anything about what is computed.
+//! Stages with independent work split it into jobs ([`map`]). The results keep the order of the items, whatever order the jobs run in.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -32,22 +29,21 @@ pub type Job<'t> = Box<dyn FnOnce() + Send + 't>;
 /// assert_eq!(map(&Threads, &numbers, |number| number * 2)[9_999], 19_998);
 /// ```
 pub trait Executor: Send + Sync {
-    /// How many jobs it runs at the same time; 1 if it runs them one after another.
+    /// The number of jobs that run at the same time; 1 if jobs run one after another.
     fn threads(&self) -> usize;
 
-    /// The least number of things that is worth a job of its own.
+    /// The minimum number of items for a separate job.
     fn least(&self) -> usize {
         64
     }
 
-    /// Runs all jobs. Returns when the last one has ended.
+    /// Runs all jobs and returns after the last one.
     fn run(&self, jobs: Vec<Job<'_>>);
 }
 
-/// A piece of work with a result.
 pub type Work<'t, R> = Box<dyn FnOnce() -> R + Send + 't>;
 
-/// Runs jobs one after another, on the thread that asks.
+/// Runs jobs one after another on the caller's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 
@@ -61,10 +57,10 @@ impl Executor for Sequential {
     }
 }
 
-/// How many jobs each thread gets, so that one with much work does not keep the others waiting.
+/// The number of jobs per thread; several, so that one long job does not block the others.
 const JOBS_PER_THREAD: usize = 8;
 
-/// The results of these, in their order; each is a job of its own.
+/// Runs each piece of work as its own job and returns the results in order.
 pub fn all<R: Send>(executor: &dyn Executor, work: Vec<Work<'_, R>>) -> Vec<R> {
     let mut results: Vec<Option<R>> = work.iter().map(|_| None).collect();
     let jobs = work.into_iter().zip(&mut results).map(|(work, result)| -> Job<'_> { Box::new(move || *result = Some(work())) });
@@ -72,12 +68,12 @@ pub fn all<R: Send>(executor: &dyn Executor, work: Vec<Work<'_, R>>) -> Vec<R> {
     results.into_iter().flatten().collect()
 }
 
-/// What `of` makes of each thing, in their order.
+/// Applies `of` to each item and returns the results in order.
 pub fn map<T: Sync, R: Send>(executor: &dyn Executor, things: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     map_with(executor, things, || (), |(), thing| of(thing))
 }
 
-/// As [`map`], with something that each job makes once and uses for all its things, for instance a cache.
+/// Like [`map`], with a value that each job creates once and uses for all its items, for instance a cache.
 pub fn map_with<T: Sync, R: Send, C>(
     executor: &dyn Executor,
     things: &[T],

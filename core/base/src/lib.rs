@@ -1,5 +1,5 @@
-//! What all parts of the core share: resources and where values come from, findings and their codes, schemas, reading, redaction, RE2,
-//! the intermediate representation, the types of a compilation, and the descriptor of a dialect.
+//! Holds everything that the crates of the core share: resources and origins, findings and codes, schemas, reading, redaction, RE2, the
+//! intermediate representation, the types of a compilation, and the dialect descriptor.
 //!
 //! Knows no dialect and no back end by name. Does not compile; see `chancery-compile`.
 #![no_std]

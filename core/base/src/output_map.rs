@@ -1,8 +1,7 @@
-//! The output map: where in an output each origin went, and back.
+//! Maps each place of an output to its origins, and back.
 //!
-//! Here: recording while something is emitted ([`Trace`]), what was recorded of one piece of the output ([`Fragment`]), and the
-//! whole ([`OutputMap`]). Positions are JSON pointers (RFC 6901) into the document that was asked for. Not here: what a
-//! pointer or an origin means.
+//! [`Trace`] records while an emitter runs, a [`Fragment`] holds the record of one piece of output, and [`OutputMap`] the whole. Places are JSON
+//! pointers (RFC 6901) into the requested document.
 use crate::resource::{Also, ObjectId, Origin, Sourced};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -11,7 +10,7 @@ use core::fmt::Write as _;
 use core::hash::BuildHasher as _;
 use core::ops::Range;
 
-/// What an emitter tells of where its output comes from. Off, it records nothing and costs a test of a flag.
+/// Records where an emitter's output comes from. If it is off, it records nothing and only costs the test of a flag.
 #[derive(Debug)]
 pub struct Trace {
     on: bool,
@@ -32,26 +31,25 @@ impl Trace {
         Self { on: true, path: String::new(), fragment: Fragment::default() }
     }
 
-    /// Whether it records.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.on
     }
 
-    /// The pointer of where the emitter is.
+    /// The emitter's current pointer.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What was recorded.
+    /// The record.
     #[must_use]
     pub fn finish(mut self) -> Fragment {
         self.fragment.seal();
         self.fragment
     }
 
-    /// Goes into a field, until [`Trace::leave`].
+    /// Enters a field, until [`Trace::leave`].
     pub fn enter(&mut self, name: &str) -> usize {
         let before = self.path.len();
         if self.on {
@@ -60,7 +58,7 @@ impl Trace {
         before
     }
 
-    /// Goes into an element of a list, until [`Trace::leave`].
+    /// Enters an element of a list, until [`Trace::leave`].
     pub fn enter_item(&mut self, index: usize) -> usize {
         let before = self.path.len();
         if self.on {
@@ -69,12 +67,11 @@ impl Trace {
         before
     }
 
-    /// Goes back to where it was before.
+    /// Returns to the previous place.
     pub fn leave(&mut self, before: usize) {
         self.path.truncate(before);
     }
 
-    /// Emits a field.
     #[inline]
     pub fn at<R>(&mut self, name: &str, emit: impl FnOnce(&mut Self) -> R) -> R {
         if !self.on {
@@ -87,7 +84,6 @@ impl Trace {
         result
     }
 
-    /// Emits an element of a list.
     #[inline]
     pub fn item<R>(&mut self, index: usize, emit: impl FnOnce(&mut Self) -> R) -> R {
         if !self.on {
@@ -120,7 +116,7 @@ impl Trace {
         })
     }
 
-    /// What is here comes from these.
+    /// Records origins of the current place.
     #[inline]
     pub fn here(&mut self, origins: impl Origins) {
         if self.on {
@@ -128,7 +124,7 @@ impl Trace {
         }
     }
 
-    /// The field comes from this value, which is returned.
+    /// Records the origin of a field and returns its value.
     #[inline]
     pub fn field<'a, T>(&mut self, name: &str, value: &'a Sourced<T>) -> &'a T {
         if self.on {
@@ -137,14 +133,14 @@ impl Trace {
         &value.value
     }
 
-    /// As [`Trace::field`], for a value that was computed from other fields as well.
+    /// Like [`Trace::field`], for a value that was computed from other fields too.
     #[inline]
     pub fn joined<'a, T>(&mut self, name: &str, value: &'a Sourced<T>, also: &Also) -> &'a T {
         self.name_all(name, value.origin, also);
         &value.value
     }
 
-    /// The field comes from all of these.
+    /// Records several origins of a field.
     pub fn name_all(&mut self, name: &str, first: Option<Origin>, also: &Also) {
         if !self.on {
             return;
@@ -161,7 +157,7 @@ impl Trace {
         self.note(name, &all);
     }
 
-    /// As [`Trace::field`], for a field that has no place in the output where it is its type's default.
+    /// Like [`Trace::field`], for a field that the output omits if it has its type's default.
     #[inline]
     pub fn implicit<'a, T: Default + PartialEq>(&mut self, name: &str, value: &'a Sourced<T>) -> &'a T {
         if self.on && value.value != T::default() {
@@ -170,13 +166,13 @@ impl Trace {
         &value.value
     }
 
-    /// The field comes from this value, if there is one.
+    /// Like [`Trace::field`], for an optional value.
     #[inline]
     pub fn optional<'a, T>(&mut self, name: &str, value: &'a Option<Sourced<T>>) -> Option<&'a T> {
         value.as_ref().map(|value| self.field(name, value))
     }
 
-    /// The field, and all in it that says nothing else, comes from this value, if there is one.
+    /// Records an origin for the field and for everything in it that has no own origin.
     #[inline]
     pub fn within<'a, T, R>(&mut self, name: &str, value: &'a Option<Sourced<T>>, emit: impl FnOnce(&'a T, &mut Self) -> R) -> Option<R> {
         value.as_ref().map(|value| {
@@ -187,7 +183,7 @@ impl Trace {
         })
     }
 
-    /// The field is the emitter's own decision.
+    /// Records that the emitter itself decided the field.
     #[inline]
     pub fn own<T>(&mut self, name: &str, value: T) -> T {
         if self.on {
@@ -208,9 +204,8 @@ impl Trace {
     }
 }
 
-/// What [`Trace::here`] takes: one origin, several, or none.
+/// The origins for [`Trace::here`]: one, several, or none.
 pub trait Origins {
-    /// All of them.
     fn as_slice(&self) -> &[Origin];
 }
 
@@ -238,7 +233,7 @@ impl Origins for &Vec<Origin> {
     }
 }
 
-/// Adds one step to a pointer.
+/// Appends a key to a pointer.
 pub fn push_name(pointer: &mut String, name: &str) {
     pointer.push('/');
     if !name.bytes().any(|byte| matches!(byte, b'~' | b'/')) {
@@ -254,34 +249,34 @@ pub fn push_name(pointer: &mut String, name: &str) {
     }
 }
 
-/// Adds one step into a list to a pointer.
+/// Appends a list index to a pointer.
 pub fn push_index(pointer: &mut String, index: usize) {
     write!(pointer, "/{index}").unwrap_or_default();
 }
 
-/// The pointer and all that it lies in, nearest first.
+/// The pointer and its ancestors, nearest first.
 pub fn and_ancestors(pointer: &str) -> impl Iterator<Item = &str> {
     core::iter::successors(Some(pointer), |pointer| pointer.rfind('/').map(|at| &pointer[..at]))
 }
 
-/// What follows `prefix` in `pointer`, if it lies in it.
+/// The rest of `pointer` after `prefix`, if it is below it.
 fn within<'a>(pointer: &'a str, prefix: &str) -> Option<&'a str> {
     pointer.strip_prefix(prefix).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What was recorded of one piece of the output. Pointers start at the piece.
+/// The record of one piece of the output. Pointers are relative to the piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fragment {
-    /// All pointers, one after the other.
+    /// All pointers, concatenated.
     text: String,
     origins: Vec<Origin>,
     /// In the order of recording.
     entries: Vec<Entry>,
-    /// Indexes of entries, sorted by the hash of the pointer, which is compared sooner than the pointer; none in a fragment of few entries.
+    /// Indexes of entries, sorted by the hash of their pointers, which is faster to compare. Empty in a fragment of few entries.
     sorted: Vec<u32>,
 }
 
-/// Up to this many entries are searched one by one.
+/// Up to this many entries are searched linearly.
 const FEW: usize = 48;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -301,7 +296,7 @@ impl Fragment {
         self.entries.push(Entry { pointer: range(text, self.text.len()), origins: range(list, self.origins.len()) });
     }
 
-    /// Sorts, and makes one entry of several for one pointer.
+    /// Sorts the entries and merges those of one pointer.
     fn seal(&mut self) {
         let is_few = self.entries.len() <= FEW;
         if is_few && !(1..self.len()).any(|index| self.find(self.pointer(index)) != Some(index)) {
@@ -359,12 +354,12 @@ impl Fragment {
         self.find(pointer).map(|index| self.origins_of(index))
     }
 
-    /// All that was recorded, in its order.
+    /// The whole record, in its order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[Origin])> {
         (0..self.len()).map(|index| (self.pointer(index), self.origins_of(index)))
     }
 
-    /// Whether any origin is of this object.
+    /// Whether any origin belongs to this object.
     #[must_use]
     pub fn names(&self, object: ObjectId) -> bool {
         self.origins.iter().any(|origin| origin.object() == object)
@@ -383,16 +378,15 @@ fn range(start: usize, end: usize) -> Range<u32> {
 /// A place in the output with its origins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MappedPlace<'a> {
-    /// JSON pointer into the document.
+    /// A JSON pointer into the document.
     pub pointer: String,
-    /// What made it.
     pub origins: &'a [Origin],
 }
 
-/// Where in a document each origin went.
+/// The places of each origin in a document.
 #[derive(Clone, Debug, Default)]
 pub struct OutputMap {
-    /// What is not shared; its pointers start at the root.
+    /// The part without sharing; its pointers start at the root.
     frame: Fragment,
     /// In the order of the document.
     lists: Vec<List>,
@@ -400,12 +394,12 @@ pub struct OutputMap {
     sorted: Vec<usize>,
 }
 
-/// Consecutive elements of a list, which may stand in several places.
+/// Consecutive elements of a list, which may occur at several places.
 #[derive(Clone, Debug)]
 pub struct List {
-    /// Pointer of the list.
+    /// The list's pointer.
     pub pointer: String,
-    /// Index of the first.
+    /// The index of the first element.
     pub first: usize,
     pub elements: Arc<Vec<Arc<Fragment>>>,
 }
@@ -447,25 +441,24 @@ impl OutputMap {
             .or_else(|| self.frame.get(pointer))
     }
 
-    /// What made this place: its own origins, else those of the nearest place that it lies in and that has some.
+    /// The origins of a place, or those of its nearest ancestor with origins.
     #[must_use]
     pub fn lookup(&self, pointer: &str) -> Option<MappedPlace<'_>> {
         self.chain(pointer).next()
     }
 
-    /// This place and all that it lies in, as far as they have origins, nearest first.
+    /// The place and its ancestors that have origins, nearest first.
     pub fn chain<'a, 'p>(&'a self, pointer: &'p str) -> impl Iterator<Item = MappedPlace<'a>> + use<'a, 'p> {
         and_ancestors(pointer).filter_map(|pointer| self.get(pointer).map(|origins| MappedPlace { pointer: pointer.into(), origins }))
     }
 
-    /// All pieces, each with the pointer of where it stands: first the frame, then elements in the order of the document.
+    /// All pieces, each with its pointer: first the frame, then elements in the order of the document.
     fn pieces<'a>(&'a self) -> impl Iterator<Item = (Place<'a>, &'a Fragment)> {
         let elements = self.lists.iter().flat_map(|list| list.iter().map(|(index, of)| (Place::Element(&list.pointer, index), of)));
         core::iter::once((Place::Root, &self.frame)).chain(elements)
     }
 
-    /// All places made from origins in this object for which `of` holds: first those outside of shared elements, each part in
-    /// the order of the document.
+    /// All places with an origin in this object that `of` accepts: first those outside shared elements, each part in the order of the document.
     #[must_use]
     pub fn made_by(&self, object: ObjectId, of: impl Fn(Origin) -> bool) -> Vec<String> {
         let mut out = Vec::new();
@@ -479,7 +472,7 @@ impl OutputMap {
         out
     }
 
-    /// All places within this one that have origins, it included.
+    /// All places below this one that have origins, including itself.
     #[must_use]
     pub fn descendants(&self, pointer: &str) -> Vec<MappedPlace<'_>> {
         let near = |place: &Place<'_>| match place {
@@ -499,14 +492,13 @@ impl OutputMap {
             .flat_map(|(place, fragment)| fragment.iter().map(move |(pointer, origins)| MappedPlace { pointer: place.pointer(pointer), origins }))
     }
 
-    /// Whether nothing was recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pieces().all(|(_, fragment)| fragment.entries.is_empty())
     }
 }
 
-/// Where a piece stands.
+/// The place of a piece.
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Root,
@@ -556,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_place_with_origins_answers() {
+    fn lookup_finds_nearest_place_with_origins() {
         let map = map();
         let found = |pointer: &str| map.lookup(pointer).map(|made| (made.pointer, made.origins.to_vec()));
         let at = |pointer: &str, origins: Vec<Origin>| Some((String::from(pointer), origins));
@@ -569,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_has_made_all_its_places() {
+    fn made_by_lists_all_places_of_object() {
         let map = map();
         assert_eq!(
             map.made_by(ObjectId::from_index(2), |origin| origin.node().0 == 4),
@@ -580,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn descendants_lie_within() {
+    fn descendants_are_below_pointer() {
         let map = map();
         let under = |pointer: &str| map.descendants(pointer).into_iter().map(|made| made.pointer).collect::<Vec<_>>();
         assert_eq!(under("/listeners/0/routes/9"), ["/listeners/0/routes/9", "/listeners/0/routes/9/match/prefix"]);
@@ -591,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_off_records_nothing() {
+    fn disabled_trace_records_nothing() {
         let mut trace = Trace::off();
         assert_eq!(trace.at("a", |t| t.item(0, |t| *t.field("b", &Sourced::new(7, origin(0, 0))))), 7);
         assert_eq!(trace.finish(), Fragment::default());

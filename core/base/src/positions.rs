@@ -1,10 +1,8 @@
-//! Places as people and editors count: from an object's node to file, line and column, and to the lines around it.
-//!
-//! What must not be here: findings and origins; and no text leaves here with key material in it.
+//! Converts an object's node to file, line and column, and to the surrounding lines. Returned texts contain no key material.
 
 use crate::compilation::Compilation;
 use crate::diagnostic::{Part, Place};
-use crate::redact::{REDACTED, Veil};
+use crate::redact::{REDACTED, RedactionMap};
 use crate::resource::{Inputs, Object, ObjectId, Objects, Origin, SourceId};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
@@ -12,70 +10,63 @@ use alloc::vec::Vec;
 use chancery_text::{LineIndex, Node, NodeId, Str, TextRange};
 use once_cell::race::OnceBox;
 
-/// Bytes of the longest line that an excerpt has.
+/// The longest line in an excerpt, in bytes.
 const LONG_LINES: u32 = 16 << 10;
 
 /// A range of an input's text. Lines and columns count from 1, ends are exclusive.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Span {
-    /// The input.
     #[serde(skip)]
     pub source: SourceId,
-    /// Its name.
     pub file: Str,
-    /// Line of the first character.
     pub line: u32,
-    /// Its column in characters.
+    /// The column in characters.
     pub column: u32,
-    /// Line of the end.
     pub end_line: u32,
-    /// Column of the end in characters.
+    /// The column of the end in characters.
     pub end_column: u32,
-    /// Byte offset of the first character in the input.
+    /// The byte offset of the first character in the input.
     pub offset: u32,
-    /// Byte offset of the end.
+    /// The byte offset of the end.
     pub end_offset: u32,
-    /// The first column in UTF-16 units, as editors count, from 0.
+    /// The column in UTF-16 units from 0, as editors count.
     pub column_utf16: u32,
-    /// The end's column in UTF-16 units, from 0.
+    /// The end's column in UTF-16 units from 0.
     pub end_column_utf16: u32,
 }
 
 impl Span {
-    /// The bytes that it holds.
+    /// The range in bytes.
     pub fn range(&self) -> TextRange {
         TextRange::new(self.offset, self.end_offset)
     }
 }
 
-/// Whole lines of an input, key material masked.
+/// Whole lines of an input with masked key material.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     /// The first line's number, from 1.
     pub line: u32,
-    /// Byte offset of the first line in the input.
+    /// The byte offset of the first line in the input.
     pub offset: u32,
     /// The lines. As long as the input's, byte for byte.
     pub text: String,
 }
 
-/// Turns nodes and ranges into places.
 pub struct Positions<'a> {
     inputs: &'a Inputs,
     objects: &'a Objects,
     lines: Vec<OnceBox<LineIndex>>,
-    veils: Vec<OnceBox<Veil>>,
+    veils: Vec<OnceBox<RedactionMap>>,
 }
 
 impl Compilation {
-    /// Turns nodes and ranges of the input into places.
     pub fn positions(&self) -> Positions<'_> {
         Positions::new(&self.inputs, &self.objects)
     }
 }
 
 impl<'a> Positions<'a> {
-    /// Of these inputs and what was read of them.
     pub fn new(inputs: &'a Inputs, objects: &'a Objects) -> Self {
         let count = inputs.inputs.len();
         let (mut lines, mut veils) = (Vec::new(), Vec::new());
@@ -84,17 +75,16 @@ impl<'a> Positions<'a> {
         Self { inputs, objects, lines, veils }
     }
 
-    /// The text of an input, for finding places in it: what leaves goes through [`Positions::masked`].
+    /// The text of an input, for finding places in it. It is not masked; see [`Positions::masked`].
     pub fn text(&self, source: SourceId) -> &'a str {
         self.inputs.inputs.get(source.0 as usize).map_or("", |input| &input.text)
     }
 
-    /// The name of an input.
     pub fn file(&self, source: SourceId) -> Str {
         self.inputs.inputs.get(source.0 as usize).map(|input| input.name.clone()).unwrap_or_default()
     }
 
-    /// The input of this name; where none has it, the one that ends with it.
+    /// The input of this name, or else one whose name ends with it.
     pub fn source(&self, name: &str) -> Option<SourceId> {
         let names = || self.inputs.inputs.iter().enumerate();
         let exact = names().find(|(_, input)| input.name == name);
@@ -102,7 +92,6 @@ impl<'a> Positions<'a> {
         exact.or_else(tail).map(|(at, _)| SourceId(at as u32))
     }
 
-    /// Lines of an input.
     pub fn lines(&self, source: SourceId) -> Option<&LineIndex> {
         Some(self.lines.get(source.0 as usize)?.get_or_init(|| Box::new(LineIndex::new(self.text(source)))))
     }
@@ -121,7 +110,7 @@ impl<'a> Positions<'a> {
         Some(Span { source, file, line, column, end_line, end_column, offset, end_offset, column_utf16, end_column_utf16 })
     }
 
-    /// The place of a finding. Of what fills many lines it is what a person would point at: a key, or an object's name.
+    /// The place of a finding. If it spans many lines, its most telling part: a key, or an object's name.
     pub fn place(&self, place: &Place) -> Option<Span> {
         match place {
             Place::Whole => None,
@@ -130,18 +119,18 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// What an origin names; `None` for what the controller has built in.
+    /// The place of an origin; `None` for the controller's built-in values.
     pub fn origin(&self, origin: Origin) -> Option<Span> {
         self.node(origin.object(), origin.node(), Part::Value)
     }
 
-    /// What a person would point at to show a node.
+    /// The most telling place of a node.
     pub fn node(&self, object: ObjectId, node: NodeId, part: Part) -> Option<Span> {
         let object = self.objects.get(object)?;
         self.span(object.source.source, self.focus(object, node, part))
     }
 
-    /// An object's name, or what comes nearest to it.
+    /// The place of an object's name, or a similar one.
     pub fn object(&self, object: ObjectId) -> Option<Span> {
         self.node(object, self.objects.get(object)?.root.id, Part::Value)
     }
@@ -150,7 +139,7 @@ impl<'a> Positions<'a> {
         let text = self.text(object.source.source);
         let root = &object.root;
         let name = || ["metadata.name", "name", "kind"].iter().find_map(|path| find(root, path)).and_then(|node| object.value_range(node.id));
-        // Spans of documents that could not be read have no root.
+        // Spans of unreadable documents have no root.
         let is_root = !node.is_some() || node == root.id || object.value_range(node).is_none();
         if is_root {
             let whole = object.value_range(root.id).unwrap_or(TextRange::empty(object.source.offset));
@@ -167,7 +156,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The lines that hold a range, and as many before and after it, key material masked. `None` where one of them is too long for a person to read.
+    /// The lines of a range with context, key material masked. `None` if a line is too long to read.
     pub fn excerpt(&self, source: SourceId, range: TextRange, around: u32) -> Option<Excerpt> {
         let (text, lines) = (self.text(source), self.lines(source)?);
         let first = lines.position(text, range.start).line.saturating_sub(around);
@@ -180,20 +169,20 @@ impl<'a> Positions<'a> {
         Some(Excerpt { line: first + 1, offset: start, text: self.masked(source, TextRange::new(start, end)) })
     }
 
-    /// Text of an input, what may be secret masked by as many stars.
+    /// Text of an input; stars replace the bytes that may be secret.
     pub fn masked(&self, source: SourceId, range: TextRange) -> String {
-        match self.veil(source) {
-            Some(veil) => veil.masked(self.text(source), range),
+        match self.redaction_map(source) {
+            Some(redaction_map) => redaction_map.masked(self.text(source), range),
             None => String::new(),
         }
     }
 
-    /// A message about a place, without what it quotes of the input that may be secret.
-    pub fn said(&self, source: SourceId, range: TextRange, message: &str) -> String {
-        self.veil(source).map_or_else(|| message.into(), |veil| veil.said(self.text(source), range, message))
+    /// A message about a place, without quoted text that may be secret.
+    pub fn redact_message(&self, source: SourceId, range: TextRange, message: &str) -> String {
+        self.redaction_map(source).map_or_else(|| message.into(), |redaction_map| redaction_map.redact_message(self.text(source), range, message))
     }
 
-    /// The path of a node, without keys that may be secret: a slip may have made one of a value.
+    /// The path of a node without keys that may be secret: a typing error may turn a value into a key.
     pub fn path(&self, object: &Object, node: NodeId) -> String {
         let mut path = object.path(node).to_string();
         let spans = &object.document.spans;
@@ -207,13 +196,13 @@ impl<'a> Positions<'a> {
         path
     }
 
-    /// Whether anything is hidden in a range.
+    /// Whether a range contains hidden bytes.
     pub fn hides(&self, source: SourceId, range: TextRange) -> bool {
-        self.veil(source).is_some_and(|veil| veil.hides(self.text(source), range))
+        self.redaction_map(source).is_some_and(|redaction_map| redaction_map.hides(self.text(source), range))
     }
 
-    fn veil(&self, source: SourceId) -> Option<&Veil> {
-        Some(self.veils.get(source.0 as usize)?.get_or_init(|| Box::new(Veil::new(self.text(source)))))
+    fn redaction_map(&self, source: SourceId) -> Option<&RedactionMap> {
+        Some(self.veils.get(source.0 as usize)?.get_or_init(|| Box::new(RedactionMap::new(self.text(source)))))
     }
 
     /// The part of a range on its first line.
@@ -221,13 +210,13 @@ impl<'a> Positions<'a> {
         first_line(self.text(source), range)
     }
 
-    /// The place of a line (from 1) and a column in UTF-16 units.
+    /// The offset of a line (from 1) and a column in UTF-16 units.
     pub fn offset_utf16(&self, source: SourceId, line: u32, column: u32) -> Option<u32> {
         self.lines(source)?.offset_utf16(self.text(source), line.checked_sub(1)?, column)
     }
 }
 
-/// Whether anything of an object may have to be withheld from a message about it. Most have nothing of the kind, and are not looked into.
+/// Whether messages about an object may need redaction. Most objects need none and are not examined.
 pub fn holds_back(object: &Object) -> bool {
     !object.credentials.is_empty() || !object.secrets.is_empty() || object.broken || !object.document.comments.is_empty()
 }

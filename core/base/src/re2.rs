@@ -1,7 +1,5 @@
-//! Regular expressions as RE2, Envoy's engine, reads them.
-//!
-//! Here: whether RE2 reads an expression. What must not be here: matching, which is [`engine`]'s, texts that match, which [`language`] finds,
-//! and how large the program is, which [`size`] bounds.
+//! Checks whether RE2, Envoy's engine, accepts a regular expression. Does not match ([`engine`]), find matching strings ([`language`]), or bound
+//! the program's size ([`size`]).
 
 pub mod engine;
 mod error;
@@ -10,11 +8,11 @@ pub mod size;
 
 pub use error::RegexError;
 
-/// Whether RE2 reads an expression.
+/// Checks whether RE2 accepts an expression.
 ///
 /// # Errors
 ///
-/// Why it refuses it, for a sentence that goes on after a colon.
+/// Why RE2 rejects it, as the end of a sentence after a colon.
 pub fn check(regex: &str) -> Result<(), RegexError> {
     Parser { rest: regex }.alternation()
 }
@@ -181,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Length of a repetition after its `{`, if it is one.
+    /// The length of a repetition after its `{`, if it is one.
     fn repetition(&self) -> Result<Option<usize>, RegexError> {
         let Some(end) = self.rest.find('}') else { return Ok(None) };
         let inner = &self.rest[..end];
@@ -208,7 +206,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn what_re2_takes() {
+    fn accepts_re2_expressions() {
         for regex in
             ["", "/a/.*", "[a-z]+(v[0-9])?", "(?i)x|y", "a{2,3}", "a{,3}", r"\d+\.\w", "[^]a]", "[[:alpha:]]", r"\pN", "(?P<n>x)", "^$", "a{x}"]
         {
@@ -217,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_re2_refuses() {
+    fn rejects_invalid_expressions() {
         for regex in ["(?=a)", "(?<!a)b", r"(a)\1", "a)", "(a", "[a", "*a", "a**", "a{1001}", "a{3,2}", r"\", "(?>a)", r"\y", "[z-a]"] {
             assert!(check(regex).is_err(), "{regex}");
         }

@@ -1,16 +1,14 @@
-//! A long text in pieces, of which many are shared.
-//!
-//! Here: the pieces, their order, their total length. Not here: what the text means; a rope never looks into a piece.
+//! A long text in pieces, most of them shared. A rope never interprets a piece.
 
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::{fmt, mem, slice};
 
-/// A text made of pieces. Pieces made once and used in many places, or in many versions of the text, are not copied.
+/// A text made of pieces. Pieces that occur at many places, or in many versions of the text, are not copied.
 #[derive(Clone, Default)]
 pub struct Rope {
-    /// What was pushed as text, one after the other.
+    /// Everything that was pushed as text, concatenated.
     glue: String,
     chunks: Vec<Chunk>,
     len: usize,
@@ -18,7 +16,7 @@ pub struct Rope {
 
 #[derive(Clone)]
 enum Chunk {
-    /// So much of the glue, from the end of the last such chunk on.
+    /// The next part of `glue`, up to this length.
     Glue {
         length: usize,
     },
@@ -27,18 +25,16 @@ enum Chunk {
 }
 
 impl Rope {
-    /// An empty rope.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends text.
     pub fn push_str(&mut self, text: &str) {
         self.append(|glue| glue.push_str(text));
     }
 
-    /// Appends what `write` appends to the string it is given; it must not remove what stands there.
+    /// Appends the text that `write` appends to the string; `write` must not remove existing text.
     pub fn append(&mut self, write: impl FnOnce(&mut String)) {
         let before = self.glue.len();
         write(&mut self.glue);
@@ -72,19 +68,18 @@ impl Rope {
         }
     }
 
-    /// Bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The pieces in order; none is empty.
+    /// The non-empty pieces in order.
     pub fn pieces(&self) -> impl Iterator<Item = &str> {
         Pieces { here: Level::of(self), outer: Vec::new() }
     }
@@ -98,13 +93,13 @@ impl Rope {
     }
 }
 
-/// What is left of a rope's pieces, and of the ropes around it.
+/// The remaining pieces of a rope and of the enclosing ropes.
 struct Pieces<'a> {
     here: Level<'a>,
     outer: Vec<Level<'a>>,
 }
 
-/// What is left of the chunks of one rope.
+/// The remaining chunks of one rope.
 struct Level<'a> {
     glue: &'a str,
     chunks: slice::Iter<'a, Chunk>,
@@ -147,7 +142,7 @@ impl fmt::Debug for Rope {
     }
 }
 
-/// Equal where the texts are, however they are cut.
+/// Ropes are equal if their whole text is equal, however it is cut.
 impl PartialEq for Rope {
     fn eq(&self, other: &Self) -> bool {
         if self.len != other.len {
@@ -182,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_keep_their_order_however_they_are_cut() {
+    fn pieces_keep_their_order() {
         let shared: Arc<str> = "shared".into();
         let mut rope = Rope::new();
         rope.push_str("a");

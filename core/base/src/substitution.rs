@@ -1,27 +1,27 @@
-//! Texts with Envoy's `%COMMANDS%`: values of headers, formats of access logs, values of rate limit descriptors.
+//! Parses strings with Envoy's `%COMMANDS%`: header values, access log formats, rate limit descriptor values.
 //!
-//! Source of behaviour: Envoy 1.40, `source/common/formatter` (`SubstitutionFormatParser`, and the tables of commands with what each takes).
-//! What must not be here: what a command stands for.
+//! Source of behaviour: Envoy 1.40, `source/common/formatter` (`SubstitutionFormatParser`, and the tables of commands with their arguments). Does
+//! not evaluate commands.
 
 use crate::resource::nearest;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A command of a text: `%NAME%`, `%NAME(arguments)%`, `%NAME(arguments):length%`.
+/// A command in a string: `%NAME%`, `%NAME(arguments)%`, `%NAME(arguments):length%`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// All of it, without the percent signs.
+    /// The whole command without the percent signs.
     pub whole: &'a str,
     /// Its name: capitals, digits and underscores.
     pub name: &'a str,
-    /// What is in the parentheses; `None` without them.
+    /// The text in parentheses; `None` without them.
     pub arguments: Option<&'a str>,
-    /// To how many characters its value is cut: digits, of which there is at least one.
+    /// The maximum length of its value, as at least one digit.
     pub length: Option<&'a str>,
 }
 
-/// The command after a percent sign, and the text after the sign that ends it. `None` where Envoy sees no command.
+/// The command after a percent sign, and the rest of the string after it. `None` if Envoy sees no command.
 pub fn command(text: &str) -> Option<(Command<'_>, &str)> {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let end = text.find(|c| !is_name(c)).filter(|end| *end > 0)?;
@@ -41,8 +41,8 @@ pub fn command(text: &str) -> Option<(Command<'_>, &str)> {
     Some((Command { whole, name, arguments, length }, rest.strip_prefix('%')?))
 }
 
-/// Why Envoy refuses a text; `None` where nothing is found. Arguments of `CEL`, and the operators of `COALESCE`, are not looked at; commands of
-/// extensions are passed over.
+/// Why Envoy rejects a string; `None` if no problem is found. Arguments of `CEL`, operators of `COALESCE`, and commands of extensions are not
+/// checked.
 ///
 /// ```
 /// use chancery_base::substitution::problem;
@@ -94,7 +94,7 @@ fn misuse(command: &Command<'_>) -> Option<String> {
     unfit(name, arguments.unwrap_or_default())
 }
 
-/// What is wrong with the arguments of a command.
+/// The problem with a command's arguments.
 fn unfit(name: &str, arguments: &str) -> Option<String> {
     let parts = || arguments.split(':');
     let part = |index: usize| parts().nth(index).unwrap_or_default();
@@ -144,7 +144,7 @@ fn either(names: &[&str]) -> String {
     }
 }
 
-/// What is said of a command that is not known: extensions have others, so only what is nearly known is a mistake for sure.
+/// The problem with an unknown command. Extensions define others, so only similar names are certain mistakes.
 fn unknown(name: &str) -> Option<String> {
     let all = ALONE.iter().chain(WITH_ARGUMENTS).chain(WITH_ARGUMENTS_WITHOUT_LENGTH);
     let all = all.chain(PERHAPS_WITH_ARGUMENTS).chain(PERHAPS_WITH_ARGUMENTS_WITHOUT_LENGTH);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_refused_as_envoy_refuses_it() {
+    fn texts_are_rejected_like_envoy() {
         let taken = [
             "",
             "plain",

@@ -1,8 +1,7 @@
-//! Assumes what an input refers to and does not hold, as far as the options allow: adds those objects beside the written ones.
+//! Adds the objects that an input refers to but lacks, as far as the options allow.
 //!
-//! Every dialect then finds them as it finds all objects. What several fields ask of one object is laid together.
-//!
-//! What must not be here: which fields ask for what (dialects), and when something is assumed (`compilation::Assumptions`).
+//! Every dialect finds them like all other objects. The requirements of several fields are merged. Does not know the fields (see the dialects) or
+//! decide when an object is assumed (see `compilation::Assumptions`).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -10,11 +9,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Assumptions, Dialect, Missing, Options, ReferencedObject};
 use chancery_base::diagnostic::{Diagnostic, Place, codes, join_alike};
-use chancery_base::read::{DocumentCache, ReadOptions, Unwritten};
+use chancery_base::read::{AssumedObject, DocumentCache, ReadOptions};
 use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest, provided_secrets};
 use chancery_text::{Entry, Node, Value};
 
-/// Adds what is assumed to exist; a notice for each, and one for many that are alike.
+/// Adds the objects that are assumed to exist, and notices about them; many alike notices are joined.
 pub(super) fn assume(
     objects: &mut Objects,
     dialects: &[&'static Dialect],
@@ -24,28 +23,28 @@ pub(super) fn assume(
 ) -> Vec<Diagnostic> {
     let assumptions = Assumptions::of(options);
     let mut notices = Vec::new();
-    documents.add_unwritten(objects, reading, |objects| {
+    documents.add_assumed(objects, reading, |objects| {
         if assumptions.is_error() { Vec::new() } else { next(objects, dialects, options, &assumptions, &mut notices) }
     });
     join_alike(notices)
 }
 
-/// What the objects that there are ask for, and what is not there.
+/// The missing objects that the current objects refer to.
 fn next(
     objects: &Objects,
     dialects: &[&'static Dialect],
     options: &Options,
     assumptions: &Assumptions,
     notices: &mut Vec<Diagnostic>,
-) -> Vec<Unwritten> {
+) -> Vec<AssumedObject> {
     let there = objects.keys();
     let mut by_key: BTreeMap<ResourceKey, Vec<ReferencedObject>> = BTreeMap::new();
-    for wanted in dialects.iter().flat_map(|dialect| (dialect.wanted)(objects, options)).filter(|wanted| !there.contains(&wanted.key)) {
+    for wanted in dialects.iter().flat_map(|dialect| (dialect.references)(objects, options)).filter(|wanted| !there.contains(&wanted.key)) {
         by_key.entry(wanted.key.clone()).or_default().push(wanted);
     }
     let provided = if assumptions.assumes_provided() { provided_secrets(objects.iter()) } else { BTreeMap::new() };
-    // One answer for all of a kind, but for Secrets that are made from other objects. What refers to others of its own kind is no sign that the
-    // input holds all of them.
+    // One decision per kind, except for Secrets that are generated from other objects. An object that refers to its own kind is no sign that the
+    // input contains all of them.
     let mut kinds: BTreeMap<Kinds, bool> = BTreeMap::new();
     let mut referring: BTreeMap<Kinds, BTreeSet<ObjectId>> = BTreeMap::new();
     for one in by_key.values().flatten() {
@@ -69,17 +68,17 @@ fn next(
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
 }
 
-/// The kinds of which one counts as one of its own.
+/// The kinds that count as one kind.
 type Kinds = &'static [(&'static str, &'static str)];
 
-/// The names of objects of these kinds that refer to others of the same kinds.
+/// The names of objects of these kinds that refer to objects of the same kinds.
 fn names_of<'o>(objects: &'o Objects, kinds: Kinds, from: &BTreeSet<ObjectId>) -> BTreeSet<&'o str> {
     let of_kind = |key: &ResourceKey| kinds.iter().any(|(group, kind)| key.group == *group && key.kind == *kind);
     from.iter().filter_map(|id| objects.get(*id)).filter(|object| !object.assumed && of_kind(&object.key)).map(|object| &*object.key.name).collect()
 }
 
-/// The object that all of these ask for.
-fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diagnostic>) -> Option<Unwritten> {
+/// Builds the object that satisfies all these references.
+fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diagnostic>) -> Option<AssumedObject> {
     let first = wanted.first()?;
     let from = objects.get(first.from)?;
     let (source, range) = (from.source, from.document.spans.get(first.at)?.value);
@@ -92,10 +91,10 @@ fn made(objects: &Objects, wanted: Vec<ReferencedObject>, notices: &mut Vec<Diag
     }
     let asks = wanted.iter().any(|one| one.asks);
     let root = wanted.into_iter().map(|one| one.object).reduce(laid_together)?;
-    Some(Unwritten { root, source, range, asks })
+    Some(AssumedObject { root, source, range, asks })
 }
 
-/// Two trees as one: objects field by field, lists with the items of both.
+/// Merges two trees: objects field by field, lists by concatenation.
 fn laid_together(one: Node, other: Node) -> Node {
     let value = match (one.value, other.value) {
         (Value::Object(mut one), Value::Object(other)) => {

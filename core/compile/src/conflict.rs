@@ -1,6 +1,4 @@
-//! What two gateways of one input both claim: hosts and ports, read off their IRs.
-//!
-//! What must not be here: what a gateway does about it; each has an Envoy of its own.
+//! Finds hosts and ports that two gateways of one input both claim, by their IRs. Each gateway has its own Envoy, so this is only reported.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -12,12 +10,12 @@ use chancery_base::ir::{NetworkFilter, SocketProtocol, VirtualHost};
 use chancery_base::resource::{ObjectId, Objects, Origin};
 use chancery_text::Str;
 
-/// Hosts as somebody wrote them, by their names in lower case, without ports.
+/// Written hosts by their names in lower case, without ports.
 type Hosts = BTreeMap<String, Origin>;
-/// Where a gateway listens, and who says so.
+/// Where a gateway listens, with the origin.
 type Ports = BTreeMap<(u16, bool), (Str, Option<Origin>)>;
 
-/// What two sides both claim: findings, each with the side that it belongs to.
+/// The hosts and ports that two sides both claim: findings, each with its side.
 pub fn between(compilation: &Compilation, earlier: usize, later: usize) -> Vec<(usize, Diagnostic)> {
     let sides = (compilation.sides().nth(earlier), compilation.sides().nth(later));
     let (Some(earlier_side), Some(later_side)) = sides else { return Vec::new() };
@@ -42,7 +40,7 @@ fn of_hosts(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<Diagnostic> {
         };
         let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
             .related(Place::origin(*other), format!("{them} serves it here"))
-            .help(format!("each has an Envoy of its own, so that DNS decides who gets a request: let only one of {them} and {us} name the host"));
+            .help(format!("each has its own Envoy, so DNS decides which one receives a request: let only one of {them} and {us} name the host"));
         found.push(about(finding, objects, *origin));
     }
     for (host, other) in &theirs {
@@ -50,20 +48,20 @@ fn of_hosts(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<Diagnostic> {
         let message = format!("{them} serves the host `{host}`, which is one of {us}'s `{wider}`");
         let finding = Diagnostic::new(&codes::HOST_CLAIMED_TWICE, message, Place::origin(*origin))
             .related(Place::origin(*other), format!("{them} serves the host here"))
-            .help("each has an Envoy of its own, so that DNS decides who gets a request: give the host a record of its own");
+            .help("each has its own Envoy, so DNS decides which one receives a request: give the host a separate DNS record");
         found.push(about(finding, objects, *origin));
     }
     found
 }
 
-/// The wildcard that takes a host in, with the most names in it. `*` alone claims no host in particular.
+/// The most specific wildcard that contains a host. `*` alone claims no host.
 fn among<'h>(host: &str, hosts: &'h Hosts) -> Option<(&'h str, &'h Origin)> {
     let dots = host.match_indices('.').map(|(at, _)| at);
     let mut wider = dots.filter_map(|at| hosts.get_key_value(&format!("*{}", host.get(at..)?)));
     wider.find(|(wider, _)| **wider != host).map(|(wider, origin)| (wider.as_str(), origin))
 }
 
-/// Each with whether it belongs to the later side.
+/// Each finding with whether it belongs to the later side.
 fn of_ports(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<(bool, Diagnostic)> {
     let (objects, mut found) = (later.objects(), Vec::new());
     let [them, us] = [earlier, later].map(|side| side.dialect().controller);
@@ -73,7 +71,7 @@ fn of_ports(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<(bool, Diagnostic)>
         let shown = if udp { "UDP port" } else { "port" };
         let message = format!("the Envoys of {them} and {us} both listen at {shown} {port}");
         let said = |who: &str, address: &str| format!("{who} listens at {address}:{port}");
-        let help = "in pods of their own both can; on the network of one node, or behind one Service, only one of them can";
+        let help = "in separate pods both can; on the network of one node, or behind one Service, only one of them can";
         let finding = |place, related, words| Diagnostic::new(&codes::PORT_CLAIMED_TWICE, message, place).related(related, words).help(help);
         match (ours, *theirs) {
             (Some(origin), other_origin) => {
@@ -91,7 +89,7 @@ fn of_ports(earlier: SideRef<'_>, later: SideRef<'_>) -> Vec<(bool, Diagnostic)>
     found
 }
 
-/// Whether two addresses share one.
+/// Whether two addresses overlap.
 fn meets(one: &str, other: &str) -> bool {
     let is_any = |address: &str| matches!(address, "0.0.0.0" | "::");
     one == other || is_any(one) || is_any(other)
@@ -104,12 +102,12 @@ fn about(finding: Diagnostic, objects: &Objects, origin: Origin) -> Diagnostic {
     }
 }
 
-/// What somebody wrote, not what the controller adds by itself.
+/// The origin, unless the controller added the value itself.
 fn written(origin: Option<Origin>) -> Option<Origin> {
     origin.filter(|origin| origin.object() != ObjectId::BUILT_IN)
 }
 
-/// The hosts that a gateway serves, by HTTP or by the name in the TLS handshake.
+/// The hosts that a gateway serves, by HTTP or SNI.
 fn hosts(side: SideRef<'_>) -> Hosts {
     let mut hosts = Hosts::new();
     let mut add = |name: &str, origin: Option<Origin>| {
@@ -143,7 +141,7 @@ fn each_domain(virtual_hosts: &[VirtualHost], add: &mut impl FnMut(&str, Option<
     }
 }
 
-/// A host without the port that may follow it, `[::1]:80` included.
+/// A host without its port, also for `[::1]:80`.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port == "*" || (!port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())) => name,
@@ -151,13 +149,13 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Where a gateway listens for others than itself.
+/// Where a gateway listens for other programs.
 fn ports(side: SideRef<'_>) -> Ports {
     let mut ports = Ports::new();
     for listener in side.irs().flat_map(|ir| &ir.listeners).filter(|listener| !listener.in_bootstrap) {
         let at = &listener.address;
         let is_local = at.address.starts_with("127.") || *at.address.value == *"::1";
-        // A listener without an origin serves the controller itself, unless a part of it has one.
+        // A listener without an origin serves the controller itself, unless a part of it has an origin.
         let origin = written(at.port.origin).or_else(|| listener.origins.iter().copied().find_map(|origin| written(Some(origin))));
         let serves = listener.chains.iter().any(|chain| chain.origins.iter().any(|origin| written(Some(*origin)).is_some()));
         if !is_local && (origin.is_some() || serves) {

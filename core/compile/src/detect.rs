@@ -1,6 +1,4 @@
-//! Which configuration languages an input is written in, found from its text before it is read: a fold over the claims of the dialects.
-//!
-//! What must not be here: what the languages mean, and any dialect's name.
+//! Detects the configuration languages of an input from its text, before it is read, by the claims of the dialects. Does not read objects.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -12,39 +10,38 @@ use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, makes_secret
 use core::ops::Range;
 use memchr::memmem::{self, Finder};
 
-/// The dialects of an input, and why.
+/// The dialects of an input, and the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detection {
-    /// Those that were found, in the order of the list, each with the first claim that holds.
+    /// The detected dialects in the order of the list, each with its first matching claim.
     pub found: Vec<(&'static Dialect, Claim)>,
-    /// The dialect that is assumed, where nothing in the input says which it is.
+    /// The dialect that is assumed if the input does not identify one.
     pub assumed: Option<&'static Dialect>,
 }
 
 impl Detection {
-    /// The dialects, in the order of the list.
+    /// The dialects in the order of the list.
     pub fn dialects(&self) -> Vec<&'static Dialect> {
         if self.found.is_empty() { self.assumed.into_iter().collect() } else { self.found.iter().map(|(dialect, _)| *dialect).collect() }
     }
 }
 
 impl Detection {
-    /// What to say where the input leaves open which controller it is for, although controllers differ in what they make of it.
+    /// The notice if the input does not identify a controller, although controllers would treat it differently.
     pub(super) fn notice(&self, objects: &Objects, dialects: &[&'static Dialect]) -> Option<Diagnostic> {
         let (dialect, why) = match (&self.found[..], self.assumed) {
             ([(dialect, claim)], _) if claim.is_shared() => (*dialect, format!("because of {claim}")),
             ([], Some(dialect)) => (dialect, "because it comes first".into()),
             _ => return None,
         };
-        // What nobody reads is judged by somebody all the same.
+        // Some dialect must judge objects that no dialect reads.
         let is_read = |object: &Object| dialects.iter().any(|dialect| dialect.reads(&object.key));
         if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
             let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
-            let message =
-                format!("none of the controllers that were asked reads any of the input; what is said of it is said of {}", dialect.controller);
+            let message = format!("none of the requested controllers reads any of the input; the findings are for {}", dialect.controller);
             return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
         }
-        // What is Kubernetes' own first group means the same to all.
+        // The core group means the same to all dialects.
         let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
         let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);
         let others = dialects.iter().filter(|other| other.reads(&object.key)).map(|other| other.name);
@@ -57,15 +54,15 @@ impl Detection {
     }
 }
 
-/// The dialects of an input.
+/// Detects the dialects of an input.
 ///
-/// What only one dialect writes makes an input that dialect's, and an input may be of several. Where there is nothing of the kind, what is
-/// written for several decides for the first that reads it; and where there is nothing of that either, the first of the list is assumed.
+/// A claim of one dialect selects that dialect, and an input may have several. Without such a claim, a shared claim selects the first dialect that
+/// has it; without a shared claim, the first dialect of the list is assumed.
 pub fn detect(inputs: &Inputs, dialects: &[&'static Dialect]) -> Detection {
     detect_with(inputs, dialects, &mut ClaimMemory::default())
 }
 
-/// The same, with a memory of the compiles before. It is always of the same dialects.
+/// Like [`detect`], with the results of earlier compiles for the same dialects.
 pub(super) fn detect_with(inputs: &Inputs, dialects: &[&'static Dialect], memory: &mut ClaimMemory) -> Detection {
     let found = recognise_with(inputs, dialects.iter().map(|dialect| dialect.claims), memory);
     let found: Vec<_> = found.into_iter().filter_map(|(at, claim)| Some((*dialects.get(at)?, claim))).collect();
@@ -73,8 +70,7 @@ pub(super) fn detect_with(inputs: &Inputs, dialects: &[&'static Dialect], memory
     Detection { found, assumed }
 }
 
-/// Which languages of a list an input is written in, by their places, each with the first claim that holds. The list has the claims of each. Nothing
-/// where the input does not say.
+/// The languages of an input, by index in the list, each with its first matching claim. Empty if the input does not identify one.
 pub fn recognise(inputs: &Inputs, languages: impl Iterator<Item = &'static [Claim]>) -> Vec<(usize, Claim)> {
     recognise_with(inputs, languages, &mut ClaimMemory::default())
 }
@@ -88,7 +84,7 @@ fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Cla
             let is_known = found.last().is_some_and(|(last, _)| last == at);
             if !is_known && memory.holds(bit, claim) {
                 found.push((*at, **claim));
-                // What several write decides for the first of them alone.
+                // A shared mark decides only for the first language.
                 if is_shared {
                     break;
                 }
@@ -101,20 +97,20 @@ fn recognise_with(inputs: &Inputs, languages: impl Iterator<Item = &'static [Cla
     found
 }
 
-/// Which claims hold in which texts, as far as they were looked for: texts that are as they were are not searched again, and of a text that was
-/// edited only the part that is another, where a claim's word was nowhere before.
+/// Caches the claims that match each input. An unchanged input is not searched again; in an edited input, only the changed part is searched if the
+/// claim's word was absent before.
 #[derive(Default)]
 pub(super) struct ClaimMemory {
     texts: Vec<Searched>,
-    /// The texts that this compile brought.
+    /// The inputs that are new in this compile.
     fresh: Vec<usize>,
-    /// A bit for each claim that holds in none of the texts, but for those that are fresh.
+    /// One bit per claim that matches no text except perhaps the new ones.
     nowhere: u64,
-    /// A bit for each claim that this compile looked for.
+    /// One bit per claim that this compile searched for.
     looked: u64,
 }
 
-/// A text, and a bit for each claim: whether it was looked for, whether it holds, and whether its word is nowhere in the text.
+/// A text, with one bit per claim: searched, matching, and word absent.
 struct Searched {
     text: Arc<str>,
     looked: u64,
@@ -123,22 +119,21 @@ struct Searched {
     before: Option<Edited>,
 }
 
-/// The text that was there before an edit.
+/// The text before an edit.
 struct Edited {
-    /// The claims whose words were nowhere in it.
+    /// The claims whose words it did not contain.
     absent: u64,
-    /// Where the text of now is another.
+    /// The changed range of the new text.
     differs: Range<usize>,
 }
 
 impl Searched {
-    /// A text that nobody searched, in place of another.
+    /// An unsearched text that replaces another one.
     fn new(text: &Arc<str>, before: Option<Self>) -> Self {
         let edited = |before: Self| Edited { absent: before.absent, differs: difference(&before.text, text) };
         Self { text: text.clone(), looked: 0, held: 0, absent: 0, before: before.filter(|before| before.absent != 0).map(edited) }
     }
 
-    /// Looks for a claim.
     fn look(&mut self, bit: u64, search: &Search<'_>) {
         let is_absent = match self.before.as_ref().filter(|before| before.absent & bit != 0) {
             Some(before) => !search.stands_first(&self.text) && !search.has_word(reach(&self.text, &before.differs, search.rare.needle().len())),
@@ -154,7 +149,7 @@ impl Searched {
     }
 }
 
-/// Where a text differs from the one before: everything around that is the same.
+/// The range in which a text differs from its previous version.
 fn difference(before: &str, now: &str) -> Range<usize> {
     const STEP: usize = 1024;
     let (before, now) = (before.as_bytes(), now.as_bytes());
@@ -164,14 +159,14 @@ fn difference(before: &str, now: &str) -> Range<usize> {
     same..now.len() - same_end
 }
 
-/// A range of a text, and as much around it as a word of this length may reach out of it.
+/// A range of a text, extended by the length of a word that may overlap it.
 fn reach<'t>(text: &'t str, range: &Range<usize>, length: usize) -> &'t [u8] {
     let (start, end) = (range.start.saturating_sub(length), range.end.saturating_add(length).min(text.len()));
     text.as_bytes().get(start..end).unwrap_or_default()
 }
 
 impl ClaimMemory {
-    /// Keeps what is known of texts that are there still, where single texts came, went or were replaced.
+    /// Keeps the results of unchanged texts when single texts were added, removed or replaced.
     fn align(&mut self, inputs: &Inputs) {
         self.nowhere &= core::mem::take(&mut self.looked);
         self.fresh.clear();
@@ -196,10 +191,10 @@ impl ClaimMemory {
         }
     }
 
-    /// Whether a claim holds in any text. `bit` is its number.
+    /// Whether a claim matches any text. `bit` is its number.
     fn holds(&mut self, bit: usize, claim: &Claim) -> bool {
         let search = Search::new(claim);
-        // Claims that have no bit are looked for each time.
+        // Claims without a bit are searched each time.
         let bit = u32::try_from(bit).ok().and_then(|bit| 1_u64.checked_shl(bit)).unwrap_or_default();
         if bit == 0 {
             return self.texts.iter().any(|known| search.is_in(&known.text));
@@ -220,10 +215,10 @@ impl ClaimMemory {
     }
 }
 
-/// Whether a text that was not named holds something that one of these dialects reads, or that is certainly meant for one. A folder also holds what
-/// other programs read: their files are not for a controller, and what is wrong with them is not reported.
+/// Whether a file that the user did not name contains an object that one of these dialects reads, or that is certainly meant for one. A folder also
+/// contains other programs' files, whose problems are not reported.
 ///
-/// `asked` is the dialect that a person chose, if one did. A dialect that no input claims by itself takes everything then.
+/// `asked` is the dialect that the user chose, if any. A dialect without claims accepts every file then.
 pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'static Dialect]) -> bool {
     if asked.is_some_and(|dialect| dialect.claims.is_empty()) {
         return true;
@@ -241,7 +236,7 @@ pub fn is_claimed(text: &str, asked: Option<&'static Dialect>, dialects: &[&'sta
     objects.iter().any(|object| makes_secret(&object.key) || known().any(|dialect| dialect.reads(&object.key) || is_meant_for(dialect, &object.key)))
 }
 
-/// Whether an object is of a kind of the dialect's own but for a slip in its group: one that is missing, misspelt, or has more words before it.
+/// Whether the kind belongs to the dialect except for an error in its group: missing, misspelt, or with a prefix.
 fn is_meant_for(dialect: &Dialect, key: &ResourceKey) -> bool {
     let is_near = |group: &str| {
         let is_below = || key.group.strip_suffix(group).is_some_and(|rest| rest.ends_with('.'));
@@ -250,10 +245,10 @@ fn is_meant_for(dialect: &Dialect, key: &ResourceKey) -> bool {
     (dialect.listing)().iter().any(|kind| kind.own && !kind.group.is_empty() && *key.kind == *kind.name && is_near(kind.group))
 }
 
-/// A claim that is looked for in many texts.
+/// A claim that is searched in many texts.
 struct Search<'c> {
     claim: &'c Claim,
-    /// What is rare in it.
+    /// Its rarest word.
     rare: Finder<'c>,
 }
 
@@ -264,16 +259,16 @@ impl<'c> Search<'c> {
             Claim::Annotation(prefix) | Claim::SharedAnnotation(prefix) => prefix,
             Claim::IngressClass(_) => "ngress",
             Claim::Field(key, "") => key,
-            // It is written in one case.
+            // The value is written in one case.
             Claim::Field(_, value) => value,
             Claim::Keys(name, _) => name,
-            // The word is in most texts, but seldom where a line begins.
+            // The word occurs in most texts, but rarely at the start of a line.
             Claim::Block(name) => return Self { claim, rare: Finder::new(&format!("\n{name}")).into_owned() },
         };
         Self { claim, rare: Finder::new(rare) }
     }
 
-    /// Whether the word of a block is the first of a text, where no line ends before it.
+    /// Whether a text starts with the block's word, where no line break precedes it.
     fn stands_first(&self, text: &str) -> bool {
         let is_before = |c: char| c.is_whitespace() || matches!(c, '\u{feff}' | '{' | '"');
         matches!(self.claim, Claim::Block(name) if text.trim_start_matches(is_before).starts_with(name))
@@ -287,7 +282,7 @@ impl<'c> Search<'c> {
         self.look(text) == Some(true)
     }
 
-    /// Whether it holds in a text. `None` where its word is nowhere in it.
+    /// Whether the claim matches a text. `None` if the text does not contain its word.
     fn look(&self, text: &str) -> Option<bool> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut places = self.rare.find_iter(text.as_bytes()).peekable();
@@ -305,8 +300,8 @@ impl<'c> Search<'c> {
     }
 }
 
-/// Whether HCL has a block or an object of this name, or JSON begins with one, that is in no other: what is in another is indented.
-/// Lines that end at these places are followed by the name.
+/// Whether HCL has a top-level block or object of this name, or JSON starts with one: nested ones are indented. The lines that end at these
+/// positions are followed by the name.
 fn begins_block(text: &str, name: &str, places: impl Iterator<Item = usize>) -> bool {
     let opens = |after: &str| after.trim_start().starts_with(['{', '[']);
     let json = text.trim_start().strip_prefix('{').and_then(|rest| rest.trim_start().strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"'));
@@ -320,14 +315,14 @@ fn begins_block(text: &str, name: &str, places: impl Iterator<Item = usize>) -> 
     })
 }
 
-/// Whether a key stands at a place, as YAML, JSON and HCL write it.
+/// Whether a key is at a position, in YAML, JSON or HCL.
 fn is_key(text: &str, at: usize, key: &str) -> bool {
     let after = text.get(at + key.len()..).unwrap_or_default().trim_start_matches(['"', '\'']).trim_start_matches(' ');
     after.starts_with([':', '=', '{']) && begins_entry(before(text, at))
 }
 
-/// Whether a document has these keys in no other object, the first with a text. What is only a part of something else has them deeper. Nothing is
-/// parsed: the page finds out so which worker it needs, and has no parser.
+/// Whether a document has these keys at the top level, the first with a string. Nested objects have them deeper. This does not parse: the page
+/// selects its worker with it and has no parser.
 fn has_keys(text: &str, first: &'static str, others: &[&'static str]) -> bool {
     chancery_text::split(text).into_iter().any(|chunk| {
         let text = chunk.range.slice(text);
@@ -345,12 +340,12 @@ fn has_keys(text: &str, first: &'static str, others: &[&'static str]) -> bool {
     })
 }
 
-/// Where the keys of a document's own object are, or of the objects of its own list.
+/// Where the top-level keys of a document, or of the items of its list, are.
 #[derive(Clone, Copy)]
 enum Outermost {
-    /// In so many brackets, which begin there.
+    /// Inside this many brackets, which start here.
     Brackets { begin: usize, depth: usize },
-    /// At this column, in no brackets.
+    /// At this column, outside brackets.
     Column(usize),
 }
 
@@ -369,7 +364,7 @@ impl Outermost {
         Self::Column(column)
     }
 
-    /// Whether places are so. They are asked about in their order.
+    /// Whether positions are top-level. They must be passed in order.
     fn filter(self, text: &str) -> impl FnMut(usize) -> bool {
         let mut brackets = Brackets::default();
         if let Self::Brackets { begin, .. } = self {
@@ -386,14 +381,14 @@ impl Outermost {
     }
 }
 
-/// In how many brackets a place is. Those in quotes do not count.
+/// The bracket depth of a position. Brackets in quotes are ignored.
 #[derive(Default)]
 struct Brackets {
     read: usize,
     depth: usize,
     quote: Option<u8>,
     is_escaped: bool,
-    /// What was read last that is no blank: a quotation mark within a word opens nothing.
+    /// The last non-space character: a quotation mark within a word opens nothing.
     last: u8,
 }
 
@@ -419,7 +414,7 @@ impl Brackets {
     }
 }
 
-/// Whether a text is HCL with a labelled block, as programs write it that have resources or jobs: Consul's has none.
+/// Whether a text is HCL with a labelled block, as other programs use for resources or jobs: Consul has none.
 fn has_labelled_block(text: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     text.lines().any(|line| {
@@ -428,7 +423,7 @@ fn has_labelled_block(text: &str) -> bool {
     })
 }
 
-/// Whether there is a key, in any case, with a value that begins so: as YAML, JSON and HCL write it.
+/// Whether a key, ignoring case, has a value with this prefix, in YAML, JSON or HCL.
 fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let found = places.any(|at| {
         if value.is_empty() {
@@ -445,7 +440,7 @@ fn has_field(text: &str, key: &str, value: &str, mut places: impl Iterator<Item 
     found && !has_labelled_block(text)
 }
 
-/// Whether a group that is at these places is in an `apiVersion`.
+/// Whether a group at these positions is in an `apiVersion`.
 fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     const AROUND: [char; 5] = [' ', '"', '\'', ':', '-'];
     places.any(|at| {
@@ -454,7 +449,7 @@ fn begins_version(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     })
 }
 
-/// Whether a text that is at these places begins a key, on a line of its own or in braces: an annotation.
+/// Whether a text at these positions starts an annotation's key, on its own line or in braces.
 fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     let is_in_braces = |at: usize| {
         let key = text.get(at..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '-' | '_'));
@@ -464,13 +459,13 @@ fn begins_key(text: &str, mut places: impl Iterator<Item = usize>) -> bool {
     places.any(|at| ends_line(before(text, at).trim_end_matches([' ', '-', '{', '"', '\''])) || is_in_braces(at))
 }
 
-/// Whether an Ingress is of a class.
+/// Whether an Ingress has a class.
 fn is_class(text: &str, class: &str) -> bool {
     let names = ["ingressClassName:", "kubernetes.io/ingress.class:"];
     names.iter().any(|name| {
         let mut places = memmem::find_iter(text.as_bytes(), name).peekable();
         core::iter::from_fn(|| {
-            // The last one on a line is the one whose value ends the line.
+            // The value of the last one on a line ends the line.
             let mut at = places.next()?;
             let end = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |length| at + length);
             while let Some(next) = places.next_if(|next| *next < end) {
@@ -484,18 +479,18 @@ fn is_class(text: &str, class: &str) -> bool {
     })
 }
 
-/// What is before a place. Those who look at it look back no further than they must: a line may be the whole text.
+/// The text before a position. Callers search back as little as possible, since one line may be the whole text.
 fn before(text: &str, at: usize) -> &str {
     text.get(..at).unwrap_or_default()
 }
 
-/// Whether a text ends where an entry of an object or of a list begins.
+/// Whether a text ends where an object's or list's entry starts.
 fn begins_entry(text: &str) -> bool {
     let rest = text.trim_end_matches([' ', '\t', '-', '"', '\'']);
     rest.is_empty() || rest.ends_with(['{', ',', '[', '\n'])
 }
 
-/// Whether a text ends where a line begins.
+/// Whether a text ends where a line starts.
 fn ends_line(text: &str) -> bool {
     text.is_empty() || text.ends_with('\n')
 }

@@ -1,10 +1,8 @@
-//! The whole, from text to gateways: one function, with a memory.
+//! Compiles text to gateways, with a memory.
 //!
-//! A [`Compiler`] keeps what earlier compiles established; a compile from scratch is one with an empty memory, so the result
-//! is the same either way. The host says which dialects there are; those of the input are found ([`detect`]), and each gets a side of its own,
-//! as each has a controller of its own. What they have in common is the cluster, and the hosts and ports that several claim.
-//!
-//! Nothing here decides what a gateway does, and nothing here knows any dialect's name.
+//! A [`Compiler`] keeps the results of earlier compiles; a compile from scratch has an empty memory, so the result is the same either way. The host
+//! lists the dialects; those of the input are detected ([`detect`]), and each gets its own side, since each has its own controller. The sides share
+//! the cluster, and possibly hosts and ports.
 #![no_std]
 
 extern crate alloc;
@@ -58,35 +56,35 @@ pub struct Compiler {
     statuses: bool,
     documents: DocumentCache,
     claims: ClaimMemory,
-    /// By the name of the dialect, and what it is given.
+    /// By dialect name and set of objects.
     memories: BTreeMap<(&'static str, ObjectSet), Box<dyn Any + Send>>,
-    /// What was emitted, for back ends.
+    /// Emitted resources, for back ends.
     pub emitted: EmittedByGateway,
 }
 
-/// The objects that a dialect is given.
+/// The objects that a dialect receives.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ObjectSet {
-    /// All, those included that are assumed to exist.
+    /// All objects, including assumed ones.
     WithAssumed,
-    /// Those of the input alone.
+    /// Only the input's objects.
     AsWritten,
 }
 
-/// What was emitted for each gateway, so that what did not change need not be emitted again.
+/// The resources emitted for each gateway, so that unchanged ones are not emitted again.
 #[derive(Default)]
 pub struct EmittedByGateway {
     gateways: BTreeMap<(&'static str, GatewayId), Emitted>,
 }
 
 impl EmittedByGateway {
-    /// The memory of a gateway.
+    /// The emitted resources of a gateway.
     pub fn of(&mut self, gateway: GatewayRef<'_>) -> &mut Emitted {
         self.gateways.entry((gateway.side.dialect.name, gateway.id.clone())).or_default()
     }
 
-    /// Forgets gateways that are gone.
-    fn keep(&mut self, compilation: &Compilation) {
+    /// Drops gateways that no longer exist.
+    fn drop_removed_gateways(&mut self, compilation: &Compilation) {
         let is_there = |(dialect, id): &(&'static str, GatewayId)| {
             compilation.sides.iter().any(|side| side.dialect.name == *dialect && side.gateways.iter().any(|gateway| gateway.id == *id))
         };
@@ -95,7 +93,7 @@ impl EmittedByGateway {
 }
 
 impl Compiler {
-    /// A compiler without memories, for these dialects.
+    /// A compiler with an empty memory for these dialects.
     pub fn new(dialects: &[&'static Dialect]) -> Self {
         Self {
             dialects: dialects.to_vec(),
@@ -110,48 +108,47 @@ impl Compiler {
         }
     }
 
-    /// Compiles with the threads of the host. The result is the same.
+    /// Uses the host's threads. The result is the same.
     #[must_use]
     pub fn with_executor(self, executor: &'static dyn Executor) -> Self {
         Self { executor, ..self }
     }
 
-    /// Compiles with less memory: nothing is kept for a next compile, which starts again from nothing. The result is the same.
+    /// Keeps nothing for a next compile. The result is the same.
     ///
-    /// For hosts that compile once. What is emitted is still kept in [`Compiler::emitted`].
+    /// For hosts that compile once. [`Compiler::emitted`] is still kept.
     #[must_use]
     pub fn without_memory(self) -> Self {
         Self { remembers: false, ..self }
     }
 
-    /// Compiles with less memory still: only the documents of the proxies are asked for, so that what only views look at (objects with their
-    /// trees and places, the configuration as loaded) may be dropped while it compiles. The documents are the same; views show less, or nothing.
+    /// Uses even less memory: the host only needs the proxies' documents, so data for views (objects with trees and places, the loaded
+    /// configuration) may be dropped during the compile. The documents are the same; views show less or nothing.
     ///
-    /// Where objects are assumed to exist, or where the input is of several dialects, objects are kept: they are looked at again.
+    /// Objects are kept if some are assumed to exist or the input has several dialects, since they are needed again.
     #[must_use]
     pub fn for_documents(self) -> Self {
         Self { documents_only: true, remembers: false, ..self }
     }
 
-    /// Compiles without the statuses that controllers write, for hosts that do not show them. Where objects are assumed to exist, a controller has to be
-    /// asked again for its statuses, since it writes them without these. All else is the same.
+    /// Skips the statuses that controllers write. With assumed objects, a controller must run again for its statuses, since it writes them without
+    /// the assumed objects. Everything else is the same.
     #[must_use]
     pub fn without_statuses(self) -> Self {
         Self { statuses: false, ..self }
     }
 
-    /// What runs its work.
+    /// The executor for parallel work.
     pub fn executor(&self) -> &'static dyn Executor {
         self.executor
     }
 
-    /// The dialects that it knows.
     pub fn dialects(&self) -> &[&'static Dialect] {
         &self.dialects
     }
 
-    /// Compiles for the dialect that is asked for, or for each dialect of the input, in the order of the list; there is at least one side, unless
-    /// there is no dialect at all. What two controllers both claim is reported once, on the side of the later one if both say so in the input.
+    /// Compiles for the chosen dialect, or for each dialect of the input in the order of the list; there is at least one side, unless there are no
+    /// dialects. A conflict between two controllers is reported once, on the later side if the input contains both origins.
     pub fn compile(&mut self, inputs: &Inputs, options: &Options) -> Compilation {
         let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, &self.dialects));
         let detection = if asked.is_none() { detect_with(inputs, &self.dialects, &mut self.claims) } else { Detection::default() };
@@ -170,16 +167,16 @@ impl Compiler {
         }
         let mut compilation = Compilation { inputs: inputs.clone(), objects, diagnostics, sides };
         between_sides(&mut compilation);
-        self.emitted.keep(&compilation);
+        self.emitted.drop_removed_gateways(&compilation);
         compilation
     }
 
-    /// What a dialect's controller makes of the objects. What it writes into the cluster is what it would write without objects that are assumed.
+    /// The result of a dialect's controller. What it writes into the cluster ignores assumed objects.
     fn side(&mut self, objects: &mut Objects, found: &[Diagnostic], options: &Options, dialect: &'static Dialect, alone: bool) -> Side {
         let documents_only = self.documents_only && alone && objects.assumed().next().is_none();
         let purpose = if documents_only { Purpose::Documents } else { Purpose::All };
         let mut side = self.side_of(objects, found, options, dialect, ObjectSet::WithAssumed, purpose);
-        // A dialect may assume something of its controller, too.
+        // A dialect may assume parts of its controller too.
         if objects.assumed().next().is_some() || side.diagnostics.iter().any(|finding| *finding.code == codes::ASSUMED_OBJECT) {
             side.diagnostics.retain(|finding| !finding.place.object().is_some_and(|object| objects.is_assumed(object)));
             if self.documents_only {
@@ -205,7 +202,7 @@ impl Compiler {
         purpose: Purpose,
     ) -> Side {
         let memory = self.memories.entry((dialect.name, given)).or_insert_with(dialect.memory);
-        // Stages may look at what was found before them, and add to it.
+        // Stages may use and extend the earlier findings.
         let mut diagnostics: Findings = found.iter().cloned().collect();
         let mut ledger = Ledger::new(objects);
         let (executor, remembers) = (self.executor, self.remembers);
@@ -216,11 +213,11 @@ impl Compiler {
     }
 }
 
-/// What can be said only of several sides together.
+/// Adds findings that need several sides.
 fn between_sides(compilation: &mut Compilation) {
     let dialects: Vec<&'static Dialect> = compilation.sides.iter().map(|side| side.dialect).collect();
     for at in 0..dialects.len() {
-        // What this controller does not read is there for another.
+        // Another controller may read what this one does not.
         let is_read = |key: &ResourceKey| dialects.iter().enumerate().any(|(other, dialect)| other != at && dialect.reads(key));
         if let Some(side) = compilation.sides.get_mut(at) {
             side.diagnostics.retain(|finding| *finding.code != codes::UNKNOWN_KIND || !finding.resource.as_ref().is_some_and(is_read));
@@ -260,6 +257,5 @@ pub fn compile(inputs: &Inputs, options: &Options, dialects: &[&'static Dialect]
 mod testing {
     use chancery_base::compilation::Dialect;
 
-    /// The dialects that tests compile.
     pub static ALL: &[&Dialect] = &[&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT, &chancery_consul::DIALECT];
 }

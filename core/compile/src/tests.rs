@@ -1,4 +1,4 @@
-//! Which dialects are found in what.
+//! Tests the detection of dialects.
 
 use super::{Compiler, detect};
 use alloc::format;
@@ -28,7 +28,7 @@ fn the_dialect_is_found_from_the_kinds() {
 }
 
 #[test]
-fn an_input_may_be_of_both() {
+fn input_may_have_both_dialects() {
     assert_eq!(of(&["apiVersion: projectcontour.io/v1\n", "---\napiVersion: getambassador.io/v2\n"]), "ambassador, contour");
     assert_eq!(of(&["apiVersion: getambassador.io/v2\n---\nspec: {ingressClassName: contour}\n"]), "ambassador, contour");
     assert_eq!(of(&["annotations:\n  getambassador.io/config: |\n---\napiVersion: projectcontour.io/v1\n"]), "ambassador, contour");
@@ -63,7 +63,7 @@ fn a_class_goes_by_its_controller() {
 }
 
 #[test]
-fn a_block_of_hcl_counts_where_it_is_in_no_other() {
+fn only_top_level_hcl_blocks_count() {
     assert_eq!(of(&["service {\n  name = \"web\"\n}\n"]), "consul");
     assert_eq!(of(&["# two\nservices  {\n  name = \"web\"\n}\n"]), "consul");
     assert_eq!(of(&["{\"service\": {\"name\": \"web\"}}\n"]), "consul");
@@ -79,7 +79,7 @@ fn a_block_of_hcl_counts_where_it_is_in_no_other() {
 }
 
 #[test]
-fn a_registration_in_the_catalog_is_known_by_its_keys() {
+fn catalog_registration_is_detected_by_keys() {
     let registration = "Node: n1\nAddress: 10.0.0.1\nService: {Service: db, Port: 5432}\n";
     assert_eq!(of(&[registration]), "consul");
     assert_eq!(of(&["# empty\n---\n{\"Address\": \"10.0.0.1\", \"Node\": \"n1\", \"Service\": {\"Service\": \"db\"}}\n"]), "consul");
@@ -104,7 +104,7 @@ fn a_registration_in_the_catalog_is_known_by_its_keys() {
 }
 
 #[test]
-fn what_other_programs_write_in_hcl_is_not_consuls() {
+fn other_programs_hcl_is_not_consul() {
     let sidecar = "connect {\n  sidecar_service {}\n}\n";
     let nomad = format!("job \"web\" {{\n  service {{\n    name = \"web\"\n    {sidecar}  }}\n}}\n");
     assert_eq!(of(&[&nomad]), "ambassador");
@@ -113,14 +113,14 @@ fn what_other_programs_write_in_hcl_is_not_consuls() {
 }
 
 #[test]
-fn an_edited_text_is_of_the_dialects_of_which_it_would_be_by_itself() {
+fn edited_text_is_detected_like_fresh() {
     let filler = "# nothing\n".repeat(300);
     let words = ["apiVersion: projectcontour.io/v1\n", "apiVersion: getambassador.io/v2\n", "service {\n", "spec: {ingressClassName: contour}\n"];
     let mut memory = detect::ClaimMemory::default();
     for word in words {
         for cut in 1..word.len() {
             let (begin, end) = word.split_at(cut);
-            // The word comes together where something between its halves goes, is taken apart again, and is put in as a whole.
+            // The word is formed by a removal, split again, and inserted as a whole.
             let texts = [
                 format!("{filler}{begin}x{end}{filler}"),
                 format!("{filler}{word}{filler}"),
@@ -140,13 +140,13 @@ fn an_edited_text_is_of_the_dialects_of_which_it_would_be_by_itself() {
 }
 
 #[test]
-fn what_is_only_mentioned_does_not_count() {
+fn mentions_are_not_detected() {
     assert_eq!(of(&["# see apiVersion: projectcontour.io/v1\n", "text: about projectcontour.io/v1\n"]), "ambassador");
     assert_eq!(of(&["#  ingressClassName: contour\n", ""]), "ambassador");
 }
 
 #[test]
-fn what_an_api_server_gives_is_taken_as_it_is() {
+fn stored_objects_are_accepted_unchanged() {
     let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: a, namespace: default}\nspec:\n  ownField: 1\n  virtualhost: {fqdn: a.example.com}\n";
     let mut inputs = Inputs::one("HTTPProxy.projectcontour.io/default/a", text);
     let mut compiler = Compiler::new(crate::testing::ALL);
@@ -162,7 +162,7 @@ fn what_an_api_server_gives_is_taken_as_it_is() {
 }
 
 #[test]
-fn without_statuses_all_else_is_the_same() {
+fn skipping_statuses_changes_nothing_else() {
     let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: a, namespace: d}\nspec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: s, port: 80}]}]}\n";
     let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: d}\nspec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
     let mut options = for_people(Options::default());
@@ -175,6 +175,6 @@ fn without_statuses_all_else_is_the_same() {
         let [one, other] = [&with, &without].map(|compilation| compilation.sides().next().expect("a side"));
         assert!(one.side.answers.statuses.is_some() && other.side.answers.statuses.is_none());
         assert!(one.gateways().map(|gateway| gateway.ir).eq(other.gateways().map(|gateway| gateway.ir)), "what Envoy gets");
-        assert!(with.all_diagnostics().eq(without.all_diagnostics()), "what is found");
+        assert!(with.all_diagnostics().eq(without.all_diagnostics()), "findings");
     }
 }

@@ -1,8 +1,8 @@
-//! What an API server makes of a resource before Consul's controller sees it: fields that its schema does not have are dropped, and a value
-//! of another type has the whole resource refused.
+//! Applies the API server's schema to a resource before Consul's controller sees it: unknown fields are dropped, and a value of the wrong type
+//! makes it refuse the resource.
 //!
-//! Source of behaviour: consul-k8s `control-plane/config/crd/bases` and `control-plane/api/v1alpha1/*_webhook.go`. The names of its fields
-//! are those of Consul with small letters at the beginning. What must not be here: what Consul itself refuses (`validate`).
+//! Source of behaviour: consul-k8s `control-plane/config/crd/bases` and `control-plane/api/v1alpha1/*_webhook.go`. Field names are those of Consul
+//! with a lower-case first letter. Does not apply Consul's own rules; see `validate`.
 
 use super::codes;
 use super::documents::group;
@@ -60,19 +60,19 @@ pub(crate) fn edition(path: &str) -> Option<&'static str> {
     })
 }
 
-/// A resource as it is stored.
+/// A resource as the API server stores it.
 pub(crate) struct Admitted {
-    /// The config entry that it describes, by Consul's own fields.
+    /// The config entry, with Consul's field names.
     pub(crate) entry: Node,
     /// Fields that are dropped.
     pub(crate) dropped: Vec<Dropped>,
-    /// Why it is refused, in the API server's words, each with its code and the node that is wrong.
+    /// Why it is refused, as the API server's message, with the code and the wrong node.
     pub(crate) refused: Vec<(&'static Code, String, NodeId)>,
 }
 
 /// A field that is dropped.
 pub(crate) struct Dropped {
-    /// Where it is, as in `spec.routes[0].match`.
+    /// Its path, as in `spec.routes[0].match`.
     pub(crate) path: String,
     /// Its value.
     pub(crate) node: NodeId,
@@ -82,12 +82,12 @@ pub(crate) struct Dropped {
     pub(crate) of_others: bool,
 }
 
-/// A config entry by Consul's own fields, as far as the API server keeps them.
+/// A config entry with Consul's field names, as far as the API server keeps them.
 pub(crate) fn entry(root: &Node, kind: Kind) -> Cow<'_, Node> {
     if group(root).is_some() { Cow::Owned(admit(root, kind).entry) } else { Cow::Borrowed(root) }
 }
 
-/// What becomes of a resource. A resource has the fields of the entry in its `spec`, and its name in its metadata; nodes stay the same.
+/// Admits a resource. A resource has the fields of the entry in its `spec`, and its name in its metadata; nodes keep their ids.
 pub(crate) fn admit(root: &Node, kind: Kind) -> Admitted {
     let mut admission = Admission { dropped: Vec::new(), refused: Vec::new() };
     let of_intentions = kind == Kind::ServiceIntentions;
@@ -122,7 +122,7 @@ pub(crate) fn admit(root: &Node, kind: Kind) -> Admitted {
     Admitted { entry, dropped: admission.dropped, refused: admission.refused }
 }
 
-/// What was found on the way.
+/// The state of an admission.
 struct Admission {
     dropped: Vec<Dropped>,
     refused: Vec<(&'static Code, String, NodeId)>,
@@ -145,7 +145,7 @@ impl Admission {
         }
     }
 
-    /// The value as it is stored; nothing where it is of another type than the field, or null.
+    /// Returns the stored value; `None` if it has the wrong type or is null.
     fn value(&mut self, node: &Node, holds: &Type, path: &str) -> Option<Node> {
         let value = match (&node.value, holds) {
             (Value::Null, _) => return None,
@@ -176,9 +176,9 @@ impl Admission {
         Some(Node { id: node.id, value })
     }
 
-    fn refuse(&mut self, node: &Node, wanted: &str, path: &str) {
+    fn refuse(&mut self, node: &Node, expected: &str, path: &str) {
         let found = node.kind_name();
-        let why = format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"");
+        let why = format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {expected}: \"{found}\"");
         self.refused.push((&shared::WRONG_TYPE, why, node.id));
     }
 }
@@ -233,10 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_another_type_has_the_resource_refused() {
+    fn value_of_wrong_type_refuses_resource() {
         let (_, refused) = admitted(Kind::ServiceResolver, "web", "{connectTimeout: 5, subsets: {v1: {onlyPassing: 'true'}}}");
-        let words = |path: &str, found: &str, wanted: &str| {
-            format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {wanted}: \"{found}\"")
+        let words = |path: &str, found: &str, expected: &str| {
+            format!("{path}: Invalid value: \"{found}\": {path} in body must be of type {expected}: \"{found}\"")
         };
         assert_eq!(refused, [words("spec.connectTimeout", "integer", "string"), words("spec.subsets.v1.onlyPassing", "string", "boolean")]);
         let (_, refused) = admitted(Kind::ServiceRouter, "web", "{routes: [{match: {http: {methods: GET}}}, {destination: {numRetries: 3}}]}");

@@ -1,7 +1,6 @@
-//! What only the agent knows: its datacenter and node, the trust domain, and what holds without an intention.
+//! Data that only the agent has: its datacenter and node, the trust domain, and the default policy.
 //!
-//! A file need not say it: then the facts of a test agent stand in its place. A live source writes it as a document of its own, of the kind `consul-agent`.
-//! What must not be here: what the catalog knows.
+//! A file need not contain it: then the data of a test agent is used. A live source writes it as a separate document of kind `consul-agent`.
 
 use super::documents::{self, What, any_case};
 use super::names::TRUST_DOMAIN;
@@ -10,24 +9,18 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Objects;
 use chancery_text::{Node, Str};
 
-/// The kind of the document.
-pub(crate) const KIND: &str = "consul-agent";
-
-/// An agent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Agent {
-    /// Its datacenter.
     pub datacenter: Str,
-    /// The name of its node.
     pub node: Str,
-    /// The trust domain of its cluster; empty where it is not known yet.
+    /// The trust domain of its cluster; empty if it is not known yet.
     pub trust_domain: Str,
-    /// Without an intention, everything is denied.
+    /// Whether everything is denied without an intention.
     pub default_deny: bool,
 }
 
 impl Agent {
-    /// The agent of an input, if a document is about it. Of several the last counts.
+    /// Returns the agent of an input, if a document describes one. The last of several wins.
     pub(crate) fn of(objects: &Objects) -> Option<Self> {
         let mut found = objects.iter().filter(|object| !object.broken).filter_map(|object| Self::read(&object.root));
         found.by_ref().last()
@@ -42,14 +35,14 @@ impl Agent {
         Some(Self { datacenter: text("Datacenter"), node: text("Node"), trust_domain: text("TrustDomain"), default_deny })
     }
 
-    /// Puts the trust domain where that of a test agent stands.
+    /// Replaces the test agent's trust domain by the real one.
     pub(crate) fn name_domain(&self, of: &mut Tree) {
         if !self.trust_domain.is_empty() {
             fill(of, &self.trust_domain);
         }
     }
 
-    /// The same in a text.
+    /// Replaces the trust domain in a string.
     pub(crate) fn named(&self, text: &str) -> Str {
         if self.trust_domain.is_empty() { Str::new(text) } else { Str::from(text.replace(TRUST_DOMAIN, &self.trust_domain)) }
     }

@@ -1,6 +1,4 @@
-//! Documents one after the other, as an agent takes them: each is refused, or stored and counts for those after it.
-//!
-//! What must not be here: what is stored (`state`), and what proxies see of it.
+//! Applies documents in order, as an agent does: each is refused, or stored and visible to later ones. The result is in `state`.
 
 use super::agent::Agent;
 use super::codes;
@@ -24,11 +22,11 @@ use chancery_base::resource::{Content, Object, ObjectId, Objects};
 use chancery_text::{NodeId, Str};
 use core::cell::RefCell;
 
-/// Entries that refer to each other in a chain, written in reverse, take a round for each link. Chains of people have three or four; the
-/// limit bounds the time that a hostile input takes.
+/// Entries that refer to each other in a chain, written in reverse order, need one round per link. Real chains have three or four; the limit bounds
+/// the time for hostile inputs.
 const MOST_ROUNDS: usize = 32;
 
-/// What documents said the last time, so that those that are as they were need not be read again.
+/// The documents of the previous compile, so that unchanged ones need not be read again.
 #[derive(Default)]
 pub(crate) struct Applied {
     agent: Option<Agent>,
@@ -38,21 +36,21 @@ pub(crate) struct Applied {
     entries: Vec<ObjectId>,
 }
 
-/// A document as it was read.
+/// A document that was read.
 struct Read {
     content: Arc<Content>,
     assumed: bool,
     document: Document,
-    /// Ports that it was asked of whether they are used, with the answers.
+    /// The ports whose use was queried, with the answers.
     ports: Vec<(i64, bool)>,
     /// Its instances as they were registered, each with its virtual IP.
     registered: Vec<(Option<Str>, Arc<Instance>)>,
-    /// Whether its entry fits to those before it.
+    /// Whether its entry is consistent with earlier ones.
     verdict: Option<Verdict>,
 }
 
 impl Applied {
-    /// What an object said the last time, if it is as it was.
+    /// Returns an object's previous result, if the object is unchanged.
     fn take(&mut self, object: &Object, used: impl Fn(i64) -> bool) -> Option<Read> {
         let known = self.documents.get_mut(object.id.index()?)?.take()?;
         let is_same = Arc::ptr_eq(&known.content, &object.content) && known.assumed == object.assumed;
@@ -70,8 +68,8 @@ impl Applied {
     }
 }
 
-/// Why a resource of Kubernetes is refused that would be the same entry as one of another namespace (consul-k8s,
-/// `control-plane/api/common/configentry_webhook.go`). The one that came first stays.
+/// Returns why a Kubernetes resource is refused whose entry duplicates that of another namespace (consul-k8s,
+/// `control-plane/api/common/configentry_webhook.go`). The first one is kept.
 fn twin(before: &Object, object: &Object, entry: &Entry) -> Option<String> {
     let is_other = reading::is_resource(before) && reading::is_resource(object) && before.key.namespace != object.key.namespace;
     (is_other && !before.assumed && !object.assumed && !object.stored).then(|| {
@@ -82,12 +80,12 @@ fn twin(before: &Object, object: &Object, entry: &Entry) -> Option<String> {
 }
 
 impl State {
-    /// What the documents leave.
+    /// Returns the state after all documents.
     pub(crate) fn of(objects: &Objects, datacenter: &str) -> Self {
         Self::with(objects, datacenter, &mut Applied::default())
     }
 
-    /// The same, with a memory.
+    /// The same, with a cache.
     pub(crate) fn with(objects: &Objects, datacenter: &str, memory: &mut Applied) -> Self {
         let agent = Agent::of(objects);
         if memory.agent != agent {
@@ -95,7 +93,8 @@ impl State {
         }
         let datacenter = agent.as_ref().map(|agent| agent.datacenter.clone()).filter(|name| !name.is_empty()).unwrap_or_else(|| Str::new(datacenter));
         let mut state = State { datacenter, agent, certificates: material::documents(objects), ..State::default() };
-        // What is assumed counts for all that is written: entries before them, and instances after, so that written ones keep their ports.
+        // Assumed documents must not affect written ones: entries come before them, and instances after them, so that written ones keep their
+        // ports.
         let is_entry = |what: &What| matches!(what, What::Entry(_));
         let before = assumed(objects).filter(|(_, _, what)| is_entry(what));
         let after = assumed(objects).filter(|(_, _, what)| !is_entry(what));
@@ -133,7 +132,7 @@ impl State {
         state
     }
 
-    /// What a document says.
+    /// Reads a document.
     fn read(&self, object: &Object, what: What, past: &mut Applied) -> Read {
         if let Some(known) = past.take(object, |port| self.instances.uses(port)) {
             return known;
@@ -149,8 +148,8 @@ impl State {
         Read { content, assumed: object.assumed, document, ports: ports.into_inner(), registered: Vec::new(), verdict: None }
     }
 
-    /// Stores an entry, or says why not; what would be said is known where nothing before it has changed. One of Kubernetes that does not fit
-    /// yet may fit later.
+    /// Stores an entry, or reports why not; a known verdict is reused if nothing before it changed. A Kubernetes entry that is inconsistent now may
+    /// become consistent later.
     fn take_entry(&mut self, object: &Object, entry: &Arc<Entry>, known: Option<Verdict>) -> Option<Verdict> {
         if reading::is_stored(object) {
             self.insert(entry);
@@ -169,7 +168,7 @@ impl State {
         Some(verdict)
     }
 
-    /// Stores entries that the controller of Kubernetes tries again until Consul takes them: their order in the text does not count.
+    /// Stores entries that the Kubernetes controller retries until Consul accepts them: their order in the text does not matter.
     fn settle(&mut self, mut waiting: Vec<(&Object, Arc<Entry>)>) {
         for _ in 0..MOST_ROUNDS {
             let before = waiting.len();
@@ -187,7 +186,7 @@ impl State {
         }
     }
 
-    /// Stores an entry that fits to what is stored.
+    /// Stores an entry if it is consistent with the stored ones.
     fn store(&mut self, entry: &Arc<Entry>) -> Verdict {
         graph::validate(self, entry)?;
         self.insert(entry);
@@ -218,7 +217,7 @@ impl State {
 
     /// Gives a service its virtual IP.
     fn assign(&mut self, service: &Str) {
-        // An agent that is there has given them out itself.
+        // A live agent has assigned them itself.
         if self.agent.is_some() || service.is_empty() || self.virtual_ips.contains_key(service) {
             return;
         }
@@ -245,13 +244,13 @@ impl State {
         }
     }
 
-    /// The terminating gateways that all services are behind.
+    /// The terminating gateways with a wildcard.
     fn with_wildcard(&self) -> Vec<Str> {
         let is_wild = |entry: &&Arc<Entry>| entry.tree.get("Services").items().iter().any(|service| service.get("Name").is("*"));
         self.of_kind(Kind::TerminatingGateway).filter(is_wild).map(|entry| entry.name.clone()).collect()
     }
 
-    /// Registers the instances of a document. The answer is whose place they take.
+    /// Registers the instances of a document. Returns the objects that they replace.
     fn register_all(&mut self, read: &mut Read) -> BTreeSet<ObjectId> {
         let before = core::mem::take(&mut read.registered);
         let mut before = before.into_iter();
@@ -264,7 +263,7 @@ impl State {
         replaced
     }
 
-    /// Reports that a document takes the place of others.
+    /// Reports that a document replaces others.
     fn overwritten(&mut self, objects: &Objects, later: &Object, replaced: BTreeSet<ObjectId>) {
         let earlier = replaced.into_iter().filter(|earlier| *earlier != later.id).filter_map(|earlier| objects.get(earlier));
         for earlier in earlier.filter(|earlier| !earlier.assumed && !later.assumed) {
@@ -272,7 +271,7 @@ impl State {
         }
     }
 
-    /// Registers an instance; `known` is the same one as it was registered before, with its virtual IP.
+    /// Registers an instance; `known` is the same instance as it was registered before, with its virtual IP.
     fn register(&mut self, instance: &Instance, known: Option<(Option<Str>, Arc<Instance>)>) -> (Option<Str>, Arc<Instance>) {
         if self.agent.is_some() {
             self.learn(instance);
@@ -289,7 +288,7 @@ impl State {
             if !gateways.is_empty() {
                 self.assign(&instance.service);
             }
-            // In which order an agent that is there was told is not known.
+            // The registration order in a live agent is unknown.
             if self.agent.is_none() {
                 self.wildcards.extend(gateways.into_iter().map(|gateway| (gateway, instance.service.clone())));
             }
@@ -310,7 +309,7 @@ impl State {
         (ip, registered)
     }
 
-    /// Terminating gateways tell the virtual IPs of the services behind them.
+    /// Terminating gateways announce the virtual IPs of their services.
     fn tag_terminating(&mut self) {
         let gateways: Vec<Arc<Instance>> = self.instances.of_kind("terminating-gateway").cloned().collect();
         for gateway in gateways {
@@ -325,18 +324,18 @@ impl State {
     }
 }
 
-/// The config entries of documents, in order, beside those of the last time.
+/// The config entries of documents, in order, compared with those of the previous compile.
 struct Entries {
     before: Vec<ObjectId>,
     now: Vec<ObjectId>,
-    /// All so far are as they were, and so fit as they did.
+    /// Whether all entries so far are unchanged, and therefore still consistent.
     are_same: bool,
 }
 
 impl Entries {
-    /// Notes the next one; the answer is whether all up to it are as they were.
+    /// Adds the next entry. Returns whether all entries so far are unchanged.
     fn next(&mut self, id: ObjectId, entry: &Entry, is_known: bool) -> bool {
-        // What a wildcard exports depends on what is registered.
+        // The effect of a wildcard export depends on the registered services.
         let is_wild = entry.kind == Kind::ExportedServices && entry.tree.get("Services").items().iter().any(|service| service.get("Name").is("*"));
         self.are_same &= is_known && !is_wild && self.before.get(self.now.len()) == Some(&id);
         self.now.push(id);

@@ -1,6 +1,4 @@
-//! Expressions that choose instances, as subsets of a resolver have them: `Service.Meta.version == v1 and "blue" in Service.Tags`.
-//!
-//! What must not be here: who asks.
+//! Expressions that select instances, for subsets of a resolver: `Service.Meta.version == v1 and "blue" in Service.Tags`.
 
 use super::instance::Instance;
 use super::schema::registration::SERVICE;
@@ -13,7 +11,7 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_base::re2;
 use chancery_kubernetes::reason::Reason;
 
-/// An expression as it was read.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     /// No condition.
@@ -28,7 +26,7 @@ pub(crate) enum Expression {
     },
 }
 
-/// What is asked of a value.
+/// The condition on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equal,
@@ -41,11 +39,11 @@ pub(crate) enum Operator {
     NotMatches,
 }
 
-/// How deep parentheses and negations are followed.
+/// The maximum depth of parentheses and negations.
 const DEPTH: u32 = 64;
 
 impl Expression {
-    /// Reads one; nothing chooses everything.
+    /// Parses an expression; an empty one selects every instance.
     pub(crate) fn parse(text: &str) -> Result<Self, Reason> {
         let tokens = tokens(text)?;
         if tokens.is_empty() {
@@ -59,7 +57,7 @@ impl Expression {
         }
     }
 
-    /// Whether it chooses an instance.
+    /// Whether it selects an instance.
     pub(crate) fn chooses(&self, instance: &Instance) -> bool {
         match self {
             Expression::All => true,
@@ -121,7 +119,7 @@ fn matches(found: &Tree, value: &str) -> bool {
     text_of(found).is_some_and(|text| pattern.is_match(&text))
 }
 
-/// What a field holds of which nothing is said; nothing where there is no such field.
+/// Returns the zero value of an unset field; null for an unknown field.
 fn zero(shape: &Struct, path: &[&str]) -> Tree {
     let [name, rest @ ..] = path else { return Tree::NULL };
     let field = shape.0.iter().find(|field| field.name == *name);
@@ -135,7 +133,7 @@ fn zero(shape: &Struct, path: &[&str]) -> Tree {
 }
 
 impl Instance {
-    /// The value that a selector leads to.
+    /// Returns the value of a selector.
     fn field(&self, selector: &[String]) -> Tree {
         let [of, rest @ ..] = selector else { return Tree::NULL };
         let rest: Vec<&str> = rest.iter().map(String::as_str).collect();

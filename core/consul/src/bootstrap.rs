@@ -1,12 +1,10 @@
-//! What an Envoy is started with, as `consul connect envoy -bootstrap` writes it.
-//!
-//! What must not be here: what the Envoy gets later.
+//! Writes an Envoy's bootstrap, as `consul connect envoy -bootstrap` does.
 
 use super::go;
 use super::instance::Instance;
+use super::lenient::{Reader, find};
 use super::names::{self, DEFAULT};
-use super::validate::says;
-use super::weak::{Reader, find};
+use super::validate::is_set;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -14,7 +12,7 @@ use chancery_base::ir::{self, EndpointAddress, Plain, Tree};
 use chancery_base::resource::Sourced;
 use chancery_text::{self, Limits, Str};
 
-/// With what an Envoy starts that is given everything else in one file: who it is, and whom it asks for certificates.
+/// The bootstrap of an Envoy that gets everything else in one file: its identity, and the server for certificates.
 pub(super) fn start(instance: &Instance) -> ir::Bootstrap {
     let socket = |(host, port): (&str, i64)| EndpointAddress::socket(host, u16::try_from(port).unwrap_or_default());
     ir::Bootstrap {
@@ -31,9 +29,9 @@ pub(super) fn start(instance: &Instance) -> ir::Bootstrap {
     }
 }
 
-/// Where Envoy's own administration listens.
+/// The address of Envoy's admin interface.
 const ADMIN: (&str, i64) = ("127.0.0.1", 19000);
-/// Where the agent serves it.
+/// The address of the agent.
 const AGENT: (&str, i64) = ("127.0.0.1", 8502);
 const AGENT_CLUSTER: &str = "local_agent";
 const SELF: &str = "self_admin";
@@ -56,7 +54,7 @@ fn socket(host: impl Into<Tree>, port: i64) -> Tree {
     object! { "socket_address": object! { "address": host.into(), "port_value": port } }
 }
 
-/// Values that stand in opaque configuration as JSON, separated by commas.
+/// Parses a comma-separated list of JSON values in opaque configuration.
 fn values(json: &Tree) -> Vec<Tree> {
     if json.text().is_empty() {
         return Vec::new();
@@ -75,7 +73,7 @@ fn cluster(name: &str, address: Tree) -> Tree {
     }
 }
 
-/// Part of a cluster's name that becomes a label.
+/// A part of a cluster's name that becomes a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Hash,
@@ -90,7 +88,7 @@ enum Part {
     FullTarget,
 }
 
-/// The labels of clusters, in order; those that are deprecated as well are marked.
+/// The labels of clusters, in order; those that are also deprecated are marked.
 const PARTS: [(&str, Part, bool); 10] = [
     ("custom_hash", Part::Hash, true),
     ("service_subset", Part::Subset, true),
@@ -104,12 +102,12 @@ const PARTS: [(&str, Part, bool); 10] = [
     ("full_target", Part::FullTarget, true),
 ];
 
-/// A segment of a name, in a group where it is what is looked for.
+/// A segment of a name; the searched one is in a group.
 fn segment(wanted: bool) -> &'static str {
     if wanted { "([^.]+)" } else { "[^.]+" }
 }
 
-/// The pattern that finds a part in the name of a cluster's metric.
+/// The pattern that finds a part in a cluster's metric name.
 fn pattern(prefix: &str, part: Part) -> String {
     let of = |other: Part| segment(part == other);
     let target = format!(
@@ -131,7 +129,7 @@ fn pattern(prefix: &str, part: Part) -> String {
     format!("^cluster\\.{prefix}({target}{rest}\\.consul\\.)")
 }
 
-/// How labels are made of the names of metrics.
+/// The rules that derive labels from metric names.
 fn labels() -> Vec<Tree> {
     let tag = |name: String, regex: String| object! { "tag_name": name, "regex": regex };
     let mut out = Vec::new();
@@ -159,7 +157,7 @@ fn labels() -> Vec<Tree> {
     out
 }
 
-/// The labels that are fixed: those that are configured, and whose metrics they are.
+/// The fixed labels: configured ones, and the origin of the metrics.
 fn fixed(config: &Tree, service: &str, datacenter: &str) -> (Vec<Tree>, Vec<Tree>) {
     let tags = find(config, "envoy_stats_tags", "");
     let given: Vec<&Tree> = if tags.text().is_empty() { tags.items().iter().collect() } else { Vec::from([tags]) };
@@ -193,7 +191,7 @@ fn sink(name: &str, kind: &str, url: &Tree) -> Option<Tree> {
     Some(object! { "name": format!("envoy.stat_sinks.{name}"), "typedConfig": config }.or_from(url.origin))
 }
 
-/// A listener that hands a path on to Envoy's own administration.
+/// A listener that forwards a path to Envoy's own admin interface.
 fn admin_listener(bind: &Tree, name: &str, matches: Tree, rewrite: &str) -> Option<Tree> {
     let (host, port) = go::split_host_port(bind.text())?;
     let through = object! { "match": matches, "route": object! { "cluster": SELF, "prefix_rewrite": rewrite } };
@@ -219,25 +217,25 @@ fn admin_listener(bind: &Tree, name: &str, matches: Tree, rewrite: &str) -> Opti
     Some(listener.or_from(bind.origin))
 }
 
-/// Why `consul connect envoy` writes no bootstrap of a proxy's configuration: the values that it refuses, each with its key and its words.
+/// Returns the values in a proxy's configuration that make `consul connect envoy` fail, each with its key and the message.
 pub(super) fn refused(config: &Tree) -> Vec<(&'static str, &Tree, String)> {
     let of = |key: &str| Some(find(config, key, "")).filter(|value| !value.text().is_empty());
     let mut out = Vec::new();
-    // A template of one's own may leave these out.
+    // A custom template may leave these out.
     if of("envoy_bootstrap_json_tpl").is_none() {
         let lists = ["envoy_extra_stats_sinks_json", "envoy_extra_static_clusters_json", "envoy_extra_static_listeners_json"];
         let keys = lists.into_iter().map(|key| (key, true)).chain(["envoy_stats_config_json", "envoy_tracing_json"].map(|key| (key, false)));
         for (key, is_list) in keys {
             let Some(value) = of(key) else { continue };
             let text = if is_list { format!("[{}]", value.text()) } else { value.text().to_string() };
-            // YAML would be read as well.
+            // The reader would accept YAML too.
             if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&text) {
                 out.push((key, value, format!("it is no JSON: {error}")));
             }
         }
     }
     for (key, sink) in [("envoy_statsd_url", "envoy.statsd"), ("envoy_dogstatsd_url", "envoy.dog_statsd")] {
-        // A variable is looked up where Envoy runs.
+        // A variable is resolved where Envoy runs.
         let Some(value) = of(key).filter(|value| !value.text().starts_with('$')) else { continue };
         match go::Url::parse(value.text()) {
             Ok(url) if ["udp", "unix"].contains(&url.scheme) => {}
@@ -294,7 +292,7 @@ pub(crate) fn bootstrap(instance: &Instance) -> Tree {
     out
 }
 
-/// What stands in the bootstrap itself.
+/// The static part of the bootstrap.
 struct Statics {
     clusters: Vec<Tree>,
     listeners: Vec<Tree>,
@@ -326,7 +324,7 @@ impl Statics {
             }
         }
         let folder = of("envoy_telemetry_collector_bind_socket_dir");
-        if says(folder) {
+        if is_set(folder) {
             const LOOPBACK: &str = "consul_telemetry_collector_loopback";
             let service = object! {
                 "@type": "type.googleapis.com/envoy.config.metrics.v3.MetricsServiceConfig",
@@ -372,7 +370,7 @@ fn dynamic() -> Tree {
     object! { "lds_config": by_ads(), "cds_config": by_ads(), "ads_config": ads }
 }
 
-/// A bootstrap of a template that people write: fields are put in, and no more is understood.
+/// A bootstrap from a user's template: fields are inserted, and nothing else is interpreted.
 fn from_template(template: &Tree, instance: &Instance, service: &Str) -> Tree {
     let mut rest = template.text();
     let mut out = String::new();

@@ -1,6 +1,4 @@
-//! The instances of all services, found at once by what is asked for.
-//!
-//! What must not be here: how an instance is registered.
+//! The instances of all services, indexed for lookups. Does not register instances; see `registration`.
 
 use super::instance::Instance;
 use alloc::collections::BTreeMap;
@@ -10,24 +8,24 @@ use chancery_text::Str;
 use core::ops::Deref;
 use hashbrown::HashMap;
 
-/// The instances, in the order in which they were first registered.
+/// The instances, in the order of their first registration.
 #[derive(Clone, Debug, Default)]
 pub struct Instances {
     all: Vec<Arc<Instance>>,
     /// By node, id and datacenter.
     by_key: HashMap<(Str, Str, Str), usize>,
     by_service: Index,
-    /// Those in the mesh, by the service that they stand for.
+    /// The instances in the mesh, by the service that they represent.
     in_mesh: Index,
     by_kind: Index,
     by_datacenter: Index,
-    /// Those of the agent, by their ids.
+    /// The agent's instances, by their ids.
     locals: Index,
     /// How many instances of the agent have a port.
     ports: BTreeMap<i64, usize>,
 }
 
-/// Places by a name, in their order.
+/// Indexes by name, in order.
 type Index = HashMap<Str, Vec<usize>>;
 
 impl Deref for Instances {
@@ -46,7 +44,7 @@ impl<'a> IntoIterator for &'a Instances {
 }
 
 impl Instances {
-    /// Registers an instance, in the place of the one that was registered before.
+    /// Registers an instance, and replaces its earlier registration.
     pub(crate) fn put(&mut self, instance: Arc<Instance>) {
         let key = (instance.node.name.clone(), instance.id.clone(), instance.node.datacenter.clone());
         let next = self.all.len();
@@ -61,34 +59,33 @@ impl Instances {
         self.note(at, &instance);
     }
 
-    /// Those of a service, under its own name.
+    /// The instances with this service name.
     pub(crate) fn of_service(&self, service: &str) -> impl Iterator<Item = &Arc<Instance>> {
         self.of(&self.by_service, service)
     }
 
-    /// Those that stand for a service in the mesh.
+    /// The instances that represent a service in the mesh.
     pub(crate) fn in_mesh_for(&self, service: &str) -> impl Iterator<Item = &Arc<Instance>> {
         self.of(&self.in_mesh, service)
     }
 
-    /// Those of a kind.
+    /// The instances of a kind.
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<Instance>> {
         self.of(&self.by_kind, kind)
     }
 
-    /// The instance whose place another would take.
+    /// The instance that another one would replace.
     pub(crate) fn same(&self, other: &Instance) -> Option<&Arc<Instance>> {
         let key = (other.node.name.clone(), other.id.clone(), other.node.datacenter.clone());
         self.by_key.get(&key).and_then(|at| self.all.get(*at))
     }
 
-    /// The instance of the agent that has this id.
     pub(crate) fn local(&self, datacenter: &Str, id: &Str) -> Option<&Arc<Instance>> {
         let places = self.locals.get(id).into_iter().flatten();
         places.filter_map(|at| self.all.get(*at)).find(|instance| instance.node.datacenter == *datacenter)
     }
 
-    /// Whether a datacenter has any.
+    /// Whether a datacenter has any instances.
     pub(crate) fn knows(&self, datacenter: &str) -> bool {
         self.by_datacenter.get(datacenter).is_some_and(|all| !all.is_empty())
     }
@@ -130,7 +127,7 @@ impl Instances {
         }
     }
 
-    /// The indexes in which an instance stands, with the name by which it does.
+    /// The indexes that contain an instance, each with the key.
     fn names(&mut self, instance: &Instance) -> impl Iterator<Item = (&mut Index, Str)> {
         let in_mesh = (instance.kind == "connect-proxy" || instance.native).then(|| instance.destination());
         let always = [
@@ -159,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_that_is_registered_again_is_found_by_what_it_is_now() {
+    fn reregistered_instance_is_found_by_new_keys() {
         let mut all = Instances::default();
         all.put(Arc::new(instance("a", "web", "", 80)));
         all.put(Arc::new(instance("b", "web", "", 81)));

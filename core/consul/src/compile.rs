@@ -1,6 +1,4 @@
-//! The whole, from text to what each proxy gets.
-//!
-//! What must not be here: any of the stages.
+//! The whole compile, from text to the resources of each proxy. The stages are in the other modules.
 
 use super::agent::Agent;
 use super::apply::{Applied, proxy_finding};
@@ -27,7 +25,7 @@ use chancery_base::resource::{Inputs, ObjectId, Objects};
 use chancery_kubernetes::gateway_api;
 use chancery_text::Str;
 
-/// What the next compile need not find out again.
+/// The cache of a compile.
 #[derive(Default)]
 pub(super) struct Memory {
     options: Options,
@@ -35,9 +33,9 @@ pub(super) struct Memory {
     running: Option<Running>,
 }
 
-/// The proxies that run, and who answers them.
+/// The running proxies, and the sources of their data.
 struct Running {
-    /// What only the agent knows: where it is another, all begins anew.
+    /// The agent: if it changes, everything starts anew.
     agent: Option<Agent>,
     peers: Arc<BTreeMap<Str, State>>,
     data: Box<dyn Refill + Send>,
@@ -47,7 +45,7 @@ struct Running {
     built: BTreeMap<Str, Arc<Built>>,
 }
 
-/// From documents to gateways: one for each proxy that is registered with the agent.
+/// Compiles documents to gateways: one for each proxy that is registered with the agent.
 pub(super) fn compile(task: Task<'_>) -> Draft {
     let Task { objects, options, ledger, sink, memory, executor, .. } = task;
     let objects = &*objects;
@@ -73,7 +71,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
         gateways.push(Gateway { id: GatewayId::new(id.clone()), owner: instance.object, outcome: Outcome::Runs(built.ir.clone()) });
     }
     sink.append(&mut found);
-    write_down(objects, sink, ledger);
+    record_ledger(objects, sink, ledger);
     unbound(&state, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
         let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
@@ -87,7 +85,7 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
 }
 
 impl Memory {
-    /// Brings all proxies up to date. What a proxy gets is made again only where it knows something else than before.
+    /// Updates all proxies. A proxy's resources are made again only if its snapshot changed.
     fn run(&mut self, state: &Arc<State>, served: &[(Str, Arc<Instance>)], options: &Options, executor: &dyn Executor) -> &Running {
         let default_deny = denies(state, options);
         let running = self.running.take().filter(|running| running.agent == state.agent);
@@ -100,7 +98,7 @@ impl Memory {
         };
         let Running { data, manager, local, catalog, built, .. } = &mut running;
         let mut sources: [&mut dyn ConfigSource; 2] = [local, catalog];
-        // A proxy that another source takes over is let go first.
+        // A proxy that another source takes over is released first.
         sources.iter_mut().for_each(|source| source.let_go(served, manager, &mut **data));
         sources.iter_mut().for_each(|source| source.sync(served, state, &changed, manager));
         let changed: Vec<Str> = manager.run(&mut **data).into_iter().collect();
@@ -117,7 +115,7 @@ impl Running {
         let peers: BTreeMap<Str, State> = options.peers.iter().map(|(name, text)| (name.clone(), peer(text, name))).collect();
         let peers = Arc::new(peers);
         let catalog = Catalog::new(state.clone(), peers.clone(), denies(state, options));
-        // Inputs say all that there is; of a live agent some things are not read yet.
+        // Inputs are complete; a live agent's data may not be read completely yet.
         let data: Box<dyn Refill + Send> = if state.agent.is_some() { Box::new(Mirror::new(catalog)) } else { Box::new(catalog) };
         Self {
             agent: state.agent.clone(),
@@ -136,8 +134,8 @@ fn denies(state: &State, options: &Options) -> bool {
     state.agent.as_ref().map_or(options.default_deny, |agent| agent.default_deny)
 }
 
-/// Writes down what became of every object before proxies get anything of it.
-fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
+/// Records the ledger state of objects that proxies need not use.
+fn record_ledger(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
     let mut refused: BTreeMap<ObjectId, Str> = BTreeMap::new();
     for finding in sink.iter().filter(|finding| finding.severity == Severity::Error) {
         if let Some(object) = finding.place.object() {
@@ -158,7 +156,7 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
         }
         let becomes = match refused.get(&object.id) {
             Some(why) => LedgerState::Invalid(why.clone()),
-            // What consul-k8s reads makes entries of its own.
+            // Entries that consul-k8s generates are written separately.
             None if what == What::Foreign && (object.key.group.ends_with(documents::GROUP) || *object.key.group == *gateway_api::GROUP) => {
                 LedgerState::Ignored(Why::NotCovered, Str::new_static("programs beside Consul do"))
             }
@@ -169,7 +167,7 @@ fn write_down(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
     }
 }
 
-/// Routes that every gateway that they name refuses: nothing comes of them.
+/// Records routes that every named gateway rejects: they have no effect.
 fn unbound(state: &State, ledger: &mut Ledger) {
     for route in [Kind::HttpRoute, Kind::TcpRoute].into_iter().flat_map(|kind| state.of_kind(kind)) {
         let parents = route.tree.get("Parents").items();
@@ -180,13 +178,13 @@ fn unbound(state: &State, ledger: &mut Ledger) {
     }
 }
 
-/// What a peered cluster holds.
+/// The state of a peered cluster.
 fn peer(text: &Str, name: &str) -> State {
     let (objects, _) = documents::load(&Inputs::one(format!("peer {name}"), text.as_str()));
     State::of(&objects, &format!("{name}-dc"))
 }
 
-/// A proxy with what it gets.
+/// A proxy with its resources.
 struct Built {
     merged: Arc<Instance>,
     state: Arc<ProxyState>,
@@ -198,7 +196,7 @@ struct Built {
 fn build(of: &Snapshot<'_>, default_deny: bool, agent: Option<&Agent>) -> Built {
     let instance: &Instance = of.instance;
     let resources = of.proxy.map(|proxy| xds::resources(&Context { instance, mail: of.mail, proxy, default_deny, agent }));
-    // There one bad value ends the whole proxy; here it gets nothing, and an error says why.
+    // In Consul one bad value ends the proxy's stream; here it gets nothing, and an error explains why.
     let (verbatim, failure) = match resources.unwrap_or_else(|| Ok(Verbatim::default())) {
         Ok(verbatim) => (verbatim, None),
         Err(failure) => (Verbatim::default(), Some(failure)),
@@ -215,8 +213,8 @@ fn build(of: &Snapshot<'_>, default_deny: bool, agent: Option<&Agent>) -> Built 
     Built { merged: of.instance.clone(), state: Arc::new(known), ir: Arc::new(Ir { delivery, ..Ir::default() }), failure }
 }
 
-/// One proxy of a cluster, from scratch.
-fn alone(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Option<Built> {
+/// Compiles one proxy of a cluster from scratch.
+fn compile_proxy(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Option<Built> {
     let default_deny = denies(state, &stages.options);
     let mut data = Catalog::new(state.clone(), stages.peers.clone(), default_deny);
     let mut manager = Manager::default();
@@ -225,10 +223,10 @@ fn alone(state: &Arc<State>, stages: &Stages, instance: &Arc<Instance>) -> Optio
     manager.snapshot(&instance.id).map(|snapshot| build(&snapshot, default_deny, state.agent.as_ref()))
 }
 
-/// Of larger inputs, documents are not applied again without one of them: what Consul would then refuse is not seen.
+/// For larger inputs, documents are not applied again without one of them, so later refusals by Consul are not detected.
 const MOST_APPLIED_AGAIN: usize = 64;
 
-/// Whether a gateway of the side would be sent something else without a config entry.
+/// Whether a gateway of the side would get other resources without a config entry.
 pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
     if !stages.state.entries.values().any(|entry| entry.object == object) {
         return None;
@@ -245,14 +243,14 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
     let state = Arc::new(state);
     let served: BTreeMap<Str, Arc<Instance>> = state.served().into_iter().collect();
     let of_readers: Vec<&Gateway> = side.side.gateways.iter().filter(|gateway| gateway.owner.is_some_and(|owner| readers.contains(&owner))).collect();
-    // Without a reader, a proxy may still see it: intentions name upstreams of transparent proxies.
+    // Without a reader, a proxy may still use it: intentions name upstreams of transparent proxies.
     if of_readers.is_empty() {
         return None;
     }
     for gateway in of_readers {
         let (Outcome::Runs(ir), Some(instance)) = (&gateway.outcome, served.get(gateway.id.as_str())) else { continue };
         *budget = budget.checked_sub(1)?;
-        let after = alone(&state, stages, instance)?.ir;
+        let after = compile_proxy(&state, stages, instance)?.ir;
         let after = &after.delivery;
         if ir.delivery.identity != after.identity || !same(&ir.delivery.verbatim, &after.verbatim) {
             return Some(true);
@@ -261,14 +259,14 @@ pub(super) fn is_needed(stages: &Stages, side: SideRef<'_>, object: ObjectId, re
     Some(false)
 }
 
-/// Whether a proxy has the same values, wherever they come from.
+/// Whether a proxy has the same values, regardless of origins.
 fn same(a: &Verbatim, b: &Verbatim) -> bool {
     let all = |of: &Verbatim| [of.listeners.clone(), of.routes.clone(), of.clusters.clone(), of.endpoints.clone()];
     let same = |a: &Vec<Arc<Tree>>, b: &Vec<Arc<Tree>>| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.node() == b.node());
     all(a).iter().zip(&all(b)).all(|(a, b)| same(a, b))
 }
 
-/// The chain of a service as nobody in particular sees it.
+/// The chain of a service without a specific proxy's view.
 fn plain_chain(state: &State, service: &Str) -> Option<Chain> {
     let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
     let mut chain = chain::compile(&Set::of(&state.entries), &request).ok()?;
@@ -276,7 +274,7 @@ fn plain_chain(state: &State, service: &Str) -> Option<Chain> {
     Some(chain)
 }
 
-/// The chains of all services that are spoken of.
+/// The chains of all services that are mentioned.
 pub(super) fn chains(state: &State) -> Tree {
     let kinds = [Kind::ServiceDefaults, Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
     let configured = state.entries.values().filter(|entry| kinds.contains(&entry.kind) && entry.name != "*").map(|entry| entry.name.clone());
@@ -288,7 +286,7 @@ pub(super) fn chains(state: &State) -> Tree {
     Tree::object(all.iter().filter_map(|name| Some((name.clone(), answer_of(state, &plain_chain(state, name)?)))))
 }
 
-/// A chain as the API answers with it, its nodes and targets with the entries that make them.
+/// A chain in the API's form, with the origins of its nodes and targets.
 fn answer_of(state: &State, chain: &Chain) -> Tree {
     let entry = |kind, service: &str| state.tree(kind, service).origin;
     let resolver = |target: &str| chain.targets.get(target).and_then(|target| entry(Kind::ServiceResolver, &target.service));
@@ -303,7 +301,7 @@ fn answer_of(state: &State, chain: &Chain) -> Tree {
         out.trace(&["Nodes", key], origin);
     }
     for (id, target) in &chain.targets {
-        // One that only a failover leads to comes from the entry that says so.
+        // A target that only a failover names has the failover as its origin.
         let leads = |node: &chain::Node| match &node.kind {
             NodeKind::Resolver(found) if found.failover.contains(id) => {
                 let from = chain.targets.get(&found.target)?;

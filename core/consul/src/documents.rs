@@ -1,10 +1,6 @@
-//! The documents of an input: config entries, service definitions, and nodes of the catalog.
-//!
-//! What must not be here: what is valid, and what they do.
+//! The documents of an input: config entries, service definitions, and nodes of the catalog. Does not validate them; see `reading`.
 
-use super::agent;
 use super::entry::Kind;
-use super::material;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Findings;
@@ -12,37 +8,43 @@ use chancery_base::read::{DocumentCache, Identify, ReadOptions, Shape, read};
 use chancery_base::resource::{Inputs, Object, ObjectId, Objects, REDACTED, ResourceKey};
 use chancery_text::{Node, NodeId, Str, Value};
 
-/// What a document is.
+/// The type of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum What {
-    /// A config entry of this kind; of an unknown one by its name.
+    /// A config entry; an unknown kind is kept as its name.
     Entry(Result<Kind, Str>),
-    /// A service definition.
     Service,
     /// A registration in the catalog.
     Catalog,
-    /// What only the agent knows.
+    /// The agent's own data.
     Agent,
     /// The certificate of a service.
     Leaf,
-    /// The certificates of the authority.
+    /// The CA certificates.
     Roots,
-    /// An object of Kubernetes that another controller reads.
+    /// A Kubernetes object that another controller reads.
     Foreign,
-    /// None of them.
+    /// None of these.
     Nothing,
 }
 
-/// The group of Consul's resources in Kubernetes.
+/// The kind of the document with the agent's own data.
+const AGENT: &str = "consul-agent";
+/// The kind of a document with the certificate of a service.
+const LEAF: &str = "consul-leaf";
+/// The kind of the document with the CA certificates.
+const ROOTS: &str = "consul-roots";
+
+/// The API group of Consul's resources in Kubernetes.
 pub(crate) const GROUP: &str = "consul.hashicorp.com";
 
-/// The group of an object of Kubernetes; nothing for documents of Consul's own.
+/// The group of a Kubernetes object; `None` for Consul's own documents.
 pub(crate) fn group(root: &Node) -> Option<&str> {
     let version = root.get("apiVersion")?.as_str()?;
     Some(version.split_once('/').map_or("", |(group, _)| group))
 }
 
-/// An object as Consul reads it: there `y` and `n` are words, not truth values.
+/// An object as Consul reads it: `y` and `n` are strings there, not truth values.
 pub(crate) fn read_words(object: &Object) -> Cow<'_, Node> {
     fn is_word(object: &Object, node: &Node) -> Option<Str> {
         let Value::Bool(_) = node.value else { return None };
@@ -67,7 +69,7 @@ pub(crate) fn read_words(object: &Object) -> Cow<'_, Node> {
     if any(object, &object.root) { Cow::Owned(all(object, &object.root)) } else { Cow::Borrowed(&object.root) }
 }
 
-/// A value at a key in any case; an exact one counts first.
+/// The value at a key in any case; an exact match is preferred.
 pub(crate) fn any_case<'a>(root: &'a Node, key: &str) -> Option<&'a Node> {
     let object = root.as_object()?;
     root.get(key).or_else(|| object.iter().find(|entry| entry.key.eq_ignore_ascii_case(key)).map(|entry| &entry.value))
@@ -78,7 +80,7 @@ fn text_at(root: &Node, path: &[&str]) -> Str {
     found.and_then(Node::as_str).map(Str::new).unwrap_or_default()
 }
 
-/// Kinds of the group `consul.hashicorp.com` that are no config entries: programs in the cluster read them (consul-k8s
+/// Kinds of the group `consul.hashicorp.com` that are not config entries: programs in the cluster read them (consul-k8s
 /// `control-plane/api/v1alpha1`).
 pub(crate) const OF_OTHERS: &[&str] = &[
     "GatewayClassConfig",
@@ -93,7 +95,7 @@ pub(crate) const OF_OTHERS: &[&str] = &[
     "RouteTimeoutFilter",
 ];
 
-/// What a document is, and its name.
+/// Returns the type of a document, and its name.
 pub(crate) fn what(root: &Node) -> (What, Str) {
     if let Some(group) = group(root) {
         let kind = text_at(root, &["kind"]);
@@ -105,7 +107,7 @@ pub(crate) fn what(root: &Node) -> (What, Str) {
         return (What::Catalog, text_at(root, &["Service", "Service"]));
     }
     let kind = text_at(root, &["Kind"]);
-    // What says that it is an entry is one, and whatever is beside it is refused with it.
+    // A document that declares itself an entry is one, even if it also has a service, and is then refused as a whole.
     if Kind::named(&kind).is_none() && root.get("service").is_some_and(|service| service.as_object().is_some()) {
         return (What::Service, text_at(root, &["service", "name"]));
     }
@@ -114,9 +116,9 @@ pub(crate) fn what(root: &Node) -> (What, Str) {
     }
     let name = text_at(root, &["Name"]);
     match &*kind {
-        agent::KIND => return (What::Agent, text_at(root, &["Datacenter"])),
-        material::LEAF => return (What::Leaf, name),
-        material::ROOTS => return (What::Roots, name),
+        AGENT => return (What::Agent, text_at(root, &["Datacenter"])),
+        LEAF => return (What::Leaf, name),
+        ROOTS => return (What::Roots, name),
         _ => {}
     }
     (What::Entry(Kind::named(&kind).ok_or(kind)), name)
@@ -127,11 +129,11 @@ pub(crate) fn key(kind: &str, name: &Str) -> ResourceKey {
     ResourceKey { group: Str::default(), kind: Str::new(kind), namespace: None, name: name.clone() }
 }
 
-/// How documents say what they are.
-pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart, secrets, is_own };
+/// How documents are identified.
+pub(crate) static IDENTIFY: Identify = Identify { parts: definitions, key: key_of, apart: registration_identity, secrets, is_own };
 
-/// What an agent's file defines, each as if it were alone: the services where there are several, that is a list at `service` or anything at
-/// `services`, and the entries at `config_entries.bootstrap`. `services` of other programs (Compose) are maps by name.
+/// Splits an agent's file into its definitions: the services if there are several (a list at `service`, or anything at `services`), and the entries
+/// at `config_entries.bootstrap`. `services` of other programs (Compose) are maps by name.
 fn definitions(root: &Node) -> Option<Vec<Node>> {
     let fields = root.as_object().filter(|_| group(root).is_none())?;
     let is_definition = |node: &&Node| any_case(node, "name").is_some_and(|name| name.as_str().is_some());
@@ -156,7 +158,7 @@ fn definitions(root: &Node) -> Option<Vec<Node>> {
     Some(found.into_iter().map(alone).chain(entries.into_iter().cloned()).collect())
 }
 
-/// The entries that an agent's file gives to a cluster without them.
+/// The entries that an agent's file adds to an empty cluster.
 fn bootstrap(root: &Node) -> Vec<&Node> {
     let Some(entries) = root.get("config_entries").and_then(|entries| any_case(entries, "bootstrap")) else { return Vec::new() };
     let all = if let Value::Array(all) = &entries.value { all.iter().collect() } else { Vec::from([entries]) };
@@ -177,8 +179,8 @@ fn key_of(root: &Node) -> ResourceKey {
     }
 }
 
-/// The id, the node and the address of what is registered.
-fn apart(root: &Node) -> Vec<Str> {
+/// The id, the node and the address of a registration.
+fn registration_identity(root: &Node) -> Vec<Str> {
     match what(root).0 {
         What::Service => [["service", "id"], ["service", "address"]].map(|path| text_at(root, &path)).into(),
         What::Catalog => {
@@ -189,7 +191,7 @@ fn apart(root: &Node) -> Vec<Str> {
     }
 }
 
-/// Key material: that of certificates, and the tokens by which services are registered.
+/// The key material in a document: of certificates, and the tokens of registrations.
 fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
     let taken = match what(root).0 {
         What::Entry(Ok(Kind::InlineCertificate)) => take(root, &["PrivateKey", "private_key"]),
@@ -200,8 +202,8 @@ fn secrets(root: &mut Node) -> Vec<(NodeId, Str)> {
     taken.into_iter().collect()
 }
 
-/// Whether it is a registration and nothing besides: those have tokens, and metadata that may be called like one. A token that is no text is a
-/// slip, after which nothing is sure.
+/// Whether it is only a registration: those have tokens, and metadata with similar names. A token that is not a string is a mistake, after which
+/// nothing can be excluded.
 fn is_own(root: &Node) -> bool {
     fn has_odd_token(node: &Node) -> bool {
         match &node.value {
@@ -232,12 +234,12 @@ pub(crate) fn read_options() -> ReadOptions {
     ReadOptions { shape: Shape::Plain, identify: Some(&IDENTIFY), ..ReadOptions::default() }
 }
 
-/// Reads the documents of an input that is not the one that is compiled.
+/// Reads the documents of another input than the compiled one.
 pub(crate) fn load(inputs: &Inputs) -> (Objects, Findings) {
     read(inputs, &read_options(), &mut DocumentCache::default())
 }
 
-/// Takes the text at the first of these keys, in any case, out of an object.
+/// Removes the string at the first of these keys, in any case, from an object.
 fn take(root: &mut Node, keys: &[&str]) -> Option<(NodeId, Str)> {
     let Value::Object(object) = &mut root.value else { return None };
     let is_key = |name: &&Str| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
@@ -247,12 +249,12 @@ fn take(root: &mut Node, keys: &[&str]) -> Option<(NodeId, Str)> {
     Some((node.id, core::mem::replace(text, Str::new_static(REDACTED))))
 }
 
-/// An object with what it is.
+/// All objects with their types.
 pub(crate) fn each(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
     objects.iter().filter(|object| !object.broken).map(|object| (object.id, object, what(&object.root).0))
 }
 
-/// The same for what is assumed to exist.
+/// All assumed objects with their types.
 pub(crate) fn assumed(objects: &Objects) -> impl Iterator<Item = (ObjectId, &Object, What)> {
     objects.assumed().map(|object| (object.id, object, what(&object.root).0))
 }
@@ -287,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_with_a_service_beside_it_is_an_entry() {
+    fn entry_with_service_is_an_entry() {
         let both = "Kind = \"service-router\"\nName = \"web\"\nservice {\n  name = \"web\"\n}\n";
         let (objects, _) = load(&Inputs::one("agent.hcl", both));
         assert_eq!(objects.iter().map(|object| what(&object.root)).collect::<Vec<_>>(), [(What::Entry(Ok(Kind::ServiceRouter)), "web".into())]);
     }
 
     #[test]
-    fn what_a_text_is_does_not_depend_on_its_name() {
+    fn document_type_ignores_file_name() {
         let json = "{\"service\": {\"name\": \"web\", \"port\": 80}}";
         let hcl = "service {\n  name = \"web\"\n  port = 80\n}\n";
         for (name, text) in [("agent.hcl", json), ("agent.json", json), ("agent.hcl", hcl), ("agent.json", hcl)] {
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_splits_and_what_is_no_text_are_reported_and_end_nothing() {
+    fn malformed_splits_are_reported() {
         let splits: alloc::string::String = (0..1_000).map(|at| alloc::format!("- {{Weight: 0.1, Service: s{at}}}\n")).collect();
         let http = "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n---\n";
         let state = |text: &str| {

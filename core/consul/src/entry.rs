@@ -1,9 +1,7 @@
-//! Config entries: their kinds, and one as it is stored.
-//!
-//! What must not be here: what makes an entry valid (`validate`), and what it does.
+//! Config entries: their kinds, and their stored form. Does not validate them; see `validate`.
 
 use super::schema::{self, Struct, entries, gateways};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -12,24 +10,22 @@ use chancery_text::Str;
 
 macro_rules! kinds {
     ($($kind:ident = $name:literal, $shape:path, $doc:literal;)*) => {
-        /// A kind of config entry.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $(#[doc = $doc] $kind,)*
         }
 
         impl Kind {
-            /// All of them.
             pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
 
-            /// As it is written.
+            /// The kind as it is written.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $name,)*
                 }
             }
 
-            /// In a line.
+            /// A one-line description.
             pub fn doc(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $doc,)*
@@ -42,7 +38,6 @@ macro_rules! kinds {
                 }
             }
 
-            /// Its fields.
             pub(crate) fn shape(self) -> &'static Struct {
                 match self {
                     $(Kind::$kind => &$shape,)*
@@ -78,19 +73,19 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// The kind of a resource of Kubernetes, such as `ServiceDefaults`.
+    /// The kind of a Kubernetes resource, such as `ServiceDefaults`.
     pub fn of_resource(name: &str) -> Option<Self> {
         Self::resources().find(|kind| kind.resource() == name)
     }
 
-    /// The kinds that are resources in Kubernetes. Gateways of APIs and their routes are those of the Gateway API there.
+    /// The kinds that are Kubernetes resources. API gateways and their routes use the Gateway API there.
     pub fn resources() -> impl Iterator<Item = Kind> {
         let other =
             |kind: &Kind| matches!(kind, Kind::ApiGateway | Kind::BoundApiGateway | Kind::InlineCertificate | Kind::HttpRoute | Kind::TcpRoute);
         Self::ALL.iter().copied().filter(move |kind| !other(kind))
     }
 
-    /// Its name as a resource of Kubernetes.
+    /// Its name as a Kubernetes resource.
     pub fn resource(self) -> &'static str {
         match self {
             Kind::JwtProvider => "JWTProvider",
@@ -99,23 +94,21 @@ impl Kind {
     }
 }
 
-/// A config entry as it is stored: by the names of its shape, normalised.
+/// A stored config entry: normalised, with the field names of its shape.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its kind.
     pub kind: Kind,
-    /// Its name.
     pub name: Str,
-    /// Its fields, as far as they were given or normalised.
+    /// Its fields that were given or normalised.
     pub tree: Tree,
-    /// The private key of an inline certificate. In the fields stands a placeholder.
+    /// The private key of an inline certificate. The fields contain a placeholder.
     pub key: Option<Secret<Str>>,
-    /// What wrote it.
+    /// The object that it was written in.
     pub object: ObjectId,
 }
 
 impl Entry {
-    /// What it leads to: routes, splits, redirects and failover, each with what names a service.
+    /// Its targets: routes, splits, redirects and failover, each as the tree that names a service.
     pub(crate) fn targets(&self) -> Vec<&Tree> {
         let tree = &self.tree;
         let routes = tree.get("Routes").items().iter().map(|route| route.get("Destination"));
@@ -123,7 +116,31 @@ impl Entry {
         routes.chain(tree.get("Splits").items()).chain([tree.get("Redirect")]).chain(failover).collect()
     }
 
-    /// As the API answers with it, without indexes and times.
+    /// The services that it leads to.
+    pub(crate) fn related_services(&self) -> BTreeSet<Str> {
+        let tree = &self.tree;
+        let own = |service: Str| if service.is_empty() { self.name.clone() } else { service };
+        let found: Vec<Str> = match self.kind {
+            Kind::ServiceRouter => {
+                let all = tree.get("Routes").items().iter().map(|route| own(route.at(&["Destination", "Service"]).str()));
+                all.chain([self.name.clone()]).collect()
+            }
+            Kind::ServiceSplitter => tree.get("Splits").items().iter().map(|split| own(split.get("Service").str())).collect(),
+            Kind::ServiceResolver => {
+                let failover = tree.get("Failover").fields().iter().map(|(_, failover)| failover);
+                let targets = failover.flat_map(|failover| [failover].into_iter().chain(failover.get("Targets").items()));
+                targets.chain([tree.get("Redirect")]).map(|to| own(to.get("Service").str())).collect()
+            }
+            Kind::IngressGateway => {
+                let services = tree.get("Listeners").items().iter().flat_map(|listener| listener.get("Services").items());
+                services.map(|service| service.get("Name").str()).filter(|name| name != "*").collect()
+            }
+            _ => Vec::new(),
+        };
+        found.into_iter().collect()
+    }
+
+    /// In the form of the API's answer, without indexes and times.
     pub fn answer(&self) -> Tree {
         let mut written = schema::write(&self.tree, self.kind.shape());
         if self.kind == Kind::Mesh {

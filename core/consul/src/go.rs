@@ -1,6 +1,4 @@
-//! Values as Go's standard library reads and writes them: durations, numbers, quoted text, addresses.
-//!
-//! What must not be here: anything of Consul's.
+//! Reads and writes values as Go's standard library does: durations, numbers, quoted strings, addresses.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,7 +8,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::{Node, Str, Value};
 use core::fmt::Write as _;
 
-/// The largest whole number that is not larger, or the smallest that is not smaller: halves away from zero.
+/// Rounds to a whole number; halves are rounded away from zero.
 pub(crate) fn round(value: f64) -> f64 {
     // Beyond this, every number is whole.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
@@ -30,7 +28,7 @@ pub(crate) fn float(value: f64) -> String {
     value.to_string()
 }
 
-/// Text in quotes, as `%q` writes it.
+/// A quoted string, as `%q` writes it.
 pub(crate) fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -63,7 +61,7 @@ pub(crate) fn kind_of(node: &Node) -> &'static str {
     }
 }
 
-/// A truth value, in one of the forms that there are; nothing is false.
+/// Parses a truth value in one of Go's forms; an empty text is false.
 pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
@@ -72,7 +70,7 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// A whole number, by its prefix also in base 16, 8 or 2; nothing is 0.
+/// Parses a whole number, with a prefix also in base 16, 8 or 2; an empty text is 0.
 pub(crate) fn parse_int(text: &str) -> Option<i64> {
     if text.is_empty() {
         return Some(0);
@@ -95,7 +93,7 @@ pub(crate) fn parse_int(text: &str) -> Option<i64> {
     i64::from_str_radix(digits, base).ok().map(|value| sign * value)
 }
 
-/// What is left of a number in 32 bits without a sign.
+/// Truncates a number to 32 bits without a sign.
 pub(crate) fn cut(value: i64) -> i64 {
     value & 0xffff_ffff
 }
@@ -105,7 +103,7 @@ pub(crate) fn duration(nanos: i64) -> Str {
     Str::from(duration::format(nanos))
 }
 
-/// A duration as JSON writes it for protobuf: `5s`, `0.250s`.
+/// A duration in protobuf's JSON form: `5s`, `0.250s`.
 pub(crate) fn proto_duration(nanos: i64) -> Str {
     let (sign, value) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
     Str::from(format!("{sign}{}s", decimal(value, 1_000_000_000)))
@@ -126,7 +124,7 @@ fn decimal(value: u64, scale: u64) -> String {
     out
 }
 
-/// An IP address: 4 for IPv4, 6 for IPv6.
+/// The version of an IP address: 4 or 6.
 pub(crate) fn ip(text: &str) -> Option<u8> {
     match text.parse::<core::net::IpAddr>() {
         Ok(core::net::IpAddr::V4(_)) => Some(4),
@@ -135,7 +133,7 @@ pub(crate) fn ip(text: &str) -> Option<u8> {
     }
 }
 
-/// Whether it could be a name in DNS, with or without a dot at its end.
+/// Whether it could be a DNS name, with or without a dot at its end.
 pub(crate) fn is_domain_name(name: &str) -> bool {
     if name == "." {
         return true;
@@ -144,7 +142,7 @@ pub(crate) fn is_domain_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.len() <= 63)
 }
 
-/// Text as it stands in the path of a URL.
+/// Escapes a string for the path of a URL.
 pub(crate) fn path_escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -157,7 +155,7 @@ pub(crate) fn path_escape(text: &str) -> String {
     out
 }
 
-/// The host and the port of `host:port`.
+/// Splits `host:port`.
 pub(crate) fn split_host_port(text: &str) -> Option<(&str, &str)> {
     let (host, port) = text.rsplit_once(':')?;
     match host.strip_prefix('[') {
@@ -166,7 +164,6 @@ pub(crate) fn split_host_port(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// A URL in its parts.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Url<'a> {
     pub(crate) scheme: &'a str,
@@ -177,7 +174,7 @@ pub(crate) struct Url<'a> {
 }
 
 impl<'a> Url<'a> {
-    /// The URL, or why it is none.
+    /// Parses a URL. The error explains why it is invalid.
     pub(crate) fn parse(text: &'a str) -> Result<Self, Reason> {
         if text.is_empty() {
             return Err("parse \"\": empty url".into());
@@ -213,34 +210,32 @@ impl<'a> Url<'a> {
         }
     }
 
-    /// The port, if there is one.
     pub(crate) fn port(&self) -> Option<&'a str> {
         let after = self.host.rsplit_once(']').map_or(self.host, |(_, after)| after);
         after.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.is_empty())
     }
 }
 
-/// Several errors in one sentence each, as the reference joins them.
+/// Several errors, joined as in the reference.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<String>);
 
 impl Errors {
-    /// One more.
     pub(crate) fn add(&mut self, error: impl Into<String>) {
         self.0.push(error.into());
     }
 
-    /// Those of others, after these.
+    /// Appends the errors of another list.
     pub(crate) fn append(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    /// How it went: all of them in one text.
+    /// The result: all errors in one string.
     pub(crate) fn result(self) -> Result<(), Reason> {
         if self.0.is_empty() { Ok(()) } else { Err(self.text().into()) }
     }
 
-    /// All of them in one text.
+    /// All errors in one string.
     pub(crate) fn text(&self) -> String {
         let head = if self.0.len() == 1 { String::from("1 error occurred:") } else { format!("{} errors occurred:", self.0.len()) };
         self.0.iter().fold(head, |text, error| format!("{text}\n\t* {}", error.trim_end().replace('\n', "\n\t")))

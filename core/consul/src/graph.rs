@@ -1,12 +1,10 @@
-//! What is wrong with a config entry because of others: chains that would break, gateways that clash.
-//!
-//! What must not be here: what is wrong by itself (`validate`).
+//! Validates a config entry against others: chains that would break, gateways that conflict. Validation of a single entry is in `validate`.
 
 use super::chain::{self, NodeKind, Request, Set};
 use super::entry::{Entries, Entry, Kind};
 use super::go::{Errors, quote};
 use super::state::State;
-use super::validate::{Verdict, is_http, refuse, says};
+use super::validate::{Verdict, is_http, is_set, refuse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::ToString;
@@ -15,7 +13,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// Whether an entry fits in with those that are stored.
+/// Checks whether an entry is consistent with the stored ones.
 pub(crate) fn validate(state: &State, entry: &Arc<Entry>) -> Verdict {
     let entries = &state.entries;
     let clash = |other: Kind| {
@@ -63,31 +61,7 @@ fn providers(entries: &Entries, entry: &Entry) -> Verdict {
     errors.result()
 }
 
-/// The services to which an entry leads.
-pub(super) fn related(entry: &Entry) -> BTreeSet<Str> {
-    let tree = &entry.tree;
-    let own = |service: Str| if service.is_empty() { entry.name.clone() } else { service };
-    let found: Vec<Str> = match entry.kind {
-        Kind::ServiceRouter => {
-            let all = tree.get("Routes").items().iter().map(|route| own(route.at(&["Destination", "Service"]).str()));
-            all.chain([entry.name.clone()]).collect()
-        }
-        Kind::ServiceSplitter => tree.get("Splits").items().iter().map(|split| own(split.get("Service").str())).collect(),
-        Kind::ServiceResolver => {
-            let failover = tree.get("Failover").fields().iter().map(|(_, failover)| failover);
-            let targets = failover.flat_map(|failover| [failover].into_iter().chain(failover.get("Targets").items()));
-            targets.chain([tree.get("Redirect")]).map(|to| own(to.get("Service").str())).collect()
-        }
-        Kind::IngressGateway => {
-            let services = tree.get("Listeners").items().iter().flat_map(|listener| listener.get("Services").items());
-            services.map(|service| service.get("Name").str()).filter(|name| name != "*").collect()
-        }
-        _ => Vec::new(),
-    };
-    found.into_iter().collect()
-}
-
-/// What an entry may break.
+/// The services and entries that an entry may break.
 #[derive(Default)]
 struct Affected {
     chains: BTreeSet<Str>,
@@ -96,7 +70,7 @@ struct Affected {
     strict: bool,
 }
 
-/// The services from which requests may come to one, through any number of entries: itself included.
+/// The services whose requests may reach this one through entries, including itself.
 fn before(state: &State, service: &Str) -> BTreeSet<Str> {
     let mut found = BTreeSet::from([service.clone()]);
     let mut todo = Vec::from([service.clone()]);
@@ -129,7 +103,7 @@ fn affected(state: &State, entry: &Arc<Entry>) -> Affected {
             affected.strict = true;
         }
         _ => {
-            // The reference looks at all intentions. The chains of others are as they were when their own entries were stored: they fit.
+            // The reference checks all intentions. Chains of other services did not change since their own entries were stored.
             let intentions = before(state, &entry.name).into_iter().map(|name| (Kind::ServiceIntentions, name));
             affected.intentions.extend(intentions.filter_map(|key| entries.get(&key)).cloned());
             affected.chains.insert(entry.name.clone());
@@ -143,7 +117,7 @@ fn affected(state: &State, entry: &Arc<Entry>) -> Affected {
         }
     }
     for ingress in &affected.ingress {
-        affected.chains.extend(related(ingress));
+        affected.chains.extend(ingress.related_services());
     }
     affected.chains.extend(affected.intentions.iter().map(|entry| entry.name.clone()));
     affected
@@ -159,7 +133,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
         Kind::Mesh => return Ok(()),
         _ => {}
     }
-    set.instead.insert((entry.kind, entry.name.clone()), Some(entry.clone()));
+    set.replacements.insert((entry.kind, entry.name.clone()), Some(entry.clone()));
     let affected = affected(state, entry);
     let request = |service: &Str| Request { service: service.clone(), datacenter: Str::new_static("dc1"), ..Request::default() };
     let mut found = BTreeMap::new();
@@ -182,7 +156,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
         }
     }
     for intentions in affected.intentions.iter().filter(|entry| entry.name != "*") {
-        let permissions = intentions.tree.get("Sources").items().iter().any(|source| says(source.get("Permissions")));
+        let permissions = intentions.tree.get("Sources").items().iter().any(|source| is_set(source.get("Permissions")));
         let protocol = found.get(&intentions.name).map(|(protocol, _)| protocol.to_string()).unwrap_or_default();
         refuse(permissions && !is_http(&protocol), || {
             let service = quote(&intentions.name);
@@ -192,7 +166,7 @@ fn services(state: &State, entry: &Arc<Entry>) -> Verdict {
     Ok(())
 }
 
-/// Whether a peer may use the service: it leads to no other datacenter.
+/// Checks that a peer may use the service: its chain must not leave the datacenter.
 fn export_is_safe(set: &Set<'_>, service: &Str) -> Verdict {
     let mut todo = Vec::from([service.clone()]);
     let mut seen = BTreeSet::new();
@@ -204,17 +178,17 @@ fn export_is_safe(set: &Set<'_>, service: &Str) -> Verdict {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let kinds = kinds.into_iter().filter(|kind| *kind != Kind::ServiceRouter || name == *service);
         for entry in kinds.filter_map(|kind| set.get(kind, &name)) {
-            todo.extend(related(entry));
+            todo.extend(entry.related_services());
             let redirect = entry.tree.get("Redirect");
-            if says(redirect.get("Datacenter")) {
+            if is_set(redirect.get("Datacenter")) {
                 return refused("cross-datacenter resolver redirect");
             }
-            if says(redirect.get("Peer")) {
+            if is_set(redirect.get("Peer")) {
                 return refused("cross-peer resolver redirect");
             }
             for (_, failover) in entry.tree.get("Failover").fields() {
-                let elsewhere = failover.get("Targets").items().iter().any(|target| says(target.get("Datacenter")));
-                if elsewhere || says(failover.get("Datacenters")) {
+                let elsewhere = failover.get("Targets").items().iter().any(|target| is_set(target.get("Datacenter")));
+                if elsewhere || is_set(failover.get("Datacenters")) {
                     return refused("cross-datacenter failover");
                 }
             }

@@ -1,6 +1,4 @@
-//! Instances of services as the catalog holds them.
-//!
-//! What must not be here: who asks for them.
+//! Instances of services in the catalog.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,65 +6,51 @@ use chancery_base::ir::{Fields, Plain, Tree};
 use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::Str;
 
-/// The address under which the catalog tells a virtual IP.
+/// The key of a virtual IP in the catalog.
 pub(crate) const VIRTUAL: &str = "consul-virtual";
 
-/// A machine, or what counts as one.
+/// A machine, or a registered node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// Its name.
     pub name: Str,
-    /// Its address.
     pub address: Str,
-    /// Its datacenter.
     pub datacenter: Str,
-    /// Other addresses, by what they are for.
+    /// Other addresses, by purpose.
     pub tagged: BTreeMap<Str, Str>,
-    /// Metadata.
     pub meta: Tree,
-    /// The peer from which it is imported; empty for those of this cluster.
+    /// The peer that it is imported from; empty for this cluster.
     pub peer: Str,
 }
 
-/// An address with a port.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Address {
-    /// The address.
     pub address: Str,
-    /// The port.
     pub port: i64,
 }
 
-/// What the catalog of a peer says of an imported service.
+/// A peer's data of an imported service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerMeta {
-    /// Server names, the first of which is used.
+    /// Server names; the first is used.
     pub sni: Vec<Str>,
-    /// Identities of which its certificate has one.
+    /// Identities; its certificate has one of them.
     pub spiffe: Vec<Str>,
-    /// Its protocol.
     pub protocol: Str,
 }
 
-/// How a check went.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
-    /// Well.
     Passing,
-    /// So so.
     Warning,
-    /// Badly.
     Critical,
 }
 
 /// A check of a node or of an instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Its id.
     pub id: Str,
-    /// Its name.
     pub name: Str,
-    /// How it went.
     pub status: Sourced<Health>,
     /// The instance; empty for the node.
     pub service: Str,
@@ -75,52 +59,49 @@ pub struct Check {
 /// An instance of a service on a node.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    /// Where it runs.
     pub node: Node,
-    /// Empty for a service, else what kind of proxy it is.
+    /// The kind of proxy; empty for a service.
     pub kind: Str,
     /// Unique on its node.
     pub id: Str,
-    /// The service.
     pub service: Str,
-    /// Its address; empty: that of the node.
+    /// Its address; empty for the node's.
     pub address: Str,
-    /// Its port.
     pub port: i64,
-    /// Other addresses, by what they are for.
+    /// Other addresses, by purpose.
     pub tagged: BTreeMap<Str, Address>,
-    /// How many others count as much, when it passes and when it warns.
+    /// Its load balancing weights when it passes and when it warns.
     pub weights: Option<(i64, i64)>,
-    /// It speaks mutual TLS itself.
+    /// Whether it uses mutual TLS itself.
     pub native: bool,
     /// Settings of a proxy.
     pub proxy: Tree,
-    /// Of an imported service.
+    /// Set for an imported service.
     pub peer: Option<PeerMeta>,
     /// All fields, as they were registered.
     pub tree: Tree,
     /// The checks of the node and its own.
     pub checks: Vec<Check>,
-    /// The definitions of its checks that ask it by HTTP or gRPC.
+    /// Its check definitions that use HTTP or gRPC.
     pub probes: Vec<Tree>,
-    /// It was registered with the agent, and not only in the catalog.
+    /// Whether it was registered with the agent, not only in the catalog.
     pub local: bool,
-    /// What registered it.
+    /// The object that registered it.
     pub object: Option<ObjectId>,
 }
 
 impl Instance {
-    /// The service that it stands for: its own, or the one behind the proxy.
+    /// The service that it represents: its own, or that of its proxy.
     pub fn destination(&self) -> Str {
         if self.kind == "connect-proxy" { self.proxy.get("DestinationServiceName").str() } else { self.service.clone() }
     }
 
-    /// Whether it takes part in the mesh as an instance of this service.
+    /// Whether it represents this service in the mesh.
     pub fn in_mesh_for(&self, service: &str) -> bool {
         (self.kind == "connect-proxy" && self.proxy.get("DestinationServiceName").is(service)) || (self.native && self.service == service)
     }
 
-    /// Where it is reached, from elsewhere (`wan`) or from its own datacenter.
+    /// Its address, from elsewhere (`wan`) or from its own datacenter.
     pub fn best_address(&self, wan: bool) -> (Str, i64) {
         let (mut address, mut port) = (self.address.clone(), self.port);
         if wan && let Some(tagged) = self.tagged.get("wan") {
@@ -136,7 +117,7 @@ impl Instance {
         (address, port)
     }
 
-    /// Where address and port of [`Self::best_address`] are written; where they are not, what registered it.
+    /// The origins of [`Self::best_address`]; by default the registration.
     pub fn origins_of_address(&self, wan: bool) -> (Option<Origin>, Option<Origin>) {
         let tagged = self.tagged.get("wan").filter(|_| wan);
         let wan = self.tree.at(&["TaggedAddresses", "wan"]);
@@ -145,7 +126,7 @@ impl Instance {
         (address.origin.or(self.tree.origin), port.origin.or(self.tree.origin))
     }
 
-    /// Whether requests should go to it, and how many for each of another's; both with what decides that, where something does.
+    /// Whether it receives requests, and its weight; both with their origin.
     pub fn health_and_weight(&self, only_passing: Sourced<bool>) -> (Sourced<bool>, Sourced<i64>) {
         let critical = self.checks.iter().find(|check| *check.status == Health::Critical).map(|check| check.status.origin);
         let warning = self.checks.iter().find(|check| *check.status == Health::Warning).map(|check| check.status.origin);
@@ -157,7 +138,7 @@ impl Instance {
         (healthy, Sourced::new(weight.clamp(1, 128), origin))
     }
 
-    /// Tells an address of it.
+    /// Adds a tagged address.
     pub(crate) fn tag(&mut self, name: &str, ip: &Str, port: i64) {
         self.tagged.insert(Str::new(name), Address { address: ip.clone(), port });
         let address = Tree::object([("Address", Tree::from(ip)), ("Port", Tree::from(port))]);

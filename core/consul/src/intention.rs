@@ -1,27 +1,25 @@
-//! Intentions: who may call whom.
-//!
-//! What must not be here: Envoy's rules.
+//! Intentions: which services may call which. Does not emit Envoy's rules; see `xds::parts::rbac`.
 
 use super::entry::Kind;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// Who may call a service, or may not.
+/// An intention about one source.
 #[derive(Clone, Debug)]
 pub(crate) struct Intention {
-    /// The source as the entry has it.
+    /// The source as in the entry.
     pub(crate) source: Tree,
-    /// What tokens its entry wants.
+    /// The tokens that its entry requires.
     pub(crate) jwt: Tree,
     /// The service, or `*`.
     pub(crate) destination: Str,
 }
 
 impl Intention {
-    /// As a value: the source, with what its entry adds.
+    /// As a value: the source, with fields of its entry.
     pub(crate) fn into_tree(self) -> Tree {
         let mut tree = self.source;
         tree.set("JWT", self.jwt);
@@ -33,7 +31,7 @@ impl Intention {
     }
 }
 
-/// The intentions about a service, those that count first first.
+/// The intentions about a service, sorted by precedence.
 pub(crate) fn of(state: &State, service: &Str) -> Vec<Intention> {
     let mut found: Vec<Intention> = Vec::new();
     for name in [service.clone(), Str::new_static("*")] {
@@ -46,17 +44,17 @@ pub(crate) fn of(state: &State, service: &Str) -> Vec<Intention> {
     found
 }
 
-/// Whether a service may call another, with or without conditions: an instance of it, or what lies outside of the mesh under its name.
-/// What is said of one says nothing of the other, but where it is said of all.
+/// Whether a service may call another, possibly under conditions: an instance of it, or a destination outside of the mesh with its name. Intentions
+/// for one do not apply to the other, except those for all services.
 pub(crate) fn may_call(state: &State, from: &Str, to: &Str, outside: bool, default: bool) -> bool {
     let all = of(state, to);
     let is_meant = state.is_outside(to) == outside;
     let matching = |of: &&Intention| {
         let by_name = [from.as_str(), "*"].contains(&of.source.get("Name").text());
-        !says(of.source.get("Peer")) && by_name && (is_meant || of.destination == "*")
+        !is_set(of.source.get("Peer")) && by_name && (is_meant || of.destination == "*")
     };
     match all.iter().find(matching) {
-        Some(found) => says(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
+        Some(found) => is_set(found.source.get("Permissions")) || found.source.get("Action").is("allow"),
         None => default,
     }
 }

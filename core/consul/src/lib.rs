@@ -1,10 +1,8 @@
-//! Consul's service mesh: config entries, registrations, discovery chains, and what each proxy gets of them.
+//! Consul's service mesh: config entries, registrations, discovery chains, and the resources of each proxy.
 //!
 //! ```text
 //! text -> documents -> State (entries, instances) -> service + chains -> snapshot of a proxy -> Envoy's resources
 //! ```
-//!
-//! What must not be here: what other dialects share; that is the IR's.
 #![no_std]
 
 extern crate alloc;
@@ -26,6 +24,7 @@ mod go;
 mod graph;
 pub mod instance;
 mod intention;
+mod lenient;
 mod material;
 mod names;
 mod not_in_api;
@@ -33,6 +32,7 @@ mod options;
 mod protocol_conflict;
 pub mod proxycfg;
 mod reading;
+mod references;
 mod registration;
 mod relations;
 mod schema;
@@ -43,8 +43,6 @@ pub mod state;
 mod tests;
 mod validate;
 mod views;
-mod wanted;
-mod weak;
 pub mod xds;
 
 pub use options::Options;
@@ -55,7 +53,7 @@ use chancery_base::compilation::{Claim, Dialect, Hints, Language};
 use chancery_base::schema::ListedKind;
 use entry::Kind;
 
-/// By what it is recognised.
+/// How the dialect is detected.
 pub const LANGUAGE: Language = Language { name: "consul", controller: "Consul", claims: CLAIMS };
 
 /// Consul as a dialect.
@@ -72,10 +70,10 @@ pub static DIALECT: Dialect = Dialect {
             || Kind::named(&key.kind).is_some()
             || matches!(key.kind.as_str(), "service" | "catalog" | "agent" | "leaf" | "roots")
     },
-    wanted: |objects, _| wanted::wanted(objects),
+    references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: |_| "no proxy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[],
     codes: codes::ALL,
     outputs: views::OUTPUTS,
@@ -86,7 +84,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// By what an input is known to be Consul's: the kinds of config entries, registrations of proxies, and resources of Kubernetes.
+/// The objects that identify Consul: config entries, registrations of proxies, and Kubernetes resources.
 const CLAIMS: &[Claim] = &[
     Claim::Version("consul.hashicorp.com/"),
     Claim::Field("Kind", "service-"),
@@ -108,7 +106,6 @@ const CLAIMS: &[Claim] = &[
     Claim::Keys("Node", &["Address", "Service"]),
 ];
 
-/// The kinds that it reads.
 fn listing() -> Vec<ListedKind> {
     let kind = |name, group, versions, doc| ListedKind { name, group, plural: None, versions, config_key: None, own: true, doc };
     let entries = Kind::ALL.iter().map(|of| kind(of.name(), "", Vec::new(), of.doc()));

@@ -1,7 +1,7 @@
-//! Certificates by the names of their placeholders: those that Consul makes while it runs, of services and of its authority, and those of
+//! Certificates by the names of their placeholders: those that Consul issues at runtime to services and as its CA, and those of
 //! `inline-certificate` entries.
 //!
-//! A live source gives the former as documents of the kinds `consul-leaf` and `consul-roots`. What must not be here: where Envoy gets them.
+//! A live source provides the former as documents of the kinds `consul-leaf` and `consul-roots`.
 
 use super::documents::{self, What};
 use super::entry::Kind;
@@ -16,14 +16,10 @@ use chancery_base::ir::{SecretPart, SecretReference};
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_text::Str;
 
-/// The kind of a document with the certificate of a service.
-pub(crate) const LEAF: &str = "consul-leaf";
-/// The kind of the document with the certificates of the authority.
-pub(crate) const ROOTS: &str = "consul-roots";
-/// The name of the roots of this cluster, and what stands before that of a peer.
+/// The name of this cluster's CA, and the prefix for that of a peer.
 const OWN_ROOTS: &str = "roots";
 
-/// The documents with certificates, by what references call them.
+/// The documents with certificates, by the names in references.
 pub(super) fn documents(objects: &Objects) -> BTreeMap<Str, ObjectId> {
     let mut found = BTreeMap::new();
     for object in objects.iter().filter(|object| !object.broken) {
@@ -42,10 +38,10 @@ pub(super) fn of_entry(name: &str) -> String {
     format!("{INLINE_CERTIFICATE}{name}")
 }
 
-/// What stands before that name.
+/// The prefix of that name.
 const INLINE_CERTIFICATE: &str = "inline-certificate:";
 
-/// What an entry, or a live source, gave for a reference.
+/// Returns the content of a reference that an entry or a live source provides.
 pub(super) fn held(objects: &Objects, state: &State, reference: &SecretReference) -> Option<Vec<u8>> {
     if let Some(name) = reference.name.strip_prefix(INLINE_CERTIFICATE) {
         let entry = state.entries.get(&(Kind::InlineCertificate, Str::new(name)))?;
@@ -65,7 +61,7 @@ pub(super) fn held(objects: &Objects, state: &State, reference: &SecretReference
     }
 }
 
-/// What Consul would issue for a reference.
+/// Returns what Consul would issue for a reference.
 pub(super) fn issued(state: &State, reference: &SecretReference) -> Option<Issued> {
     let domain = state.agent.as_ref().map_or_else(|| Str::new_static(TRUST_DOMAIN), |agent| agent.named(TRUST_DOMAIN));
     let name = reference.name.as_str();

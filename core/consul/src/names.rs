@@ -1,6 +1,4 @@
-//! Names that are put together of others: in SNI, of certificates, of clusters and listeners.
-//!
-//! What must not be here: what is called so.
+//! Composed names: of SNI, certificates, clusters and listeners.
 
 use super::go;
 use super::instance::Instance;
@@ -13,7 +11,7 @@ use core::fmt;
 /// The only namespace and partition outside of Enterprise.
 pub(crate) const DEFAULT: &str = "default";
 
-/// The trust domain, of which the reference has a random one for each cluster.
+/// The trust domain; the reference generates a random one for each cluster.
 pub(crate) const TRUST_DOMAIN: &str = "11111111-2222-3333-4444-555555555555.consul";
 
 /// The trust domain of a peer.
@@ -28,14 +26,14 @@ pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_d
     }
 }
 
-/// What people call the service of a cluster with such a server name: `orders`, or `orders (v1)` for a subset; with the place, where it is elsewhere. Of
-/// a cluster with failover, each target is called by its number.
+/// Returns the readable name of the service of a cluster: `orders`, or `orders (v1)` for a subset; with the place if it is elsewhere. Failover
+/// targets of a cluster are numbered.
 pub(crate) fn called(cluster: &str) -> Option<String> {
     if let Some((number, all)) = cluster.strip_prefix("failover-target~").and_then(|rest| rest.split_once('~')) {
         let all = called(all)?;
         return Some(if number == "0" { format!("{all} first") } else { format!("{all} failover {number}") });
     }
-    // What a proxy overrides, and where the cluster is for peers.
+    // The prefix for overrides of a proxy, and for peers.
     if let Some((_, name)) = cluster.split_once('~') {
         return called(name);
     }
@@ -62,7 +60,7 @@ pub(crate) fn query_sni(query: &str, datacenter: &str, trust_domain: &str) -> St
     format!("{query}.{DEFAULT}.{datacenter}.query.{trust_domain}")
 }
 
-/// The server name by which a peer reaches a service of this cluster.
+/// A peer's server name for a service of this cluster.
 pub(crate) fn peered_sni(service: &str, peer: &str, trust_domain: &str) -> String {
     format!("{service}.{DEFAULT}.{DEFAULT}.{peer}.external.{trust_domain}")
 }
@@ -72,7 +70,7 @@ pub(crate) fn peering_server(datacenter: &str, trust_domain: &str) -> String {
     format!("server.{datacenter}.peering.{trust_domain}")
 }
 
-/// The server name of a server, or of any, for federation.
+/// The server name of one server, or of any, for federation.
 pub(crate) fn server_sni(node: Option<&str>, datacenter: &str) -> String {
     match node {
         Some(node) => format!("{node}.server.{datacenter}.consul"),
@@ -90,7 +88,7 @@ pub(crate) fn spiffe_gateway(datacenter: &str, trust_domain: &str) -> String {
     format!("spiffe://{trust_domain}/gateway/mesh/dc/{datacenter}")
 }
 
-/// The identity that a proxy shows.
+/// The identity of a proxy.
 pub(crate) fn identity(proxy: &Instance) -> Str {
     let datacenter = &proxy.node.datacenter;
     Str::from(match proxy.kind.as_str() {
@@ -99,12 +97,12 @@ pub(crate) fn identity(proxy: &Instance) -> Str {
     })
 }
 
-/// An upstream: which service, where.
+/// An upstream: a service and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UpstreamId {
     /// Whether it is a prepared query.
     pub query: bool,
-    /// The service, or the query.
+    /// The name of the service or query.
     pub name: Str,
     /// Another datacenter; empty for the proxy's own.
     pub datacenter: Str,
@@ -118,13 +116,13 @@ impl UpstreamId {
         Self { name: name.clone(), ..Self::default() }
     }
 
-    /// What holds for all upstreams.
+    /// The wildcard upstream.
     pub fn wildcard() -> Self {
         Self { name: Str::new_static("*"), ..Self::default() }
     }
 }
 
-/// As Envoy knows it.
+/// As Envoy's resources name it.
 impl fmt::Display for UpstreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.query {
@@ -139,7 +137,7 @@ impl fmt::Display for UpstreamId {
     }
 }
 
-/// The name of the socket to a collector of telemetry.
+/// The socket of a telemetry collector.
 pub(crate) fn collector_socket(folder: &str, proxy: &str) -> String {
     use base64::Engine as _;
     use sha1::Digest as _;

@@ -1,12 +1,10 @@
-//! What a live source cannot give: Consul's API has no question for it, though an agent knows it.
-//!
-//! What must not be here: what Consul would say.
+//! Reports data that a live source cannot get: Consul's API does not provide it, though an agent knows it.
 
 use super::checks::finding;
 use super::codes;
 use super::entry::Kind;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,9 +14,9 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects};
 use chancery_text::Str;
 
-/// All of it that a proxy needs.
+/// Returns the missing data that a proxy needs.
 pub(super) fn missing(state: &State, objects: &Objects) -> Vec<Diagnostic> {
-    // Where documents are all that there is, what they hold is all that is known.
+    // Without a live agent, the documents are complete.
     if state.agent.is_none() {
         return Vec::new();
     }
@@ -45,19 +43,19 @@ impl Missing<'_> {
         for proxy in state.here().filter(|instance| instance.kind == "connect-proxy") {
             let checks = proxy.proxy.at(&["Expose", "Checks"]);
             if checks.bool() {
-                let message = format!("Consul's API does not say which paths the checks of `{}` ask for: none is exposed", proxy.destination());
+                let message = format!("Consul's API does not say the paths of the checks of `{}`: none is exposed", proxy.destination());
                 self.report(message, checks, proxy.object, Some("list the paths in `Paths`".to_string()));
             }
         }
     }
 
-    /// What peers ask for: proxies would have to trust their authorities, and a mesh gateway shows a certificate where it speaks HTTP.
+    /// Exports to peers: proxies would have to trust the peers' CAs, and a mesh gateway has a certificate for HTTP.
     fn exports(&mut self) {
         let state = self.state;
         for entry in state.of_kind(Kind::ExportedServices) {
             for service in entry.tree.get("Services").items() {
                 let name = service.get("Name");
-                if service.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer"))) {
+                if service.get("Consumers").items().iter().any(|consumer| is_set(consumer.get("Peer"))) {
                     let to = if name.is("*") { "any service".to_string() } else { format!("`{}`", name.text()) };
                     let message =
                         format!("Consul's API gives neither the authorities of peers nor certificates of mesh gateways: no peer can call {to}");
@@ -67,7 +65,7 @@ impl Missing<'_> {
         }
     }
 
-    /// Those of services without a proxy, at which the catalog would have them.
+    /// Virtual addresses of services without a proxy, which only the catalog has.
     fn virtual_addresses(&mut self) {
         let state = self.state;
         if !state.here().any(|instance| instance.proxy.get("Mode").is("transparent")) {
@@ -80,7 +78,7 @@ impl Missing<'_> {
                     "Consul's API does not give the virtual address of `{}`, which has no proxy: transparent proxies do not find it",
                     entry.name
                 );
-                let help = "name it among the upstreams of those who call it".to_string();
+                let help = "name it among the upstreams of its callers".to_string();
                 self.report(message, entry.tree.get("Name"), Some(entry.object), Some(help));
             }
         }

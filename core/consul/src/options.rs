@@ -1,6 +1,4 @@
-//! How Consul runs: what changes the answer and is not in the documents.
-//!
-//! What must not be here: what it changes.
+//! How Consul runs: options that affect the result and are not in the documents.
 
 use alloc::collections::BTreeMap;
 use chancery_base::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
@@ -9,9 +7,9 @@ use chancery_text::Str;
 /// How Consul runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Without an intention, everything is denied.
+    /// Whether everything is denied without an intention.
     pub default_deny: bool,
-    /// The documents of peered clusters, by the names that this one has for them.
+    /// The documents of peered clusters, by the names that this cluster uses.
     pub peers: BTreeMap<Str, Str>,
 }
 
@@ -19,7 +17,7 @@ const POLICY: &str = "default-policy";
 const DENY: &str = "deny";
 const PEER: &str = "peer";
 
-/// The options by which people say so.
+/// The options that users can set.
 pub const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
@@ -38,7 +36,7 @@ pub const SPECS: &[OptionSpec] = &[
 ];
 
 impl Options {
-    /// How Consul runs, by the options that are given.
+    /// Reads the options.
     pub fn of(options: &compilation::Options) -> Self {
         Self { default_deny: options.text(POLICY).is_some_and(|policy| policy == DENY), peers: options.map(PEER).cloned().unwrap_or_default() }
     }

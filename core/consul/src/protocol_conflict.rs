@@ -6,7 +6,7 @@
 
 use super::entry::{Entry, Kind};
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::format;
 use alloc::string::String;
 use chancery_base::diagnostic::{Diagnostic, Place};
@@ -51,7 +51,7 @@ struct ProtocolSource {
 fn source(state: &State, service: &Str) -> ProtocolSource {
     let global = state.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
     match state.entries.get(&(Kind::ServiceDefaults, service.clone())) {
-        Some(defaults) if says(defaults.tree.get("Protocol")) => {
+        Some(defaults) if is_set(defaults.tree.get("Protocol")) => {
             let protocol = defaults.tree.get("Protocol");
             ProtocolSource {
                 place: protocol.origin.map(Place::origin),
@@ -60,7 +60,7 @@ fn source(state: &State, service: &Str) -> ProtocolSource {
             }
         }
         Some(defaults) => {
-            let hidden = if says(global) { format!(", and hides the {} of proxy-defaults", global.text()) } else { String::new() };
+            let hidden = if is_set(global) { format!(", and hides the {} of proxy-defaults", global.text()) } else { String::new() };
             let kind = defaults.tree.get("Kind");
             ProtocolSource {
                 place: kind.origin.or(defaults.tree.get("Name").origin).map(Place::origin),
@@ -68,7 +68,7 @@ fn source(state: &State, service: &Str) -> ProtocolSource {
                 words: format!("the service-defaults of `{service}` has no `Protocol`, so `{service}` counts as tcp{hidden}"),
             }
         }
-        None if says(global) => ProtocolSource {
+        None if is_set(global) => ProtocolSource {
             place: global.origin.map(Place::origin),
             words: format!("`{service}` has the protocol {} of proxy-defaults", global.text()),
             is_silent: false,

@@ -1,6 +1,4 @@
-//! One document by itself: what it says, and what is wrong with it whatever else there is.
-//!
-//! What must not be here: what it means beside others (`apply`, `graph`).
+//! Reads one document by itself, and reports its own errors. Validation against other documents is in `apply` and `graph`.
 
 use super::admission::{self, VERSION};
 use super::codes;
@@ -19,18 +17,17 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{Object, ObjectId, nearest};
 use chancery_text::{Node, NodeId, Str};
 
-/// A document that is read.
+/// The result of reading a document.
 #[derive(Debug, Default)]
 pub(super) struct Document {
-    /// The config entry, if it is a valid one.
+    /// The config entry, if it is valid.
     pub(super) entry: Option<Arc<Entry>>,
     /// The instances that it registers.
     pub(super) instances: Vec<super::instance::Instance>,
-    /// What is wrong with it.
     pub(super) findings: Findings,
 }
 
-/// What a document says. `used` tells which ports services of the agent have.
+/// Reads a document. `used` returns whether a service of the agent uses a port.
 pub(super) fn read(object: &Object, what: What, datacenter: &str, used: Used<'_>) -> Document {
     let mut reading = Reading { object, id: object.id, findings: Findings::default() };
     let (mut entry, mut instances) = (None, Vec::new());
@@ -58,9 +55,10 @@ pub(super) fn refused(object: &Object, node: NodeId, message: impl Into<String>)
     Diagnostic::new(code, message, Place::value(object.id, node)).about(object.key.clone())
 }
 
-/// The node that a sentence of Consul's begins with: `Route[0] PathExact ...`, `Sources[1].Name ...`. The document where it names none.
+/// Finds the node that a message of Consul begins with: `Route[0] PathExact ...`, `Sources[1].Name ...`. Returns the document if the message names
+/// none.
 fn pointed(root: &Node, why: &str) -> NodeId {
-    // Of several errors the first.
+    // For several errors, the first one.
     let (mut at, mut rest) = (root, why.split_once("* ").filter(|(head, _)| head.contains("occurred:")).map_or(why, |(_, first)| first));
     loop {
         rest = rest.trim_start_matches([' ', ',', ':', '.', '(', '"', '\'']);
@@ -71,17 +69,17 @@ fn pointed(root: &Node, why: &str) -> NodeId {
         at = found;
         rest = after;
         if let Some((index, after)) = index {
-            // One value stands for a list of one.
+            // A single value is a list of one.
             at = found.as_array().map_or(Some(found), |items| items.get(index)).unwrap_or(found);
             rest = after;
         }
     }
 }
 
-/// How deep a field is looked for.
+/// Fields are searched to this depth.
 const MOST_LEVELS: usize = 4;
 
-/// The value of the nearest field with a name, in any case, or its plural, in an object and those in it.
+/// Finds the nearest field with a name, in any case, or its plural, in an object and its descendants.
 fn within<'a>(root: &'a Node, name: &str) -> Option<&'a Node> {
     let is_named = |key: &str| {
         let (mut letters, mut wanted) = (key.bytes().filter(|byte| *byte != b'_'), name.bytes());
@@ -99,12 +97,12 @@ fn within<'a>(root: &'a Node, name: &str) -> Option<&'a Node> {
     None
 }
 
-/// Whether a document is a resource of Kubernetes.
+/// Whether a document is a Kubernetes resource.
 pub(super) fn is_resource(object: &Object) -> bool {
     group(&object.root).is_some()
 }
 
-/// Whether an agent has taken it already.
+/// Whether an agent has already accepted it.
 pub(super) fn is_stored(object: &Object) -> bool {
     object.stored && !is_resource(object)
 }
@@ -135,7 +133,7 @@ impl Reading<'_> {
     }
 
     fn unread(&mut self, fault: &Fault) {
-        let message = format!("there is no field `{}` that Chancery reads: it has no effect on what is served", fault.text);
+        let message = format!("there is no field `{}` that Chancery reads: it has no effect on the served configuration", fault.text);
         self.unknown_field(&shared::UNKNOWN_FIELD, message, fault.node, fault.meant);
     }
 
@@ -164,7 +162,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Reports what an API server drops of a resource, and why it refuses it; the config entry, unless it does.
+    /// Reports fields that an API server drops of a resource, and why it refuses it. Returns the config entry unless it is refused.
     fn admit(&mut self, root: &Node, kind: Kind) -> Option<Node> {
         let version = root
             .get("apiVersion")
@@ -199,9 +197,10 @@ impl Reading<'_> {
         let written = if is_resource(object) { Cow::Owned(self.admit(&root, kind)?) } else { Cow::Borrowed(&*root) };
         let read = decode(&written, kind.shape(), self.id, Manner::Entry);
         let mut unknown = read.unknown;
-        // What the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`, `validateUnusedKeys`).
+        // Fields that the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`,
+        // `validateUnusedKeys`).
         unknown.retain(|fault| is_resource(object) || !matches!(&*fault.text, "CreateIndex" | "ModifyIndex"));
-        // What an agent stores it has taken.
+        // A stored entry was already accepted.
         let stored = is_stored(object);
         if stored {
             core::mem::take(&mut unknown).iter().for_each(|fault| self.unread(fault));
@@ -234,7 +233,7 @@ impl Reading<'_> {
 
     fn catalog(&mut self, datacenter: &str) -> Vec<super::instance::Instance> {
         let mut registered = registration::catalog(&documents::read_words(self.object), self.id, datacenter);
-        // What an agent stores it has taken.
+        // A stored registration was already accepted.
         if self.object.stored {
             registered.faults.clear();
         }

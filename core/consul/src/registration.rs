@@ -1,13 +1,11 @@
-//! Registrations: what services and proxies they make, and whether they are valid.
-//!
-//! What must not be here: what config entries add to them.
+//! Creates services and proxies from registrations, and validates them. Does not merge config entries; see `service`.
 
 mod file;
 
 use super::go::{self, Errors};
 use super::instance::{Address, Check, Health, Instance, Node};
 use super::schema::{Fault, Manner, decode, registration};
-use super::validate::{Verdict, refuse, says};
+use super::validate::{Verdict, is_set, refuse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,26 +15,25 @@ use chancery_base::resource::{ObjectId, Sourced};
 use chancery_kubernetes::reason::Reason;
 use chancery_text::{self, Str};
 
-/// The agent's own node and datacenter.
+/// The agent's own node.
 pub(crate) const NODE: &str = "node1";
-/// Where the agent's node is.
+/// The address of the agent's node.
 pub(crate) const LOCAL: &str = "127.0.0.1";
-/// The service that all servers are.
+/// The service of all servers.
 pub(crate) const SERVERS: &str = "consul";
-/// The first of the ports that sidecars get, and the last.
+/// The range of sidecar ports.
 const PORTS: (i64, i64) = (21000, 21255);
 
-/// What a registration makes: the service, and its sidecar.
+/// The result of a registration: the service, and its sidecar.
 pub(crate) struct Registered {
-    /// In the order in which they are registered.
+    /// In the order of registration.
     pub(crate) instances: Vec<Instance>,
     /// Why it is refused.
     pub(crate) verdict: Verdict,
-    /// Keys and values that do not fit.
+    /// Invalid keys and values.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// The agent's node.
 pub(crate) fn agent(datacenter: &str) -> Node {
     let tagged = ["lan", "lan_ipv4", "wan", "wan_ipv4"].into_iter().map(|name| (Str::new_static(name), Str::new_static(LOCAL)));
     Node {
@@ -48,13 +45,13 @@ pub(crate) fn agent(datacenter: &str) -> Node {
     }
 }
 
-/// The server that the agent is itself, as the catalog has it.
+/// The agent itself as a server in the catalog.
 pub(crate) fn server(datacenter: &str) -> Instance {
     let name = Str::new_static(SERVERS);
     Instance { node: agent(datacenter), id: name.clone(), service: name, port: 8300, local: true, ..Instance::default() }
 }
 
-/// A service definition, in HCL or not. `used` says which ports services of the agent have.
+/// Reads a service definition, in HCL or not. `used` returns whether a service of the agent uses a port.
 pub(crate) fn service(root: &chancery_text::Node, hcl: bool, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = chancery_text::Node::synthesised(chancery_text::Value::Null);
     let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition { hcl });
@@ -67,13 +64,13 @@ pub(crate) fn service(root: &chancery_text::Node, hcl: bool, object: ObjectId, d
     Registered { instances, verdict, faults }
 }
 
-/// Whether a service of the agent has a port.
+/// Whether a service of the agent uses a port.
 pub(crate) type Used<'a> = &'a dyn Fn(i64) -> bool;
 
 fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -> Result<Vec<Instance>, Reason> {
     refuse(tree.get("Service").text().is_empty(), || "Missing service name".into())?;
     let name = tree.get("Service").str();
-    let id = if says(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
+    let id = if is_set(tree.get("ID")) { tree.get("ID").str() } else { name.clone() };
     file::definition(tree)?;
     let status = checks(tree);
     let mut instance = agent_instance(node_service(tree, id.clone()), datacenter, object);
@@ -102,7 +99,7 @@ fn definition(tree: &Tree, datacenter: &str, used: Used<'_>, object: ObjectId) -
     Ok([Some(instance), sidecar].into_iter().flatten().collect())
 }
 
-/// The checks of a definition; one that does not say how it went passes.
+/// The checks of a definition; a check without a status passes.
 fn checks(tree: &Tree) -> Vec<Check> {
     let all = tree.find("Check").into_iter().chain(tree.get("Checks").items());
     let check = |(at, check): (usize, &Tree)| Check {
@@ -114,10 +111,10 @@ fn checks(tree: &Tree) -> Vec<Check> {
     all.enumerate().map(check).collect()
 }
 
-/// The checks that ask by HTTP or gRPC.
+/// The checks that use HTTP or gRPC.
 fn probes(tree: &Tree) -> Vec<Tree> {
     let all = tree.find("Check").into_iter().chain(tree.get("Checks").items());
-    all.filter(|check| says(check.get("HTTP")) || says(check.get("GRPC"))).cloned().collect()
+    all.filter(|check| is_set(check.get("HTTP")) || is_set(check.get("GRPC"))).cloned().collect()
 }
 
 fn status(of: &Tree) -> Sourced<Health> {
@@ -129,17 +126,17 @@ fn status(of: &Tree) -> Sourced<Health> {
     Sourced::new(status, of.origin)
 }
 
-/// A definition as the catalog holds it.
+/// A definition in the catalog's form.
 fn node_service(tree: &Tree, id: Str) -> Tree {
     let mut out = tree.clone();
     for field in ["Check", "Checks", "Token"] {
         out.take(field);
     }
-    // Of a kind that there is not it is a typical service.
+    // An unknown kind is treated as a typical service.
     if !KINDS.contains(&tree.get("Kind").text()) {
         out.take("Kind");
     }
-    // What is not said of a weight is one.
+    // An unset weight is one.
     if let Some(weights) = out.get_mut("Weights") {
         for field in ["Passing", "Warning"] {
             if weights.find(field).is_none() {
@@ -152,7 +149,7 @@ fn node_service(tree: &Tree, id: Str) -> Tree {
     out.set("Connect", Tree::object([("Native", native)]));
     out.set("ID", Tree::from(id).or_from(tree.get("Service").origin));
     for upstream in out.get_mut("Proxy").and_then(|proxy| proxy.get_mut("Upstreams")).into_iter().flat_map(Tree::items_mut) {
-        if !says(upstream.get("DestinationType")) {
+        if !is_set(upstream.get("DestinationType")) {
             upstream.set("DestinationType", "service".into());
         }
     }
@@ -164,19 +161,19 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: Used<'_>) -> Result<Tree, 
     let from = definition.origin;
     let mut out = node_service(definition, Str::from(format!("{id}-sidecar-proxy")));
     for field in ["Meta", "Tags", "Address"] {
-        if !says(out.get(field)) {
+        if !is_set(out.get(field)) {
             out.take(field);
             out.set(field, parent.get(field).clone());
         }
     }
     let default = |tree: &mut Tree, field: &str, value: Tree| {
-        if !says(tree.get(field)) {
+        if !is_set(tree.get(field)) {
             tree.set(field, value.or_from(from));
         }
     };
     default(&mut out, "Kind", "connect-proxy".into());
     default(&mut out, "Service", format!("{name}-sidecar-proxy").into());
-    if !says(out.get("Port")) {
+    if !is_set(out.get("Port")) {
         let port = (PORTS.0..=PORTS.1).find(|port| !used(*port));
         let port =
             port.ok_or_else(|| format!("no port provided for sidecar_service and none left in the configured range [{}, {}]", PORTS.0, PORTS.1))?;
@@ -185,9 +182,9 @@ fn sidecar_of(definition: &Tree, parent: &Tree, used: Used<'_>) -> Result<Tree, 
     let mut proxy = out.take("Proxy").unwrap_or(Tree { value: Plain::Object(Fields::default()), origin: from });
     default(&mut proxy, "DestinationServiceName", parent.get("Service").clone());
     default(&mut proxy, "DestinationServiceID", parent.get("ID").clone());
-    let has_address = says(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1;
-    if !has_address && !says(proxy.get("LocalServiceSocketPath")) {
-        if says(parent.get("SocketPath")) {
+    let has_address = is_set(proxy.get("LocalServiceAddress")) && proxy.get("LocalServicePort").int() >= 1;
+    if !has_address && !is_set(proxy.get("LocalServiceSocketPath")) {
+        if is_set(parent.get("SocketPath")) {
             proxy.set("LocalServiceSocketPath", parent.get("SocketPath").clone());
         } else {
             default(&mut proxy, "LocalServiceAddress", LOCAL.into());
@@ -214,7 +211,7 @@ fn agent_instance(tree: Tree, datacenter: &str, object: ObjectId) -> Instance {
     instance
 }
 
-/// An instance of its fields.
+/// Creates an instance from its fields.
 fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
     let address = |tree: &Tree| Address { address: tree.get("Address").str(), port: tree.get("Port").int() };
     let tagged: BTreeMap<Str, Address> = tree.get("TaggedAddresses").fields().iter().map(|(name, of)| (name.clone(), address(of))).collect();
@@ -235,7 +232,7 @@ fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
     }
 }
 
-/// A registration in the catalog.
+/// Reads a registration in the catalog.
 pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: &str) -> Registered {
     let read = decode(root, &registration::CATALOG, object, Manner::Catalog);
     let mut faults = read.unfit;
@@ -256,7 +253,7 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
         return Registered { instances: Vec::new(), verdict, faults };
     };
     let mut service = service.clone();
-    if !says(service.get("ID")) {
+    if !is_set(service.get("ID")) {
         service.set("ID", service.get("Service").clone());
     }
     let mut instance = instance(service, node, Some(object));
@@ -269,7 +266,7 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
         service: check.get("ServiceID").str(),
     };
     instance.checks = checks.map(check).collect();
-    // Weights that cannot be are none.
+    // Invalid weights are ignored.
     instance.weights = instance.weights.filter(|weights| file::are_weights(*weights).is_ok());
     let nameless = instance.service.is_empty() && !instance.id.is_empty();
     let verdict = validate(&instance, None, false)
@@ -280,23 +277,23 @@ pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: 
     Registered { instances, verdict, faults }
 }
 
-/// Refuses an instance at every address there is.
+/// Refuses unspecified addresses.
 pub(crate) fn has_address(of: &Instance) -> Verdict {
     refuse(matches!(of.address.as_str(), "0.0.0.0" | "::" | "[::]"), || "Invalid service address".into())
 }
 
 fn node_is_valid(tree: &Tree) -> Verdict {
-    refuse(!says(tree.get("Node")), || "Must provide node".into())?;
-    refuse(!says(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
+    refuse(!is_set(tree.get("Node")), || "Must provide node".into())?;
+    refuse(!is_set(tree.get("Address")) && !tree.get("SkipNodeUpdate").bool(), || "Must provide address if SkipNodeUpdate is not set".into())
 }
 
-/// Whether an instance is valid by itself.
+/// Checks an instance by itself.
 fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     let mut errors = Errors::default();
     let proxy = &of.proxy;
-    let nowhere = of.port == 0 && !says(of.tree.get("SocketPath"));
+    let nowhere = of.port == 0 && !is_set(of.tree.get("SocketPath"));
     if of.kind == "connect-proxy" {
-        if nowhere && (by_agent || !says(of.tree.get("SocketPath"))) {
+        if nowhere && (by_agent || !is_set(of.tree.get("SocketPath"))) {
             errors.add("Port or SocketPath must be set for a connect-proxy");
         }
         self::proxy(of, &mut errors);
@@ -311,13 +308,13 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
         }
         let fields =
             ["DestinationServiceName", "DestinationServiceID", "LocalServiceAddress", "LocalServicePort", "LocalServiceSocketPath", "Upstreams"];
-        for field in fields.into_iter().filter(|field| says(proxy.get(field))) {
+        for field in fields.into_iter().filter(|field| is_set(proxy.get(field))) {
             let what = if field == "Upstreams" { String::from("The Proxy.Upstreams") } else { format!("The Proxy.{field}") };
             errors.add(format!("{what} configuration is invalid for a {kind}"));
         }
     }
     if let Some(sidecar) = sidecar {
-        if says(sidecar.get("ID")) {
+        if is_set(sidecar.get("ID")) {
             errors.add("A SidecarService cannot specify an ID as this is managed by the agent");
         }
         if sidecar.at(&["Connect"]).find("SidecarService").is_some() {
@@ -333,7 +330,7 @@ fn validate(of: &Instance, sidecar: Option<&Tree>, by_agent: bool) -> Verdict {
     errors.result()
 }
 
-/// What a service of an agent may be besides a typical one.
+/// The kinds of an agent's services except typical ones.
 const KINDS: [&str; 5] = ["connect-proxy", "mesh-gateway", "terminating-gateway", "ingress-gateway", "api-gateway"];
 
 /// Whether a kind of service is a gateway.
@@ -383,7 +380,7 @@ fn exposed(proxy: &Tree, errors: &mut Errors) {
     let mut ports = BTreeSet::new();
     for path in proxy.at(&["Expose", "Paths"]).items() {
         let port = path.get("ListenerPort").int();
-        if !says(path.get("Path")) {
+        if !is_set(path.get("Path")) {
             errors.add("expose.paths: empty path exposed");
         }
         if !ports.insert(port) {
@@ -400,9 +397,9 @@ fn exposed(proxy: &Tree, errors: &mut Errors) {
     }
 }
 
-/// Where an upstream is bound: address and port, or the path of a socket.
+/// The local binding of an upstream: address and port, or a socket path.
 pub(crate) fn bind_address(upstream: &Tree) -> String {
-    if upstream.get("LocalBindPort").int() == 0 && says(upstream.get("LocalBindSocketPath")) && !says(upstream.get("LocalBindAddress")) {
+    if upstream.get("LocalBindPort").int() == 0 && is_set(upstream.get("LocalBindSocketPath")) && !is_set(upstream.get("LocalBindAddress")) {
         return upstream.get("LocalBindSocketPath").text().to_string();
     }
     let address = upstream.get("LocalBindAddress").text();
@@ -418,10 +415,10 @@ fn upstream(upstream: &Tree) -> Verdict {
     let central = upstream.get("CentrallyConfigured").bool();
     refuse(name.is_empty(), || "upstream destination name cannot be empty".into())?;
     refuse(name == "*" && !central, || "upstream destination name cannot be a wildcard".into())?;
-    refuse(says(upstream.get("DestinationPeer")) && says(upstream.get("Datacenter")), || {
+    refuse(is_set(upstream.get("DestinationPeer")) && is_set(upstream.get("Datacenter")), || {
         "upstream cannot specify both destination peer and datacenter".into()
     })?;
-    let (port, socket) = (says(upstream.get("LocalBindPort")), says(upstream.get("LocalBindSocketPath")));
+    let (port, socket) = (is_set(upstream.get("LocalBindPort")), is_set(upstream.get("LocalBindSocketPath")));
     refuse(!port && !socket && !central, || "upstream local bind port or local socket path must be defined and nonzero".into())?;
     refuse(port && socket && !central, || "only one of upstream local bind port or local socket path can be defined and nonzero".into())
 }

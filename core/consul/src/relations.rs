@@ -1,13 +1,11 @@
-//! Which documents refer to which, for graphs and ledgers: proxies to their upstreams, services to what is said of them, chains to their targets.
-//!
-//! What must not be here: what proxies get of it.
+//! The references between documents, for graphs and ledgers: proxies to upstreams, services to their settings, chains to targets.
 
 use super::entry::{Entry, Kind};
 use super::instance::Instance;
 use super::proxycfg::Mailbox;
 use super::registration::is_gateway;
 use super::state::State;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -16,8 +14,8 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects, Origin};
 use chancery_text::Str;
 
-/// All references; `told` is what the proxies know, each with what registered it.
-pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
+/// Returns all references; `mailboxes` is the data of each proxy, with its registration.
+pub(super) fn relations<'a>(state: &State, mailboxes: impl Iterator<Item = (ObjectId, &'a Mailbox)>, objects: &Objects) -> Vec<Relation> {
     let mut services: BTreeMap<Str, ObjectId> = BTreeMap::new();
     let typical = state.instances.iter().filter(|instance| instance.kind.is_empty());
     let proxies = state.instances.iter().filter(|instance| !instance.kind.is_empty());
@@ -29,7 +27,7 @@ pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId,
     let mut all = References { state, objects, services, out: Vec::new() };
     state.instances.iter().for_each(|instance| all.instance(instance));
     state.entries.values().for_each(|entry| all.entry(entry));
-    for (proxy, mail) in told {
+    for (proxy, mail) in mailboxes {
         mail.registrations().into_iter().for_each(|instance| all.add(proxy, None, "instance", instance));
     }
     all.out
@@ -38,7 +36,7 @@ pub(super) fn relations<'a>(state: &State, told: impl Iterator<Item = (ObjectId,
 struct References<'a> {
     state: &'a State,
     objects: &'a Objects,
-    /// What registers a service, or its proxy.
+    /// The registration of each service or its proxy.
     services: BTreeMap<Str, ObjectId>,
     out: Vec<Relation>,
 }
@@ -51,14 +49,14 @@ impl References<'_> {
         self.out.push(Relation { from, at, relation, to, written, anywhere: false, optional: false, absent: Absent::Nothing });
     }
 
-    /// To an entry, if there is one.
+    /// Adds a reference to an entry, if it exists.
     fn entry_of(&mut self, from: ObjectId, at: Option<Origin>, relation: &'static str, kind: Kind, name: &str) {
         if let Some(to) = self.state.entries.get(&(kind, Str::new(name))).map(|entry| entry.object) {
             self.add(from, at, relation, to);
         }
     }
 
-    /// To a service. That it is missing is for checks to say.
+    /// Adds a reference to a service. Missing services are reported by checks.
     fn service_of(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
         let name = named.str();
         if name.is_empty() || name == "*" {
@@ -74,10 +72,10 @@ impl References<'_> {
         }
     }
 
-    /// To a service, and to what decides where requests to it go.
+    /// Adds references to a service, and to the entries that route its requests.
     fn reach(&mut self, from: ObjectId, named: &Tree, relation: &'static str) {
         let name = named.str();
-        // A service that only leads to others need not be registered.
+        // A service that only redirects to others need not be registered.
         let leads = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let leads = leads.into_iter().any(|kind| self.state.entries.contains_key(&(kind, name.clone())));
         if self.services.contains_key(&name) || !leads {
@@ -116,18 +114,18 @@ impl References<'_> {
                 self.entry_of(from, None, "gateway", kind, &instance.service);
             }
         }
-        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !says(upstream.get("DestinationPeer"))) {
+        for upstream in instance.proxy.get("Upstreams").items().iter().filter(|upstream| !is_set(upstream.get("DestinationPeer"))) {
             self.reach(from, upstream.get("DestinationName"), "upstream");
         }
     }
 
     fn entry(&mut self, entry: &Entry) {
         let (from, tree) = (entry.object, &entry.tree);
-        for target in entry.targets().into_iter().filter(|target| !says(target.get("Peer"))) {
+        for target in entry.targets().into_iter().filter(|target| !is_set(target.get("Peer"))) {
             self.reach(from, target.get("Service"), "target");
         }
-        // Where a router or splitter leads to its own service, what decides there comes next.
-        let is_own = |target: &&Tree| !says(target.get("Service")) || target.get("Service").is(&entry.name);
+        // If a router or splitter leads to its own service, the next deciding entry follows.
+        let is_own = |target: &&Tree| !is_set(target.get("Service")) || target.get("Service").is(&entry.name);
         match entry.kind {
             Kind::ServiceRouter => {
                 self.entry_of(from, None, "splitter", Kind::ServiceSplitter, &entry.name);
@@ -139,7 +137,7 @@ impl References<'_> {
                 }
             }
             Kind::ServiceIntentions => {
-                for source in tree.get("Sources").items().iter().filter(|source| !says(source.get("Peer"))) {
+                for source in tree.get("Sources").items().iter().filter(|source| !is_set(source.get("Peer"))) {
                     self.service_of(from, source.get("Name"), "source");
                 }
                 self.providers(from, tree);
@@ -170,7 +168,7 @@ impl References<'_> {
         }
     }
 
-    /// A route of an API gateway: to its services, and from each gateway that takes it.
+    /// Adds references of an API gateway's route: to its services, and from each gateway that accepts it.
     fn route(&mut self, from: ObjectId, tree: &Tree) {
         let rules = tree.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items());
         rules.chain(tree.get("Services").items()).for_each(|service| self.reach(from, service.get("Name"), "service"));
@@ -182,7 +180,7 @@ impl References<'_> {
         }
     }
 
-    /// The providers of tokens that something names.
+    /// The JWT providers that a tree names.
     fn providers(&mut self, from: ObjectId, tree: &Tree) {
         for provider in tree.get("Providers").items() {
             self.entry_of(from, provider.get("Name").origin, "provider", Kind::JwtProvider, provider.get("Name").text());

@@ -1,13 +1,10 @@
-//! A proxy's registration with what config entries add to it: what the registration says counts first, then the service's defaults, then
-//! those of all proxies.
-//!
-//! What must not be here: what Envoy makes of it.
+//! Merges config entries into a proxy's registration: the registration wins, then the service's defaults, then those of all proxies.
 
 use super::entry::{Entries, Kind};
 use super::instance::Instance;
+use super::lenient::Reader;
 use super::schema::{registration, write};
-use super::validate::{change_case, says};
-use super::weak::Reader;
+use super::validate::{change_case, is_set};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use chancery_base::ir::{Fields, Plain, Tree};
@@ -16,7 +13,7 @@ use chancery_text::Str;
 /// An upstream of a service: its peer and its name.
 type Upstream = (Str, Str);
 
-/// Central configuration of a service.
+/// The central configuration of a service.
 #[derive(Default)]
 struct Central {
     config: Tree,
@@ -31,7 +28,7 @@ struct Central {
     upstreams: BTreeMap<Upstream, Tree>,
 }
 
-/// Adds what is missing: of maps in each of their keys; what is there already but empty counts as missing.
+/// Adds missing values, for maps in each of their keys; an empty value is treated as missing.
 fn merge(into: &mut Tree, from: &Tree) {
     if let (Plain::Object(fields), Plain::Object(more)) = (&mut into.value, &from.value) {
         for (key, value) in &more.0 {
@@ -41,7 +38,7 @@ fn merge(into: &mut Tree, from: &Tree) {
                 None => fields.0.push((key.clone(), value.clone())),
             }
         }
-    } else if !says(into) && !from.is_null() {
+    } else if !is_set(into) && !from.is_null() {
         *into = from.clone();
     }
 }
@@ -52,7 +49,7 @@ fn empty() -> Tree {
 }
 
 fn or(first: &Tree, second: &Tree) -> Tree {
-    if says(first) { first.clone() } else { second.clone() }
+    if is_set(first) { first.clone() } else { second.clone() }
 }
 
 fn entry<'a>(entries: &'a Entries, kind: Kind, name: &str) -> &'a Tree {
@@ -60,7 +57,7 @@ fn entry<'a>(entries: &'a Entries, kind: Kind, name: &str) -> &'a Tree {
     entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
 }
 
-/// An instance with what config entries add to it.
+/// Returns an instance merged with config entries.
 pub(crate) fn merged(instance: &Instance, entries: &Entries) -> Instance {
     let central = central(instance, entries);
     let mut proxy = if instance.proxy.is_null() { empty() } else { instance.proxy.clone() };
@@ -77,10 +74,10 @@ pub(crate) fn merged(instance: &Instance, entries: &Entries) -> Instance {
         });
         proxy.set("EnvoyExtensions", bare.collect::<Vec<_>>().into());
     }
-    if !says(proxy.at(&["MeshGateway", "Mode"])) && says(&central.mesh_gateway) {
+    if !is_set(proxy.at(&["MeshGateway", "Mode"])) && is_set(&central.mesh_gateway) {
         proxy.set("MeshGateway", Tree::object([("Mode", central.mesh_gateway.clone())]));
     }
-    if !says(proxy.get("Mode")) {
+    if !is_set(proxy.get("Mode")) {
         proxy.set("Mode", central.mode.clone());
     }
     let transparent = proxy.get("TransparentProxy");
@@ -106,9 +103,9 @@ fn upstreams(proxy: &mut Tree, central: &BTreeMap<Upstream, Tree>) {
         let id = (peer.clone(), upstream.get("DestinationName").str());
         local.insert(id.clone());
         let Some(config) = central.get(&id) else { continue };
-        if !says(upstream.at(&["MeshGateway", "Mode"])) {
+        if !is_set(upstream.at(&["MeshGateway", "Mode"])) {
             let mode = mesh_gateway_of(config);
-            if says(&mode) {
+            if is_set(&mode) {
                 upstream.set("MeshGateway", Tree::object([("Mode", mode)]));
             }
         }
@@ -132,7 +129,7 @@ fn upstreams(proxy: &mut Tree, central: &BTreeMap<Upstream, Tree>) {
             ("DestinationName", Tree::from(name)),
             ("DestinationPeer", if peer.is_empty() { Tree::NULL } else { peer.into() }),
             ("Config", config.clone()),
-            ("MeshGateway", if says(&mode) { Tree::object([("Mode", mode)]) } else { Tree::NULL }),
+            ("MeshGateway", if is_set(&mode) { Tree::object([("Mode", mode)]) } else { Tree::NULL }),
             ("CentrallyConfigured", true.into()),
         ]));
     }
@@ -147,7 +144,7 @@ fn mesh_gateway_of(config: &Tree) -> Tree {
     or(gateway.get("Mode"), gateway.get("mode"))
 }
 
-/// What central configuration says of a service's proxies, by the names of opaque configuration.
+/// The central configuration of a service's proxies, with the names of opaque configuration.
 pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
     let (global, defaults) = (entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service));
     let mut config = global.get("Config").clone();
@@ -159,14 +156,14 @@ pub(crate) fn proxy_config(entries: &Entries, service: &str) -> Tree {
         ("LocalRequestTimeoutMs", "local_request_timeout_ms"),
     ] {
         let value = defaults.get(field);
-        if says(value) && !matches!(value.value, Plain::Int(..=0)) {
+        if is_set(value) && !matches!(value.value, Plain::Int(..=0)) {
             config.set(name, value.clone());
         }
     }
     config
 }
 
-/// The Envoy extensions that a service asks for: those of all first.
+/// The Envoy extensions of a service, global ones first.
 pub(crate) fn extensions(entries: &Entries, service: &str) -> Tree {
     let all = [entry(entries, Kind::ProxyDefaults, "global"), entry(entries, Kind::ServiceDefaults, service)];
     all.into_iter().flat_map(|entry| entry.get("EnvoyExtensions").items()).cloned().collect::<Vec<Tree>>().into()
@@ -178,7 +175,7 @@ fn central(instance: &Instance, entries: &Entries) -> Central {
     let pick = |path: &[&str]| or(defaults.at(path), global.at(path));
     let mut expose = global.get("Expose").clone();
     for field in ["Checks", "Paths"] {
-        if says(defaults.at(&["Expose", field])) {
+        if is_set(defaults.at(&["Expose", field])) {
             expose.set(field, defaults.at(&["Expose", field]).clone());
         }
     }
@@ -214,18 +211,18 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     let mut wildcard = empty();
     wildcard.set("mesh_gateway", global.at(&["Config", "mesh_gateway"]).clone());
     for gateway in [global.at(&["MeshGateway", "Mode"]), &central.mesh_gateway] {
-        if says(gateway) {
+        if is_set(gateway) {
             wildcard.set("mesh_gateway", mode(gateway));
         }
     }
     let mut for_all = defaults.find("Defaults").cloned();
     if let Some(for_all) = &mut for_all {
-        if !says(for_all.at(&["MeshGateway", "Mode"])) && says(&central.mesh_gateway) {
+        if !is_set(for_all.at(&["MeshGateway", "Mode"])) && is_set(&central.mesh_gateway) {
             for_all.set("MeshGateway", mode(&central.mesh_gateway));
         }
         apply(for_all, &mut wildcard);
     }
-    if says(own_mode) {
+    if is_set(own_mode) {
         wildcard.set("mesh_gateway", mode(own_mode));
     }
     let mut protocol = Reader::of(global.get("Config")).tree("protocol", "");
@@ -250,16 +247,16 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
             config.set(name, value.clone());
         }
         let protocol = entry(entries, Kind::ServiceDefaults, &id.1).get("Protocol");
-        if says(protocol) {
+        if is_set(protocol) {
             config.set("protocol", protocol.clone());
         }
-        if says(&central.mesh_gateway) {
+        if is_set(&central.mesh_gateway) {
             config.set("mesh_gateway", mode(&central.mesh_gateway));
         }
         if let Some(for_all) = &for_all {
             apply(for_all, &mut config);
         }
-        if says(own_mode) {
+        if is_set(own_mode) {
             config.set("mesh_gateway", mode(own_mode));
         }
         if let Some(each) = overrides.get(&id) {
@@ -272,7 +269,7 @@ fn central_upstreams(instance: &Instance, entries: &Entries, central: &Central) 
     found
 }
 
-/// Sets what an upstream's configuration says, by the names of opaque configuration.
+/// Sets an upstream's configuration, with the names of opaque configuration.
 fn apply(config: &Tree, into: &mut Tree) {
     for (field, name) in [
         ("EnvoyListenerJSON", "envoy_listener_json"),
@@ -281,18 +278,18 @@ fn apply(config: &Tree, into: &mut Tree) {
         ("ConnectTimeoutMs", "connect_timeout_ms"),
         ("BalanceOutboundConnections", "balance_outbound_connections"),
     ] {
-        if says(config.get(field)) {
+        if is_set(config.get(field)) {
             into.set(name, config.get(field).clone());
         }
     }
-    if says(config.at(&["MeshGateway", "Mode"])) {
+    if is_set(config.at(&["MeshGateway", "Mode"])) {
         into.set("mesh_gateway", config.get("MeshGateway").clone());
     }
     let limits = ["MaxConnections", "MaxPendingRequests", "MaxConcurrentRequests"];
     let health = ["Interval", "MaxFailures", "EnforcingConsecutive5xx", "MaxEjectionPercent", "BaseEjectionTime"];
     for (field, name, fields, zeros) in [("Limits", "limits", &limits[..], 0), ("PassiveHealthCheck", "passive_health_check", &health[..], 2)] {
         let Some(given) = config.find(field) else { continue };
-        // What is not given is there as null, or as 0 where it could not be.
+        // Absent values are null, or 0 if they cannot be null.
         let value = |(at, name): (usize, &&'static str)| {
             let value = given.get(name).clone();
             (Str::new_static(name), if value.is_null() && at < zeros { Tree::from(0_i64) } else { value })
@@ -302,7 +299,7 @@ fn apply(config: &Tree, into: &mut Tree) {
     }
 }
 
-/// An instance as the agent answers with it.
+/// An instance in the form of the agent's answer.
 pub(crate) fn answer(instance: &Instance) -> Tree {
     let mut tree = instance.tree.clone();
     if let Some(proxy) = tree.get_mut("Proxy") {
@@ -311,16 +308,16 @@ pub(crate) fn answer(instance: &Instance) -> Tree {
         if !own.is_empty() {
             proxy.set("Upstreams", own.into());
         }
-        if !["OutboundListenerPort", "DialedDirectly"].iter().any(|field| says(proxy.at(&["TransparentProxy", field]))) {
+        if !["OutboundListenerPort", "DialedDirectly"].iter().any(|field| is_set(proxy.at(&["TransparentProxy", field]))) {
             proxy.take("TransparentProxy");
         }
-        if !proxy.get("AccessLogs").fields().iter().any(|(_, value)| says(value)) {
+        if !proxy.get("AccessLogs").fields().iter().any(|(_, value)| is_set(value)) {
             proxy.take("AccessLogs");
         }
     }
     let weights = instance.weights.unwrap_or((1, 1));
     tree.set("Weights", Tree::object([("Passing", Tree::from(weights.0)), ("Warning", Tree::from(weights.1))]));
-    if !says(tree.get("Tags")) {
+    if !is_set(tree.get("Tags")) {
         tree.set("Tags", Tree { value: Plain::List(Vec::new()), origin: None });
     }
     write(&tree, &registration::SERVICE)

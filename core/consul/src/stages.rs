@@ -1,6 +1,4 @@
-//! What Consul establishes, kept for views: what is stored, and what it says of proxies.
-//!
-//! What must not be here: how it comes to that, and how it is shown.
+//! The results of Consul's stages, kept for views.
 
 use super::Options;
 use super::proxycfg::Mailbox;
@@ -11,27 +9,23 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 
-/// What was compiled.
 #[derive(Debug, Default)]
 pub struct Stages {
-    /// How Consul runs.
     pub options: Options,
-    /// The cluster.
     pub state: Arc<State>,
-    /// Peers, by the names that this cluster has for them.
+    /// Peers, by the names that this cluster uses.
     pub peers: Arc<BTreeMap<Str, State>>,
-    /// What is known of each proxy, by its id.
+    /// The state of each proxy, by its id.
     pub proxies: BTreeMap<Str, Arc<ProxyState>>,
 }
 
-/// What is known of a proxy besides what its Envoy gets.
+/// The state of a proxy without its Envoy's resources.
 #[derive(Clone, Debug)]
 pub struct ProxyState {
-    /// What registered it.
+    /// The object that registered it.
     pub object: Option<ObjectId>,
     /// Its registration, with central configuration.
     pub service: Tree,
-    /// What its Envoy is started with.
     pub bootstrap: Tree,
     /// The replies to its watches.
     pub mail: Arc<Mailbox>,

@@ -1,14 +1,11 @@
-//! The catalog and the config entries, as the documents of an input leave them.
-//!
-//! What must not be here: how documents are taken (`apply`), and what proxies see of it.
+//! The catalog and the config entries after all documents of an input are applied. Does not apply documents; see `apply`.
 
 use super::agent::Agent;
 use super::catalog::Instances;
 use super::entry::{Entries, Entry, Kind};
-use super::graph;
 use super::instance::Instance;
 use super::registration;
-use super::validate::says;
+use super::validate::is_set;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -18,22 +15,22 @@ use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// The datacenter where proxies are.
+/// The datacenter of proxies.
 pub(crate) const DATACENTER: &str = "dc1";
 
-/// The config entries that lead to a service, by its name: so that what an entry concerns is found without looking at all others.
+/// The config entries that lead to a service, by its name, to find the entries that a change affects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leading(HashMap<Str, BTreeSet<(Kind, Str)>>);
 
 impl Leading {
-    /// Notes an entry in the place of the one that was there before.
+    /// Adds an entry, and removes the one that it replaces.
     pub(super) fn replace(&mut self, before: Option<&Entry>, entry: &Entry) {
-        for (target, of) in before.into_iter().flat_map(|before| graph::related(before).into_iter().map(move |target| (target, before))) {
+        for (target, of) in before.into_iter().flat_map(|before| before.related_services().into_iter().map(move |target| (target, before))) {
             if let Some(all) = self.0.get_mut(&target) {
                 all.remove(&(of.kind, of.name.clone()));
             }
         }
-        for target in graph::related(entry) {
+        for target in entry.related_services() {
             self.0.entry(target).or_default().insert((entry.kind, entry.name.clone()));
         }
     }
@@ -44,31 +41,29 @@ impl Leading {
     }
 }
 
-/// A cluster.
+/// The state of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// What only the agent knows, where an input says it.
+    /// The agent, if an input describes it.
     pub agent: Option<Agent>,
-    /// The datacenter of the agent.
+    /// The agent's datacenter.
     pub datacenter: Str,
-    /// The config entries.
     pub entries: Entries,
-    /// Which of them lead to a service.
+    /// The entries that lead to each service.
     pub(super) leading: Leading,
     /// The instances of all services, in order.
     pub instances: Instances,
-    /// Terminating gateways with a wildcard, and the services that were registered after them: what the wildcard says counts for those.
+    /// Terminating gateways with a wildcard, and the services that were registered after them: the wildcard applies to those.
     pub wildcards: BTreeSet<(Str, Str)>,
-    /// The documents with certificates, by what references call them.
+    /// The documents with certificates, by the names in references.
     pub certificates: BTreeMap<Str, ObjectId>,
-    /// Virtual IPs of services.
     pub virtual_ips: BTreeMap<Str, Str>,
-    /// What is wrong with the documents.
+    /// The findings of documents.
     pub diagnostics: Findings,
 }
 
 impl State {
-    /// The names of the services behind a terminating gateway, wildcards resolved.
+    /// The services behind a terminating gateway, with resolved wildcards.
     pub(crate) fn behind(&self, gateway: &Str) -> BTreeSet<Str> {
         let Some(entry) = self.entries.get(&(Kind::TerminatingGateway, gateway.clone())) else { return BTreeSet::new() };
         let mut found = BTreeSet::new();
@@ -86,7 +81,7 @@ impl State {
         found
     }
 
-    /// Whether a service has no instances, and addresses outside of the mesh instead.
+    /// Whether a service has no instances but addresses outside of the mesh.
     pub(crate) fn is_outside(&self, service: &Str) -> bool {
         let has_instances = self.instances.of_service(service).any(|instance| instance.node.datacenter == self.datacenter);
         !has_instances && self.tree(Kind::ServiceDefaults, service).find("Destination").is_some()
@@ -97,12 +92,12 @@ impl State {
         self.instances.iter().filter(|instance| instance.node.datacenter == self.datacenter)
     }
 
-    /// The proxies that get something here: those of the agent, and, where an agent is there, all of its datacenter.
+    /// The proxies that are served here: those of the agent, or, with a live agent, all of its datacenter.
     pub(crate) fn served(&self) -> Vec<(Str, Arc<Instance>)> {
         let is_proxy = |instance: &&Arc<Instance>| instance.kind == "connect-proxy" || registration::is_gateway(&instance.kind);
         let is_served = |instance: &&Arc<Instance>| instance.local || (self.agent.is_some() && instance.node.peer.is_empty());
         let mut all: Vec<Arc<Instance>> = self.here().filter(is_proxy).filter(is_served).cloned().collect();
-        // An id is unique on its node only: those of the agent's own node come first.
+        // Ids are unique only per node: those of the agent's own node come first.
         all.sort_by(|a, b| b.local.cmp(&a.local));
         let mut taken: BTreeSet<Str> = BTreeSet::new();
         let id = |instance: &Instance| {
@@ -117,33 +112,32 @@ impl State {
         self.entries.range((kind, Str::default())..).take_while(move |((of, _), _)| *of == kind).map(|(_, entry)| entry)
     }
 
-    /// The fields of an entry, or nothing.
+    /// The fields of an entry, or null.
     pub(crate) fn tree(&self, kind: Kind, name: &str) -> &Tree {
         const NOTHING: &Tree = &Tree::NULL;
         self.entries.get(&(kind, Str::new(name))).map_or(NOTHING, |entry| &entry.tree)
     }
 
-    /// Whether requests to a service go on to others.
+    /// Whether a chain routes requests for a service to others.
     pub(crate) fn has_chain(&self, service: &Str) -> bool {
         let has = |kind| self.entries.contains_key(&(kind, service.clone()));
         has(Kind::ServiceRouter) || has(Kind::ServiceSplitter) || self.leads_elsewhere(service)
     }
 
-    /// Whether a resolver leads requests to a service to others, at once or where its own instances fail.
+    /// Whether a resolver routes requests to others, directly or by failover.
     pub(crate) fn leads_elsewhere(&self, service: &Str) -> bool {
         let resolver = self.tree(Kind::ServiceResolver, service);
-        says(resolver.get("Redirect")) || says(resolver.get("Failover"))
+        is_set(resolver.get("Redirect")) || is_set(resolver.get("Failover"))
     }
 
-    /// The protocol of a service.
     pub(crate) fn protocol(&self, service: &str) -> Str {
         let own = self.tree(Kind::ServiceDefaults, service).get("Protocol");
         let all = self.tree(Kind::ProxyDefaults, "global").at(&["Config", "protocol"]);
-        let found = if says(own) { own } else { all };
-        if says(found) { found.str() } else { Str::new_static("tcp") }
+        let found = if is_set(own) { own } else { all };
+        if is_set(found) { found.str() } else { Str::new_static("tcp") }
     }
 
-    /// The services that entries for discovery are about, and typical ones that are registered.
+    /// The services of discovery entries, and registered typical services.
     fn known_services(&self) -> BTreeSet<Str> {
         let kinds = [Kind::ServiceRouter, Kind::ServiceSplitter, Kind::ServiceResolver];
         let configured = self.entries.values().filter(|entry| kinds.contains(&entry.kind)).map(|entry| entry.name.clone());
@@ -157,11 +151,11 @@ impl State {
         self.exported_to_if(tree, |_| true).into_keys().collect()
     }
 
-    /// The services that are exported, each with the peers that may use it.
+    /// The exported services, each with its peers.
     fn exported_to_if(&self, tree: &Tree, peer: impl Fn(&str) -> bool) -> BTreeMap<Str, BTreeSet<Str>> {
         let mut exported: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
         for service in tree.get("Services").items() {
-            let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| says(to) && peer(to.text()));
+            let consumers = service.get("Consumers").items().iter().map(|consumer| consumer.get("Peer")).filter(|to| is_set(to) && peer(to.text()));
             let peers: BTreeSet<Str> = consumers.map(Tree::str).collect();
             if peers.is_empty() {
                 continue;
@@ -175,7 +169,7 @@ impl State {
         exported
     }
 
-    /// The services that are exported, each with the peers that may use it.
+    /// The exported services, each with its peers.
     pub(crate) fn exports(&self) -> BTreeMap<Str, BTreeSet<Str>> {
         self.exported_to_if(self.tree(Kind::ExportedServices, "default"), |_| true)
     }
@@ -189,13 +183,13 @@ impl State {
                 || self.instances.of_service(service).filter(is_here).any(|instance| instance.kind.is_empty())
                 || self.instances.in_mesh_for(service).filter(is_here).any(|instance| instance.kind == "connect-proxy")
         };
-        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| says(consumer.get("Peer")));
+        let has_peer = |exported: &&Tree| exported.get("Consumers").items().iter().any(|consumer| is_set(consumer.get("Peer")));
         let all = self.tree(Kind::ExportedServices, "default").get("Services").items().iter().filter(has_peer);
         let mut names = all.map(|exported| exported.get("Name").text());
         service != "consul" && names.any(|name| name == service || (name == "*" && is_known()))
     }
 
-    /// The config entries, as the API lists them.
+    /// The config entries in the form of the API's list.
     pub(crate) fn answer(&self) -> Tree {
         let mut all: Vec<&Arc<Entry>> = self.entries.values().collect();
         all.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));

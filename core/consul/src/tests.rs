@@ -1,4 +1,4 @@
-//! From text to what a proxy gets: each rule on the smallest input that shows it.
+//! From text to the resources of a proxy: each rule on a minimal input.
 
 mod extensions;
 mod gateways;
@@ -55,7 +55,7 @@ fn http_filters(of: &Tree) -> Vec<&str> {
 }
 
 #[test]
-fn each_node_and_target_of_a_chain_leads_to_the_entry_that_makes_it() {
+fn chain_nodes_and_targets_have_entries_as_origins() {
     let splitter = "{Kind: service-splitter, Name: api, Splits: [{Weight: 100, ServiceSubset: v1}]}\n";
     let resolver = "{Kind: service-resolver, Name: api, Subsets: {v1: {Filter: Service.Meta.v == 1}}, Failover: {'*': {Service: spare}}}\n";
     let compilation = run(&[HTTP, resolver, splitter, WEB, API]);
@@ -89,7 +89,7 @@ fn a_sidecar_has_two_listeners_and_two_clusters() {
 }
 
 #[test]
-fn the_port_of_the_application_leads_to_the_line_that_says_it() {
+fn application_port_has_its_line_as_origin() {
     let compilation = run(&[WEB, API]);
     let local = only(&compilation).clusters.iter().find(|cluster| cluster.get("name").is("local_app")).expect("is there");
     let endpoint = &local.at(&["load_assignment", "endpoints"]).items()[0].get("lb_endpoints").items()[0];
@@ -99,7 +99,7 @@ fn the_port_of_the_application_leads_to_the_line_that_says_it() {
 }
 
 #[test]
-fn settings_and_addresses_lead_to_the_lines_that_say_them() {
+fn settings_and_addresses_have_their_lines_as_origins() {
     let web = "service:\n  name: web\n  port: 8080\n  connect:\n    sidecar_service:\n      proxy:\n        config:\n          local_request_timeout_ms: 0\n          local_connect_timeout_ms: 7000\n          max_inbound_connections: 9\n        upstreams:\n        - destination_name: api\n          local_bind_port: 9191\n          config:\n            connect_timeout_ms: 2500\n";
     let compilation = run(&[web, API, HTTP]);
     let (all, positions) = (only(&compilation), compilation.positions());
@@ -116,10 +116,10 @@ fn settings_and_addresses_lead_to_the_lines_that_say_them() {
     let endpoint = first(&first(&all.endpoints[0], "endpoints"), "lb_endpoints");
     let port = endpoint.at(&["endpoint", "address", "socket_address", "port_value"]);
     let key = port.origin.map(|origin| (origin.object(), origin.node()));
-    assert!(port.origin != endpoint.origin && key.is_some(), "the port comes of its own line: {port:?}");
+    assert!(port.origin != endpoint.origin && key.is_some(), "the port has its own line as its origin: {port:?}");
 }
 
-/// All values of a message at a key, however deep.
+/// All values of a message at a key, at any depth.
 fn all_at<'a>(of: &'a Tree, key: &str, found: &mut Vec<&'a Tree>) {
     found.extend(of.find(key));
     of.fields().iter().for_each(|(_, value)| all_at(value, key, found));
@@ -127,7 +127,7 @@ fn all_at<'a>(of: &'a Tree, key: &str, found: &mut Vec<&'a Tree>) {
 }
 
 #[test]
-fn numbers_that_are_computed_lead_to_the_lines_that_say_them() {
+fn computed_numbers_have_their_lines_as_origins() {
     let text = include_str!("tests/numbers.yaml");
     let compilation = run(&[text]);
     assert_eq!(messages(&compilation), Vec::<String>::new());
@@ -150,22 +150,18 @@ fn numbers_that_are_computed_lead_to_the_lines_that_say_them() {
 }
 
 #[test]
-fn what_is_read_is_emitted_where_a_proxy_would_get_something_else_without_it() {
+fn needed_entry_is_emitted() {
     let state = |documents: &[&str], name: &str| {
         let compilation = run(documents);
         let rows = chancery_explain::ledger(&compilation, &compilation.positions());
         rows.iter().find(|row| row.resource.name == name).map(|row| row.state).unwrap_or_default()
     };
     assert_eq!(state(&[WEB, API, HTTP], "global"), "emitted");
-    assert_eq!(
-        state(&[WEB, API, "{Kind: proxy-defaults, Name: global, Config: {protocol: tcp}}\n"], "global"),
-        "read",
-        "tcp is what counts without it"
-    );
+    assert_eq!(state(&[WEB, API, "{Kind: proxy-defaults, Name: global, Config: {protocol: tcp}}\n"], "global"), "read", "tcp is the default");
 }
 
 #[test]
-fn where_nothing_is_registered_proxies_are_assumed_that_show_what_entries_do() {
+fn proxies_are_assumed_if_none_is_registered() {
     let ids = |documents: &[&str]| {
         let options = Options::of(&DIALECT).with("missing", OptionValue::Text("auto".into()));
         let compilation = compile(&Inputs::one("input.yaml", documents.join("---\n").as_str()), &options, &[&crate::DIALECT]);
@@ -188,7 +184,7 @@ fn where_nothing_is_registered_proxies_are_assumed_that_show_what_entries_do() {
 }
 
 #[test]
-fn one_envoy_for_each_proxy_of_the_agent_none_for_those_of_the_catalog() {
+fn agent_proxies_have_envoys_and_catalog_proxies_not() {
     let compilation = run(&[WEB, API, "service: {kind: mesh-gateway, name: mgw, port: 8443}\n"]);
     let mut ids: Vec<&str> = compilation.gateways().map(|gateway| gateway.id.as_str()).collect();
     ids.sort_unstable();
@@ -207,7 +203,7 @@ fn entries_are_refused_by_themselves_and_in_order() {
 }
 
 #[test]
-fn the_order_of_resources_of_kubernetes_does_not_count() {
+fn order_of_kubernetes_resources_does_not_matter() {
     let resource =
         |kind: &str, spec: &str| format!("{{apiVersion: consul.hashicorp.com/v1alpha1, kind: {kind}, metadata: {{name: api}}, spec: {spec}}}\n");
     let split = resource("ServiceSplitter", "{splits: [{weight: 50, serviceSubset: v1}, {weight: 50}]}");
@@ -215,11 +211,11 @@ fn the_order_of_resources_of_kubernetes_does_not_count() {
     let defaults = resource("ServiceDefaults", "{protocol: http}");
     assert_eq!(messages(&run(&[WEB, API, &split, &resolver, &defaults])), Vec::<String>::new());
     let refused = messages(&run(&[WEB, API, &split, &defaults]));
-    assert!(matches!(&refused[..], [one] if one.contains("does not have a subset")), "what nothing mends is refused once: {refused:?}");
+    assert!(matches!(&refused[..], [one] if one.contains("does not have a subset")), "an entry that stays invalid is refused once: {refused:?}");
 }
 
 #[test]
-fn every_entry_of_a_chain_beyond_the_limit_is_stored_or_refused() {
+fn entries_beyond_limit_are_stored_or_refused() {
     let resolver = |at: usize, failover: String| {
         format!(
             "{{apiVersion: consul.hashicorp.com/v1alpha1, kind: ServiceResolver, metadata: {{name: s{at}}}, spec: {{subsets: {{v: \
@@ -238,7 +234,7 @@ fn every_entry_of_a_chain_beyond_the_limit_is_stored_or_refused() {
 }
 
 #[test]
-fn the_registration_counts_before_the_service_and_the_service_before_all() {
+fn registration_overrides_service_and_proxy_defaults() {
     let defaults = "{Kind: service-defaults, Name: web, Protocol: grpc}\n";
     let text = [HTTP, defaults, WEB].join("---\n");
     let (objects, _) = documents::load(&Inputs::one("input.yaml", text.as_str()));
@@ -250,7 +246,7 @@ fn the_registration_counts_before_the_service_and_the_service_before_all() {
 }
 
 #[test]
-fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names() {
+fn intention_becomes_policy_of_paths_or_names() {
     let layer_4 = "{Kind: service-intentions, Name: web, Sources: [{Name: ops, Action: deny}]}\n";
     let compilation = run(&[layer_4, WEB, API]);
     let public = &only(&compilation).listeners[1];
@@ -269,7 +265,7 @@ fn an_intention_of_paths_is_a_policy_of_paths_and_one_of_services_one_of_names()
 fn without_intentions_the_default_policy_decides() {
     let text = [WEB, API].join("---\n");
     let deny = Options::of(&DIALECT).with("default-policy", OptionValue::Text("deny".into()));
-    // To deny nothing is to allow all; to allow nothing is to deny all.
+    // Denying nothing allows everything; allowing nothing denies everything.
     for (options, action) in [(Options::of(&DIALECT), "DENY"), (deny, "")] {
         let compilation = compile(&Inputs::one("input.yaml", text.as_str()), &options, &[&crate::DIALECT]);
         let public = &only(&compilation).listeners[1];
@@ -279,7 +275,7 @@ fn without_intentions_the_default_policy_decides() {
 }
 
 #[test]
-fn an_escape_hatch_passes_as_it_is() {
+fn escape_hatch_is_passed_verbatim() {
     let hatch = "{Kind: service-defaults, Name: web, EnvoyExtensions: []}\n";
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{\"@type\": \"type.googleapis.com/envoy.config.cluster.v3.Cluster\", \"name\": \"mine\", \"connectTimeout\": \"3s\"}'}}}}}\n";
     let compilation = run(&[hatch, web]);
@@ -288,7 +284,7 @@ fn an_escape_hatch_passes_as_it_is() {
 }
 
 #[test]
-fn one_bad_value_ends_the_proxy_and_says_so() {
+fn bad_value_ends_proxy_with_error() {
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {config: {envoy_local_cluster_json: '{'}}}}}\n";
     let compilation = run(&[web]);
     assert_eq!(messages(&compilation).len(), 1);
@@ -309,7 +305,7 @@ fn a_script_goes_before_the_router() {
 }
 
 #[test]
-fn a_field_is_set_with_the_messages_on_the_way() {
+fn field_patch_creates_parent_messages() {
     let patch = "{ResourceFilter: {ResourceType: cluster, TrafficDirection: inbound}, Op: add, Path: /outlier_detection/success_rate_minimum_hosts, Value: 9}";
     let compilation = with_extension(&format!("{{Name: builtin/property-override, Arguments: {{Patches: [{patch}]}}}}"));
     for cluster in &only(&compilation).clusters {
@@ -318,7 +314,7 @@ fn a_field_is_set_with_the_messages_on_the_way() {
 }
 
 #[test]
-fn an_extension_that_fails_ends_the_proxy_where_it_is_required() {
+fn failing_required_extension_ends_proxy() {
     let arguments = "{Config: {GrpcService: {Target: {Service: {Name: nobody}}}}}";
     let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Arguments: {arguments}}}"));
     assert_eq!(only(&compilation).listeners.len(), 2);
@@ -346,7 +342,7 @@ fn the_words_y_and_n_are_words() {
 }
 
 #[test]
-fn a_request_is_followed_to_the_intention_that_refuses_it() {
+fn request_is_followed_to_denying_intention() {
     let intention = "{Kind: service-intentions, Name: api, Sources: [{Name: web, Action: deny}]}\n";
     for (text, outcome) in [(intention, Outcome::DirectResponse), ("", Outcome::Forward)] {
         let api = "service: {name: api, port: 9090, connect: {sidecar_service: {}}}\n";
@@ -376,7 +372,7 @@ fn in_catalog(node: &str) -> String {
 const AGENT: &str = "{Kind: consul-agent, Datacenter: east, Node: n1, TrustDomain: real.consul, DefaultPolicy: deny}\n";
 
 #[test]
-fn what_an_agent_says_of_itself_counts_for_all_of_its_datacenter() {
+fn agent_data_applies_to_its_datacenter() {
     let compilation = run(&[&in_catalog("n2"), &in_catalog("n1"), AGENT]);
     assert_eq!(messages(&compilation), Vec::<String>::new());
     let gateways: Vec<GatewayRef<'_>> = compilation.gateways().collect();
@@ -386,13 +382,13 @@ fn what_an_agent_says_of_itself_counts_for_all_of_its_datacenter() {
     assert!(shown.contains("api.default.east.internal.real.consul") && !shown.contains("11111111"), "{shown}");
     assert!(shown.contains("spiffe://real.consul/ns/default/dc/east/svc/web"), "{shown}");
     let public = gateways[0].ir.delivery.verbatim.listeners.iter().find(|of| of.get("name").text().starts_with("public")).expect("a listener");
-    assert!(filters(public)[0].at(&["typed_config", "rules"]).get("action").is_null(), "nobody may call it: {public:?}");
-    // Without the agent a registration in the catalog is another's proxy.
+    assert!(filters(public)[0].at(&["typed_config", "rules"]).get("action").is_null(), "no service may call it: {public:?}");
+    // Without the agent a registration in the catalog belongs to another proxy.
     assert_eq!(run(&[&in_catalog("n1")]).gateways().count(), 0);
 }
 
 #[test]
-fn what_an_agent_has_stored_is_not_judged_again() {
+fn stored_entries_are_not_validated_again() {
     let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /x}}, Destination: {Service: x}}], Newer: true}\n";
     let texts = [("a", AGENT), ("b", router), ("c", HTTP)];
     let input = |(name, text): &(&str, &str)| chancery_base::resource::Input { name: Str::new(name), text: (*text).into() };
@@ -406,7 +402,7 @@ fn what_an_agent_has_stored_is_not_judged_again() {
 }
 
 #[test]
-fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree() {
+fn given_certificates_are_served_without_key_in_tree() {
     use chancery_envoy::emit::{Emitted, Service, encode};
     let block = |kind: &str| format!("-----BEGIN {kind}-----\\nbWFya2VkLWtleS1tYXRlcmlhbA==\\n-----END {kind}-----\\n");
     let leaf = format!("{{\"Kind\": \"consul-leaf\", \"Name\": \"web\", \"CertPEM\": \"c1\", \"PrivateKeyPEM\": \"{}\"}}\n", block("EC PRIVATE KEY"));
@@ -428,7 +424,7 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     }
     let trees = format!("{:?}", compilation.objects.iter().map(|object| &object.root).collect::<Vec<_>>());
     assert!(trees.contains("c1") && !trees.contains("PRIVATE KEY"), "no tree has it: {trees}");
-    // What is not given yet is waited for, and nothing stands for it.
+    // A certificate that is not given yet is pending, without a placeholder.
     let compilation = run(&[AGENT, &in_catalog("n1"), roots]);
     let gateway = compilation.gateways().next().expect("a gateway");
     let lookup = |reference: &chancery_base::ir::SecretReference| gateway.of().key_material(reference);
@@ -438,7 +434,22 @@ fn certificates_that_a_source_gives_are_served_by_name_and_a_key_is_in_no_tree()
     assert!(served.iter().all(|of| !text(&of.resource.value).contains("<leaf")));
 }
 
-/// A gateway that ends TLS with a certificate.
+#[test]
+fn listener_without_certificates_is_withheld() {
+    use chancery_envoy::emit::{Emitted, Service, encode};
+    let compilation = run(&[AGENT, &in_catalog("n1")]);
+    let gateway = compilation.gateways().next().expect("a gateway");
+    let lookup = |reference: &chancery_base::ir::SecretReference| gateway.of().key_material(reference);
+    let encoding = encode(gateway.ir, Some(&lookup), &mut Emitted::new());
+    assert!(encoding.served.iter().all(|of| !String::from_utf8_lossy(&of.resource.value).contains("<roots")));
+    let withheld: Vec<_> = encoding.withheld.iter().filter(|of| of.service == Service::Listeners).collect();
+    let [listener] = &withheld[..] else { panic!("{withheld:?}") };
+    assert_eq!(listener.broken[0].message, "no source gives the certificate `leaf:web:cert`");
+    let as_text = encode(gateway.ir, None, &mut Emitted::new());
+    assert!(as_text.withheld.is_empty(), "placeholders are shown where no certificates are asked for");
+}
+
+/// A gateway that terminates TLS with a certificate.
 fn with_certificate(certificate: &str, key: &str) -> String {
     let block = |text: &str| text.lines().map(|line| format!("  {line}\n")).collect::<String>();
     let entry = format!("Kind: inline-certificate\nName: shop\nCertificate: |\n{}PrivateKey: |\n{}", block(certificate), block(key));
@@ -451,7 +462,7 @@ const CERTIFICATE: &str = include_str!("../../agic/src/build/testing/tls.crt");
 const KEY: &str = include_str!("../../agic/src/build/testing/tls.key");
 
 #[test]
-fn the_key_of_an_inline_certificate_is_given_where_it_is_asked_for_and_is_in_no_tree() {
+fn inline_key_is_served_but_not_in_tree() {
     use chancery_base::ir::SecretPart;
     let compilation = run(&[&with_certificate(CERTIFICATE, KEY)]);
     let gateway = compilation.gateways().next().expect("a gateway");
@@ -464,7 +475,7 @@ fn the_key_of_an_inline_certificate_is_given_where_it_is_asked_for_and_is_in_no_
 }
 
 #[test]
-fn a_key_that_is_not_the_certificates_is_refused_as_consul_does() {
+fn mismatched_key_is_refused() {
     let other = "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgfdHx+yXC2qzp6cyN\nUtWkVKOJGmrdbd3w01V2qJdGLnyhRANCAATN3AWjU5wohgad9MuI7Me83CYf5gDd\nkvxuvWy2IRXL2m7Wejr7zsPq+wRpO6K4dtnoUgZJwk07XIc1+ddkVqqL\n-----END PRIVATE KEY-----\n";
     let refused = |certificate: &str, key: &str| messages(&run(&[&with_certificate(certificate, key)])).first().cloned().unwrap_or_default();
     assert_eq!(refused(CERTIFICATE, other), "tls: private key does not match public key");

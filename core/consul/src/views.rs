@@ -1,6 +1,4 @@
-//! What views ask of Consul's stages: documents, relations, certificates, and whether an entry is needed.
-//!
-//! What must not be here: what is established (`stages`).
+//! Answers the queries of views: documents, relations, certificates, and whether an entry is needed.
 
 use super::entry::Entry;
 use super::instance::Instance;
@@ -14,7 +12,7 @@ use chancery_base::ir::{SecretReference, Tree};
 use chancery_base::resource::{ObjectId, Objects, Rule};
 use chancery_text::{Node, Object, Str, Value};
 
-/// A config entry or an instance as people see it.
+/// A config entry or an instance in readable form.
 fn loaded(objects: &Objects, object: ObjectId, name: &Str, shown: &Tree) -> Option<Loaded> {
     let written = objects.get(object)?.root.clone();
     Some(Loaded { name: name.clone(), object, rule: Rule::Field, written, shown: shown.node() })
@@ -59,7 +57,7 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
     stages.downcast_ref()
 }
 
-/// What is said of the only proxy, or of each by its id.
+/// The document of the only proxy, or of each proxy by its id.
 fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<Node> {
     let stages = stages(of)?;
     let mut all = of.side.gateways.iter().filter_map(|gateway| {
@@ -72,7 +70,7 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
     Some(Node::synthesised(Value::Object(object)))
 }
 
-/// What Consul answers besides the configuration of Envoys.
+/// Consul's outputs other than the configuration of Envoys.
 pub const OUTPUTS: &[Output] = &[
     Output {
         name: "entries",

@@ -1,6 +1,6 @@
-//! The annotations that Contour reads, by kind.
+//! Lists the annotations that Contour reads, by kind.
 //!
-//! Source of behaviour: Contour `internal/annotation/annotations.go`. What must not be here: what they do.
+//! Source of behaviour: Contour `internal/annotation/annotations.go`.
 
 use chancery_base::compilation::KnownAnnotations;
 
@@ -39,5 +39,5 @@ const SERVICE: KnownAnnotations = KnownAnnotations {
 
 const PROXY: KnownAnnotations = KnownAnnotations { prefixes: &["projectcontour.io/"], names: &["projectcontour.io/ingress.class"], docs: &[] };
 
-/// Those of each kind that has any.
+/// The annotations of each kind that has any.
 pub const ALL: &[(&str, KnownAnnotations)] = &[("Ingress", INGRESS), ("Service", SERVICE), ("HTTPProxy", PROXY)];

@@ -1,10 +1,9 @@
-//! What is assumed of Contour itself, where nothing says how it is configured: most people have only the resources that it reads.
-//!
-//! What must not be here: objects that others refer to; those are assumed for every dialect alike.
+//! Assumes Contour's own configuration if nothing states it: most users only have the resources that Contour reads. Does not assume referenced
+//! objects; see `compile::assume`.
 
 use super::kinds::Kind;
 use super::options::{Controller, Options};
-use super::provision::CONTROLLER;
+use super::ownership::CONTROLLER;
 use super::settings::{CONFIG_MAP, Flags};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -19,7 +18,7 @@ use chancery_text::Node;
 /// The file of the installation that Contour comes with, below the ConfigMap's key.
 pub(super) const FILE: &str = "contour.yaml";
 
-/// The options with what is assumed: the configuration that the input holds is Contour's, and several Gateways are the provisioner's.
+/// The options with assumptions: a configuration in the input is Contour's, and several Gateways belong to the provisioner.
 pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Findings) -> Cow<'o, Options> {
     if !given.assumes || given.controller.is_some() || names_configuration(given) {
         return Cow::Borrowed(given);
@@ -38,7 +37,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     };
     if let (Some(first), true) = (gateways.first(), given.arguments.is_empty()) {
         let message = format!(
-            "no configuration of Contour is in the input, and {why}; each Gateway is assumed to be served by a Contour of its own, as the Gateway \
+            "no configuration of Contour is in the input, and {why}; each Gateway is assumed to be served by its own Contour, as the Gateway \
              provisioner makes it"
         );
         sink.report(notice(first, message));
@@ -47,7 +46,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     Cow::Borrowed(given)
 }
 
-/// The Gateway that is assumed to be Contour's, where its configuration is not in the input: the only one of a class of Contour's.
+/// The Gateway that is assumed to be Contour's if the input lacks its configuration: the only one of a Contour class.
 pub(super) fn gateway<'o>(objects: &'o Objects, options: &Options, sink: &mut Findings) -> Option<&'o Object> {
     if !options.assumes {
         return None;
@@ -65,7 +64,7 @@ fn notice(object: &Object, message: String) -> Diagnostic {
     Diagnostic::new(&codes::ASSUMED_OBJECT, message, at_name(object)).about(object.key.clone())
 }
 
-/// Whether flags say where the configuration is, or are wrong.
+/// Whether flags name the configuration, or are invalid.
 fn names_configuration(options: &Options) -> bool {
     let named = |flags: Flags| ["contour-config-name", "config-path"].iter().any(|flag| flags.get(flag).is_some());
     Flags::of_serve(&options.arguments).map_or(true, named)
@@ -85,7 +84,7 @@ fn configuration<'o>(objects: &'o Objects, namespace: &str) -> Option<(&'o Objec
     }
 }
 
-/// The Gateways that are not known to be another controller's.
+/// The Gateways without another known controller.
 fn gateways(objects: &Objects) -> Vec<&Object> {
     let owners = Owners::of(objects.all(), CONTROLLER);
     of_kind(objects, Kind::Gateway).filter(|gateway| owners.other(gateway).is_none()).collect()

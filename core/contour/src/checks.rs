@@ -1,6 +1,5 @@
-//! Checks over the whole that only Contour's kinds need.
-//!
-//! What must not be here: what one resource's own rules find while it is processed; checks that every dialect needs (`chancery_explain::check`).
+//! Checks the whole compilation for problems of Contour's kinds. Does not report what processors find in a single resource, or what every dialect
+//! needs; see `chancery_explain::check`.
 
 mod annotations;
 mod known;
@@ -14,8 +13,8 @@ pub use annotations::annotations;
 pub use known::values;
 pub use unused::fields;
 
-use super::duty;
 use super::lower::OWN_LISTENERS;
+use super::ownership;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::compilation::{SideRef, State, Why};
@@ -26,10 +25,10 @@ use chancery_kubernetes::{at_name, endpoints};
 use chancery_text::Node;
 use hashbrown::{HashMap, HashSet};
 
-/// Kinds that ask for a port, the one first whose finding helps most.
+/// Kinds that need a port, ordered by how helpful their finding is.
 const ASKING: [&str; 7] = ["Gateway", "HTTPProxy", "Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute"];
 
-/// Where something asks for requests and Envoy listens for none: Contour opens a port only for something to serve there.
+/// Finds objects that expect requests while Envoy listens nowhere: Contour opens a port only if it serves something there.
 pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
     if side.irs().flat_map(|ir| &ir.listeners).any(|listener| !OWN_LISTENERS.contains(&&*listener.name.value)) {
         return Vec::new();
@@ -42,12 +41,12 @@ pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
     let Some(first) = ASKING.iter().find_map(first) else { return Vec::new() };
     let message = "Envoy opens no port for requests: Contour opens one only for routes, HTTPProxies and Ingresses that it serves";
     let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
-    // A Gateway alone is in order: the rest may be elsewhere.
+    // A Gateway alone is valid: the rest may be elsewhere.
     let asks = |of: &Object| ASKING[1..].contains(&&*of.key.kind) && !matches!(side.side.ledger.get(of.id), State::Ignored(Why::NotCovered, _));
     let is_alone = first.key.kind == "Gateway" && !side.objects().iter().any(asks);
     let says_more = side.diagnostics().any(|finding| finding.severity != Severity::Notice);
     finding.severity = if is_alone && !says_more { Severity::Notice } else { Severity::Warning };
-    let is_detached = matches!(side.side.ledger.get(first.id), State::Ignored(_, why) if *why == duty::NO_PARENT);
+    let is_detached = matches!(side.side.ledger.get(first.id), State::Ignored(_, why) if *why == ownership::NO_PARENT);
     Vec::from([finding.help(match (is_alone, says_more) {
         _ if is_detached => "name the Gateway at which the route is served in `parentRefs`",
         (true, false) => "give the rest of the configuration as well, to see what it does",
@@ -56,7 +55,7 @@ pub fn nothing_served(side: SideRef<'_>) -> Vec<Diagnostic> {
     })])
 }
 
-/// Routes of an HTTPProxy whose conditions are those of a later one, which takes all their requests.
+/// Finds routes of an HTTPProxy that never match because a later route has the same conditions.
 pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| !object.broken && *object.key.kind == *"HTTPProxy") {
@@ -76,7 +75,7 @@ pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Services to which requests go and of which Contour finds no endpoints: Envoy cannot forward these requests.
+/// Finds Services that receive requests but have no known endpoints: Envoy cannot forward these requests.
 pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
     let clusters = side.irs().flat_map(|ir| &ir.clusters);
     let empty = clusters.filter_map(|cluster| match &cluster.discovery {
@@ -97,7 +96,7 @@ pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
         let message = format!("`{service}` has no endpoints: Envoy cannot forward requests to it");
         let mut finding = Diagnostic::new(&codes::NO_ENDPOINTS, message, Place::origin(origin));
         finding.resource = origin.and_then(|origin| side.objects().get(origin.object())).map(|object| object.key.clone());
-        // `NAMESPACE/NAME`, and the name of a port where it has one.
+        // `NAMESPACE/NAME`, and the port's name if it has one.
         let mut parts = service.split('/');
         let name = (parts.next(), parts.next().unwrap_or_default());
         found.push(match old.get(&name) {

@@ -1,6 +1,5 @@
-//! What the API server holds: objects that it took, with defaults put in and unknown fields gone, and what it refused.
-//!
-//! What must not be here: what Contour makes of them.
+//! Simulates the API server: the stored objects with defaults and without unknown fields, and the refused objects. Does not interpret them; see
+//! `processor`.
 
 use super::kinds::{self, Kind};
 use alloc::collections::BTreeMap;
@@ -13,27 +12,26 @@ use chancery_base::executor::Executor;
 use chancery_base::resource::{Object, ObjectId, Objects};
 use chancery_kubernetes::admit::{Verdict, verdicts};
 use chancery_kubernetes::cursor::Cursor;
-pub use chancery_kubernetes::held::Name;
-use chancery_kubernetes::held::{ByContent, ByName, Named, Names};
+pub use chancery_kubernetes::object_tables::Name;
+use chancery_kubernetes::object_tables::{ByContent, ByName, Named, Names};
 use chancery_kubernetes::overwritten;
 use chancery_text::{Node, Str};
 
 /// An object that the API server took.
 #[derive(Clone, Debug)]
 pub struct Admitted<'a> {
-    /// The object.
     pub object: &'a Object,
     /// Its tree after pruning and with defaults.
     pub root: Arc<Node>,
     places: Places,
 }
 
-/// What all ask for, as places among the entries of the tree.
+/// Indexes of frequently read entries of the tree.
 #[derive(Clone, Copy, Debug)]
 struct Places {
     spec: Option<u32>,
     metadata: Option<u32>,
-    /// Among those of `spec`.
+    /// Index within `spec`.
     virtual_host: Option<u32>,
     has_annotations: bool,
     may_have_class: bool,
@@ -88,7 +86,7 @@ impl Admitted<'_> {
         self.spec().entry(Some(place)).some()
     }
 
-    /// Whether it has any annotation or field that may say its class.
+    /// Whether it has an annotation or field that may name its class.
     pub fn may_have_class(&self) -> bool {
         self.places.may_have_class
     }
@@ -98,18 +96,16 @@ impl Admitted<'_> {
         self.root().entry(self.places.metadata)
     }
 
-    /// Its annotations.
     pub fn annotations(&self) -> Cursor<'_> {
         if self.places.has_annotations { self.metadata().field("annotations") } else { self.metadata().entry(None) }
     }
 
-    /// Namespace; empty for what stands in none.
+    /// The namespace; empty for cluster-scoped objects.
     pub fn namespace(&self) -> &Str {
         const NONE: &Str = &Str::new_static("");
         self.object.key.namespace.as_ref().unwrap_or(NONE)
     }
 
-    /// Name.
     pub fn name(&self) -> &Str {
         &self.object.key.name
     }
@@ -119,23 +115,22 @@ impl Admitted<'_> {
         (self.namespace().clone(), self.name().clone())
     }
 
-    /// An annotation.
     pub fn annotation(&self, name: &str) -> Option<Cursor<'_>> {
         self.annotations().field(name).some()
     }
 }
 
-/// What the API server holds.
+/// The objects of the API server.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster<'a> {
     admitted: BTreeMap<Kind, ByName<Admitted<'a>>>,
-    /// What it refused, in the order of the text.
+    /// The refused objects, in the order of the text.
     pub refused: Vec<Refused>,
     /// Configuration files in ConfigMaps, by the ConfigMap.
     pub files: BTreeMap<ObjectId, &'a Object>,
 }
 
-/// Objects that the API server took as they are, without a word: the next compile need not ask again.
+/// Objects that the API server stored without findings: the next compile need not admit them again.
 #[derive(Default)]
 pub struct Memory {
     skip_validation: bool,
@@ -144,19 +139,19 @@ pub struct Memory {
     round: u32,
 }
 
-/// An object that was taken.
+/// An admitted object.
 struct CachedAdmission {
     kind: Kind,
     root: Arc<Node>,
     places: Places,
-    /// Where it was among the objects of its kind, the last time that it was there.
+    /// Its last index among the objects of its kind.
     at: u32,
     /// When that was.
     round: u32,
 }
 
 impl Memory {
-    /// What is known of an object, and where it was among the objects of its kind in the compile before.
+    /// The known result for an object, and its index among objects of its kind in the previous compile.
     fn known<'a>(&mut self, object: &'a Object) -> Option<(Kind, Admitted<'a>, Option<u32>)> {
         let round = self.round;
         let known = self.taken.get_mut(object)?;
@@ -165,7 +160,7 @@ impl Memory {
         Some((known.kind, Admitted { object, root: known.root.clone(), places: known.places }, at))
     }
 
-    /// Takes note of where an object is among those of its kind.
+    /// Records the index of an object among those of its kind.
     fn place(&mut self, object: &Object, at: u32) {
         if let Some(known) = self.taken.get_mut(object) {
             (known.at, known.round) = (at, self.round);
@@ -193,7 +188,7 @@ impl Memory {
 
 /// The verdicts on the objects of Contour's kinds that are not known yet, in the order of the text.
 fn new_verdicts(objects: &Objects, skip_validation: bool, executor: &dyn Executor, memory: &Memory) -> Vec<Verdict> {
-    // What is known is neither broken nor of another object.
+    // Known objects are neither broken nor changed.
     let new = objects.all().filter(|object| !memory.taken.knows(object) && object.parent.is_none() && !object.broken);
     let new: Vec<(Kind, &Object)> = new.filter_map(|object| Some((kinds::find(&object.key.group, &object.key.kind)?, object))).collect();
     verdicts(&new, skip_validation, executor, kinds::admit)
@@ -232,7 +227,7 @@ impl<'a> Cluster<'a> {
                     continue;
                 }
                 cluster.files.insert(holder, object);
-                ledger.set(object.id, State::Ignored(Why::NotWatched, "Contour reads the file of its own ConfigMap only".into()));
+                ledger.set(object.id, State::Ignored(Why::NotWatched, "Contour only reads the file in its ConfigMap".into()));
                 continue;
             }
             if object.broken {
@@ -273,7 +268,7 @@ impl<'a> Cluster<'a> {
         self.admitted.entry(kind).or_insert_with(|| ByName::new(Arc::default()))
     }
 
-    /// Says of an object that it is held, and of the one whose place it took that it is not. Gives its place.
+    /// Records an object as stored and the replaced one as not stored. Returns its index.
     fn hold(object: &Object, (at, earlier): (u32, Option<Admitted<'a>>), ledger: &mut Ledger, sink: &mut Findings) -> u32 {
         if let Some(earlier) = earlier {
             ledger.set(earlier.object.id, State::Shadowed(object.id));
@@ -288,7 +283,7 @@ impl<'a> Cluster<'a> {
         self.admitted.get(&kind).into_iter().flat_map(ByName::iter)
     }
 
-    /// The names of the objects of a kind: the same value as in the compile before, where they are the same.
+    /// The names of the objects of a kind. The value is shared with the previous compile if the names are unchanged.
     pub fn names(&self, kind: Kind) -> Option<&Arc<Names>> {
         self.admitted.get(&kind).map(ByName::names)
     }

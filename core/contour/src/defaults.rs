@@ -1,10 +1,8 @@
-//! Defaults of Contour that people ask about, and what it means that nothing was made of something.
-//!
-//! What must not be here: what becomes of them.
+//! Explains Contour's defaults, and why an object has no effect.
 
 use chancery_base::compilation::KnownDefault;
 
-/// Defaults that people ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
+/// Defaults that users ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "/connect_timeout", value: "\"2s\"", doc: "Contour waits 2 s for a connection if `connectTimeout` is not set" },
     KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Contour takes endpoints in turn if no strategy is set" },
@@ -19,7 +17,7 @@ pub const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "address/socket_address/address", value: "\"0.0.0.0\"", doc: "Contour listens on all addresses if none is set" },
 ];
 
-/// Why nothing was made of an object that is in order and that nothing refers to.
+/// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
         "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",

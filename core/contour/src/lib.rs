@@ -1,6 +1,6 @@
-//! Contour: what it reads, what that means, and what it makes of it.
+//! Simulates Contour: the objects it reads, the API server, `contour serve`, and the Gateway provisioner.
 //!
-//! Follows projectcontour/contour of August 2026 as a cluster runs it: API server, `contour serve`, and the Gateway provisioner.
+//! Follows projectcontour/contour of August 2026 as a cluster runs it.
 #![no_std]
 
 extern crate alloc;
@@ -10,7 +10,6 @@ mod assumed;
 mod checks;
 pub mod cluster;
 pub mod defaults;
-pub mod duty;
 pub mod kinds;
 pub mod lower;
 pub mod material;
@@ -18,15 +17,16 @@ pub mod memory;
 pub mod model;
 pub mod options;
 mod outputs;
+pub mod ownership;
 pub mod permission;
 pub mod processor;
 pub mod provision;
+mod references;
 pub mod relations;
 pub mod settings;
 pub mod source;
 mod stages;
 pub mod status;
-mod wanted;
 
 pub use memory::Memory;
 pub use options::{Controller, Options};
@@ -47,13 +47,13 @@ use settings::Settings;
 use source::Source;
 use stages::Stages;
 
-/// By what it is recognised.
+/// Marks of an input for Contour.
 pub const LANGUAGE: Language = Language {
     name: "contour",
     controller: "Contour",
     claims: &[
         Claim::Version("projectcontour.io/"),
-        // Its first group, of which it reads nothing any more.
+        // Its first API group, which it no longer reads.
         Claim::Version("contour.heptio.com/"),
         Claim::IngressClass("contour"),
         Claim::Field("controller", "projectcontour.io/"),
@@ -74,10 +74,10 @@ pub static DIALECT: Dialect = Dialect {
     listing: kinds::listing,
     of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
-    wanted: |objects, _| wanted::wanted(objects),
+    references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: defaults::DEFAULTS,
-    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: defaults::why_idle, why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: annotations::ALL,
     codes: &[],
     outputs: outputs::ALL,
@@ -97,7 +97,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: settings::life::changes_between,
 };
 
-/// How objects are read: the file that flags lead to is one too, or that is assumed to be Contour's.
+/// How objects are read: the file in the flags, or the assumed one, is an object too.
 pub fn read_options(options: &Options) -> ReadOptions {
     ReadOptions {
         files: settings::file_name(options).or_else(|| options.assumes.then(|| assumed::FILE.into())).into_iter().collect(),
@@ -126,7 +126,7 @@ fn compile(task: Task<'_>) -> Draft {
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
 }
 
-/// The name of the one gateway of a Contour that somebody installed.
+/// The name of the only gateway of a manually installed Contour.
 fn installed(options: &Options) -> GatewayId {
     GatewayId::named(&options.namespace, "contour")
 }
@@ -162,7 +162,7 @@ fn serve(
     Gateway { id: installed(options), owner: None, outcome }
 }
 
-/// `contour gateway-provisioner`: a gateway for each Gateway of its classes, served by a Contour of its own.
+/// Runs `contour gateway-provisioner`: a gateway for each Gateway of its classes, each served by its own Contour.
 fn provision(
     cluster: &Cluster<'_>,
     options: &Options,
@@ -195,13 +195,13 @@ fn provision(
     };
     let served = gateways.into_iter().map(serve_one).collect();
     ledger.join(&ledgers);
-    // Several Contours find the same in what they all read.
+    // Several Contours report the same about objects that all of them read.
     let mut known = HashSet::new();
     sink.extend(found.into_iter().filter(|finding| known.insert(finding.fingerprint())));
     served
 }
 
-/// What a Contour with these settings makes of the cluster, and the statuses that it writes.
+/// Runs a Contour with these settings: the configuration of its Envoys, and the statuses that it writes.
 fn run(
     cluster: &Cluster<'_>,
     settings: &Settings,
@@ -210,7 +210,7 @@ fn run(
     sink: &mut Findings,
 ) -> (Ir, status::Statuses) {
     let source = Source::new(cluster, settings, ledger);
-    duty::tell(&source, ledger);
+    ownership::record_foreign_objects(&source, ledger);
     memory.prepare(&source);
     let processed = processor::process(&source, &mut memory.processor);
     processed.findings(sink);

@@ -1,6 +1,6 @@
-//! Whether certificates, keys and lists are what they should be, in Contour's words (Contour `internal/dag/secret.go`).
+//! Validates certificates, keys and revocation lists with Contour's messages (Contour `internal/dag/secret.go`).
 //!
-//! DER is read only as far as it takes to know that a certificate is one and whom it names. What must not be here: looking things up.
+//! DER is read only to recognize a certificate and its names. Does not look up Secrets; see `source`.
 
 use super::model::Material;
 use alloc::format;
@@ -24,7 +24,7 @@ pub fn check_tls(material: &Material) -> Result<(), Reason> {
     private_key(material.get("tls.key")).map_err(|why| format!("invalid TLS private key: {why}").into())
 }
 
-/// Checks certificates of authorities.
+/// Checks CA certificates.
 pub fn check_ca(material: &Material) -> Result<(), Reason> {
     if material.assumed {
         return Ok(());

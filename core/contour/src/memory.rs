@@ -1,9 +1,7 @@
-//! What earlier compiles found out, stage by stage: what the API server took, the routes of HTTPProxies, and what was lowered.
+//! Caches the results of earlier compiles, stage by stage: admitted objects, the routes of HTTPProxies, and lowered values.
 //!
-//! What a stage keeps is known by the addresses of what it was made from, which it holds, so that no other value has them. What else it was
-//! made from is the [`World`]: where that is another, everything is made again. Only what was made without a finding is cached.
-//!
-//! What must not be here: what a stage does.
+//! A stage keys its results by the addresses of their sources, which it keeps alive, so addresses stay unique. Further inputs are the [`World`]: if
+//! it changes, everything is computed again. Only results without findings are cached.
 
 use super::cluster;
 use super::kinds::Kind;
@@ -16,14 +14,14 @@ use alloc::vec::Vec;
 use chancery_base::compilation::GatewayId;
 use chancery_base::resource::{Content, ObjectId};
 
-/// What earlier compiles found out.
+/// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     pub(super) cluster: cluster::Memory,
     gateways: BTreeMap<GatewayId, GatewayMemory>,
 }
 
-/// What earlier compiles found out about one gateway.
+/// The results of earlier compiles for one gateway.
 #[derive(Default)]
 pub struct GatewayMemory {
     pub(super) processor: processor::Memory,
@@ -31,15 +29,15 @@ pub struct GatewayMemory {
     world: World,
 }
 
-/// What routes and clusters depend on beside HTTPProxies, Services and their endpoints: the controller's configuration, and all that is
-/// looked up by reference.
+/// The inputs of routes and clusters other than HTTPProxies, Services and endpoints: the controller's configuration, and everything that is looked up
+/// by reference.
 #[derive(Default, PartialEq)]
 struct World {
     settings: Option<Settings>,
     objects: Vec<CachedObject>,
 }
 
-/// An object that the API server took. It is equal to nothing but itself.
+/// An object of the API server, compared by identity.
 #[derive(Clone)]
 pub(super) struct CachedObject(ObjectId, Arc<Content>);
 
@@ -53,12 +51,12 @@ impl CachedObject {
         self.0 == object.object.id && Arc::ptr_eq(&self.1, &object.object.content)
     }
 
-    /// Its namespace and name, by which objects are in order.
+    /// The namespace and name; objects are sorted by them.
     fn name(&self) -> (&str, &str) {
         (self.1.key.namespace.as_deref().unwrap_or_default(), &self.1.key.name)
     }
 
-    /// Where it is, which is no other's as long as this holds it.
+    /// The address, unique while this value holds the object.
     pub(super) fn address(&self) -> usize {
         Arc::as_ptr(&self.1).addr()
     }
@@ -69,7 +67,7 @@ impl CachedObject {
 pub(super) struct CachedObjects(Vec<CachedObject>);
 
 impl CachedObjects {
-    /// Brings them up to date; gives the namespaces and names of those that are others, that are new, and that are gone.
+    /// Updates the entries; returns the namespaces and names of changed, new and removed ones.
     pub(super) fn update<'a>(&mut self, now: impl Iterator<Item = &'a cluster::Admitted<'a>>, mut changed: impl FnMut((&str, &str))) {
         let mut now = now.peekable();
         let same = self.0.iter().take_while(|known| now.next_if(|object| known.is(object)).is_some()).count();
@@ -101,19 +99,19 @@ impl PartialEq for CachedObject {
 const WORLD: [Kind; 5] = [Kind::ContourConfiguration, Kind::ExtensionService, Kind::TlsCertificateDelegation, Kind::Secret, Kind::ConfigMap];
 
 impl Memory {
-    /// What is known of a gateway.
+    /// The memory of a gateway.
     pub(super) fn gateway(&mut self, id: &GatewayId) -> &mut GatewayMemory {
         self.gateways.entry(id.clone()).or_default()
     }
 
-    /// Forgets all gateways but these.
+    /// Drops all other gateways.
     pub(super) fn keep_gateways(&mut self, is_kept: impl Fn(&GatewayId) -> bool) {
         self.gateways.retain(|id, _| is_kept(id));
     }
 }
 
 impl GatewayMemory {
-    /// Forgets what was made in another world.
+    /// Drops results if the world changed.
     pub(super) fn prepare(&mut self, source: &Source<'_>) {
         let objects = WORLD.iter().flat_map(|kind| source.cluster.all(*kind)).map(CachedObject::new).collect();
         let world = World { settings: Some(source.settings.clone()), objects };

@@ -1,6 +1,6 @@
-//! What changes the answer and is not in the YAML: how Contour is started.
+//! Reads the options that start Contour.
 //!
-//! Nothing here is read from the process: hosts pass everything in. Defaults are those of the real deployment.
+//! Nothing is read from the process: hosts pass everything. Defaults are those of the example deployment.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,22 +13,22 @@ pub enum Controller {
     /// `contour serve`: the xDS server.
     #[default]
     Serve,
-    /// `contour gateway-provisioner`: makes gateways from Gateways.
+    /// `contour gateway-provisioner`: creates gateways for Gateways.
     GatewayProvisioner,
 }
 
 /// How Contour is started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// The program; `None` where nothing says which.
+    /// The program; `None` if nothing selects one.
     pub controller: Option<Controller>,
     /// The namespace that it runs in.
     pub namespace: Str,
     /// Its own flags as typed, `--root-namespaces=a,b`.
     pub arguments: Vec<Str>,
-    /// The API server's validation is off; it prunes and defaults all the same.
+    /// The API server does not validate; it still prunes and sets defaults.
     pub skip_validation: bool,
-    /// What the input does not hold is assumed, the configuration of Contour too.
+    /// Missing objects are assumed, including Contour's configuration.
     pub assumes: bool,
 }
 
@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// The namespace that Contour runs in, where nothing says another.
+/// The default namespace of Contour.
 const NAMESPACE: &str = "projectcontour";
 
 const ARGUMENTS: &str = "controller-arg";
@@ -49,7 +49,7 @@ const CONTROLLER: &str = "controller";
 const SKIP_VALIDATION: &str = "skip-validation";
 const PROVISIONER: &str = "gateway-provisioner";
 
-/// The options by which people say so.
+/// The options that users can set.
 pub const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
@@ -92,7 +92,7 @@ pub const SPECS: &[OptionSpec] = &[
 ];
 
 impl Options {
-    /// How Contour is started, by the options that are given.
+    /// Reads the options that start Contour.
     pub fn of(options: &compilation::Options) -> Self {
         let configuration = [CONFIGURATION, CONFIGURATION_ALIAS].into_iter().filter_map(|name| options.text(name)).find(|name| !name.is_empty());
         let configuration = configuration.map(|name| Str::from(format!("--{CONFIGURATION}={name}")));

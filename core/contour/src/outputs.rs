@@ -1,6 +1,4 @@
-//! What Contour answers besides the configuration of Envoys, by the words of the command line.
-//!
-//! What must not be here: how it comes to that.
+//! Lists the outputs of Contour other than the configuration of Envoys, by their command-line names.
 
 use chancery_base::compilation::Output;
 

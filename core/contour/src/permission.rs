@@ -1,6 +1,4 @@
-//! Which permissions references across namespaces rest on: TLSCertificateDelegations and ReferenceGrants, for graphs and ledgers.
-//!
-//! What must not be here: what the controller does with what it finds.
+//! Finds the permissions that references across namespaces depend on: TLSCertificateDelegations and ReferenceGrants, for graphs and ledgers.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,10 +7,10 @@ use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::gateway_api::GROUP as GATEWAY_API;
 use chancery_text::Node;
 
-/// The kinds that use Secrets of other namespaces only where a TLSCertificateDelegation lets them.
+/// The kinds that need a TLSCertificateDelegation to use Secrets of other namespaces.
 const DELEGATED: &[&str] = &["HTTPProxy", "ExtensionService", "Ingress"];
 
-/// What each of these references rests on, where it leads to another namespace. Of several permissions each could go.
+/// The permissions that references to other namespaces depend on. If several permissions allow a reference, each is optional.
 pub fn relations(objects: &Objects, references: &[Relation]) -> Vec<Relation> {
     let mut permissions: BTreeMap<(&str, &str), Vec<&Object>> = BTreeMap::new();
     for object in objects.iter().filter(|object| !object.broken && matches!(&*object.key.kind, "TLSCertificateDelegation" | "ReferenceGrant")) {

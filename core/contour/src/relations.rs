@@ -1,6 +1,4 @@
-//! Which fields refer to which objects, for graphs and ledgers.
-//!
-//! What must not be here: what the controller does with what it finds.
+//! Lists the reference fields of Contour's kinds, for graphs and ledgers.
 
 use alloc::vec::Vec;
 use chancery_base::compilation::Relation;
@@ -51,7 +49,7 @@ pub(super) const FIELDS: &[Referring] = &[
 /// Where an Ingress looks for the certificates that it names without a namespace.
 pub(super) const CERTIFICATE_NAMESPACE: &str = "projectcontour.io/tls-cert-namespace";
 
-/// The namespace of an Ingress's certificate, where an annotation names it; `secretName` may have one of its own.
+/// The namespace of an Ingress's certificate, if an annotation names it; `secretName` may contain its own.
 pub(super) fn certificate_namespace(from: &Object, written: &str) -> Option<Str> {
     if from.key.kind != "Ingress" || written.contains('/') {
         return None;
@@ -69,7 +67,7 @@ fn look_elsewhere(objects: &Objects, reference: &mut Relation) {
 /// All references by field.
 pub fn relations(objects: &Objects) -> Vec<Relation> {
     let mut all = relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS]);
-    // A Gateway that makes nothing changes nothing.
+    // A Gateway that creates nothing changes nothing.
     all.iter_mut().for_each(|of| of.optional = of.relation == "gateway");
     all.iter_mut().filter(|of| of.relation == "secret").for_each(|of| look_elsewhere(objects, of));
     all.extend(super::permission::relations(objects, &all));

@@ -1,6 +1,4 @@
-//! What Contour keeps of the cluster (Contour `internal/dag/cache.go`): the objects it is responsible for, and how it looks them up.
-//!
-//! What must not be here: what they mean.
+//! Stores the objects that Contour watches (Contour `internal/dag/cache.go`), and looks them up. Does not interpret them; see `processor`.
 
 use super::cluster::{Admitted, Cluster, Name};
 use super::kinds::Kind;
@@ -16,7 +14,7 @@ use chancery_base::compilation::{Ledger, State, Why};
 use chancery_base::resource::{ObjectId, Origin, Secret, Sourced};
 use chancery_base::schema::go_quoted;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::held::Names;
+use chancery_kubernetes::object_tables::Names;
 use chancery_kubernetes::reason::Reason;
 use chancery_kubernetes::secret;
 use chancery_text::{Str, base64};
@@ -24,35 +22,34 @@ use hashbrown::HashSet;
 
 /// The objects that Contour works on.
 pub struct Source<'a> {
-    /// The cluster.
     pub cluster: &'a Cluster<'a>,
     /// Contour's configuration.
     pub settings: &'a Settings,
     /// HTTPProxies of its class.
-    pub proxies: Ours<'a>,
+    pub proxies: WatchedObjects<'a>,
     /// Ingresses of its class.
-    pub ingresses: Ours<'a>,
-    /// Secrets where it looks for them.
+    pub ingresses: WatchedObjects<'a>,
+    /// Secrets in the watched namespaces.
     pub secrets: BTreeMap<Name, Arc<Material>>,
     /// ConfigMaps with `ca.crt`.
     pub config_maps: BTreeMap<Name, Arc<Material>>,
     disabled: Vec<Str>,
 }
 
-/// The objects of a kind that are of its class, in namespaces that it watches.
-pub struct Ours<'a> {
+/// The objects of one kind with Contour's class, in watched namespaces.
+pub struct WatchedObjects<'a> {
     cluster: &'a Cluster<'a>,
     kind: Kind,
     others: HashSet<ObjectId>,
 }
 
-impl<'a> Ours<'a> {
+impl<'a> WatchedObjects<'a> {
     /// All of them, by namespace and name.
     pub fn iter(&self) -> impl Iterator<Item = &'a Admitted<'a>> {
         self.cluster.all(self.kind).filter(|object| !self.others.contains(&object.object.id))
     }
 
-    /// The names of all objects of the kind, and which of them are not its own. Where both are as they were, the names of its own are, too.
+    /// The names of all objects of the kind, and the foreign objects. If both are unchanged, the names of the watched objects are too.
     pub fn selection(&self) -> (Option<&Arc<Names>>, &HashSet<ObjectId>) {
         (self.cluster.names(self.kind), &self.others)
     }
@@ -66,7 +63,7 @@ impl<'a> Ours<'a> {
 /// Why a certificate cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookupError {
-    /// It is in another namespace, and is not delegated to this one.
+    /// It is in another namespace without a delegation to this one.
     DelegationNotPermitted,
     /// Contour's words.
     Other(Reason),
@@ -85,14 +82,12 @@ impl LookupError {
 /// A port by number or by name.
 #[derive(Clone, Copy, Debug)]
 pub enum PortRef<'a> {
-    /// Its number.
     Number(i64),
-    /// Its name.
     Name(&'a str),
 }
 
 impl<'a> Source<'a> {
-    /// Sorts out what Contour is responsible for; the rest goes to the ledger.
+    /// Selects the objects of this Contour; records the others in the ledger.
     pub fn new(cluster: &'a Cluster<'a>, settings: &'a Settings, ledger: &mut Ledger) -> Self {
         let classes = settings.at("ingress.classNames").texts();
         let watched = |object: &Admitted<'_>| settings.watch_namespaces.is_empty() || settings.watch_namespaces.contains(object.namespace());
@@ -112,7 +107,7 @@ impl<'a> Source<'a> {
                     ledger.set(object.object.id, State::Ignored(Why::OtherController, why.into()));
                 }
             }
-            Ours { cluster, kind, others }
+            WatchedObjects { cluster, kind, others }
         };
         let proxies = ours(Kind::HttpProxy, ledger);
         let ingresses = ours(Kind::Ingress, ledger);
@@ -147,7 +142,7 @@ impl<'a> Source<'a> {
         self.cluster.get(kind, namespace, name).filter(|object| watched.is_empty() || watched.contains(object.namespace()))
     }
 
-    /// The Gateway that it serves, if one is configured and there.
+    /// The Gateway that it serves, if configured and present.
     pub fn gateway(&self) -> Option<&'a Admitted<'a>> {
         let at = self.settings.at("gateway.gatewayRef").some().filter(|_| !self.is_disabled("gateways"))?;
         self.get(Kind::Gateway, at.field("namespace").str(), at.field("name").str())
@@ -159,7 +154,7 @@ impl<'a> Source<'a> {
         self.tls_secret_of_anywhere(name)
     }
 
-    /// A certificate with its key, wherever it stands: for what an administrator configures.
+    /// A certificate with its key from any namespace: for the administrator's configuration.
     pub fn tls_secret_of_anywhere(&self, name: &Name) -> Result<Arc<Material>, LookupError> {
         let material = self.secret(name)?;
         material::check_tls(&material).map_err(LookupError::Other)?;
@@ -234,7 +229,7 @@ impl<'a> Source<'a> {
         if allowed { Ok(()) } else { Err(LookupError::DelegationNotPermitted) }
     }
 
-    /// A Service and one of its ports; only TCP counts.
+    /// A Service with one of its TCP ports.
     pub fn service(&self, name: &Name, port: PortRef<'_>) -> Result<(&'a Admitted<'a>, Port), Reason> {
         let service = self.get(Kind::Service, &name.0, &name.1).ok_or_else(|| format!("service {} not found", quoted(name)))?;
         for item in service.spec().field("ports").items() {

@@ -1,6 +1,4 @@
-//! What the API server holds for Contour, kept for views.
-//!
-//! What must not be here: admission, which is `cluster`'s.
+//! Keeps the objects of Contour's API server for views. Does not admit them; see `cluster`.
 
 use super::cluster::Cluster;
 use super::{kinds, relations};
@@ -19,7 +17,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Of what the API server holds.
+    /// Copies the objects of the API server.
     pub fn new(cluster: &Cluster<'_>) -> Self {
         let mut admitted = AdmittedObjects::default();
         for (kind, definition) in kinds::ALL {

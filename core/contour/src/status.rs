@@ -1,6 +1,4 @@
-//! Statuses that Contour writes, as values.
-//!
-//! What must not be here: when a status is written.
+//! Builds the statuses that Contour writes. Does not decide when they are written.
 
 pub use chancery_kubernetes::status::{condition, list, number, object, text};
 
@@ -18,12 +16,12 @@ use chancery_text::{Node, Str};
 #[derive(Clone, Debug, Default)]
 pub struct Statuses {
     by_object: BTreeMap<(Str, Str, Str), Node>,
-    /// Those of HTTPProxies, in the order of their names.
+    /// The statuses of HTTPProxies, sorted by name.
     proxies: Vec<StatusOf>,
 }
 
 impl Statuses {
-    /// Writes a status, in place of what stood there.
+    /// Sets a status and replaces an earlier one.
     pub fn set(&mut self, kind: &str, namespace: &str, name: &str, status: Node) {
         self.by_object.insert((Str::new(kind), Str::new(namespace), Str::new(name)), status);
     }
@@ -53,15 +51,15 @@ impl Statuses {
     }
 }
 
-/// The kind whose statuses are put in all at once.
+/// The kind whose statuses are set all at once.
 pub const HTTP_PROXY: Str = Str::new_static("HTTPProxy");
 
-/// A condition of HTTPProxy and ExtensionService, with what is wrong in detail (Contour `apis/projectcontour/v1/helpers.go`).
+/// A condition of HTTPProxy and ExtensionService, with detailed errors (Contour `apis/projectcontour/v1/helpers.go`).
 #[derive(Clone, Debug, Default)]
 pub struct DetailedCondition {
-    /// What is wrong, in the order of discovery.
+    /// Errors in the order of discovery.
     pub errors: Pending<SubCondition>,
-    /// What is ignored.
+    /// Warnings about ignored parts.
     pub warnings: Vec<SubCondition>,
 }
 
@@ -74,9 +72,9 @@ pub struct SubCondition {
     pub reason: &'static str,
     /// A sentence.
     pub message: String,
-    /// What is wrong, in the input.
+    /// The place of the error in the input.
     pub origin: Origin,
-    /// What it is wrong because of, such as the rule that wins a conflict.
+    /// The cause, such as the winning rule of a conflict.
     pub because: Option<Origin>,
 }
 
@@ -104,7 +102,7 @@ impl DetailedCondition {
         self.errors.is_empty()
     }
 
-    /// The condition `Valid`; `message` is said when nothing is wrong.
+    /// The condition `Valid`; `message` is its text without errors.
     fn node(&self, message: &str) -> Node {
         let mut fields =
             if self.is_valid() { condition("Valid", "True", "Valid", message) } else { condition("Valid", "False", "ErrorPresent", ERRORS) };
@@ -121,12 +119,12 @@ impl DetailedCondition {
         object(alloc::vec![("conditions", list(alloc::vec![self.node("Valid ExtensionService")]))])
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no errors and warnings.
     pub fn is_silent(&self) -> bool {
         self.errors.is_empty() && self.warnings.is_empty()
     }
 
-    /// The status of an HTTPProxy, where clients reach it by this balancer.
+    /// The status of an HTTPProxy with this load balancer.
     pub fn proxy_status(&self, balancer: &Node) -> Node {
         let orphan = self.errors.iter().find(|error| error.kind == "Orphaned");
         let (current, description) = match (self.is_valid(), orphan) {
@@ -146,15 +144,14 @@ impl DetailedCondition {
 const VALID_PROXY: &str = "Valid HTTPProxy";
 const ERRORS: &str = "At least one error present, see Errors for details";
 
-/// Conditions of HTTPProxies, as they are found along delegation: what is wrong once stays wrong. Of those that are not here there is
-/// nothing to say.
+/// Conditions of HTTPProxies, collected along delegation: errors stay. HTTPProxies without an entry are valid.
 #[derive(Clone, Debug, Default)]
 pub struct ProxyConditions {
     found: BTreeMap<Name, DetailedCondition>,
 }
 
 impl ProxyConditions {
-    /// Writes down what was found on one visit (Contour `internal/status/cache.go`, `ProxyAccessor`).
+    /// Adds the result of one visit (Contour `internal/status/cache.go`, `ProxyAccessor`).
     pub fn commit(&mut self, proxy: &Name, condition: DetailedCondition) {
         match self.found.get(proxy) {
             Some(earlier) if !earlier.is_valid() && condition.is_valid() => {}
@@ -168,7 +165,7 @@ impl ProxyConditions {
         }
     }
 
-    /// What there is to say of one.
+    /// The condition of an HTTPProxy.
     pub fn get(&self, proxy: &Name) -> Option<&DetailedCondition> {
         self.found.get(proxy)
     }

@@ -9,16 +9,16 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Ledger, State, Why};
-use chancery_base::diagnostic::Findings;
+use chancery_base::diagnostic::{Findings, Part, codes};
 use chancery_base::executor::{self, Executor};
 use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
-use chancery_base::schema::{Change, Check, Memo, Path, Tidy, tidy};
+use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
 use chancery_kubernetes::cursor::Cursor;
-pub(crate) use chancery_kubernetes::held::Name;
 use chancery_kubernetes::metadata;
+pub(crate) use chancery_kubernetes::object_tables::Name;
 use chancery_kubernetes::overwritten;
 use chancery_kubernetes::report::Report;
-use chancery_text::{Node, Str};
+use chancery_text::{Node, Str, Value};
 
 /// An object that the API server accepted.
 #[derive(Clone, Debug)]
@@ -192,13 +192,16 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
     if skip_validation {
         return (Some(root), verdict);
     }
-    if let Some(error) = metadata::check(&root, root.get("metadata"), &mut report).decoding {
+    let faults = metadata::check(&root, root.get("metadata"), &mut report);
+    if let Some(error) = faults.decoding {
         verdict.errors.push(error);
         return (None, verdict);
     }
     let violations = Check::api_server(memo).run(&root, version.schema, &Path::root(""));
     let incomplete = violations.iter().any(|violation| violation.blocking) && !definition.built_in;
-    let mut errors: Vec<(String, String)> = Vec::new();
+    let addresses = if kind == Kind::Gateway { addresses(&root, &mut report) } else { Vec::new() };
+    let incomplete = incomplete || !addresses.is_empty();
+    let mut errors: Vec<(String, String)> = faults.validation.into_iter().chain(addresses).map(|error| (path_of(&error), error)).collect();
     for violation in violations {
         report.violation(&violation, None);
         errors.extend(violation.reference.into_iter().map(|error| (path_of(&error), error)));
@@ -210,6 +213,32 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
         verdict.errors.push(format!("<nil>: Invalid value: null: {why}"));
     }
     (verdict.errors.is_empty().then_some(root), verdict)
+}
+
+/// Checks that addresses of a Gateway are IP addresses where they say so.
+fn addresses(root: &Node, report: &mut Report<'_>) -> Vec<String> {
+    let mut errors = Vec::new();
+    let items = match root.at(&["spec", "addresses"]).map(|list| &list.value) {
+        Some(Value::Array(items)) => items.as_slice(),
+        _ => &[],
+    };
+    for (place, item) in items.iter().enumerate() {
+        let Some(value) = item.get("value") else { continue };
+        let written = value.as_str().unwrap_or_default();
+        let is_address = item.get("type").and_then(Node::as_str).unwrap_or("IPAddress") == "IPAddress";
+        if !is_address || written.parse::<core::net::IpAddr>().is_ok() {
+            continue;
+        }
+        let path = format!("spec.addresses[{place}]");
+        let quoted = go_quoted(written);
+        errors.push(format!("{path}.value: Invalid value: {quoted}: {path}.value in body must be of type ipv4: {quoted}"));
+        errors.push(format!("<nil>: Invalid value: \"\": \"{path}\" must validate one and only one schema (oneOf). Found none valid"));
+        errors.push(format!("<nil>: Invalid value: \"\": \"{path}.value\" must validate at least one schema (anyOf)"));
+        let message = format!("`{path}.value` is not an IP address, as `type: IPAddress` wants");
+        let finding = report.finding(&codes::INVALID_VALUE, message, value.id, Part::Value);
+        report.sink.report(finding);
+    }
+    errors
 }
 
 /// Returns the path at the beginning of an error; errors without a path come last.

@@ -2,11 +2,13 @@
 
 use super::cluster::Cluster;
 use super::load::{Loaded, load};
+use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::translate::context::Translator;
-use super::{Options, documents, translate, xds};
+use super::{Options, documents, findings, patch, translate, xds};
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -32,6 +34,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     let settings = match Settings::load(objects, &options) {
         Ok(settings) => settings,
         Err(error) => {
+            findings::startup(objects, &error, sink);
             let failure = Failure { stage: Str::new_static("startup"), error };
             answers.failure = Some(failure.clone());
             let gateway = Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Stopped(failure) };
@@ -47,8 +50,9 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     if gateways.is_empty() {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
+    findings::of_others(objects, &settings.controller, ledger);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
-    answers.statuses = Some(statuses);
+    answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
 }
 
@@ -63,21 +67,47 @@ fn class_gateways(
     sink: &mut Findings,
 ) {
     let mut translated = translate::translate(loaded, settings, class);
+    let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
-    for (key, model) in &translated.xds {
+    for (key, model) in &core::mem::take(&mut translated.xds) {
         let owners: Vec<ObjectId> = owners(&translated, key);
-        let generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
+        let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
             xds::generate(model, &xds_settings(settings))
         };
-        for owner in &owners {
-            ledger.emitted(*owner, format!("the Envoy {key}"));
+        for policy in &model.patches {
+            let outcome = patch::apply(&mut generated.resources, policy);
+            let found = loaded.resources.envoy_patch_policies.iter().find(|of| *of.namespace() == policy.namespace && *of.name() == policy.name);
+            if let Some(object) = found {
+                report_patches(&mut translated.policies, object.id(), &outcome);
+            }
         }
+        for error in &generated.errors {
+            let owner = gateways_by_key.iter().find(|(known, _)| known == key).map(|(_, object)| *object);
+            findings::nothing_published(key, owner, error, sink);
+        }
+        let used = if generated.errors.is_empty() { used(&generated.resources) } else { BTreeSet::new() };
+        findings::emitted(used.into_iter().chain(owners.iter().copied()).collect::<BTreeSet<_>>().into_iter(), key, ledger);
         let ir = if generated.errors.is_empty() { ir_of(generated.resources) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
+    findings::report(loaded, class, &translated, sink);
     statuses.extend(documents::statuses(&translated));
+}
+
+/// Returns the objects that resources are made of.
+fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
+    fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
+        found.extend(of.origin.map(|origin| origin.object()));
+        of.fields().iter().for_each(|(_, value)| walk(value, found));
+        of.items().iter().for_each(|item| walk(item, found));
+    }
+    let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
+    let mut found = BTreeSet::new();
+    [listeners, routes, clusters, endpoints, secrets].into_iter().flatten().for_each(|of| walk(of, &mut found));
+    found.remove(&ObjectId::BUILT_IN);
+    found
 }
 
 fn owners(translated: &Translator<'_>, key: &Str) -> Vec<ObjectId> {

@@ -61,7 +61,8 @@ pub(crate) fn statuses(t: &Translator<'_>) -> Vec<StatusOf> {
         &resources.envoy_patch_policies,
     ];
     for policy in policies.into_iter().flatten() {
-        if let Some(status) = t.policies.get(&policy.id()).filter(|status| !status.ancestors.is_empty()) {
+        if let Some(mut status) = t.policies.get(&policy.id()).filter(|status| !status.ancestors.is_empty()).cloned() {
+            status.truncate();
             out.push(status_of(policy, status.node(controller, policy.generation())));
         }
     }
@@ -71,6 +72,29 @@ pub(crate) fn statuses(t: &Translator<'_>) -> Vec<StatusOf> {
 /// Returns the status of an object.
 pub(crate) fn status_of(of: &Admitted<'_>, status: Node) -> StatusOf {
     StatusOf { kind: Str::new_static(of.kind.name()), namespace: of.namespace().clone(), name: of.name().clone(), status: Arc::new(status) }
+}
+
+/// Joins the statuses that several classes write of the same object: of an EnvoyProxy, all ancestors stay; of others, the last one stays.
+pub(crate) fn merge(statuses: Vec<StatusOf>) -> Vec<StatusOf> {
+    let mut out: Vec<StatusOf> = Vec::new();
+    for next in statuses {
+        let known = out.last_mut().filter(|last| (&last.kind, &last.namespace, &last.name) == (&next.kind, &next.namespace, &next.name));
+        let Some(known) = known else {
+            out.push(next);
+            continue;
+        };
+        known.status = match (known.status.get("ancestors"), next.status.get("ancestors")) {
+            (Some(one), Some(other)) if next.kind == "EnvoyProxy" => {
+                let items = |of: &Node| match &of.value {
+                    Value::Array(items) => items.to_vec(),
+                    _ => Vec::new(),
+                };
+                Arc::new(object(alloc::vec![("ancestors", list([items(one), items(other)].concat()))]))
+            }
+            _ => next.status,
+        };
+    }
+    out
 }
 
 /// Returns the status of a class.
@@ -93,7 +117,7 @@ fn listener_status(listener: &Listener<'_>, generation: i64) -> Node {
         ("conditions", status.conditions.node(generation)),
         ("name", text(&listener.name)),
     ];
-    if !status.supported_kinds.is_empty() {
+    if !status.supported_kinds.is_empty() || !listener.is_from_listener_set() {
         fields.push(("supportedKinds", list(status.supported_kinds.iter().map(kind).collect())));
     }
     object(fields)

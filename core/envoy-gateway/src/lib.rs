@@ -10,21 +10,24 @@
 extern crate alloc;
 
 mod cluster;
+mod codes;
 mod compile;
 mod documents;
+mod findings;
 mod kinds;
 mod load;
 mod model;
 mod names;
 mod options;
+mod patch;
 mod policy;
+mod references;
 mod relations;
 mod settings;
 mod stages;
 mod status;
 mod translate;
 mod value;
-mod wanted;
 mod xds;
 
 use options::Options;
@@ -54,12 +57,12 @@ pub static DIALECT: Dialect = Dialect {
     listing: kinds::listing,
     of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
-    wanted: |objects, _| wanted::wanted(objects),
+    references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[],
-    codes: &[],
+    codes: codes::ALL,
     outputs: stages::OUTPUTS,
     checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
     memory: || Box::new(()),

@@ -117,7 +117,7 @@ fn at(object: &Object, offset: u32) -> Option<NodeId> {
     (0..spans.len() as u32).map(NodeId).rfind(|id| holds(id) && within(*id))
 }
 
-/// Describes the type of value that a schema accepts, in a few words.
+/// Describes the type of value that a schema accepts, briefly.
 fn takes(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "any value".into(),

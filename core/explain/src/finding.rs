@@ -49,7 +49,7 @@ pub struct Finding {
     pub span: Option<Span>,
     /// The field, as `spec.cors.origins[2]`.
     pub path: Option<String>,
-    /// The resource on which the controller itself reports the problem. Often this is `object`; sometimes it is a resource that the controller
+    /// The resource whose status or events report the problem. Often this is `object`; sometimes it is a resource that the controller
     /// generated. `None` if the controller reports it for the whole input.
     pub resource: Option<ResourceRef>,
     /// The object that contains `span`.
@@ -189,7 +189,7 @@ fn finding(of: &Diagnostic, compilation: &Compilation, positions: &Positions<'_>
     // A message may quote a value that is secret at its place.
     let redact_at = |span: &Option<Span>, message: &String| {
         let span = span.as_ref().filter(|_| !is_plain);
-        span.map_or_else(|| message.clone(), |span| positions.said(span.source, span.range(), message))
+        span.map_or_else(|| message.clone(), |span| positions.redact_message(span.source, span.range(), message))
     };
     let said = |message: &String| redact_at(&span, message);
     // The related place may belong to another object.

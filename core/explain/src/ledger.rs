@@ -176,7 +176,7 @@ fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bo
 /// `looks_closer` selects the objects to check by rebuilding the gateways. Of other objects, an object that is only looked up may be in the rows
 /// although gateways need it.
 pub fn rows_without_effect(side: SideRef<'_>, positions: &Positions<'_>, looks_closer: impl Fn(&Object) -> bool) -> Vec<LedgerRow> {
-    if side.may_be_made_again() {
+    if side.may_be_recompiled() {
         let (facts, mut again) = (Facts::collect(side), RebuiltGateways::new(side));
         let rows = side.objects().iter().map(|object| {
             row(object, side, positions, &facts, || if looks_closer(object) { again.is_object_needed(object.id, &facts) } else { None })
@@ -276,7 +276,7 @@ struct MadeParts {
 }
 
 impl MadeParts {
-    /// Returns the objects with which each object shares routes. Objects of the same groups share their list.
+    /// Returns the objects that share routes with each object. Objects of the same groups share their list.
     fn joined(&self, side: SideRef<'_>) -> HashMap<ObjectId, Arc<Vec<ObjectId>>> {
         let mut lists: HashMap<&BTreeSet<usize>, Arc<Vec<ObjectId>>> = HashMap::new();
         let mut joined = HashMap::new();
@@ -524,7 +524,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     // A phrase may quote a value that is secret at its place.
     let said = |detail: Str| {
         let place = object.value_range(object.root.id).filter(|_| holds_back(object));
-        let said = place.map_or_else(|| detail.clone(), |place| positions.said(object.source.source, place, &detail).into());
+        let said = place.map_or_else(|| detail.clone(), |place| positions.redact_message(object.source.source, place, &detail).into());
         Some(said).filter(|detail| !detail.is_empty())
     };
     match state {

@@ -1,4 +1,4 @@
-//! Converts an origin to plain data: the field, its resource, its place, and the rule by which it applies. Does not know places in outputs; see
+//! Converts an origin to plain data: the field, its resource, its place, and the rule that applies it. Does not know places in outputs; see
 //! `trace`.
 
 use super::{Positions, ResourceRef, Span, rule_text};
@@ -12,7 +12,7 @@ use chancery_text::{Node, to_json};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct OriginView {
-    /// The rule by which the value follows from the field.
+    /// The rule that derives the value from the field.
     pub rule: Rule,
     /// The rule as a phrase.
     pub why: String,

@@ -146,7 +146,7 @@ fn list_of(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns elements of a kind by their name, and by what follows it after a space or a slash.
+/// Returns elements of a kind by their name, and by the text after it.
 fn by_name(root: &Node, kind: &str, rest: &str) -> Vec<String> {
     let list = list_of(kind).unwrap_or_default();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Explains in plain words why a value is what it is. Does not describe the behaviour of controllers beyond their known rules.
+//! Explains why a value is what it is. Does not describe the behaviour of controllers beyond their known rules.
 
 use alloc::format;
 use alloc::string::String;
@@ -29,7 +29,7 @@ pub(super) fn rule(rule: Rule, what: Option<&str>, dialect: &Dialect) -> String 
     }
 }
 
-/// Returns what is known of a default at the end of a pointer, if it has this value (as JSON).
+/// Describes a known default at the end of a pointer, if it has this value (as JSON).
 pub(super) fn known_default(pointer: &str, value: &str, dialect: &Dialect) -> Option<String> {
     let is_it = |known: &&KnownDefault| pointer.ends_with(known.pointer) && (known.value == value || known.value.is_empty());
     let known = dialect.defaults.iter().find(is_it)?;

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::compilation::{Compilation, Options};
-use chancery_base::redact::Veil;
+use chancery_base::redact::RedactionMap;
 use chancery_base::resource::{Input, Inputs};
 use chancery_envoy::simulate::SavedRequest;
 use chancery_text::Str;
@@ -34,7 +34,7 @@ pub const VERSION: u32 = 1;
 /// let compilation = compile(&inputs, &Options::default(), &[&chancery_ambassador::DIALECT]);
 ///
 /// let written = Snapshot::new(&compilation, &Options::default(), &[], false).write();
-/// let read = Snapshot::read(&written).expect("what was written can be read");
+/// let read = Snapshot::read(&written).expect("a written snapshot can be read");
 /// assert_eq!(read.inputs().inputs[0].name, "quote.yaml");
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ fn place_of(error: &serde_json::Error) -> String {
 
 /// Returns the inputs with stand-ins of the same form in place of key material.
 pub fn with_stand_ins(inputs: &Inputs) -> Inputs {
-    let one = |input: &Input| Input { name: input.name.clone(), text: Veil::new(&input.text).with_stand_ins(&input.text).into() };
+    let one = |input: &Input| Input { name: input.name.clone(), text: RedactionMap::new(&input.text).with_stand_ins(&input.text).into() };
     Inputs { inputs: inputs.inputs.iter().map(one).collect(), stored: inputs.stored.clone() }
 }
 

@@ -91,7 +91,7 @@ pub struct LineReport {
 /// let timeouts = resolve(&viewed.root, "timeout");
 /// let positions = compilation.positions();
 /// let lines = timeouts.iter().flat_map(|pointer| explain_pointer(gateway.named(), &positions, &viewed, pointer).origins);
-/// // `timeout_ms` stands on the ninth line.
+/// // `timeout_ms` is on the ninth line.
 /// assert!(lines.filter_map(|origin| origin.span).any(|span| span.line == 9));
 /// ```
 pub fn explain_pointer(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed, pointer: &str) -> Explanation {

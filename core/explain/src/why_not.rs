@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Ahead, AppGatewayRef, Compilation, GatewayRef, NginxRef, SideRef};
+use chancery_base::compilation::{AppGatewayRef, Compilation, GatewayRef, NginxRef, PrecedenceChange, SideRef};
 use chancery_base::resource::{Object, ObjectId};
 use chancery_envoy::config::{ByPointer, EnvoyConfig};
 use chancery_envoy::emit::Emitted;
@@ -283,7 +283,7 @@ fn explain_loss(case: &mut Case, report: &RouteReport, row: &RouteRow, rows: &[R
 fn precedence_fix(side: SideRef<'_>, positions: &Positions<'_>, object: &Object, cases: &mut [Case]) -> Option<FixView> {
     let lost = cases.iter_mut().find(|case| !case.reached && case.winner.is_some())?;
     let winner = side.objects().iter().find(|other| lost.winner.as_ref() == Some(&ResourceRef::from(&other.key)) && other.id != object.id)?;
-    let Ahead { why, field, value } = (side.dialect().hints.ahead)(object, winner)?;
+    let PrecedenceChange { why, field, value } = (side.dialect().hints.precedence_change)(object, winner)?;
     lost.summary.push(why);
     set(positions, object, field, &value)
 }

@@ -21,12 +21,12 @@ pub mod kinds;
 mod names;
 pub mod options;
 mod outputs;
+mod references;
 mod relations;
 pub mod source;
 mod stages;
 #[cfg(test)]
 mod tests;
-mod wanted;
 
 pub use options::Options;
 
@@ -59,10 +59,10 @@ pub static DIALECT: Dialect = Dialect {
     listing: kinds::listing,
     of_others: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
-    wanted: |objects, options| wanted::wanted(objects, &Options::of(options)),
+    references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
-    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, ahead: |_, _| None },
+    hints: Hints { why_idle: outputs::why_idle, why_unreached: |_, _| None, precedence_change: |_, _| None },
     annotations: &[("Ingress", annotations::KNOWN)],
     checks: &[],
     codes: codes::ALL,

@@ -1,10 +1,6 @@
-//! What the API server makes of an object that somebody applies: it decodes it strictly, as `kubectl` asks it to, puts in defaults,
-//! and validates it.
+//! Admits an object like the API server: decodes it strictly, as `kubectl` requests, sets defaults, and validates it.
 //!
-//! Source of behaviour: `k8s.io/apiextensions-apiserver` (`pkg/apiserver`, `pkg/registry/customresource/strategy.go`) for kinds that a CRD
-//! defines.
-//!
-//! What must not be here: a kind's own fields; what a controller makes of what was taken.
+//! Source of behaviour: `k8s.io/apiextensions-apiserver` (`pkg/apiserver`, `pkg/registry/customresource/strategy.go`) for kinds that a CRD defines.
 
 use super::kind::{Kind, Version};
 use super::report::Report;
@@ -19,18 +15,17 @@ use chancery_base::resource::{Object, ObjectId};
 use chancery_base::schema::{Change, Check, Memo, Path, Shape, Tidy, Violation, advise_move, go_quoted, tidy};
 use chancery_text::{Node, Value};
 
-/// How objects are taken.
+/// The settings of admission.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'m> {
-    /// Validation is off: unknown fields go and defaults come all the same.
+    /// Validation is off: unknown fields are still dropped and defaults still set.
     pub skip_validation: bool,
-    /// Expressions compiled so far.
     pub memo: &'m Memo,
 }
 
 impl Admission<'_> {
-    /// The object as the API server stores it, or what it says against it. Findings go to `sink`, each at its node. One that an API server
-    /// gave is taken as it is: whether it is valid, and what its defaults are, was decided there, by the schema that is installed there.
+    /// The object as the API server stores it, or its errors. Findings go to `sink`. An object from an API server is accepted unchanged: that
+    /// server validated and defaulted it by its own schema.
     pub fn admit(self, kind: &'static Kind, object: &Object, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
         if object.stored {
             return Ok(object.root.clone());
@@ -54,7 +49,7 @@ impl Admission<'_> {
                 return Err(sorted(unknown));
             }
             let root = tidied.as_ref().unwrap_or(&object.root);
-            // A malformed name is reported, and the object goes on: controllers accept it.
+            // A malformed name is reported, but the object is kept: controllers accept it.
             if let Some(error) = metadata::check(root, root.get("metadata"), &mut report).decoding {
                 return Err([error].into());
             }
@@ -63,7 +58,7 @@ impl Admission<'_> {
             for violation in violations {
                 report.violation(&violation, None);
                 match kind.built_in {
-                    // The decoder tells the first one only.
+                    // The decoder reports only the first error.
                     true if errors.is_empty() => errors.push(undecodable(kind, version, root, &violation)),
                     true => {}
                     false => errors.extend(violation.reference),
@@ -80,20 +75,19 @@ impl Admission<'_> {
     }
 }
 
-/// What the API server makes of an object by itself.
+/// The API server's decision on one object.
 pub struct Verdict {
-    /// The object.
     pub object: ObjectId,
-    /// The tree that it stores, or why it refuses the object.
+    /// The tree that it stores, or the errors of a refused object.
     pub taken: Result<Arc<Node>, Vec<String>>,
-    /// What was found.
+    /// The findings.
     pub found: Findings,
 }
 
-/// How an object of a kind is admitted.
+/// Admits an object of a kind.
 pub type Admit<K> = fn(K, &Object, Admission<'_>, &mut Findings) -> Result<Arc<Node>, Vec<String>>;
 
-/// The verdicts on objects, in their order.
+/// The decisions on objects, in their order.
 pub fn verdicts<K: Copy + Sync>(objects: &[(K, &Object)], skip_validation: bool, executor: &dyn Executor, admit: Admit<K>) -> Vec<Verdict> {
     executor::map_with(executor, objects, Memo::default, |memo, (kind, object)| {
         let mut found = Findings::default();
@@ -102,8 +96,7 @@ pub fn verdicts<K: Copy + Sync>(objects: &[(K, &Object)], skip_validation: bool,
     })
 }
 
-/// Tells what the API server has against the values of one of its own kinds. Such an object goes on all the same: controllers read it as
-/// it is.
+/// Reports invalid values of a built-in kind. Such an object is kept: controllers read it anyway.
 fn built_in(kind: &Kind, object: &Object, sink: &mut Findings) {
     let verdict = match kind.name {
         "Service" => service::check(object, sink),
@@ -114,7 +107,7 @@ fn built_in(kind: &Kind, object: &Object, sink: &mut Findings) {
     verdict.ok();
 }
 
-/// What Go says of a value that does not fit into its struct.
+/// Go's error for a value that does not fit into its struct.
 fn undecodable(kind: &Kind, version: &Version, root: &Node, violation: &Violation) -> String {
     let keys: Vec<&str> = violation.path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect();
     let found = match violation_value(root, &violation.path).map(|node| &node.value) {
@@ -137,7 +130,7 @@ fn undecodable(kind: &Kind, version: &Version, root: &Node, violation: &Violatio
     format!("json: cannot unmarshal {found} into Go struct field {holder}.{} of type {wanted}", keys.join("."))
 }
 
-/// The value at a path as violations write it.
+/// The value at a violation's path.
 fn violation_value<'n>(root: &'n Node, path: &str) -> Option<&'n Node> {
     path.split('.').try_fold(root, |node, step| {
         let mut parts = step.split('[');
@@ -146,7 +139,7 @@ fn violation_value<'n>(root: &'n Node, path: &str) -> Option<&'n Node> {
     })
 }
 
-/// Where else a kind has a field of this name.
+/// The other places of the kind that have a field of this name.
 fn elsewhere(kind: &Kind, version: &Version, name: &str) -> Option<String> {
     let has = |version: &&Version| version.schema.describe(&["spec", name]).is_some();
     if has(&version) {
@@ -156,7 +149,7 @@ fn elsewhere(kind: &Kind, version: &Version, name: &str) -> Option<String> {
     Some(format!("only {} has `{name}`, and this is {}", other.name, version.name))
 }
 
-/// What stands instead of a field that an older version had, which is gone from every cluster.
+/// The replacement of a field that only an older version had.
 fn older(kind: &Kind, name: &str) -> Option<String> {
     if kind.name != "Ingress" || !matches!(name, "serviceName" | "servicePort") {
         return None;
@@ -172,7 +165,7 @@ pub fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> Stri
     let mut finding = report.finding(&codes::UNSUPPORTED_VERSION, message, node, Part::Value);
     if let Some(current) = kind.versions.last() {
         let current = kind.api_version(current);
-        // A cluster that serves a stable version need not serve those before it.
+        // A cluster that serves a stable version need not serve earlier versions.
         let is_unstable = |version: &str| version.contains("alpha") || version.contains("beta");
         finding = if is_unstable(&current) && !is_unstable(&written) {
             finding.help(format!("the latest version that this controller reads is `{current}`; whether a cluster serves it depends on its CRDs"))
@@ -184,7 +177,7 @@ pub fn unsupported_version(kind: &'static Kind, report: &mut Report<'_>) -> Stri
     format!("no matches for kind {} in version {}", go_quoted(kind.name), go_quoted(&written))
 }
 
-/// The API server walks through maps in no order; by name is as good as any.
+/// The API server visits maps in random order; sorting makes the output deterministic.
 fn sorted(mut errors: Vec<String>) -> Vec<String> {
     errors.sort();
     errors

@@ -1,6 +1,4 @@
-//! What an API server holds, kept for views.
-//!
-//! What must not be here: admission, which is each dialect's `cluster`.
+//! Keeps the objects that the API server stored, for views. Does not admit them; see each dialect's `cluster`.
 
 use alloc::format;
 use alloc::sync::Arc;
@@ -9,15 +7,15 @@ use chancery_base::compilation::Loaded;
 use chancery_base::resource::{ObjectId, Objects, Rule};
 use chancery_text::{Node, Str};
 
-/// An object, and what the API server holds of it.
+/// An object and its stored tree.
 type AdmittedObject = (ObjectId, Arc<Node>);
 
-/// The objects that the API server took, by kind, with defaults put in and unknown fields gone.
+/// The stored objects by kind, with defaults and without unknown fields.
 #[derive(Debug, Default)]
 pub struct AdmittedObjects(Vec<(&'static str, Vec<AdmittedObject>)>);
 
 impl AdmittedObjects {
-    /// Adds those of a kind, in the order in which they are shown.
+    /// Adds the objects of a kind in display order.
     pub fn add(&mut self, kind: &'static str, objects: impl Iterator<Item = AdmittedObject>) {
         let objects: Vec<_> = objects.collect();
         if !objects.is_empty() {
@@ -25,7 +23,7 @@ impl AdmittedObjects {
         }
     }
 
-    /// Them, for people: by kind, named `namespace/name`.
+    /// The objects by kind, named `namespace/name`.
     pub fn loaded(&self, objects: &Objects) -> Vec<(Str, Vec<Loaded>)> {
         let named = |(id, root): &AdmittedObject| {
             let key = &objects.get(*id)?.key;

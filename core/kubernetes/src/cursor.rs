@@ -1,8 +1,5 @@
-//! A place in an object's tree, for reading what the API server has checked already: fields by name, values with their origins, and
-//! nothing for what is absent.
-//!
-//! What must not be here: judging. Types are those of the schema, since the API server takes nothing else; where validation was off, a
-//! value of another type reads as absent.
+//! Navigates an object's tree that the API server has already checked: fields by name, values with origins, and an empty cursor for absent values.
+//! Does not validate.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,51 +11,50 @@ use chancery_text::{Node, NodeId, Str, Value};
 pub struct Cursor<'a> {
     object: ObjectId,
     node: Option<&'a Node>,
-    /// The nearest node above that was written.
+    /// The nearest written ancestor.
     above: NodeId,
 }
 
 impl<'a> Cursor<'a> {
-    /// The root of an object.
     pub fn new(object: ObjectId, root: &'a Node) -> Self {
         Self { object, node: Some(root), above: root.id }
     }
 
-    /// A place of which nothing is written.
+    /// An empty cursor.
     pub fn nothing() -> Self {
         Self { object: ObjectId::BUILT_IN, node: None, above: NodeId(0) }
     }
 
-    /// A field of this object; dots lead deeper.
+    /// A field of this object; dots separate nested fields.
     #[must_use]
     pub fn at(self, path: &str) -> Self {
         path.split('.').fold(self, Self::field)
     }
 
-    /// A field of this object, by its name as it is.
+    /// A field of this object by its exact name.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
         Self { object: self.object, node: self.node.and_then(|node| node.get(name)).filter(|node| !node.is_null()), above: self.nearest() }
     }
 
-    /// The nearest node that was written, this one or one above.
+    /// The nearest written node: this one or an ancestor.
     fn nearest(self) -> NodeId {
         self.node.map(|node| node.id).filter(|id| id.is_some()).unwrap_or(self.above)
     }
 
-    /// The entry of this object whose place is known; nothing where there is none.
+    /// The entry at a known index; empty if there is none.
     #[must_use]
     pub fn entry(self, place: Option<u32>) -> Self {
         let entry = place.and_then(|at| self.node?.as_object()?.iter().as_slice().get(at as usize));
         Self { object: self.object, node: entry.map(|entry| &entry.value).filter(|node| !node.is_null()), above: self.nearest() }
     }
 
-    /// Whether something is written.
+    /// Whether the value is written.
     pub fn exists(self) -> bool {
         self.node.is_some()
     }
 
-    /// The same place, if something is written.
+    /// The cursor, if its value is written.
     pub fn some(self) -> Option<Self> {
         self.node.map(|_| self)
     }
@@ -68,12 +64,12 @@ impl<'a> Cursor<'a> {
         self.node
     }
 
-    /// The object that it stands in.
+    /// The object that contains it.
     pub fn object(self) -> ObjectId {
         self.object
     }
 
-    /// Where it is written; where it is not, the nearest place above, by the rule of defaults.
+    /// The value's origin; for an absent value, the nearest ancestor with the default rule.
     pub fn origin(self) -> Origin {
         match self.node {
             Some(node) if node.id.is_some() => Origin::field(self.object, node.id),
@@ -83,17 +79,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The string; empty where there is none.
+    /// The string; empty if it is absent.
     pub fn str(self) -> &'a str {
         self.node.and_then(Node::as_str).unwrap_or_default()
     }
 
-    /// The string, if there is one, even if it is empty.
+    /// The string, even if it is empty.
     pub fn some_str(self) -> Option<&'a str> {
         self.node.and_then(Node::as_str)
     }
 
-    /// The string with its origin; `None` where it is absent or empty.
+    /// The string with its origin; `None` if it is absent or empty.
     pub fn text(self) -> Option<Sourced<Str>> {
         match self.node.map(|node| &node.value) {
             Some(Value::String(text)) if !text.is_empty() => Some(Sourced::new(text.clone(), self.origin())),
@@ -101,49 +97,45 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The whole number.
     pub fn int(self) -> Option<i64> {
         self.node.and_then(Node::as_i64)
     }
 
-    /// The whole number with its origin, cut to 32 bits without a sign as Go's conversions cut it.
+    /// The whole number with its origin, truncated to 32 unsigned bits like Go's conversions.
     pub fn u32(self) -> Option<Sourced<u32>> {
         Some(Sourced::new(self.int()? as u32, self.origin()))
     }
 
-    /// The number.
     pub fn number(self) -> Option<f64> {
         self.node.and_then(Node::as_f64)
     }
 
-    /// The truth value; `false` where there is none.
+    /// The boolean; `false` if it is absent.
     pub fn is_true(self) -> bool {
         self.some_bool().unwrap_or_default()
     }
 
-    /// The truth value, if there is one.
     pub fn some_bool(self) -> Option<bool> {
         self.node.and_then(Node::as_bool)
     }
 
-    /// The truth value with its origin.
     pub fn bool(self) -> Option<Sourced<bool>> {
         Some(Sourced::new(self.some_bool()?, self.origin()))
     }
 
-    /// The items of a list; none where it is none.
+    /// The items; empty if this is not a list.
     pub fn items(self) -> impl ExactSizeIterator<Item = Cursor<'a>> + DoubleEndedIterator + use<'a> {
         let items = self.node.and_then(Node::as_array).map_or(&[][..], Vec::as_slice);
         let above = self.nearest();
         items.iter().map(move |node| Cursor { object: self.object, node: Some(node), above })
     }
 
-    /// Whether it is a list with something in it, or an object with something in it.
+    /// Whether this is a non-empty list or object.
     pub fn has_items(self) -> bool {
         !self.is_empty()
     }
 
-    /// How many items or fields there are.
+    /// The number of items or fields.
     pub fn len(self) -> usize {
         match self.node.map(|node| &node.value) {
             Some(Value::Array(items)) => items.len(),
@@ -152,12 +144,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether it is a list or an object without anything in it, or nothing.
+    /// Whether this is an empty list or object, or absent.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// Names and values of an object, in the order in which they are written.
+    /// Names and values of an object, in written order.
     pub fn entries(self) -> impl Iterator<Item = (&'a Str, Cursor<'a>)> + use<'a> {
         let object = self.node.and_then(Node::as_object);
         let above = self.nearest();
@@ -175,7 +167,7 @@ impl<'a> Cursor<'a> {
         strings.join(separator)
     }
 
-    /// A whole number or a string, as text.
+    /// A whole number or a string, as a string.
     pub fn int_or_string(self) -> Option<Str> {
         match self.node.map(|node| &node.value) {
             Some(Value::String(text)) => Some(text.clone()),

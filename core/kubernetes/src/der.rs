@@ -1,47 +1,44 @@
-//! The little of DER that it takes to know whether something is a certificate, whom it names, until when, and which key is its.
+//! Reads the parts of DER certificates and keys that the checks need: names, validity, and the key. Does not verify signatures.
 //!
-//! Source of behaviour: Go's `crypto/x509`, as Contour uses them; RFC 5280, RFC 5915, RFC 8017 and RFC 5958. A crate for
-//! it (`x509-cert`) would add 40 KB to the compressed page. What must not be here: signatures, and what time it is.
+//! Source of behaviour: Go's `crypto/x509`, as Contour uses it; RFC 5280, RFC 5915, RFC 8017 and RFC 5958. The crate `x509-cert` would add 40 KB to
+//! the compressed page.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::time;
 
-/// What is known of a certificate.
+/// The known parts of a certificate.
 #[derive(Debug)]
 pub struct Certificate {
-    /// Its subject has a common name.
+    /// Whether its subject has a common name.
     pub has_common_name: bool,
-    /// It has DNS names or IP addresses.
+    /// Whether it has DNS names or IP addresses.
     pub has_alternative_names: bool,
-    /// The subject's common name, as text.
     pub common_name: Option<String>,
     /// The DNS names among its alternative names.
     pub dns_names: Vec<String>,
-    /// From when on it counts: seconds since 1970.
+    /// The start of its validity: seconds since 1970.
     pub not_before: Option<i64>,
-    /// Until when it counts: seconds since 1970.
+    /// The end of its validity: seconds since 1970.
     pub not_after: Option<i64>,
-    /// Its key.
     pub key: Option<PublicKey>,
 }
 
-/// A public key, as far as two of them can be compared.
+/// A public key, as far as it can be compared.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PublicKey {
-    /// RSA.
     Rsa {
         /// Without leading zeros.
         modulus: Vec<u8>,
         /// Without leading zeros.
         exponent: Vec<u8>,
     },
-    /// A point on an elliptic curve, Edwards curves included. `None`: it would have to be computed from the private key.
+    /// A point on an elliptic or Edwards curve. `None` if it would have to be computed from the private key.
     Point(Option<Vec<u8>>),
 }
 
 impl PublicKey {
-    /// Whether they are certainly keys of different pairs.
+    /// Whether they certainly belong to different key pairs.
     #[must_use]
     pub fn differs(&self, other: &PublicKey) -> bool {
         match (self, other) {
@@ -140,7 +137,7 @@ pub fn certificate(bytes: &[u8]) -> Option<Certificate> {
     Some(certificate)
 }
 
-/// `UTCTime` or `GeneralizedTime`, to the second and in UTC, as certificates must have it.
+/// Parses `UTCTime` or `GeneralizedTime` with seconds in UTC, as certificates require.
 fn point_in_time((tag, text): (u8, &[u8])) -> Option<i64> {
     let text = core::str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let (year, rest) = match tag {
@@ -185,7 +182,7 @@ fn rsa(rest: &mut &[u8]) -> Option<PublicKey> {
     Some(PublicKey::Rsa { modulus: number(rest)?, exponent: number(rest)? })
 }
 
-/// The public half of a private key in PKCS #8, PKCS #1 or SEC 1, as far as it is written there.
+/// The public half of a private key in PKCS #8, PKCS #1 or SEC 1, if the key contains it.
 #[must_use]
 pub fn public_half(bytes: &[u8]) -> Option<PublicKey> {
     let mut rest = bytes;
@@ -221,7 +218,7 @@ pub fn public_half(bytes: &[u8]) -> Option<PublicKey> {
     }
 }
 
-/// The public key that may stand behind a private one on an elliptic curve.
+/// The public key that may follow a private one on an elliptic curve.
 fn written_point(rest: &mut &[u8]) -> Option<Vec<u8>> {
     while let Some((tag, mut content)) = next(rest) {
         if tag == 0xa1 {
@@ -231,7 +228,7 @@ fn written_point(rest: &mut &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The content of the next element, if it has this tag.
+/// The content of the next element if it has this tag.
 fn expect<'b>(rest: &mut &'b [u8], tag: u8) -> Option<&'b [u8]> {
     if rest.first() != Some(&tag) {
         return None;

@@ -1,36 +1,32 @@
-//! Endpoints and EndpointSlices as one: which addresses stand behind which ports.
+//! Reads Endpoints and EndpointSlices in one form: addresses with their ports.
 //!
-//! In a cluster the same facts stand in both; where both are supplied, Endpoints win. Source of behaviour: `k8s.io/api/core/v1` (Endpoints)
-//! and `k8s.io/api/discovery/v1` (EndpointSlice).
+//! A cluster has the same facts in both; if the input has both, Endpoints win. Source of behaviour: `k8s.io/api/core/v1` (Endpoints) and
+//! `k8s.io/api/discovery/v1` (EndpointSlice).
 
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, Origin};
 use chancery_text::{Node, Str};
 
-/// The kinds that say so: of each the other counts as well.
+/// The kinds of endpoints; each can replace the other.
 pub const KINDS: &[(&str, &str)] = &[("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice")];
 
 /// Addresses that share their ports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Subset {
-    /// IP addresses that are ready, with their places.
+    /// Ready IP addresses with their origins.
     pub addresses: Vec<(Str, Origin)>,
-    /// Ports.
     pub ports: Vec<EndpointPort>,
 }
 
-/// A port of a subset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointPort {
-    /// Its name, empty where it has none.
+    /// Empty if it has no name.
     pub name: Str,
-    /// Its number.
     pub port: u16,
-    /// `TCP` unless written otherwise.
+    /// Defaults to `TCP`.
     pub protocol: Str,
 }
 
-/// The subsets of an Endpoints object.
 pub fn of_endpoints(object: &Object) -> Vec<Subset> {
     let subsets = object.root.get("subsets").and_then(Node::as_array).map_or(&[][..], Vec::as_slice);
     let subset = |node: &Node| {
@@ -43,7 +39,7 @@ pub fn of_endpoints(object: &Object) -> Vec<Subset> {
     subsets.iter().map(subset).collect()
 }
 
-/// The Service that an EndpointSlice belongs to, and what it adds to it. Addresses that are not ready are left out.
+/// The Service of an EndpointSlice, and the endpoints that the slice adds. Addresses that are not ready are omitted.
 pub fn of_slice(object: &Object) -> Option<(Str, Subset)> {
     let service = slice_service(object)?;
     let mut subset = Subset { addresses: Vec::new(), ports: ports(&object.root) };
@@ -57,7 +53,7 @@ pub fn of_slice(object: &Object) -> Option<(Str, Subset)> {
     Some((Str::new(service), subset))
 }
 
-/// The Service, by namespace and name, that an object gives endpoints to.
+/// The namespace and name of the Service whose endpoints an object contains.
 pub fn service_of(object: &Object) -> Option<(Option<&str>, &str)> {
     let name = match (object.key.group.as_str(), object.key.kind.as_str()) {
         ("", "Endpoints") => &*object.key.name,

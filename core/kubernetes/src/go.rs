@@ -1,6 +1,4 @@
-//! What controllers written in Go say of durations, expressions and addresses: the words of Go's own library.
-//!
-//! What must not be here: controllers.
+//! Implements Go's parsers of durations, expressions and addresses, with Go's error messages.
 
 use super::regexp;
 use crate::reason::Reason;
@@ -9,12 +7,12 @@ use alloc::string::String;
 use chancery_base::schema::go_quoted;
 use core::time::Duration;
 
-/// A span of time as Envoy takes it: a negative one becomes zero.
+/// A duration for Envoy: negative ones become zero.
 pub fn as_duration(nanoseconds: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
 }
 
-/// A truth value (`strconv.ParseBool`).
+/// Parses a boolean (`strconv.ParseBool`).
 pub fn parse_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
@@ -23,7 +21,7 @@ pub fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// A whole number (`strconv.Atoi`), or what Go says of a text that is none.
+/// Parses a whole number (`strconv.Atoi`) or returns Go's error.
 pub fn atoi(text: &str) -> Result<i64, Reason> {
     text.parse::<i64>().map_err(|_| {
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -33,12 +31,12 @@ pub fn atoi(text: &str) -> Result<i64, Reason> {
     })
 }
 
-/// Whether Go's `regexp` takes an expression; else what it says.
+/// Checks whether Go's `regexp` accepts an expression.
 pub fn check_regex(regex: &str) -> Result<(), Reason> {
     regexp::check(regex).map_err(|why| format!("error parsing regexp: {why}").into())
 }
 
-/// An expression that matches this text alone (`regexp.QuoteMeta`).
+/// The expression that matches exactly this string (`regexp.QuoteMeta`).
 pub fn quote_meta(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for c in text.chars() {
@@ -50,7 +48,7 @@ pub fn quote_meta(text: &str) -> String {
     quoted
 }
 
-/// An address with its range (`net.ParseCIDR`): the address with its host bits off, and the length of its prefix.
+/// Parses a CIDR (`net.ParseCIDR`): the address without host bits, and the prefix length.
 pub fn parse_cidr(text: &str) -> Result<(core::net::IpAddr, u32), Reason> {
     let invalid = || format!("invalid CIDR address: {text}");
     let (address, length) = text.split_once('/').ok_or_else(invalid)?;

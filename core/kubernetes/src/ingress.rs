@@ -1,4 +1,4 @@
-//! Ingresses and IngressClasses of all versions as one, and what the API server checks.
+//! Reads Ingresses and IngressClasses of all versions in one form, and checks them like the API server.
 //!
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/networking` (conversion and validation).
 
@@ -11,21 +11,19 @@ use chancery_base::resource::Object;
 use chancery_base::schema::names;
 use chancery_text::{Node, NodeId, Str, Value};
 
-/// Whether this is an Ingress that controllers for gateways read (Knative has a kind of the same name).
+/// Whether this is an Ingress of Kubernetes (Knative has a kind of the same name).
 pub fn is_ingress(group: &str, kind: &str) -> bool {
     kind == "Ingress" && matches!(group, "networking.k8s.io" | "extensions")
 }
 
-/// A text and where it is written.
+/// A string with its node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Text<'a> {
-    /// The text.
     pub text: &'a str,
-    /// Where it is written.
     pub node: NodeId,
 }
 
-/// An Ingress's `spec`, whatever the version.
+/// The `spec` of an Ingress of any version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ingress<'a> {
     /// `ingressClassName`.
@@ -41,7 +39,6 @@ pub struct Ingress<'a> {
 /// An item of `tls`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tls<'a> {
-    /// The item.
     pub node: NodeId,
     /// `hosts`.
     pub hosts: Vec<Text<'a>>,
@@ -52,7 +49,6 @@ pub struct Tls<'a> {
 /// An item of `rules`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule<'a> {
-    /// The item.
     pub node: NodeId,
     /// `host`, unless empty.
     pub host: Option<Text<'a>>,
@@ -63,7 +59,6 @@ pub struct Rule<'a> {
 /// An item of `paths`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path<'a> {
-    /// The item.
     pub node: NodeId,
     /// `path`, unless empty.
     pub path: Option<Text<'a>>,
@@ -73,10 +68,9 @@ pub struct Path<'a> {
     pub backend: Option<Backend<'a>>,
 }
 
-/// What a rule leads to.
+/// The target of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backend<'a> {
-    /// The backend.
     pub node: NodeId,
     /// The Service's name, unless empty.
     pub service: Option<Text<'a>>,
@@ -87,23 +81,19 @@ pub struct Backend<'a> {
 /// A port of a Service.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BackendPort<'a> {
-    /// Number or name.
     pub value: PortValue<'a>,
-    /// Where it is written.
     pub node: NodeId,
 }
 
 /// A port by number or by name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PortValue<'a> {
-    /// By number.
     Number(i64),
-    /// By name.
     Name(&'a str),
 }
 
 impl<'a> Ingress<'a> {
-    /// Reads an Ingress; what is wrong in it is left out.
+    /// Reads an Ingress and omits invalid parts.
     pub fn read(root: &'a Node) -> Self {
         let Some(spec) = root.get("spec") else { return Self::default() };
         Self {
@@ -246,7 +236,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     sink.since(before)
 }
 
-/// A host of a rule with its wildcard as a regular expression: one label of any name.
+/// The regular expression for a rule's wildcard host: the star matches one label.
 pub fn wildcard_regex(host: &str) -> Option<Str> {
     let rest = host.strip_prefix("*.")?;
     Some(Str::from(format!("^[a-z0-9]([-a-z0-9]*[a-z0-9])?\\.{}$", rest.replace('.', "\\."))))

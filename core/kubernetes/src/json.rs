@@ -1,6 +1,4 @@
-//! Whether a text is JSON, in the words of Go's `encoding/json`.
-//!
-//! What must not be here: values. Only the outermost shape is reported.
+//! Checks whether a string is JSON, with the errors of Go's `encoding/json`. Returns only the outermost shape.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -8,18 +6,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// What stands outermost.
+/// The outermost value.
 pub enum Shape {
-    /// An object: its members, and whether each is an array.
+    /// An object: its member names, and whether each value is an array.
     Object(Vec<(String, bool)>),
-    /// Something else.
+    /// Any other value.
     Other,
 }
 
-/// How deep values may stand in each other.
+/// The maximum depth.
 const DEPTH: usize = 10_000;
 
-/// Checks a text and tells its shape.
+/// Checks a string and returns its shape.
 pub fn shape(text: &[u8]) -> Result<Shape, JsonError> {
     let mut reader = Reader { text, at: 0, open: Vec::new(), members: None };
     reader.value()?;
@@ -33,19 +31,19 @@ pub fn shape(text: &[u8]) -> Result<Shape, JsonError> {
     }
 }
 
-/// Why a text is not JSON. It prints in the words of Go's `encoding/json`.
+/// Why a string is not JSON. Prints the errors of Go's `encoding/json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonError {
-    /// The text ends within a value.
+    /// The string ends within a value.
     UnexpectedEnd,
-    /// A character that cannot stand there, and where that is.
+    /// An invalid character with its context.
     InvalidCharacter {
         /// The character's first byte.
         byte: u8,
-        /// Where it stands.
+        /// Go's description of the position.
         context: Cow<'static, str>,
     },
-    /// Too many objects and arrays within one another.
+    /// Too deep nesting.
     TooDeep,
 }
 
@@ -62,14 +60,14 @@ impl fmt::Display for JsonError {
 
 struct Open {
     is_object: bool,
-    /// Nothing in it has been read yet.
+    /// Whether nothing in it has been read yet.
     fresh: bool,
 }
 
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
-    /// Objects and arrays that are open.
+    /// The open objects and arrays.
     open: Vec<Open>,
     members: Option<Vec<(String, bool)>>,
 }
@@ -93,7 +91,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that ends at once, or the beginning of an object or array.
+    /// Reads a scalar, or the start of an object or array.
     fn value(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             Some(byte @ (b'{' | b'[')) => {
@@ -116,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a value within the innermost object or array.
+    /// Reads what may follow a value in the innermost object or array.
     fn step(&mut self) -> Result<(), JsonError> {
         let next = self.peek();
         let Some(open) = self.open.last_mut() else { return Ok(()) };

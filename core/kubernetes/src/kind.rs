@@ -1,42 +1,39 @@
-//! What a kind is, as data: its names, its versions, and the schema of each.
-//!
-//! What must not be here: which kinds there are; each room has its own.
+//! Describes a kind as data: its names, its versions, and their schemas. Each dialect lists its kinds.
 
 use alloc::format;
 use alloc::string::String;
 use chancery_base::object;
 use chancery_base::schema::{ANY, Field, Schema, field};
 
-/// Everything about a kind that does not depend on an object.
 #[derive(Debug)]
 pub struct Kind {
-    /// Its API group; empty for Kubernetes' own first one.
+    /// The API group; empty for the core group.
     pub group: &'static str,
-    /// Its name, as `kind` has it.
+    /// The value of `kind`.
     pub name: &'static str,
-    /// Its plural, as the API's paths have it.
+    /// The plural in API paths.
     pub plural: &'static str,
-    /// Whether its objects stand in namespaces.
+    /// Whether its objects have namespaces.
     pub namespaced: bool,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
-    /// The versions that the API server takes, the oldest first.
+    /// The versions that the API server accepts, the oldest first.
     pub versions: &'static [Version],
-    /// Whether it is a kind of Kubernetes itself, which the API server decodes by its Go type; others are defined by a CRD.
+    /// Whether Kubernetes itself defines the kind and decodes it by its Go type; a CRD defines other kinds.
     pub built_in: bool,
 }
 
 /// A version of a kind.
 #[derive(Debug)]
 pub struct Version {
-    /// Its name without the group, `v1`.
+    /// The version without the group, `v1`.
     pub name: &'static str,
-    /// Its fields beside `apiVersion`, `kind` and `metadata`.
+    /// Its fields other than `apiVersion`, `kind` and `metadata`.
     pub schema: &'static Schema,
 }
 
 impl Kind {
-    /// The version of this `apiVersion`, if it is one of this kind's.
+    /// The version with this `apiVersion`.
     pub fn version(&self, api_version: &str) -> Option<&'static Version> {
         let name = match api_version.split_once('/') {
             Some((group, name)) if group == self.group => name,
@@ -46,7 +43,7 @@ impl Kind {
         self.versions.iter().find(|version| version.name == name)
     }
 
-    /// A version as `apiVersion` has it.
+    /// The `apiVersion` of a version.
     pub fn api_version(&self, version: &Version) -> String {
         if self.group.is_empty() { version.name.into() } else { format!("{}/{}", self.group, version.name) }
     }
@@ -57,22 +54,22 @@ impl Kind {
     }
 }
 
-/// The fields that every object has beside its own.
+/// The fields that every object has.
 pub const API_VERSION: Field = field("apiVersion", ANY, "The kind's group and version");
 /// See [`API_VERSION`].
 pub const KIND: Field = field("kind", ANY, "The kind");
 /// See [`API_VERSION`].
 pub const METADATA: Field = field("metadata", OBJECT_META, "Its name, its namespace, its labels and annotations");
 
-// What may stand in these fields is checked by `metadata`.
+// `metadata` is checked in the module of this name.
 const OBJECT_META: Schema = object![
     field("name", ANY, "The name, unique for the kind in its namespace"),
     field("namespace", ANY, "The namespace; `default` unless set"),
-    field("labels", ANY, "Labels, by which others select it"),
+    field("labels", ANY, "Labels for selectors"),
     field("annotations", ANY, "Annotations, which tools read"),
     field("generateName", ANY, "The beginning of a name that the API server makes up"),
     field("finalizers", ANY, "Who must agree before it is deleted"),
-    field("ownerReferences", ANY, "The objects with which it is deleted"),
+    field("ownerReferences", ANY, "The objects whose deletion also deletes it"),
     field("creationTimestamp", ANY, "When it was made; kept by the API server"),
     field("deletionGracePeriodSeconds", ANY, "How long its deletion may take; kept by the API server"),
     field("deletionTimestamp", ANY, "When its deletion began; kept by the API server"),
@@ -83,8 +80,7 @@ const OBJECT_META: Schema = object![
     field("uid", ANY, "Its own number; kept by the API server"),
 ];
 
-/// The schema of an object that has a `spec` and nothing else of its own: `custom![required SPEC, "What it is"]`. A `status` is the
-/// controller's and not looked at.
+/// The schema of an object with only a `spec`: `custom![required SPEC, "What it is"]`. The controller writes `status`, so it is not checked.
 #[macro_export]
 macro_rules! custom {
     (required $spec:expr, $doc:literal) => {

@@ -1,8 +1,6 @@
-//! Kubernetes' own kinds that controllers of gateways read: what may stand in them, and what the API server puts in.
+//! Defines the schemas and defaults of Kubernetes' own kinds that controllers read. Their values are checked in `service`, `ingress` and `secret`.
 //!
 //! Kubernetes `k8s.io/api` (`core/v1`, `networking/v1`, `discovery/v1`) for the fields, `pkg/apis/*/v1/defaults.go` for defaults.
-//!
-//! What must not be here: which of them a controller reads; what must hold for their values (`service`, `ingress`, `secret`).
 
 use super::kind::{API_VERSION, KIND, Kind, METADATA, Version};
 use chancery_base::object;
@@ -31,7 +29,7 @@ macro_rules! kinds {
 kinds! {
     SERVICE "" "Service" "services" true
         object![API_VERSION, KIND, METADATA, field("spec", SERVICE_SPEC, "Its ports, and the pods behind it"), STATUS],
-        "A name for pods, and the ports by which they are reached";
+        "A name for pods, and their ports";
     SECRET "" "Secret" "secrets" true
         object![
             API_VERSION,
@@ -61,10 +59,10 @@ kinds! {
             field("spec", object![field("finalizers", STRINGS, "Who must agree before it is deleted")], "Kept by the API server"),
             STATUS,
         ],
-        "A namespace, and the labels by which others select it";
+        "A namespace, and its labels for selectors";
     INGRESS "networking.k8s.io" "Ingress" "ingresses" true
         object![API_VERSION, KIND, METADATA, field("spec", INGRESS_SPEC, "Its hosts, paths and certificates"), STATUS],
-        "Which requests go to which service, in Kubernetes' own words";
+        "Routes requests to services, in Kubernetes' own format";
     INGRESS_CLASS "networking.k8s.io" "IngressClass" "ingressclasses" false
         object![API_VERSION, KIND, METADATA, field("spec", INGRESS_CLASS_SPEC, "Who is responsible for it")],
         "Which controller is responsible for Ingresses of this class";
@@ -91,7 +89,7 @@ const SERVICE_SPEC: Schema = object![
     field("externalIPs", STRINGS, "More addresses that lead to it"),
     field("externalName", STRING, "The name that it is an alias of, with the type `ExternalName`"),
     field("externalTrafficPolicy", STRING, "Whether traffic from outside may go over other nodes: `Cluster` or `Local`"),
-    field("healthCheckNodePort", INT32, "The port by which a load balancer finds nodes, with `Local`"),
+    field("healthCheckNodePort", INT32, "The port that a load balancer uses to find nodes, with `Local`"),
     field("internalTrafficPolicy", STRING, "Whether traffic from inside may go to other nodes: `Cluster` or `Local`"),
     field("ipFamilies", STRINGS, "`IPv4`, `IPv6`"),
     field("ipFamilyPolicy", STRING, "`SingleStack`, `PreferDualStack` or `RequireDualStack`"),

@@ -1,6 +1,4 @@
-//! Values of Kubernetes's objects that the API server takes and a controller does not know.
-//!
-//! What must not be here: which fields and values there are; dialects have them as tables.
+//! Finds values that the API server accepts but a controller does not know. The dialects list the fields and values.
 
 use alloc::vec::Vec;
 use chancery_base::compilation::{SideRef, State, Why};
@@ -8,10 +6,10 @@ use chancery_base::diagnostic::{Diagnostic, Known, Place};
 use chancery_base::resource::Object;
 use chancery_text::{Node, Value};
 
-/// A field of a kind, from the object's root; `*` stands for every member of a list or an object.
+/// A field of a kind, from the object's root; `*` matches every member of a list or object.
 pub type Field = (&'static str, &'static [&'static str], Known);
 
-/// What a controller does not know of the values of these fields.
+/// The unknown values of these fields.
 pub fn unknown_values(side: SideRef<'_>, fields: &[Field]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| is_read(side, object)) {
@@ -26,7 +24,7 @@ pub fn unknown_values(side: SideRef<'_>, fields: &[Field]) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether a controller looks at an object at all.
+/// Whether a controller reads an object at all.
 pub fn is_read(side: SideRef<'_>, object: &Object) -> bool {
     let state = side.side.ledger.get(object.id);
     !object.broken
@@ -34,7 +32,7 @@ pub fn is_read(side: SideRef<'_>, object: &Object) -> bool {
         && !matches!(state, State::Invalid(..) | State::Ignored(Why::OtherController | Why::NotWatched | Why::UnknownKind | Why::NotCovered, _))
 }
 
-/// The nodes at a path; `*` stands for every member.
+/// The nodes at a path; `*` matches every member.
 pub fn all_at<'n>(root: &'n Node, path: &[&str]) -> Vec<&'n Node> {
     let mut at = Vec::from([root]);
     for step in path {

@@ -1,8 +1,7 @@
-//! What the API server asks of an object's `metadata`, whatever its kind: name, namespace, labels and annotations.
+//! Checks an object's `metadata` like the API server, whatever its kind: name, namespace, labels and annotations. For the naming rules see
+//! `schema::names`.
 //!
 //! Source of behaviour: `k8s.io/apimachinery/pkg/util/validation` and `pkg/api/validation/objectmeta.go`.
-//!
-//! What must not be here: `spec`; the naming rules themselves (`schema::names`).
 
 use super::report::Report;
 use alloc::format;
@@ -13,7 +12,7 @@ use chancery_base::resource;
 use chancery_base::schema::{go_quoted, names};
 use chancery_text::{Node, NodeId, Object, Value};
 
-/// Which form a kind's names must have.
+/// The required form of a kind's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameRule {
     /// Labels joined by dots: most kinds.
@@ -22,12 +21,11 @@ pub enum NameRule {
     Label1035,
     /// One label: Namespaces.
     Label1123,
-    /// Anything that can stand in a path: RBAC's kinds.
+    /// Any path segment: RBAC kinds.
     PathSegment,
 }
 
 impl NameRule {
-    /// The rule for a kind.
     pub fn of(group: &str, kind: &str) -> Self {
         match (group, kind) {
             ("", "Service") => NameRule::Label1035,
@@ -37,7 +35,7 @@ impl NameRule {
         }
     }
 
-    /// What is wrong with a name, in the reference's words.
+    /// The reference's messages about a name.
     fn faults(self, name: &str) -> Vec<String> {
         match self {
             NameRule::Subdomain => names::subdomain(name),
@@ -57,7 +55,7 @@ impl NameRule {
     }
 }
 
-/// Checks the `metadata` of an object, as the API server does. It has done so with what it stored.
+/// Checks an object's `metadata` like the API server. Stored objects have already been checked.
 pub fn accepts(object: &resource::Object, sink: &mut Findings) -> Result<(), Reported> {
     if object.stored {
         return Ok(());
@@ -68,16 +66,16 @@ pub fn accepts(object: &resource::Object, sink: &mut Findings) -> Result<(), Rep
     sink.since(before)
 }
 
-/// The reference's texts for what is wrong with `metadata`.
+/// The reference's messages about `metadata`.
 #[derive(Default)]
 pub struct Faults {
-    /// It cannot be decoded; nothing else is looked at.
+    /// The decoding error; nothing else is checked then.
     pub decoding: Option<String>,
-    /// Names and labels that do not have the form.
+    /// Invalid names and labels.
     pub validation: Vec<String>,
 }
 
-/// Checks `metadata`, which stands in `root`.
+/// Checks the `metadata` of `root`.
 pub fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> Faults {
     let mut faults = Faults::default();
     let Some(metadata) = metadata.filter(|node| !node.is_null()) else {
@@ -90,7 +88,7 @@ pub fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> F
         return faults;
     };
     let mut parts = Parts::default();
-    // What does not decode is refused before anything else is looked at.
+    // The API server refuses undecodable fields before any other check.
     for entry in fields {
         let field = entry.key.as_str();
         match (field, &entry.value.value) {
@@ -117,7 +115,7 @@ pub fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> F
             _ => {}
         }
     }
-    // The server says only the first.
+    // The API server reports only the first.
     faults.decoding = errors.into_iter().next();
     if faults.decoding.is_none() {
         let rule = NameRule::of(&report.object.key.group, &report.object.key.kind);
@@ -126,7 +124,7 @@ pub fn check(root: &Node, metadata: Option<&Node>, report: &mut Report<'_>) -> F
     faults
 }
 
-/// The parts of `metadata` that are looked at.
+/// The checked parts of `metadata`.
 #[derive(Default)]
 struct Parts<'a> {
     name: Option<(&'a Node, &'a str)>,
@@ -150,14 +148,14 @@ fn values(metadata: NodeId, parts: &Parts<'_>, rule: NameRule, report: &mut Repo
         errors.extend(faults.into_iter().map(|(text, fault)| format!("metadata.labels: Invalid value: {}: {fault}", go_quoted(text))));
     }
     for entry in parts.annotations.into_iter().flatten().filter(|entry| !is_plain(&entry.key, true)) {
-        // Their names may have upper case letters where labels' may not.
+        // Annotation keys may have upper-case letters, label keys may not.
         let faults = names::qualified_name(&entry.key.to_ascii_lowercase());
         report.label(&entry.value, "key", "an annotation", &entry.key, &faults);
         errors.extend(faults.iter().map(|fault| format!("metadata.annotations: Invalid value: {}: {fault}", go_quoted(&entry.key))));
     }
 }
 
-/// What is wrong with a label, or with an item of a selector of labels: its text, and the reference's words.
+/// The errors of a label, or of an item of a label selector: the string, and the reference's messages.
 pub(super) fn label<'t>(key: &'t str, value: &'t Node, report: &mut Report<'_>) -> Vec<(&'t str, String)> {
     let mut found = Vec::new();
     if !is_plain(key, true) {
@@ -185,7 +183,7 @@ fn named(node: &Node, what: &str, name: &str, rule: NameRule, report: &mut Repor
     }
 }
 
-/// The common case, at once: short, lower case, digits and single separators inside.
+/// The common case: short, lower case, digits, and single inner separators.
 fn is_plain(name: &str, dots: bool) -> bool {
     let bytes = name.as_bytes();
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -1,6 +1,6 @@
-//! PEM: blocks of base64 between lines that say what is in them.
+//! Reads PEM blocks. Does not interpret their content.
 //!
-//! Source of behaviour: Go's `encoding/pem`, as Contour and the Kubernetes controllers use it. What must not be here: what the blocks mean.
+//! Source of behaviour: Go's `encoding/pem`, as Contour and the Kubernetes controllers use it.
 
 use super::der;
 use alloc::format;
@@ -10,15 +10,14 @@ use chancery_base::resource::Secret;
 use chancery_text::{Str, base64};
 use core::fmt;
 
-/// One block.
 pub struct Block {
-    /// What it says it is: `CERTIFICATE`.
+    /// The block's label, such as `CERTIFICATE`.
     pub kind: String,
-    /// What is in it.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
-/// A block begins and does not go on as one.
+/// A block starts but is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PemError;
 
@@ -28,7 +27,7 @@ impl fmt::Display for PemError {
     }
 }
 
-/// The next block, and the text after it; nothing where no more begins, an error where one begins and does not go on.
+/// The next block and the rest of the text; `None` if no block starts, an error if one is malformed.
 pub fn next(rest: &mut &[u8]) -> Result<Option<Block>, PemError> {
     let Some(found) = Written::find(rest)? else { return Ok(None) };
     let bytes = found.bytes().ok_or(PemError)?;
@@ -36,12 +35,12 @@ pub fn next(rest: &mut &[u8]) -> Result<Option<Block>, PemError> {
     Ok(Some(Block { kind: found.kind(), bytes }))
 }
 
-/// A block as it is written.
+/// A block as written.
 struct Written<'t> {
     before: &'t [u8],
     kind: &'t [u8],
     body: &'t [u8],
-    /// All of it.
+    /// The whole block.
     whole: &'t [u8],
     rest: &'t [u8],
 }
@@ -68,7 +67,7 @@ impl<'t> Written<'t> {
         String::from_utf8_lossy(self.kind).to_string()
     }
 
-    /// What is in it; headers are left out.
+    /// The content without headers.
     fn bytes(&self) -> Option<Vec<u8>> {
         let body = String::from_utf8_lossy(self.body);
         let packed: String = body.lines().filter(|line| !line.contains(':')).flat_map(|line| line.trim().chars()).collect();
@@ -76,25 +75,25 @@ impl<'t> Written<'t> {
     }
 }
 
-/// The text before and after the first place where something stands.
+/// The text before and after the first occurrence.
 fn split<'t>(text: &'t [u8], needle: &[u8]) -> Option<(&'t [u8], &'t [u8])> {
     let at = memchr::memmem::find(text, needle)?;
     let (before, from) = text.split_at(at);
     Some((before, from.get(needle.len()..)?))
 }
 
-/// What a PEM text holds.
+/// The content of a PEM text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A block whose content has the form of DER.
+    /// A block with DER.
     Der,
-    /// A block, but what is in it has no such form.
+    /// A block without DER.
     NotDer,
     /// No block.
     Absent,
 }
 
-/// What the base64 of a PEM text holds. Certificates and keys are not read further than the form of their DER.
+/// The content of a base64-encoded PEM text. Only the form of the DER is checked.
 pub fn form(packed: &Secret<Str>) -> Form {
     let Some(bytes) = base64::decode(packed.expose()) else { return Form::Absent };
     match next(&mut bytes.as_slice()) {
@@ -105,12 +104,12 @@ pub fn form(packed: &Secret<Str>) -> Form {
     }
 }
 
-/// The certificates and lists of revoked ones in a PEM text, where there are any: they are public. What else stands there is left out.
+/// The public parts of a PEM text: certificates and revocation lists.
 pub fn public(bytes: &[u8]) -> Option<String> {
     let text = core::str::from_utf8(bytes).ok()?;
     let (mut blocks, mut only, mut rest) = (Vec::new(), true, bytes);
     while let Some(block) = Written::find(rest).ok()? {
-        // Anything may call itself a certificate.
+        // Any block may call itself a certificate.
         let is_public = matches!(block.kind, b"CERTIFICATE" | b"TRUSTED CERTIFICATE" | b"X509 CERTIFICATE" | b"X509 CRL")
             && block.bytes().is_some_and(|bytes| der::is_sequence(&bytes));
         only &= is_public && block.before.trim_ascii().is_empty();

@@ -1,8 +1,6 @@
-//! What a pod's specification is made of, where kinds take parts of it: volumes, resources, tolerations, strategies.
+//! Defines the parts of a pod's specification that other kinds use: volumes, resources, tolerations, strategies.
 //!
-//! Kubernetes `k8s.io/api/core/v1` and `apps/v1`, as CRDs have them.
-//!
-//! What must not be here: defaults that only the API server's own kinds have.
+//! Kubernetes `k8s.io/api/core/v1` and `apps/v1`, as CRDs contain them, without the API server's defaults for its own kinds.
 
 use chancery_base::object;
 use chancery_base::schema::{BOOLEAN, Field, INT_OR_STRING, INTEGER, Literal, STRING, STRING_MAP, STRINGS, Schema, array, field, map, quantity};
@@ -33,7 +31,7 @@ const ROLLING_UPDATE: Field = field(
     "Settings for `RollingUpdate`",
 );
 
-/// Taints of nodes that a pod puts up with.
+/// Node taints that a pod tolerates.
 pub const TOLERATIONS: Schema = array(&TOLERATION);
 const TOLERATION: Schema = object![
     field("effect", STRING, "`NoSchedule`, `PreferNoSchedule` or `NoExecute`; all unless set"),
@@ -43,7 +41,7 @@ const TOLERATION: Schema = object![
     field("value", STRING, "The taint's value"),
 ];
 
-/// How much of a node a container needs and may use.
+/// The resources that a container requests, and their limits.
 pub const RESOURCES: Schema = object![field("claims", array(&CLAIM).keyed_by(&["name"]), "Claims of devices"), LIMITS, REQUESTS,];
 const CLAIM: Schema = object![field("name", STRING, "The claim").required(), field("request", STRING, "The request in it; all unless set")];
 const QUANTITY: Schema =
@@ -51,7 +49,7 @@ const QUANTITY: Schema =
 const LIMITS: Field = field("limits", map(&QUANTITY), "How much it may use, by resource");
 const REQUESTS: Field = field("requests", map(&QUANTITY), "How much it needs, by resource");
 
-/// Where volumes are seen in a container.
+/// Where volumes are mounted in a container.
 pub const VOLUME_MOUNTS: Schema = array(&VOLUME_MOUNT);
 const VOLUME_MOUNT: Schema = object![
     field("mountPath", STRING, "Where").required(),
@@ -102,7 +100,7 @@ const VOLUME: Schema = object![
         ],
         "A volume of a CSI driver"
     ),
-    field("downwardAPI", object![DEFAULT_MODE, DOWNWARD_ITEMS], "What is known of the pod"),
+    field("downwardAPI", object![DEFAULT_MODE, DOWNWARD_ITEMS], "Fields of the pod"),
     field(
         "emptyDir",
         object![field("medium", STRING, "`Memory` for memory"), field("sizeLimit", QUANTITY, "How large it may get")],
@@ -295,7 +293,7 @@ const SOURCE: Schema = object![
         "CAs of the cluster"
     ),
     field("configMap", object![ITEMS, NAME_OR_EMPTY, OPTIONAL], "The values of a ConfigMap"),
-    field("downwardAPI", object![DOWNWARD_ITEMS], "What is known of the pod"),
+    field("downwardAPI", object![DOWNWARD_ITEMS], "Fields of the pod"),
     field(
         "podCertificate",
         object![

@@ -1,6 +1,4 @@
-//! Why a controller refuses a value, in its own words: text for a person, by which nothing is decided.
-//!
-//! What must not be here: errors that somebody decides by; those are enums beside what makes them.
+//! Wraps a controller's message about a refused value. It is only for display; errors that code inspects are enums.
 
 use super::pem::PemError;
 use alloc::borrow::Cow;
@@ -8,12 +6,11 @@ use alloc::string::{String, ToString as _};
 use chancery_base::schema::duration::DurationError;
 use core::fmt;
 
-/// Why a controller refuses a value, in its own words.
+/// Why a controller refuses a value, in the controller's own text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason(Cow<'static, str>);
 
 impl Reason {
-    /// The words.
     pub fn as_str(&self) -> &str {
         &self.0
     }

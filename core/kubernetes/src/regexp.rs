@@ -1,14 +1,14 @@
-//! Expressions as Go's `regexp` reads them: whether it takes one, and else its own words.
+//! Checks whether Go's `regexp` accepts an expression, with Go's error messages. Does not match.
 //!
-//! Source of behaviour: Go's `regexp/syntax` with Perl's flags. What must not be here: matching, and what RE2 takes ([`chancery_base::re2`]).
+//! Source of behaviour: Go's `regexp/syntax` with Perl's flags. For RE2 see [`chancery_base::re2`].
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The most that repetitions in one another may multiply to.
+/// The maximum product of nested repetitions.
 const MOST_REPEATS: u64 = 1000;
-/// How deep groups may stand in each other.
+/// The maximum depth of groups.
 const DEEPEST: usize = 1000;
 
 type Verdict<T> = Result<T, String>;
@@ -17,11 +17,11 @@ fn error<T>(what: &str, expression: &str) -> Verdict<T> {
     Err(format!("{what}: `{expression}`"))
 }
 
-/// Whether Go takes an expression.
+/// Checks whether Go accepts an expression.
 ///
 /// # Errors
 ///
-/// Go's words, without `error parsing regexp: ` in front.
+/// Go's message without the prefix `error parsing regexp: `.
 pub fn check(regex: &str) -> Verdict<()> {
     let mut parser = Parser { whole: regex, stack: Vec::new(), deepest: 0 };
     let mut rest = regex;
@@ -69,10 +69,10 @@ pub fn check(regex: &str) -> Verdict<()> {
     }
 }
 
-/// What was read and is not yet part of something larger.
+/// An element that is not yet part of a larger one.
 #[derive(Clone, Copy)]
 enum Entry {
-    /// Something that can be repeated, with what the repetitions in it multiply to.
+    /// A repeatable element with the product of its repetitions.
     Piece(u64),
     Open,
     Bar,
@@ -109,7 +109,7 @@ impl<'r> Parser<'r> {
         Ok(rest)
     }
 
-    /// A repetition of what was read last; `most` is how often, where that is counted.
+    /// Repeats the last element; `most` is the limit, if it is counted.
     fn repeat(&mut self, most: Option<u64>, before: &'r str, after: &'r str, last: &'r str) -> Verdict<&'r str> {
         let after = after.strip_prefix('?').unwrap_or(after);
         if !last.is_empty() {
@@ -130,7 +130,7 @@ impl<'r> Parser<'r> {
         }
     }
 
-    /// What begins with `(?`: a name, or flags.
+    /// Reads a group that starts with `(?`: a name or flags.
     fn flags(&mut self, text: &'r str) -> Verdict<&'r str> {
         let name = if text.len() > 4 { text.strip_prefix("(?P<") } else { None };
         let name = name.or_else(|| if text.len() > 3 { text.strip_prefix("(?<") } else { None });
@@ -157,7 +157,7 @@ impl<'r> Parser<'r> {
     }
 }
 
-/// Least and most of `{2,3}`, and what follows: `None` where it is no repetition. There need be no most.
+/// The minimum and maximum of `{2,3}` and the rest; `None` if it is not a repetition. The maximum is optional.
 fn counts(text: &str) -> Option<(u64, Option<u64>, &str)> {
     let number = |text: &mut &str| -> Option<u64> {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -178,7 +178,7 @@ fn counts(text: &str) -> Option<(u64, Option<u64>, &str)> {
     Some((least, most, rest.strip_prefix('}')?))
 }
 
-/// What follows an escape outside of a class.
+/// The rest after an escape outside a class.
 fn escaped(text: &str) -> Verdict<&str> {
     match text.as_bytes().get(1) {
         Some(b'A' | b'b' | b'B' | b'z' | b'd' | b'D' | b's' | b'S' | b'w' | b'W') => Ok(&text[2..]),
@@ -189,7 +189,7 @@ fn escaped(text: &str) -> Verdict<&str> {
     }
 }
 
-/// What follows an escape of one character.
+/// The rest after an escape of one character.
 fn escape(text: &str) -> Verdict<&str> {
     let after = &text[1..];
     let Some(c) = after.chars().next() else { return error("trailing backslash at end of expression", "") };
@@ -214,7 +214,7 @@ fn escape(text: &str) -> Verdict<&str> {
     error("invalid escape sequence", &text[..text.len() - rest.len()])
 }
 
-/// What follows the digits of `\x41` or `\x{41}`; else what follows the first that is none.
+/// The rest after the digits of `\x41` or `\x{41}`; otherwise the rest after the first invalid character.
 fn hexadecimal(text: &str) -> Result<&str, &str> {
     let next = |text: &'_ str| text.chars().next().map(|c| (c, c.len_utf8()));
     let Some((first, length)) = next(text) else { return Err(text) };
@@ -241,7 +241,7 @@ fn hexadecimal(text: &str) -> Result<&str, &str> {
     Err(rest)
 }
 
-/// What follows `\pN` or `\p{Greek}`.
+/// The rest after `\pN` or `\p{Greek}`.
 fn unicode(text: &str) -> Verdict<&str> {
     let (name, rest) = match text[2..].strip_prefix('{') {
         Some(inner) => match inner.split_once('}') {
@@ -259,7 +259,7 @@ fn unicode(text: &str) -> Verdict<&str> {
     if is_name && is_known() { Ok(rest) } else { error("invalid character class range", &text[..text.len() - rest.len()]) }
 }
 
-/// What follows a class.
+/// The rest after a class.
 fn class(whole: &str) -> Verdict<&str> {
     let mut rest = &whole[1..];
     rest = rest.strip_prefix('^').unwrap_or(rest);
@@ -294,7 +294,7 @@ fn class(whole: &str) -> Verdict<&str> {
     Ok(&rest[1..])
 }
 
-/// A character of a class, and what follows it.
+/// A character of a class, and the rest.
 fn class_character<'t>(text: &'t str, whole: &str) -> Verdict<(u32, &'t str)> {
     let Some(c) = text.chars().next() else { return error("missing closing ]", whole) };
     if c != '\\' {
@@ -304,7 +304,7 @@ fn class_character<'t>(text: &'t str, whole: &str) -> Verdict<(u32, &'t str)> {
     Ok((value_of(&text[1..text.len() - rest.len()]), rest))
 }
 
-/// The character that an escape stands for.
+/// The character of an escape.
 fn value_of(escape: &str) -> u32 {
     let mut characters = escape.chars();
     match characters.next() {
@@ -332,7 +332,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn what_go_takes() {
+    fn accepts_go_regexps() {
         for regex in [
             "",
             "a",
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_go_refuses_and_its_words() {
+    fn rejects_with_go_messages() {
         for (regex, words) in [
             ("(a", "missing closing ): `(a`"),
             ("a)b", "unexpected ): `a)b`"),

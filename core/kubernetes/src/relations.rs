@@ -1,6 +1,4 @@
-//! Finding references by field in objects as they are written: fields by path, names in the forms that Kubernetes' kinds use.
-//!
-//! What must not be here: any kind's fields.
+//! Finds references in objects: fields by path, names in Kubernetes' forms. The dialects list the fields.
 
 use alloc::vec::Vec;
 use chancery_base::compilation::{Absent, Relation};
@@ -10,28 +8,28 @@ use chancery_text::{Node, Str};
 /// How a field names an object.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// A name, in the object's own namespace.
+    /// A name in the object's own namespace.
     Name,
     /// `NAMESPACE/NAME`, or a name in the object's own namespace.
     Path,
-    /// An object with `name`, and `namespace` unless it is the same.
+    /// An object with `name` and an optional `namespace`.
     Reference,
-    /// The same, with `kind` and `group` that say what it is, unless it is what the table says.
+    /// The same with optional `kind` and `group`, which default to the table's.
     AnyKind,
-    /// A name of something that stands in no namespace.
+    /// The name of a cluster-scoped object.
     Cluster,
 }
 
-/// A field that refers.
+/// A reference field.
 #[derive(Clone, Copy, Debug)]
 pub struct Referring {
-    /// Kind of the object.
+    /// The referring kind.
     pub kind: &'static str,
-    /// Path of the field, dots between its steps; `*` stands for every item of a list.
+    /// The field's path; `*` matches every list item.
     pub path: &'static str,
-    /// What for.
+    /// The purpose.
     pub relation: &'static str,
-    /// Group and kind of what is meant.
+    /// Group and kind of the referenced object.
     pub to: (&'static str, &'static str),
     /// How it is named.
     pub form: Form,
@@ -48,7 +46,7 @@ pub fn relations(objects: &Objects, fields: &[&[Referring]]) -> Vec<Relation> {
     out
 }
 
-/// Finds what stands at a path, with what holds it.
+/// Finds the values at a path with their parents.
 pub(super) fn walk<'n>(holder: &'n Node, node: &'n Node, path: &str, found: &mut dyn FnMut(&'n Node, &'n Node)) {
     if path.is_empty() {
         return found(holder, node);
@@ -76,7 +74,7 @@ fn relation(object: &Object, field: &Referring, node: &Node) -> Option<Relation>
     })
 }
 
-/// The object that a field means, and the node that names it.
+/// The object that a field refers to, and the node that names it.
 pub(super) fn key_of<'n>(object: &Object, field: &Referring, node: &'n Node) -> Option<(ResourceKey, &'n Node)> {
     let here = object.key.namespace.clone().unwrap_or_default();
     let text = |key: &str| node.get(key).and_then(Node::as_str).filter(|text| !text.is_empty());

@@ -1,6 +1,4 @@
-//! Findings about an object as the API server looks at it: one named function each.
-//!
-//! What must not be here: deciding what is wrong; what only one dialect's kinds have.
+//! Builds the API server's findings about an object, one function each. Does not decide what is wrong.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,23 +7,21 @@ use chancery_base::resource::{self, nearest};
 use chancery_base::schema::{Fault, Members, Path, Violation, go_quoted};
 use chancery_text::{Node, NodeId};
 
-/// Where findings about one object go.
+/// Collects the findings of one object.
 pub struct Report<'a> {
     pub kind: &'a str,
     pub object: &'a resource::Object,
     pub sink: &'a mut Findings,
-    /// How many more unknown fields get a guess at what was meant. More are not read, and each costs a comparison with all
-    /// fields.
+    /// The number of further unknown fields that get a suggestion. Each costs a comparison with all fields, and users do not read more.
     guesses: u32,
 }
 
 impl<'a> Report<'a> {
-    /// Findings about an object of a kind.
     pub fn new(kind: &'a str, object: &'a resource::Object, sink: &'a mut Findings) -> Self {
         Self { kind, object, sink, guesses: 50 }
     }
 
-    /// The place of a node; what the controller made itself stands where its object does.
+    /// The place of a node; nodes that the controller created have their object's place.
     pub fn place(&self, node: NodeId, part: Part) -> Place {
         let node = if node.is_some() { node } else { self.object.root.id };
         Place::Node { object: self.object.id, node, part }
@@ -79,7 +75,7 @@ impl<'a> Report<'a> {
         self.sink.report(finding);
     }
 
-    /// Something wrong with a value, or a value that is missing. `help` is better advice than the general one.
+    /// An invalid or missing value. `help` replaces the general advice.
     pub fn violation(&mut self, violation: &Violation, help: Option<String>) {
         let code = match violation.fault {
             Fault::WrongType => &codes::WRONG_TYPE,
@@ -107,17 +103,17 @@ impl<'a> Report<'a> {
         let message = format!("Kubernetes does not allow {} as a {what}", go_quoted(name));
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
         finding = finding.help(format!("names are made of {allowed}"));
-        let mended: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
-        let mended = mended.trim_matches(['-', '.']);
-        // What a template leaves is not yet a name.
+        let valid_name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let valid_name = valid_name.trim_matches(['-', '.']);
+        // An unexpanded template is not yet a name.
         let is_left = name.contains(|c: char| c.is_ascii_punctuation() && !matches!(c, '-' | '_' | '.')) || name.starts_with("__");
-        if !is_left && chancery_base::schema::names::subdomain(mended).is_empty() {
-            finding = finding.fix(format!("call it `{mended}`"), self.place(node.id, Part::Value), mended);
+        if !is_left && chancery_base::schema::names::subdomain(valid_name).is_empty() {
+            finding = finding.fix(format!("call it `{valid_name}`"), self.place(node.id, Part::Value), valid_name);
         }
         self.sink.report(finding);
     }
 
-    /// The `key` or `value` of a label or annotation that Kubernetes does not allow.
+    /// An invalid `key` or `value` of a label or annotation.
     pub(crate) fn label(&mut self, node: &Node, part: &str, of: &str, text: &str, faults: &[String]) {
         if faults.is_empty() {
             return;
@@ -127,7 +123,7 @@ impl<'a> Report<'a> {
         self.sink.report(finding.help("letters, digits, and `-`, `_`, `.` inside; at most 63 characters"));
     }
 
-    /// Something in `metadata` that must be text and is not.
+    /// A value in `metadata` that must be a string.
     pub(crate) fn not_a_string(&mut self, node: &Node, path: &str, wanted: &str) {
         let code = if path.starts_with("metadata.labels") { &codes::INVALID_LABEL } else { &codes::INVALID_NAME };
         let wanted = match wanted {
@@ -155,12 +151,12 @@ fn described(node: &Node) -> String {
     }
 }
 
-/// Whether a key was meant as a separator of documents: a finding of its own says so.
+/// Whether a key was meant as a document separator, which has its own finding.
 pub fn is_separator(name: &str) -> bool {
     name.starts_with("---")
 }
 
-/// "an" where the name of a kind sounds so: an Ingress, an HTTPProxy.
+/// "an" or "a" before a kind: an Ingress, an HTTPProxy.
 fn article(kind: &str) -> &'static str {
     let spelled = kind.starts_with("HTTP") || kind.starts_with(['A', 'E', 'I', 'O', 'U']);
     if spelled { "an" } else { "a" }

@@ -1,4 +1,4 @@
-//! Secrets: what the API server checks and fills in.
+//! Reads and checks Secrets like the API server.
 //!
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/core/validation` (ValidateSecret).
 
@@ -13,13 +13,13 @@ use chancery_text::{Entry, Node, NodeId, Str, base64};
 /// The sections that hold a Secret's values.
 const SECTIONS: [&str; 2] = ["data", "stringData"];
 
-/// A Secret's `type`, `Opaque` where there is none.
+/// A Secret's `type`; defaults to `Opaque`.
 pub fn secret_type(object: &Object) -> Str {
     let written = object.root.get("type").and_then(Node::as_str).filter(|written| !written.is_empty());
     written.map_or(Str::new_static("Opaque"), Str::new)
 }
 
-/// A Secret's values as base64, `stringData` put over `data`, with the nodes where they are written.
+/// A Secret's values as base64 with their nodes; `stringData` overrides `data`.
 pub fn data(object: &Object) -> BTreeMap<Str, (NodeId, Secret<Str>)> {
     let mut data = BTreeMap::new();
     for (field, is_text) in [("data", false), ("stringData", true)] {
@@ -32,12 +32,12 @@ pub fn data(object: &Object) -> BTreeMap<Str, (NodeId, Secret<Str>)> {
     data
 }
 
-/// A Secret's value, decoded; where several Secrets have the name, that of the last.
+/// A Secret's decoded value. The last Secret of the name wins.
 pub fn value(objects: &Objects, namespace: &str, name: &str, key: &str) -> Option<Vec<u8>> {
     base64::decode(data(named(objects, "Secret", namespace, name)?).get(key)?.1.expose())
 }
 
-/// A ConfigMap's text; where several ConfigMaps have the name, that of the last.
+/// A ConfigMap's text. The last ConfigMap of the name wins.
 pub fn text_of_config_map<'o>(objects: &'o Objects, namespace: &str, name: &str, key: &str) -> Option<&'o str> {
     named(objects, "ConfigMap", namespace, name)?.root.at(&["data", key])?.as_str()
 }
@@ -88,7 +88,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
             let message = format!("a Secret of type {} needs the key `{key}`", secret_type(object));
             let node = root.get("data").or_else(|| root.get("type")).map_or(root.id, |node| node.id);
             let mut finding = refused(&codes::INVALID_SECRET, object, node, message);
-            // A section with a slip in its name holds it.
+            // A section with a misspelled name contains it.
             let meant = |entry: &Entry| nearest(&entry.key, SECTIONS).filter(|_| entry.value.get(key).is_some());
             let misspelt = root.as_object().into_iter().flatten().find_map(|entry| Some((entry.value.id, meant(entry)?)));
             if let Some((node, section)) = misspelt {

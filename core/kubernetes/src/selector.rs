@@ -1,4 +1,4 @@
-//! Label and field selectors: in their text form, as `kubectl get -l` takes them, and as fields of objects (`matchLabels`, `matchExpressions`).
+//! Parses label and field selectors: as strings, as `kubectl get -l` accepts them, and as fields of objects (`matchLabels`, `matchExpressions`).
 
 use super::cursor::Cursor;
 use crate::reason::Reason;
@@ -28,14 +28,13 @@ enum Test {
 }
 
 impl Selector {
-    /// Reads `a=b,c!=d,e in (f,g),h,!i`. What cannot be read is left out.
+    /// Parses `a=b,c!=d,e in (f,g),h,!i` and skips invalid parts.
     pub fn parse(text: &str) -> Self {
         let requirements = split_outside_brackets(text).into_iter().filter_map(requirement).collect();
         Self { requirements }
     }
 
-    /// Reads a `LabelSelector` that has something in it. What is wrong with it is reported in Kubernetes' words
-    /// (`k8s.io/apimachinery`, `LabelSelectorAsSelector`).
+    /// Reads a non-empty `LabelSelector`. Errors are Kubernetes' messages (`k8s.io/apimachinery`, `LabelSelectorAsSelector`).
     pub fn of_fields(at: Cursor<'_>) -> Result<Self, Reason> {
         let mut requirements = Vec::new();
         let mut labels: Vec<_> = at.field("matchLabels").entries().collect();
@@ -59,7 +58,7 @@ impl Selector {
         Ok(Self { requirements })
     }
 
-    /// Whether values looked up by `value` meet all requirements.
+    /// Whether the values that `value` returns meet all requirements.
     pub fn matches<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements.iter().all(|requirement| {
             let value = value(&requirement.key);
@@ -72,7 +71,7 @@ impl Selector {
         })
     }
 
-    /// Whether it requires nothing.
+    /// Whether it has no requirements.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
@@ -87,7 +86,7 @@ enum Operator {
     DoesNotExist,
 }
 
-/// One requirement, with all that is wrong with it.
+/// One requirement, or all its errors.
 fn checked(key: &Str, operator: Operator, values: Vec<Str>, written: Cursor<'_>) -> Result<Requirement, Reason> {
     let mut faults = Vec::new();
     let wrong = names::qualified_name(key);

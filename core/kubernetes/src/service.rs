@@ -1,4 +1,4 @@
-//! Services: what the API server checks and fills in.
+//! Reads and checks Services like the API server.
 //!
 //! Source of behaviour: `k8s.io/kubernetes/pkg/apis/core/validation` (ValidateService) and `pkg/apis/core/v1/defaults.go`.
 
@@ -11,22 +11,21 @@ use chancery_base::resource::Object;
 use chancery_base::schema::names;
 use chancery_text::{Node, NodeId, Str, Value};
 
-/// One port of a Service, with what the API server fills in.
+/// One port of a Service, with defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Port {
     /// `port`.
     pub port: u16,
-    /// `name`, where there is one.
+    /// `name`, if set.
     pub name: Option<Str>,
-    /// `targetPort`: a number or a name, `port` where there is none.
+    /// `targetPort`: a number or a name; defaults to `port`.
     pub target: Str,
-    /// Where it is written.
     pub node: NodeId,
-    /// Where `port` is written.
+    /// The node of `port`.
     pub number_node: NodeId,
 }
 
-/// The ports of a Service; those that no Service could have are left out.
+/// The ports of a Service without impossible ones.
 pub fn ports(service: &Node) -> Vec<Port> {
     let items = service.at(&["spec", "ports"]).and_then(Node::as_array).map_or(&[][..], Vec::as_slice);
     items.iter().filter_map(port).collect()

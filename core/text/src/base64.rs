@@ -1,6 +1,4 @@
-//! Standard base64 as Go and YAML read it: with padding, line breaks skipped, and bits that are left over ignored.
-//!
-//! What must not be here: what is packed in it.
+//! Decodes and encodes standard base64 like Go and YAML: padding is required, line breaks are skipped, and trailing bits are ignored.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// The bytes that a text packs; `None` where it is not base64.
+/// Decodes a string; `None` if it is not base64.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     if !text.contains(['\r', '\n']) {
         return LENIENT.decode(text).ok();
@@ -18,7 +16,6 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(digits).ok()
 }
 
-/// Bytes as text.
 pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
@@ -29,7 +26,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn padding_is_required_and_line_breaks_are_not_read() {
+    fn padding_is_required_line_breaks_are_skipped() {
         assert_eq!(decode("aGVsbG8="), Some(b"hello".to_vec()));
         assert_eq!(decode("aGVs\r\nbG8=\n"), Some(b"hello".to_vec()));
         assert_eq!(decode(""), Some(Vec::new()));
@@ -40,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_that_are_left_over_count_for_nothing() {
+    fn trailing_bits_are_ignored() {
         assert_eq!(decode("aGVsbG9="), Some(b"hello".to_vec()));
     }
 }

@@ -1,8 +1,7 @@
-//! Puts a tree together from what a reader finds, one thing after another: ids, spans, keys, merges, anchors, limits.
+//! Builds a document from a reader's events: ids, spans, keys, merges, anchors, limits.
 //!
-//! Both readers (`yaml` and `fast`) feed this one builder, so that they cannot disagree on what a text means, only on what they see in it.
-//!
-//! What must not be here: looking at the text to find out what is in it, a range that has to be made canonical excepted.
+//! Both readers (`yaml` and `fast`) use this builder, so they agree on the meaning of a text. It does not read the text itself, except to normalize
+//! a range.
 use alloc::{
     borrow::ToOwned,
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +12,7 @@ use alloc::{
 
 use super::{Comment, Document, Limits, Node, NodeId, NodeSpan, Object, Problem, ProblemKind, Spans, Str, TextRange, Value, scalar};
 
-/// A limit was passed: the problem is noted, and reading must end.
+/// A limit was exceeded: the problem is recorded, and reading must stop.
 #[derive(Debug)]
 pub(super) struct Stop;
 
@@ -25,22 +24,22 @@ pub(super) struct Builder<'a> {
     root: Option<Node>,
     comments: Vec<Comment>,
     problems: Vec<Problem>,
-    /// How many nodes were made because of anchors and aliases.
+    /// The number of nodes that anchors and aliases created.
     copied: u32,
-    /// The end of what was read last.
+    /// The end of the last element.
     last_end: u32,
-    /// Where the collections began that ended since the last key or scalar.
+    /// The starts of the collections that ended since the last key or scalar.
     closed: Vec<u32>,
 }
 
-/// An object or list that is not closed yet.
+/// An open object or list.
 struct Frame {
     id: NodeId,
     content: Content,
     end: u32,
     anchor: usize,
     copied_before: u32,
-    /// It stands where a key belongs, which JSON does not have.
+    /// It is used as a key, which JSON does not support.
     is_key: bool,
 }
 
@@ -60,7 +59,7 @@ enum Role {
     Normal,
     /// `<<`
     Merge,
-    /// Its value is read and dropped.
+    /// The value is read and dropped.
     Refused,
 }
 
@@ -69,13 +68,12 @@ struct Anchor {
     size: u32,
 }
 
-/// What the innermost open collection waits for.
+/// What the innermost open collection expects next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Expects {
     Root,
     Item,
     Key,
-    /// The value of this key.
     ValueOf(TextRange),
 }
 
@@ -108,7 +106,7 @@ impl<'a> Builder<'a> {
         self.last_end
     }
 
-    /// The open collections, the innermost last: where each begins, and whether it is an object.
+    /// The open collections, the innermost last: the start of each, and whether it is an object.
     pub(super) fn open(&self) -> impl DoubleEndedIterator<Item = (u32, bool)> {
         self.frames.iter().map(|frame| {
             let start = self.spans[frame.id.0 as usize].value.start;
@@ -116,7 +114,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Where the collections began that ended just now.
+    /// The starts of the collections that just ended.
     pub(super) fn closed(&self) -> &[u32] {
         &self.closed
     }
@@ -137,7 +135,6 @@ impl<'a> Builder<'a> {
         self.comments.push(Comment { range, own_line });
     }
 
-    /// A plain scalar without a tag.
     pub(super) fn plain(&mut self, range: TextRange, text: &str, anchor: usize) -> Result<(), Stop> {
         if text == "<<" && self.expects() == Expects::Key {
             self.set_key(Str::new_static("<<"), range, Role::Merge);
@@ -146,7 +143,6 @@ impl<'a> Builder<'a> {
         self.value(range, scalar::resolve(text), anchor)
     }
 
-    /// A scalar whose value is known.
     pub(super) fn value(&mut self, range: TextRange, value: Value, anchor: usize) -> Result<(), Stop> {
         if self.expects() == Expects::Key {
             if anchor != 0 {
@@ -176,7 +172,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// An object or list begins. The end of its range is known when it ends.
+    /// Starts an object or list. Its end is known later.
     pub(super) fn begin(&mut self, start: u32, is_object: bool, anchor: usize) -> Result<(), Stop> {
         if self.frames.len() >= self.limits.max_depth as usize {
             let message = self.too_deep();
@@ -191,7 +187,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The innermost object or list ends: where its closing bracket says, or else with what it holds.
+    /// Ends the innermost object or list: at its closing bracket, or else at the end of its content.
     pub(super) fn end(&mut self, end: Option<u32>) -> Result<(), Stop> {
         let Some(frame) = self.frames.pop() else { return Ok(()) };
         let end = end.unwrap_or(frame.end);
@@ -225,7 +221,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// An alias to an anchor that was seen.
+    /// Adds an alias to a known anchor.
     pub(super) fn alias(&mut self, range: TextRange, anchor: usize, name: &str) -> Result<(), Stop> {
         let Some(found) = self.anchors.get(&anchor) else {
             let message = format!("`{name}` is an alias of something that contains this alias itself");
@@ -243,7 +239,7 @@ impl<'a> Builder<'a> {
         self.value(range, value, 0)
     }
 
-    /// An alias whose anchor does not exist.
+    /// Adds an alias to an unknown anchor.
     pub(super) fn unknown_alias(&mut self, range: TextRange, name: &str) -> Result<(), Stop> {
         let message = format!("there is no anchor `&{name}` above this alias; a value that begins with `*` must be quoted");
         self.problem(ProblemKind::UnknownAnchor, range, message);
@@ -254,9 +250,9 @@ impl<'a> Builder<'a> {
         self.value(range, Value::Null, 0)
     }
 
-    /// All that was read; collections that are still open end with what they hold.
+    /// Returns the document. Open collections end with their content.
     pub(super) fn finish(mut self) -> Document {
-        // No alias can follow, so no anchor need be kept.
+        // No alias can follow, so anchors are no longer needed.
         self.frames.iter_mut().for_each(|frame| frame.anchor = 0);
         while self.end(None).is_ok() && !self.frames.is_empty() {}
         self.spans.shrink_to_fit();
@@ -296,7 +292,7 @@ impl<'a> Builder<'a> {
     }
 
     fn refuse_key(&mut self, range: TextRange, kind: &str) {
-        // A template's `{{` is reported already.
+        // A template's `{{` is already reported.
         if !self.problems.last().is_some_and(|last| last.kind == ProblemKind::Template && last.range.contains(range.start)) {
             let message = format!("a key must be a string, this is {}; Kubernetes refuses it", with_article(kind));
             self.problem(ProblemKind::NonStringKey, range, message);
@@ -348,7 +344,7 @@ impl<'a> Builder<'a> {
         if self.copied <= self.limits.max_alias_nodes {
             return Ok(());
         }
-        let message = format!("the aliases up to here stand for more than {} values; nothing from here on is read", self.limits.max_alias_nodes);
+        let message = format!("the aliases up to here expand to more than {} values; nothing from here on is read", self.limits.max_alias_nodes);
         self.problem(ProblemKind::AliasBomb, range, message);
         Err(Stop)
     }
@@ -362,21 +358,21 @@ fn with_article(kind: &str) -> String {
     }
 }
 
-/// At most this many problems of one document are reported.
+/// The maximum number of reported problems per document.
 const MAX_PROBLEMS: usize = 1000;
 
 fn push(problems: &mut Vec<Problem>, problem: Problem) {
-    // Warnings never crowd out an error.
+    // Warnings never displace an error.
     if problems.len() < MAX_PROBLEMS || !problem.kind.is_warning() && problems.len() < 2 * MAX_PROBLEMS {
         problems.push(problem);
     }
 }
 
-/// Merges what `<<` points at into the object: keys written after it win over it, and it wins over keys written before it.
+/// Merges the value of `<<` into the object. It overrides earlier keys; later keys override it.
 fn merge(object: &mut Object, merged: &mut BTreeSet<Str>, key: &Key, node: Node, spans: &[NodeSpan], problems: &mut Vec<Problem>) {
     let sources = match node.value {
         Value::Object(_) => alloc::vec![node],
-        // The first of several wins, so it comes last.
+        // The first of several wins, so it is merged last.
         Value::Array(items) if items.iter().all(|item| item.as_object().is_some()) => items.into_iter().rev().collect(),
         value => {
             let message = format!(

@@ -1,37 +1,33 @@
-//! A document as read: its tree, where everything in it was written, its comments, and what is wrong with it.
+//! Defines a document: its tree, the ranges of its nodes, its comments, and its problems.
 //!
-//! All ranges are relative to the start of the document's own text, so that a document can be kept by the hash of its text and used
-//! again when it moves within its file.
-//!
-//! What must not be here: how it is read (`yaml`, `fast`), and the wording of problems (`problem_words`).
+//! All ranges are relative to the document's own text, so a document can be cached by the hash of its text and reused when it moves. Does not read
+//! text (see `yaml`, `fast`) or phrase problems (see `problem_words`).
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
 use super::{Node, NodeId, Str, TextRange, Value};
 
-/// One document as read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// Its tree; nothing where it has no content or no part of it could be read.
+    /// Its tree; `None` if it is empty or unreadable.
     pub root: Option<Node>,
-    /// Where its nodes were written.
+    /// The ranges of its nodes.
     pub spans: Spans,
-    /// Its comments, in order.
     pub comments: Vec<Comment>,
-    /// What is wrong with it, in order.
+    /// Its problems, in order.
     pub problems: Vec<Problem>,
-    /// Whether it is written in HCL, which does not tell a list of one object from the object.
+    /// Whether it is HCL, which does not distinguish a list of one object from the object.
     pub hcl: bool,
 }
 
 impl Document {
-    /// Whether Kubernetes would refuse the text as such, whatever it means.
+    /// Whether Kubernetes would refuse the text itself, whatever it means.
     pub fn is_broken(&self) -> bool {
         self.problems.iter().any(|problem| !problem.kind.is_warning())
     }
 
-    /// Changes every range, as for a text that is part of another one.
+    /// Changes every range, for a text that is part of another one.
     pub(super) fn map_ranges(&mut self, change: impl Fn(&mut TextRange)) {
         for span in &mut self.spans.spans {
             change(&mut span.key);
@@ -52,44 +48,43 @@ impl Document {
 /// A comment: from its `#` or `//` to the end of its line, or from `/*` to `*/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Where it stands, its signs included and its line break left out.
+    /// Its range, including its delimiters, without the line break.
     pub range: TextRange,
-    /// Whether nothing but spaces stands before it on its line.
+    /// Whether only spaces precede it on its line.
     pub own_line: bool,
 }
 
-/// Where a node was written.
+/// The ranges of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeSpan {
-    /// The mapping key, quotes included; empty for roots and list items.
+    /// The mapping key with its quotes; empty for roots and list items.
     pub key: TextRange,
-    /// The value: quotes, brackets, and a block scalar's `|` included; tags, anchors and what comes after it left out. A missing value
-    /// has the empty range after its `:` or `-`.
+    /// The value with quotes, brackets, and a block scalar's `|`, without tags and anchors. A missing value has the empty range after its `:` or
+    /// `-`.
     pub value: TextRange,
-    /// The object or list that holds it, [`NodeId::NONE`] for the root.
+    /// The containing object or list; [`NodeId::NONE`] for the root.
     pub parent: NodeId,
 }
 
 impl NodeSpan {
-    /// Key and value together.
     pub fn whole(&self) -> TextRange {
         if self.key.is_empty() { self.value } else { self.key.join(self.value) }
     }
 }
 
-/// Where the nodes of a document were written.
+/// The ranges of all nodes of a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spans {
     pub(super) spans: Vec<NodeSpan>,
 }
 
 impl Spans {
-    /// Where the node was written; nothing for synthesised nodes.
+    /// The ranges of a node; `None` for synthesized nodes.
     pub fn get(&self, id: NodeId) -> Option<&NodeSpan> {
         self.spans.get(id.0 as usize)
     }
 
-    /// Numbers the nodes of a tree that nobody wrote, as a reader would, and places all of them where it is asked for.
+    /// Numbers the nodes of a synthesized tree like a reader, and places them all at one range.
     pub fn numbering(root: &mut Node, range: TextRange) -> Self {
         let mut spans = Self::default();
         spans.number(root, NodeId::NONE, range);
@@ -107,18 +102,16 @@ impl Spans {
         }
     }
 
-    /// How many nodes were written.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether no node was written.
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// The keys and indexes that lead from the root to the node. For what an alias stands for, the path of the place where it is
-    /// written out. Where the node is not in the tree (a later key of the same name replaced it) the path ends at what holds it.
+    /// The keys and indexes from the root to the node. An alias has the path of its anchor's value. If the node is not in the tree (a later key
+    /// replaced it), the path ends at its parent.
     pub fn path(&self, root: &Node, id: NodeId) -> FieldPath {
         let mut chain = Vec::new();
         let mut at = id;
@@ -146,9 +139,9 @@ impl Spans {
         path
     }
 
-    /// The innermost node whose key or value stands at `offset`.
+    /// The innermost node whose key or value contains `offset`.
     pub fn deepest_at(&self, offset: u32) -> Option<NodeId> {
-        // Numbers follow the text, so that whatever holds the offset is the last node that begins at or before it, or above that one.
+        // Numbers follow the text, so the node is the last one that starts at or before the offset, or one of its ancestors.
         let after = self.spans.partition_point(|span| span.whole().start <= offset);
         let mut id = NodeId(after.checked_sub(1)? as u32);
         while let Some(span) = self.get(id) {
@@ -161,19 +154,16 @@ impl Spans {
     }
 }
 
-/// One step of a [`FieldPath`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Segment {
-    /// The value at a key.
     Key(Str),
-    /// An item of a list, the first being 0.
+    /// An item of a list, starting at 0.
     Index(u32),
 }
 
-/// The keys and indexes that lead to a node. Shown as `spec.cors.origins[2]` or `metadata.annotations["a.b/c"]`.
+/// The keys and indexes to a node. Displayed as `spec.cors.origins[2]` or `metadata.annotations["a.b/c"]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldPath {
-    /// The steps from the root.
     pub segments: Vec<Segment>,
 }
 
@@ -194,33 +184,31 @@ fn is_plain_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Something wrong with a document's text.
+/// A problem of a document's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
     pub kind: ProblemKind,
-    /// Where.
     pub range: TextRange,
-    /// What is wrong in one plain sentence, and what to do about it.
+    /// The problem in one sentence, and the advice.
     pub message: String,
-    /// Another place that helps to understand it, and why.
+    /// Another place that explains the problem.
     pub related: Option<(TextRange, String)>,
 }
 
-/// What is wrong with a document's text.
+/// The kinds of problems of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProblemKind {
-    /// Not YAML. What stands before the place was read.
+    /// Invalid YAML. The text before it was read.
     Syntax,
-    /// Text after the document's value is complete, which Kubernetes ignores.
+    /// Text after the document's value, which Kubernetes ignores.
     Ignored,
-    /// A tab where YAML wants spaces.
+    /// A tab where YAML requires spaces.
     Tab,
-    /// A no-break space where an ordinary one was probably meant.
+    /// A no-break space where a space was probably meant.
     NoBreakSpace,
-    /// A character that no YAML text may contain.
+    /// A character that YAML does not allow.
     ControlCharacter,
-    /// Something that was probably meant to be `---`.
+    /// A line that was probably meant as `---`.
     Separator,
     /// `{{ ... }}`: a template that was not rendered.
     Template,
@@ -228,26 +216,26 @@ pub enum ProblemKind {
     TooDeep,
     /// More bytes or nodes than the limit.
     TooLarge,
-    /// Aliases that stand for more nodes than the limit.
+    /// Aliases that expand to more nodes than the limit.
     AliasBomb,
-    /// An alias to an anchor that does not exist, or that holds the alias itself.
+    /// An alias to an unknown anchor, or to an anchor that contains the alias.
     UnknownAnchor,
-    /// A tag that its value does not fit.
+    /// A tag that does not fit its value.
     BadTag,
-    /// A key that cannot be made a string.
+    /// A key that cannot become a string.
     NonStringKey,
-    /// A number that JSON cannot hold.
+    /// A number that JSON does not support.
     NotJson,
-    /// `<<` with something that cannot be merged.
+    /// `<<` with a value that cannot be merged.
     MergeKey,
-    /// `<<` with something that replaces a key written before it.
+    /// `<<` with a value that replaces an earlier key.
     MergeReplaces,
-    /// A key that was written before in the same object; the last one counts.
+    /// A repeated key; the last one wins.
     DuplicateKey,
 }
 
 impl ProblemKind {
-    /// Whether Kubernetes would read the document all the same.
+    /// Whether Kubernetes would still read the document.
     pub const fn is_warning(self) -> bool {
         matches!(self, Self::Ignored | Self::NoBreakSpace | Self::DuplicateKey | Self::MergeReplaces | Self::Separator)
     }

@@ -1,15 +1,12 @@
-//! YAML inside a YAML string, such as the configuration in a `getambassador.io/config` annotation: read like a file of its own, every
-//! range given in the outer text.
-//!
-//! What must not be here: which strings hold YAML; the caller knows.
+//! Reads YAML inside a YAML string, such as the configuration in a `getambassador.io/config` annotation. All ranges refer to the outer text. The
+//! caller knows which strings contain YAML.
 
 use alloc::vec::Vec;
 
 use super::{Document, Limits, TextRange, parse, split};
 
-/// Reads `content`, the string that `scalar` in `outer_text` stands for, and gives every range in `outer_text`. Exact for literal block
-/// scalars, for quoted scalars whatever they escape and fold, and for plain scalars in one line. Where the places of a string's
-/// characters are not known (folded block scalars, aliases), every range is that of the whole scalar.
+/// Reads `content`, the value of `scalar` in `outer_text`, with ranges in `outer_text`. Ranges are exact for literal block scalars, quoted scalars
+/// and single-line plain scalars. Otherwise (folded block scalars, aliases) every range is the whole scalar.
 pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits: &Limits) -> Vec<Document> {
     let places = Places::find(outer_text, scalar, content);
     let documents = split(content).into_iter().filter(|chunk| !chunk.is_empty);
@@ -22,17 +19,17 @@ pub fn parse_embedded(outer_text: &str, scalar: TextRange, content: &str, limits
         .collect()
 }
 
-/// Where parts of `content`, the string that `scalar` in `outer_text` stands for, are in `outer_text`; the whole scalar, where that is not known.
+/// Maps parts of `content`, the value of `scalar`, to `outer_text`; the whole scalar if the positions are unknown.
 pub fn places_in(outer_text: &str, scalar: TextRange, content: &str, parts: Vec<TextRange>) -> Vec<TextRange> {
     let places = Places::find(outer_text, scalar, content);
     parts.into_iter().map(|part| places.translate(part)).collect()
 }
 
-/// Where the characters of a decoded string stand in the outer text.
+/// The positions of a decoded string's characters in the outer text.
 enum Places {
-    /// Runs of equal text in order: where each begins inside, where outside. Between lines there is indentation.
+    /// Runs of equal text in order, with their inner and outer start. Indentation separates lines.
     Runs { runs: Vec<(u32, u32)>, are_lines: bool },
-    /// Not known.
+    /// Unknown.
     Whole(TextRange),
 }
 
@@ -72,7 +69,7 @@ impl Places {
     }
 }
 
-/// A literal block scalar: each line stands as it is behind its indentation.
+/// A literal block scalar: each line is verbatim after its indentation.
 fn lines(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
     let header = outer.find('\n')? + 1;
     let mut outside = outer[header..].split_inclusive('\n');
@@ -83,7 +80,7 @@ fn lines(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
     let indent = first.0.len().checked_sub(first.1.len())?;
     for inside in content.split_inclusive('\n') {
         let Some(line) = outside.next() else {
-            // Blank lines at the end, which the scalar's range leaves out.
+            // The scalar's range excludes trailing blank lines.
             if !inside.trim().is_empty() {
                 return None;
             }
@@ -93,7 +90,7 @@ fn lines(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
         let bare = line.trim_end_matches(['\n', '\r']);
         let text = inside.trim_end_matches('\n');
         let skip = indent.min(bare.len());
-        // Spaces at the end of the last line are left out of the scalar's range.
+        // The scalar's range excludes trailing spaces of the last line.
         if bare.get(skip..)?.trim_end() != text.trim_end() || !bare.get(..skip)?.trim().is_empty() {
             return None;
         }
@@ -104,7 +101,7 @@ fn lines(outer: &str, content: &str) -> Option<Vec<(u32, u32)>> {
     Some(runs)
 }
 
-/// A quoted scalar: escapes are taken one by one, and folded line breaks too.
+/// A quoted scalar, with escapes and folded line breaks.
 fn quoted(outer: &str, content: &str, quote: char) -> Option<Vec<(u32, u32)>> {
     let mut rest = outer.strip_prefix(quote)?.strip_suffix(quote)?;
     let mut inside = content;
@@ -120,11 +117,11 @@ fn quoted(outer: &str, content: &str, quote: char) -> Option<Vec<(u32, u32)>> {
     inside.is_empty().then_some(runs)
 }
 
-/// How many bytes of a quoted text stand for how many of its content.
+/// The lengths of the next piece of a quoted string and of its value.
 fn piece(rest: &str, inside: &str, quote: char) -> Option<(usize, usize)> {
     let blank = rest.trim_start_matches([' ', '\t']);
     if blank.starts_with(['\n', '\r']) {
-        // One line break is a space, and of several the first is left out.
+        // A single line break is a space; of several, the first is dropped.
         let next = rest.trim_start_matches([' ', '\t', '\n', '\r']);
         let breaks = rest[..rest.len() - next.len()].matches('\n').count();
         let folded = if breaks == 1 { inside.starts_with(' ').then_some(1) } else { Some(breaks.checked_sub(1)?) };

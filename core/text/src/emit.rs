@@ -1,22 +1,20 @@
-//! Writes a tree down, as YAML for people or as JSON.
+//! Writes a tree as YAML or JSON.
 //!
-//! YAML is written so that it reads back to the same value here, by Go's yaml and by readers of YAML 1.2: whatever any of them could take
-//! for something else than a string is quoted.
-//!
-//! What must not be here: comments and the layout of a source; whoever wants those edits the source.
+//! The YAML reads back to the same value here, in Go's yaml and in YAML 1.2 readers: strings that any of them could misread are quoted. Does not
+//! keep comments and layout; edit the source for that.
 
 use alloc::string::String;
 use core::fmt::Write;
 
 use super::{Node, Object, Value, scalar};
 
-/// The tree as YAML in block style, two spaces a level.
+/// Writes YAML in block style with two spaces per level.
 pub fn to_yaml(node: &Node) -> String {
     let mut out = String::new();
     match &node.value {
         Value::Object(object) if !object.is_empty() => write_object(&mut out, object, 0, true),
         Value::Array(items) if !items.is_empty() => write_array(&mut out, items, 0, true),
-        // What is alone and looks like HCL would be read as that.
+        // A single string that looks like HCL would be read as HCL.
         Value::String(text) if super::hcl::is_hcl(text) => write_quoted(&mut out, text),
         value => {
             write_inline(&mut out, value, 0);
@@ -26,21 +24,21 @@ pub fn to_yaml(node: &Node) -> String {
     out
 }
 
-/// The tree as JSON: in one line, or `pretty` with two spaces a level. Numbers that JSON cannot hold become `null`.
+/// Writes JSON on one line, or `pretty` with two spaces per level. Numbers that JSON does not support become `null`.
 pub fn to_json(node: &Node, pretty: bool) -> String {
     let mut out = String::new();
     write_json(&mut out, node, pretty.then_some(0));
     out
 }
 
-/// The tree as JSON, as it stands within a text that is `indent` spaces deep there; in one line where there is `None`.
+/// Writes JSON for a text that is indented by `indent` spaces; on one line if `None`.
 pub fn to_json_within(node: &Node, indent: Option<usize>) -> String {
     let mut out = String::new();
     write_json(&mut out, node, indent);
     out
 }
 
-/// Lines of an object; the first continues the line that is begun where `begun`.
+/// Writes the lines of an object. If `begun`, the first line continues the current one.
 fn write_object(out: &mut String, object: &Object, indent: usize, begun: bool) {
     for (at, entry) in object.iter().enumerate() {
         if at > 0 || !begun {
@@ -53,7 +51,7 @@ fn write_object(out: &mut String, object: &Object, indent: usize, begun: bool) {
                 out.push('\n');
                 write_object(out, object, indent + 2, false);
             }
-            // Lists stand at their key's column, as kubectl writes them.
+            // Lists have their key's indentation, as kubectl writes them.
             Value::Array(items) if !items.is_empty() => {
                 out.push('\n');
                 write_array(out, items, indent, false);
@@ -84,7 +82,7 @@ fn write_array(out: &mut String, items: &[Node], indent: usize, begun: bool) {
     }
 }
 
-/// A scalar or an empty collection, without the line break that ends it. Block scalars are indented below `indent`.
+/// Writes a scalar or an empty collection without a line break. Block scalars are indented below `indent`.
 fn write_inline(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(_) => out.push_str("{}"),
@@ -106,7 +104,7 @@ fn write_inline(out: &mut String, value: &Value, indent: usize) {
 }
 
 fn write_key(out: &mut String, key: &str) {
-    // A document that begins with a key like `a="` would be read as HCL.
+    // A document that starts with a key like `a="` would be read as HCL.
     if is_plain(key) && key != "<<" && key.len() <= 128 && !super::hcl::is_hcl(key) {
         out.push_str(key);
     } else {
@@ -118,7 +116,7 @@ fn spaces(out: &mut String, count: usize) {
     out.extend(core::iter::repeat_n(' ', count));
 }
 
-/// Whether the text needs no quotes, in any reader's eyes.
+/// Whether no reader requires quotes around the string.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
@@ -143,7 +141,7 @@ fn looks_numeric(bytes: &[u8]) -> bool {
         })
 }
 
-/// Whether the text reads well as a literal block scalar and comes back unchanged.
+/// Whether the string is readable as a literal block scalar and reads back unchanged.
 fn fits_block(text: &str) -> bool {
     let Some(body) = text.strip_suffix('\n').or_else(|| text.contains('\n').then_some(text)) else { return false };
     if body.is_empty() || body.starts_with([' ', '\n', '\t']) || body.ends_with('\n') {
@@ -164,14 +162,14 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// A text as a JSON string, which is YAML as well.
+/// Quotes a string as JSON, which is also YAML.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_quoted(&mut out, text);
     out
 }
 
-/// Writes a JSON string, which is YAML as well.
+/// Writes a JSON string, which is also YAML.
 pub fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
@@ -198,12 +196,12 @@ pub fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Whether a character turns the direction of writing, so that a line would read otherwise than it is.
+/// Whether a character changes the writing direction, so that a line would be misread.
 fn turns(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A value that is no collection, as JSON.
+/// Writes a scalar as JSON.
 pub fn write_json_scalar(out: &mut String, value: &Value) {
     match value {
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -216,13 +214,13 @@ pub fn write_json_scalar(out: &mut String, value: &Value) {
     }
 }
 
-/// The shortest text that reads back to the same float, and never as an integer.
+/// Writes the shortest float that reads back to the same value and never as an integer.
 fn write_float(out: &mut String, value: f64) {
     let size = if value < 0.0 { -value } else { value };
     let start = out.len();
     if size != 0.0 && !(1e-5..1e16).contains(&size) {
         let _ = write!(out, "{value:e}");
-        // Some readers of YAML 1.1 want a point and a sign.
+        // Some YAML 1.1 readers require a point and a sign.
         let exponent = out[start..].find('e').map_or(out.len(), |at| start + at);
         if !out[start..exponent].contains('.') {
             out.insert_str(exponent, ".0");

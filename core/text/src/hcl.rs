@@ -1,10 +1,8 @@
-//! The reader of HCL, version 1, as Consul writes its configuration: `Kind = "service-router"`, `Match { HTTP { PathPrefix = "/" } }`.
+//! Reads HCL version 1, as Consul writes its configuration: `Kind = "service-router"`, `Match { HTTP { PathPrefix = "/" } }`.
 //!
-//! Libraries for Rust read version 2, which refuses blocks in lists (`Routes = [ { Match { ... } } ]`): the form in which Consul's
-//! entries are written. Version 1 is small: comments, keys, strings, numbers, lists, objects. A block is an object at its key; blocks of the same
-//! key are a list of objects; labels of a block are keys of objects in it. `${...}` is text.
-//!
-//! What must not be here: what a key means.
+//! Rust libraries read version 2, which refuses blocks in lists (`Routes = [ { Match { ... } } ]`), but Consul's entries use them. Version 1 is
+//! small: comments, keys, strings, numbers, lists, objects. A block is an object at its key; blocks of the same key form a list; a block's labels
+//! are keys of nested objects. `${...}` is plain text.
 
 use super::build::{Builder, Stop};
 use super::{Document, Limits, ProblemKind, Str, TextRange, Value};
@@ -13,10 +11,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Quotes that are none of HCL's: single ones, and those of a word processor.
+/// Quotes that HCL does not have: single quotes, and typographic ones.
 pub const WRONG_QUOTES: [char; 6] = ['\'', '\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}'];
 
-/// Whether a text is HCL: its first word is followed by `=` or `{`, or by labels and `{`. No object in YAML or JSON begins so.
+/// Whether a text is HCL: its first word is followed by `=` or `{`, or by labels and `{`. No YAML or JSON object starts this way.
 pub fn is_hcl(text: &str) -> bool {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: 1, fault: None, comments: Vec::new() };
     reader.blanks();
@@ -29,7 +27,7 @@ pub fn is_hcl(text: &str) -> bool {
         return false;
     }
     match reader.peek() {
-        // A text in base64 may end with this sign: what follows must be the begin of a value.
+        // Base64 text may end with this sign: a value must follow.
         Some(b'=') => {
             reader.at += 1;
             reader.spaces();
@@ -50,12 +48,12 @@ pub fn is_hcl(text: &str) -> bool {
     }
 }
 
-/// Whether a word is long and has more large letters than a key of several words: it may be a value in base64, which may end with `=`.
+/// Whether a word is long and has more capitals than a key of several words: it may be base64, which may end with `=`.
 fn is_like_base64(word: &str) -> bool {
     word.len() >= 16 && word.bytes().filter(u8::is_ascii_uppercase).count() * 4 > word.len()
 }
 
-/// Reads a document of HCL. Never fails: what could be read is there, what could not is a problem.
+/// Reads an HCL document. Never fails: unreadable parts become problems.
 pub(super) fn parse(text: &str, limits: &Limits) -> Document {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, depth: 0, deepest: limits.max_depth, fault: None, comments: Vec::new() };
     let start = reader.blanks();
@@ -69,7 +67,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Document {
     if let Some((range, message)) = reader.fault.take() {
         builder.problem(ProblemKind::Syntax, range, message);
     }
-    // A limit that is passed is a problem already.
+    // An exceeded limit is already a problem.
     let _ = build(&mut builder, root);
     Document { hcl: true, ..builder.finish() }
 }
@@ -110,7 +108,7 @@ fn build(builder: &mut Builder<'_>, of: Parsed) -> Result<(), Stop> {
     }
 }
 
-/// Blocks of the same key as one list, at the place of the first.
+/// Joins blocks of the same key to one list at the position of the first.
 fn together(fields: Vec<Field>) -> Vec<Field> {
     let mut out: Vec<Field> = Vec::with_capacity(fields.len());
     let mut blocks: BTreeMap<Str, usize> = BTreeMap::new();
@@ -143,7 +141,7 @@ struct Reader<'t> {
     at: usize,
     depth: u32,
     deepest: u32,
-    /// The first thing that is wrong. Nothing is read after it.
+    /// The first problem. Reading stops there.
     fault: Option<(TextRange, String)>,
     comments: Vec<(TextRange, bool)>,
 }
@@ -171,14 +169,14 @@ impl Reader<'_> {
         self.text.get(..self.at).map_or(self.at, |read| read.trim_end().len()) as u32
     }
 
-    /// Passes over blanks in a line.
+    /// Skips spaces on a line.
     fn spaces(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
     }
 
-    /// Passes over blanks, line breaks and comments, and says where something stands.
+    /// Skips spaces, line breaks and comments, and returns the position.
     fn blanks(&mut self) -> u32 {
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -208,12 +206,12 @@ impl Reader<'_> {
         self.comments.push((self.range(start), line.trim().is_empty()));
     }
 
-    /// Whether something on the rest of the line makes a key of YAML of what stands before it.
+    /// Whether the rest of the line makes this text a YAML key.
     fn line_is_yaml(&self) -> bool {
         let line = self.text.get(self.at..).and_then(|rest| rest.lines().next()).unwrap_or_default().as_bytes();
         let mut quoted = false;
         for (at, byte) in line.iter().enumerate() {
-            // Elsewhere, what begins a comment of HCL is a part of YAML's key.
+            // Elsewhere the start of an HCL comment is part of a YAML key.
             let may_begin_comment = at == 0 || line.get(at - 1).is_some_and(u8::is_ascii_whitespace);
             match byte {
                 b'"' => quoted = !quoted,
@@ -223,12 +221,12 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        // A quote that does not end is a part of YAML's key.
+        // An unclosed quote is part of a YAML key.
         let ends_key = |at: usize| line.get(at + 1).is_none_or(u8::is_ascii_whitespace);
         quoted && memchr::memchr_iter(b':', line).any(ends_key)
     }
 
-    /// A key without quotes.
+    /// Reads a key without quotes.
     fn word(&mut self) -> Option<Str> {
         let start = self.at;
         if !self.peek().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
@@ -240,7 +238,7 @@ impl Reader<'_> {
         self.text.get(start..self.at).map(Str::new)
     }
 
-    /// Fields up to a closing brace, or up to the end of the text.
+    /// Reads fields up to a closing brace or the end of the text.
     fn fields(&mut self, open: Option<usize>) -> Vec<Field> {
         let mut fields = Vec::new();
         while self.fault.is_none() {
@@ -254,7 +252,7 @@ impl Reader<'_> {
                 _ => {
                     fields.extend(self.field());
                     self.blanks();
-                    // One comma may stand behind each.
+                    // One comma may follow each field.
                     if self.fault.is_none() && self.peek() == Some(b',') {
                         self.at += 1;
                     }
@@ -312,7 +310,7 @@ impl Reader<'_> {
                 if self.fault.is_none() {
                     self.at += 1;
                 }
-                // What was read of a broken object counts.
+                // The readable part of a broken object is kept.
                 Some(Form::Object(fields))
             }
             Some(b'-' | b'+' | b'0'..=b'9') => self.number(),
@@ -332,12 +330,12 @@ impl Reader<'_> {
         value.map(|value| Parsed { range: self.range(start), value })
     }
 
-    /// The quote that comes next, where it is none of HCL's.
+    /// The next quote, if HCL does not have it.
     fn wrong_quote(&self) -> Option<char> {
         self.text.get(self.at..)?.chars().next().filter(|c| WRONG_QUOTES.contains(c))
     }
 
-    /// Text in quotes that are none of HCL's.
+    /// Reads text in quotes that HCL does not have.
     fn unquoted(&mut self) -> Option<Form> {
         let start = self.at;
         let quote = self.wrong_quote()?;
@@ -366,11 +364,11 @@ impl Reader<'_> {
                     needs_comma = false;
                 }
                 Some(_) if needs_comma => {
-                    let _: Option<()> = self.fail("HCL wants `,` or `]` here: a comma stands between items of a list");
+                    let _: Option<()> = self.fail("HCL wants `,` or `]` here: items of a list need a comma between them");
                 }
                 _ => match self.value() {
                     Some(item) => {
-                        // HCL asks for none behind a list in a list.
+                        // HCL requires no comma after a nested list.
                         needs_comma = !matches!(item.value, Form::List(_));
                         items.push(item);
                     }
@@ -404,7 +402,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text in quotes. What stands in `${...}` is left as it is.
+    /// Reads a quoted string. `${...}` is kept verbatim.
     fn string(&mut self) -> Option<String> {
         let open = self.at;
         self.at += 1;
@@ -462,12 +460,12 @@ impl Reader<'_> {
             _ => None,
         };
         if read.is_none() {
-            return self.fail_at(start, "HCL does not know what follows this backslash");
+            return self.fail_at(start, "HCL does not know this escape");
         }
         read
     }
 
-    /// `<<END` and lines up to one that is `END`; with `<<-END` these lines may be indented.
+    /// Reads `<<END` and the lines up to `END`; with `<<-END` these lines may be indented.
     fn heredoc(&mut self) -> Option<String> {
         let open = self.at;
         let rest = self.text.get(open..).unwrap_or_default();
@@ -492,7 +490,7 @@ impl Reader<'_> {
     }
 }
 
-/// Labels of a block are keys of objects in it.
+/// A block's labels are keys of nested objects.
 fn labelled(key: (TextRange, Str), labels: Vec<(TextRange, Str)>, value: Parsed, is_block: bool) -> Field {
     let inner = labels.into_iter().rev().fold(value, |value, key| {
         let range = key.0.join(value.range);
@@ -520,31 +518,31 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_read_as_consul_documents_them() {
+    fn consul_documentation_entries_are_read() {
         let text = "# a router\nKind = \"service-router\"\nName = \"web\" // its name\nRoutes = [\n  {\n    Match {\n      HTTP {\n        PathPrefix = \"/admin\"\n      }\n    }\n    Destination { Service = \"admin\", NumRetries = 3 }\n  },\n]\n";
         let want = r#"{"Kind":"service-router","Name":"web","Routes":[{"Match":{"HTTP":{"PathPrefix":"/admin"}},"Destination":{"Service":"admin","NumRetries":3}}]}"#;
         assert_eq!(json(text), want);
     }
 
     #[test]
-    fn blocks_of_one_key_are_a_list_and_labels_are_keys() {
+    fn equal_blocks_form_lists_labels_are_keys() {
         let text = "Splits { Weight = 90 }\nSplits { Weight = 10.5 }\nSubsets \"v1\" { Filter = \"a\" }\n";
         assert_eq!(json(text), r#"{"Splits":[{"Weight":90},{"Weight":10.5}],"Subsets":{"v1":{"Filter":"a"}}}"#);
     }
 
     #[test]
-    fn a_comma_may_stand_behind_a_field_and_must_between_items_of_a_list() {
+    fn list_items_need_commas_fields_do_not() {
         assert_eq!(json("Kind = \"a\", Name = \"web\",\nProtocol = \"http\"\n"), r#"{"Kind":"a","Name":"web","Protocol":"http"}"#);
         assert_eq!(json("a = [[1] [2]]\nb = [,1,,2]\n"), r#"{"a":[[1],[2]],"b":[1,2]}"#);
         for (text, at) in [("a = [\"b\" \"c\"]\n", "\""), ("a = [{b = 1}\n{b = 2}]\n", "{")] {
             let (place, message) = problem(text);
-            assert!(place == at && message.contains("a comma stands between"), "{text}: {place} {message}");
+            assert!(place == at && message.contains("need a comma between"), "{text}: {place} {message}");
         }
         assert_eq!(problem("a = 1,, b = 2\n").0, ",");
     }
 
     #[test]
-    fn texts_numbers_and_comments_of_every_form_are_read() {
+    fn all_literals_and_comments_are_read() {
         let text = "a = \"x\\n\\u00e9 ${b \"c\"}\"\nb = 0x10\nc = -3\nd = true\n/* e */ e = <<-END\n    one\n      two\n    END\nf = [1, 2,]\n\"g h\" = {}\n";
         assert_eq!(json(text), "{\"a\":\"x\\né ${b \\\"c\\\"}\",\"b\":16,\"c\":-3,\"d\":true,\"e\":\"one\\n  two\\n\",\"f\":[1,2],\"g h\":{}}");
     }
@@ -564,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_knows_where_it_stands() {
+    fn every_value_has_its_range() {
         let text = "Kind = \"mesh\"\nTransparentProxy {\n  MeshDestinationsOnly = true\n}\n";
         let document = parse(text, &Limits::default());
         let root = document.root.expect("it has content");
@@ -575,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_at_its_place() {
+    fn problems_have_their_place() {
         assert_eq!(problem("Kind = \"a\"\nName: \"b\"\n").0, ":");
         assert_eq!(problem("Kind = \"a\"\nRoutes = [ { a = 1 }\n"), ("[".into(), "this `[` is not closed".into()));
         assert_eq!(problem("Kind = \"a\"\nMatch {\n  a = 1\n"), ("{".into(), "this `{` is not closed".into()));
@@ -590,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_and_json_are_not_taken_for_it() {
+    fn yaml_and_json_are_not_hcl() {
         for text in [
             "a: b = c\n",
             "{\"a\": 1}",
@@ -615,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_of_a_text_makes_the_reader_fail() {
+    fn truncated_texts_do_not_crash() {
         let text = "Kind = \"a\\u00e9${x}\"\nM \"l\" { b = [1, {c = <<-E\n x\n E\n}] } // é\n/* d */ e = 0x1F\n";
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
             parse(&text[..at], &Limits::default());

@@ -1,18 +1,17 @@
-//! JSON with comments, as editors write it (`//` to the end of the line, `/* ... */`): neither JSON nor YAML, but it says what is meant.
-//!
-//! What must not be here: reading values; the text without its comments is read like any other.
+//! Reads JSON with comments, as editors write it (`//` to the end of the line, `/* ... */`): neither JSON nor YAML, but clear. Does not read
+//! values; the text without its comments is read like any other.
 
 use super::{Comment, Document, Problem, ProblemKind, TextRange};
 use alloc::{string::String, vec::Vec};
 
-/// A text of JSON whose comments are replaced by as many spaces.
+/// A JSON text whose comments are replaced by spaces.
 pub(super) struct Uncommented {
     pub(super) text: String,
     comments: Vec<Comment>,
 }
 
 impl Uncommented {
-    /// Nothing where the text has no such comment, or is anything but JSON besides.
+    /// `None` if the text has no such comment, or is not otherwise JSON.
     pub(super) fn of(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let mut at = text.len() - text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).len();
@@ -47,7 +46,7 @@ impl Uncommented {
         Some(Self { text: blanked(text, &comments), comments })
     }
 
-    /// The document as read without its comments, with them and the problem that they are.
+    /// Adds the comments, and the problem that they cause, to the document.
     pub(super) fn document(self, mut document: Document) -> Document {
         if let Some(first) = self.comments.first() {
             let message = "JSON has no comments, so this text is refused; delete them, or write YAML with `#`";
@@ -60,7 +59,7 @@ impl Uncommented {
     }
 }
 
-/// The text with a space for each byte of a comment; line breaks stay.
+/// Replaces each byte of a comment by a space; line breaks stay.
 fn blanked(text: &str, comments: &[Comment]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;

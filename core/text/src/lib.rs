@@ -1,11 +1,7 @@
-//! Text: byte ranges, lines, and the tree of a YAML, JSON or HCL document with a range on every key and value.
+//! Converts between text and trees: byte ranges, lines, and YAML, JSON or HCL documents with a range on every key and value.
 //!
-//! Here lives everything between a string and a tree of plain values: splitting a file into documents ([`split`]), reading one
-//! document as Kubernetes would ([`parse`]), finding out where a value was written ([`Spans`], [`LineIndex`]), and writing a tree down
-//! again ([`to_yaml`], [`to_json`]).
-//!
-//! What must not be here: any knowledge of Kubernetes kinds, of dialects, or of diagnostics' codes and severities beyond
-//! [`ProblemKind::is_warning`]; files, names of files, or anything else that says where a text came from.
+//! Splits a file into documents ([`split`]), reads one document like Kubernetes ([`parse`]), finds where a value was written ([`Spans`],
+//! [`LineIndex`]), and writes a tree ([`to_yaml`], [`to_json`]). Knows no Kubernetes kinds, dialects or codes of findings.
 #![no_std]
 
 extern crate alloc;

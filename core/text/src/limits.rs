@@ -1,17 +1,15 @@
-//! What reading one document may cost.
-//!
-//! What must not be here: reading.
+//! Limits the cost of reading one document.
 
-/// What one document may cost. What is refused is refused with a problem, and quickly.
+/// Limits for one document. Exceeding one gives a problem quickly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep objects and lists may be nested.
+    /// The maximum depth of objects and lists.
     pub max_depth: u32,
-    /// How many values may be written.
+    /// The maximum number of values.
     pub max_nodes: u32,
-    /// How many bytes of text.
+    /// The maximum number of bytes.
     pub max_bytes: u32,
-    /// For how many values anchors and aliases together may stand.
+    /// The maximum number of values that anchors and aliases expand to.
     pub max_alias_nodes: u32,
 }
 

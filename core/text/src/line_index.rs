@@ -1,39 +1,37 @@
-//! From byte offsets to lines and columns and back, for people and editors.
-//!
-//! What must not be here: any text. The index keeps only where lines begin, so that it is small and its owner decides where texts live.
+//! Converts byte offsets to lines and columns and back. The index stores only where lines start, not the text.
 
 use alloc::vec::Vec;
 
 use super::TextRange;
 
-/// A place in a text as people and editors count.
+/// A position in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Position {
-    /// The line, the first being 0.
+    /// The line, starting at 0.
     pub line: u32,
-    /// The column in UTF-8 bytes, the first being 0.
+    /// The column in UTF-8 bytes, starting at 0.
     pub column: u32,
-    /// The column in characters, the first being 0.
+    /// The column in characters, starting at 0.
     pub column_chars: u32,
-    /// The column in UTF-16 units, the first being 0, as editors count.
+    /// The column in UTF-16 units, starting at 0, as editors count.
     pub column_utf16: u32,
 }
 
-/// Bytes between two places up to which characters are counted in advance.
+/// The number of bytes between two positions with precomputed counts.
 const STEP: usize = 4096;
 
-/// Where each line of a text begins. Lines end at `\n`, `\r\n` or a lone `\r`.
+/// The start of each line of a text. Lines end at `\n`, `\r\n` or a lone `\r`.
 ///
-/// A position costs the same however long its line is: a text of one line may have thousands of findings.
+/// The cost of a position does not depend on the line's length: a text of one line may have thousands of findings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
     len: u32,
-    /// What is before each [`STEP`] bytes. Empty where all is ASCII.
+    /// The counts before each [`STEP`] bytes. Empty if the text is ASCII.
     counts: Vec<Counts>,
 }
 
-/// How many characters a text has, and how many UTF-16 units.
+/// Numbers of characters and UTF-16 units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Counts {
     chars: u32,
@@ -41,7 +39,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// These, and what bytes of UTF-8 add; characters count where they begin.
+    /// Adds the counts of UTF-8 bytes; a character counts at its first byte.
     fn and(self, bytes: &[u8]) -> Self {
         let chars = bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u32;
         let pairs = bytes.iter().filter(|byte| **byte >= 0xF0).count() as u32;
@@ -50,7 +48,6 @@ impl Counts {
 }
 
 impl LineIndex {
-    /// Indexes `text`.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
@@ -73,12 +70,12 @@ impl LineIndex {
         Self { starts, len: bytes.len() as u32, counts }
     }
 
-    /// How many lines the text has; a text that ends with a line break has an empty last line.
+    /// The number of lines; a final line break is followed by an empty line.
     pub fn line_count(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// The position of `offset`, which is brought inside the text and to the start of its character first.
+    /// The position of `offset`, moved into the text and to the start of its character.
     pub fn position(&self, text: &str, offset: u32) -> Position {
         let offset = text.floor_char_boundary(offset.min(self.len) as usize) as u32;
         let line = self.starts.partition_point(|start| *start <= offset) - 1;
@@ -87,7 +84,7 @@ impl LineIndex {
         Position { line: line as u32, column: offset - start, column_chars: to.chars - from.chars, column_utf16: to.utf16 - from.utf16 }
     }
 
-    /// What is before an offset.
+    /// The counts before an offset.
     fn before(&self, text: &str, offset: u32) -> Counts {
         let step = offset as usize / STEP;
         match self.counts.get(step) {
@@ -96,14 +93,14 @@ impl LineIndex {
         }
     }
 
-    /// The offset of a line and a column in UTF-8 bytes; a column past the line's end means its end.
+    /// The offset of a line and a column in UTF-8 bytes; columns past the end mean the end of the line.
     pub fn offset(&self, text: &str, line: u32, column_utf8: u32) -> Option<u32> {
         let range = self.content_range(text, line)?;
         let offset = range.start.saturating_add(column_utf8).min(range.end);
         Some(text.floor_char_boundary(offset as usize) as u32)
     }
 
-    /// The offset of a line and a column in UTF-16 units; a column past the line's end means its end.
+    /// The offset of a line and a column in UTF-16 units; columns past the end mean the end of the line.
     pub fn offset_utf16(&self, text: &str, line: u32, column_utf16: u32) -> Option<u32> {
         let range = self.content_range(text, line)?;
         let mut left = column_utf16 as usize;
@@ -118,14 +115,14 @@ impl LineIndex {
         Some(offset as u32)
     }
 
-    /// The range of a line, its line break included.
+    /// The range of a line with its line break.
     pub fn line_range(&self, line: u32) -> Option<TextRange> {
         let start = *self.starts.get(line as usize)?;
         let end = self.starts.get(line as usize + 1).copied().unwrap_or(self.len);
         Some(TextRange { start, end })
     }
 
-    /// The range of a line, its line break left out.
+    /// The range of a line without its line break.
     fn content_range(&self, text: &str, line: u32) -> Option<TextRange> {
         let range = self.line_range(line)?;
         let content = range.slice(text).trim_end_matches(['\n', '\r']);

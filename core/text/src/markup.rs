@@ -1,10 +1,8 @@
-//! Text in XML and HTML.
-//!
-//! What must not be here: elements.
+//! Escapes text for XML and HTML.
 
 use alloc::string::String;
 
-/// A text as the content or an attribute of an element. What XML cannot hold becomes U+FFFD.
+/// Escapes text for the content or an attribute of an element. Characters that XML does not allow become U+FFFD.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

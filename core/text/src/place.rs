@@ -1,10 +1,8 @@
-//! Finds the exact places of what the full parser reports only roughly, so that both readers give the same ranges.
-//!
-//! What must not be here: words for people.
+//! Finds the exact ranges of elements that the full parser reports only roughly, so that both readers return the same ranges.
 
 use super::{TextRange, build::Expects};
 
-/// The start of the line that `offset` stands in.
+/// The start of the line that contains `offset`.
 pub(super) fn line_start(text: &str, offset: u32) -> u32 {
     memchr::memrchr(b'\n', &text.as_bytes()[..offset as usize]).map_or(0, |at| at as u32 + 1)
 }
@@ -13,7 +11,7 @@ pub(super) fn line_start(text: &str, offset: u32) -> u32 {
 pub(super) fn block_scalar(text: &str, content: TextRange, after: u32) -> TextRange {
     let after = after.min(content.start);
     let mut start = content.start;
-    // The last line before the content that is not blank holds the header.
+    // The last non-blank line before the content contains the header.
     let header_end = after as usize + text[after as usize..content.start as usize].trim_end().len();
     let line = line_start(text, header_end as u32).max(after);
     let bytes = &text.as_bytes()[..header_end];
@@ -33,8 +31,7 @@ pub(super) fn block_scalar(text: &str, content: TextRange, after: u32) -> TextRa
     TextRange::new(start, if end <= header_end as u32 || content.slice(text).trim().is_empty() { header_only_end } else { end })
 }
 
-/// Where a missing value stands, which the parser reports somewhere between its `:` or `-` and the next token. What was read before
-/// ends at `after`.
+/// The place of a missing value, which the parser reports between its `:` or `-` and the next token. The last element ended at `after`.
 pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects, after: u32) -> TextRange {
     let mark = match expects {
         Expects::ValueOf(_) => b':',
@@ -46,7 +43,7 @@ pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects, after: 
     }
     let (after, mut end) = (after.min(at.start) as usize, at.start as usize);
     loop {
-        // The line up to here, without its comment, and then as it is: what looks like a comment may be in quotes.
+        // First the line up to here without its comment, then the whole line: an apparent comment may be in quotes.
         let start = memchr::memrchr(b'\n', &text.as_bytes()[after..end]).map_or(after, |line| after + line + 1);
         let line = &text[start..end];
         let ends = [line.find(" #"), line.trim_start().starts_with('#').then_some(0), Some(line.len())];
@@ -63,7 +60,7 @@ pub(super) fn missing_value(text: &str, at: TextRange, expects: Expects, after: 
     }
 }
 
-/// Where a block list begins: at its first dash. One that is not indented below its key is reported at its first item's content.
+/// The start of a block list: its first dash. The parser reports a list that is not indented below its key at its first item's content.
 pub(super) fn first_dash(text: &str, start: u32, expects: Expects) -> u32 {
     let Expects::ValueOf(key) = expects else { return start };
     let mut at = key.end;

@@ -1,6 +1,4 @@
-//! Says in plain words what is wrong with a text that is not YAML, and where, by looking at the text around the place.
-//!
-//! What must not be here: anything that changes what is read.
+//! Explains why a text is not YAML, and where, by its context. Does not change the result of reading.
 
 use alloc::{
     borrow::ToOwned,
@@ -17,7 +15,7 @@ use super::{
     quote::{closing_quote, in_flow, opening_quote},
 };
 
-/// The line that `offset` stands in, its line break left out.
+/// The line that contains `offset`, without its line break.
 fn line_at(text: &str, offset: u32) -> TextRange {
     let start = line_start(text, offset);
     let end = memchr::memchr(b'\n', &text.as_bytes()[offset as usize..]).map_or(text.len() as u32, |at| offset + at as u32);
@@ -25,7 +23,7 @@ fn line_at(text: &str, offset: u32) -> TextRange {
     TextRange::new(start, start + content)
 }
 
-/// The content of the line that `offset` stands in: without its indentation and without spaces at its end.
+/// The content of the line that contains `offset`, without surrounding spaces.
 fn content_at(text: &str, offset: u32) -> TextRange {
     let line = line_at(text, offset);
     let content = line.slice(text);
@@ -33,7 +31,7 @@ fn content_at(text: &str, offset: u32) -> TextRange {
     TextRange::new(start, start + content.trim().len() as u32)
 }
 
-/// The last line with content above the one that `offset` stands in.
+/// The last line with content above the line that contains `offset`.
 fn content_above(text: &str, offset: u32) -> Option<TextRange> {
     let mut at = line_start(text, offset);
     while at > 0 {
@@ -62,7 +60,7 @@ fn spaces(count: u32) -> String {
     }
 }
 
-/// The first character that no text in YAML, JSON or HCL may contain.
+/// The first character that YAML, JSON and HCL do not allow.
 pub(super) fn control_character(text: &str) -> Option<Problem> {
     let (at, c) = text.char_indices().find(|(at, c)| match *c {
         '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' => false,
@@ -80,7 +78,7 @@ pub(super) fn control_character(text: &str) -> Option<Problem> {
     Some(Problem { kind: ProblemKind::ControlCharacter, range, message: format!("{name} is not allowed in configuration; delete it"), related: None })
 }
 
-/// What a parse error means.
+/// Explains a parse error.
 pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Builder<'_>) -> Problem {
     let offset = text.floor_char_boundary(offset as usize) as u32;
     let here = char_range(text, offset);
@@ -163,7 +161,7 @@ pub(super) fn explain(text: &str, error: &ScanError, offset: u32, builder: &Buil
         ErrorKind::ExpectedDocumentStart => plain(
             ProblemKind::Ignored,
             content_at(text, offset),
-            "the document's value is complete before this, so Kubernetes ignores all that follows; indent it like the lines above, or begin another document with a `---` line".to_owned(),
+            "the document's value is complete before this, so Kubernetes ignores everything after it; indent it like the lines above, or begin another document with a `---` line".to_owned(),
         ),
         _ => {
             let at_line_start = content_at(text, offset).start == offset;
@@ -181,7 +179,7 @@ pub(super) fn rest_of_line(text: &str, offset: u32) -> TextRange {
     TextRange::new(offset, content_at(text, offset).end)
 }
 
-/// The line of the error or the one above it may be a separator that is not one.
+/// The line of the error, or the one above, may be a malformed separator.
 fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
     let here = content_at(text, offset);
     let candidates = [Some(here), content_above(text, offset)];
@@ -195,7 +193,7 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
             continue;
         }
         let message = if glued {
-            "the `---` that begins a document must be alone on its line; put what follows on the next line".to_owned()
+            "the `---` that begins a document must be alone on its line; put the rest on the next line".to_owned()
         } else if dashes == 3 {
             "a `---` that begins a document must be at the start of its line".to_owned()
         } else {
@@ -208,7 +206,7 @@ fn broken_separator(text: &str, offset: u32) -> Option<Problem> {
 
 fn tab(text: &str, offset: u32) -> Problem {
     let line = line_at(text, offset);
-    // A tab may be noticed only when the line above it is read to its end.
+    // A tab may only be noticed when the line above is completely read.
     let rest = || text[offset as usize..].find('\t').map_or(offset, |at| offset + at as u32);
     let tab = line.slice(text).find('\t').map_or_else(rest, |at| line.start + at as u32);
     let count = text[tab as usize..].bytes().take_while(|b| *b == b'\t').count() as u32;
@@ -216,7 +214,7 @@ fn tab(text: &str, offset: u32) -> Problem {
     Problem { kind: ProblemKind::Tab, range: TextRange::new(tab, tab + count), message, related: None }
 }
 
-/// The first tab that stands where Kubernetes wants spaces although the parser let it pass: before a key, a `-` or a comment.
+/// The first tab where Kubernetes requires spaces although the parser accepted it: before a key, a `-` or a comment.
 pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> {
     let bytes = text.as_bytes();
     memchr::memchr(b'\t', bytes)?;
@@ -228,7 +226,7 @@ pub(super) fn misplaced_tab(text: &str, document: &Document) -> Option<Problem> 
         if line.as_bytes().get(before) != Some(&b'\t') || line[..before].contains("--") {
             return None;
         }
-        // Scalars over several lines and flow collections may have tabs within.
+        // Multi-line scalars and flow collections may contain tabs.
         let mut id = document.spans.deepest_at(at).unwrap_or(NodeId::NONE);
         while let Some(span) = document.spans.get(id) {
             let is_leaf = document.spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id);
@@ -250,7 +248,7 @@ fn unclosed_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
         Some(close) => format!("the quote that begins here (line {line}) is closed too late, in line {}", line_number(text, close)),
     };
     let noticed = content_at(text, offset);
-    let related = (offset > quote && !noticed.is_empty()).then(|| (noticed, "the quoted text cannot go on here".to_owned()));
+    let related = (offset > quote && !noticed.is_empty()).then(|| (noticed, "the quoted text cannot continue here".to_owned()));
     Problem { kind: ProblemKind::Syntax, range: char_range(text, quote), message, related }
 }
 
@@ -278,7 +276,7 @@ fn missing_colon(text: &str, offset: u32) -> Problem {
     let is_conflict = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"].iter().any(|mark| word.starts_with(mark));
     let message = match word.find(':') {
         Some(at) if word[at + 1..].starts_with('\u{a0}') => {
-            "the space after `:` is a no-break space, which is no space to YAML; replace it by an ordinary one".to_owned()
+            "the space after `:` is a no-break space, which YAML does not treat as a space; replace it by an ordinary one".to_owned()
         }
         _ if is_conflict => "a conflict of Git was not resolved: take its marker away, and the lines that are not wanted".to_owned(),
         Some(at) if word[at + 1..].chars().next().is_some_and(|c| !c.is_whitespace()) => {
@@ -308,21 +306,21 @@ fn escape(text: &str, offset: u32) -> Problem {
     Problem { kind: ProblemKind::Syntax, range, message, related: None }
 }
 
-/// The line does not fit the lines above it.
+/// The line's indentation does not fit the lines above.
 fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
     let line = content_at(text, offset);
     let content = line.slice(text);
     let here = column(text, line.start);
     let above = content_above(text, line.start);
     let problem = |range, message, related| Problem { kind: ProblemKind::Syntax, range, message, related };
-    // A second `: ` in one line.
+    // A second `: ` on one line.
     let before = &text[line.start as usize..offset.clamp(line.start, line.end) as usize];
     if text.as_bytes().get(offset as usize) == Some(&b':') && (before.contains(": ") || before.starts_with("- ") && before.matches(": ").count() > 0)
     {
         let message = "a value with `: ` in it must be quoted; a key of an inner object must be on the next line".to_owned();
         return problem(char_range(text, offset), message, None);
     }
-    // The columns of the objects and lists that are open around this line, the innermost last.
+    // The columns of the open objects and lists around this line, the innermost last.
     let mut columns: alloc::vec::Vec<(u32, u32, bool)> = builder.open().map(|(start, is_object)| (column(text, start), start, is_object)).collect();
     if let Expects::ValueOf(key) = builder.expects()
         && line_start(text, key.start) == line.start
@@ -348,10 +346,10 @@ fn indentation(text: &str, offset: u32, builder: &Builder<'_>) -> Problem {
             return missing_colon(text, above.start);
         }
     }
-    // The collections that this line ended, and the line does not fit in what holds them either.
+    // The line ended these collections, but does not fit into their parents either.
     let deeper = builder.closed().iter().map(|start| (column(text, *start), *start)).filter(|(at, _)| *at > here).min();
     if let Some((at, start)) = deeper {
-        let outer = columns.last().map_or(String::new(), |(at, ..)| format!(" and what holds them by {at}"));
+        let outer = columns.last().map_or(String::new(), |(at, ..)| format!(" and their parent by {at}"));
         let message = format!("this line is {}, its siblings by {at}{outer}", spaces(here));
         return problem(line, message, Some((content_at(text, start), "a sibling".to_owned())));
     }

@@ -1,10 +1,8 @@
-//! Where quotes open and close, and whether a place is within brackets.
-//!
-//! What must not be here: what is wrong there.
+//! Finds opening and closing quotes, and whether a position is within brackets.
 
 use super::build::Builder;
 
-/// The quote that opens the text which the parser was in when it stopped.
+/// The quote that opens the text in which the parser stopped.
 pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> Option<u32> {
     let mut at = builder.last_end().min(offset);
     loop {
@@ -19,7 +17,7 @@ pub(super) fn opening_quote(text: &str, offset: u32, builder: &Builder<'_>) -> O
     }
 }
 
-/// Where the quote that opens there closes.
+/// The position of the closing quote.
 pub(super) fn closing_quote(text: &str, open: u32) -> Option<u32> {
     let bytes = text.as_bytes();
     let quote = *bytes.get(open as usize)?;

@@ -1,7 +1,5 @@
-//! Reads on where the full parser is stricter than the one that Kubernetes uses: the text is patched with spaces that change no value,
-//! read again, and the places are translated back.
-//!
-//! What must not be here: patches for text that Kubernetes refuses as well.
+//! Continues where the full parser is stricter than Kubernetes' parser: it inserts spaces that change no value, reads the patched text, and
+//! translates the ranges back. Does not patch text that Kubernetes refuses too.
 
 use alloc::{
     string::{String, ToString},
@@ -19,33 +17,33 @@ use super::{
 
 /// Spaces that make a text readable.
 pub(super) enum Patch {
-    /// This many more at the beginning of each of these lines.
+    /// Adds this many spaces at the start of each of these lines.
     Indent(Vec<u32>, u32),
-    /// One in the place of each of these tabs.
+    /// Replaces each of these tabs by a space.
     Tabs(Vec<u32>),
-    /// One more here.
+    /// Inserts one space here.
     Separate(u32),
 }
 
-/// How often one document is patched.
+/// The maximum number of patches per document.
 pub(super) const MAX_PATCHES: u32 = 16;
 
-/// How many spaces one patch may put in.
+/// The maximum number of spaces that one patch inserts.
 const MAX_SPACES: u64 = 16 << 20;
 
-/// A patched text, which knows where its parts come from.
+/// A patched text with the origins of its parts.
 pub(super) struct Patched {
     pub(super) text: String,
-    /// What each patch put in, the last patch last.
+    /// The insertions of each patch, in order.
     layers: Vec<Vec<Insertion>>,
 }
 
-/// Spaces that were put in.
+/// Inserted spaces.
 struct Insertion {
-    /// Where, in the text with all insertions of the same patch.
+    /// The position in the text with all insertions of the same patch.
     at: u32,
     count: u32,
-    /// How many the same patch put in before.
+    /// The number of spaces that the same patch inserted before.
     before: u32,
 }
 
@@ -77,7 +75,7 @@ impl Patched {
         self.layers.push(layer);
     }
 
-    /// The document with its ranges in the text as it was.
+    /// Converts the document's ranges to the original text.
     pub(super) fn translate(&self, mut document: Document) -> Document {
         let original = |offset: u32| {
             self.layers.iter().rev().fold(offset, |offset, layer| {
@@ -94,7 +92,7 @@ impl Patched {
     }
 }
 
-/// What would make the parser read on, if anything would.
+/// The patch that would let the parser continue, if any.
 pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builder<'_>) -> Option<Patch> {
     match error.kind() {
         ErrorKind::InvalidQuotedScalarIndent => {
@@ -102,7 +100,7 @@ pub(super) fn patch(text: &str, error: &ScanError, offset: u32, builder: &Builde
             let end = closing_quote(text, quote)?;
             let lines = memchr::memchr_iter(b'\n', &text.as_bytes()[quote as usize..end as usize]).map(|at| quote + at as u32 + 1);
             let column = quote - place::line_start(text, quote);
-            // A marker ends the document wherever it stands.
+            // A marker ends the document at any indentation.
             let lines: Vec<u32> = lines.filter(|line| text.as_bytes().get(*line as usize) != Some(&b'\n')).collect();
             let marker = |line: &u32| ["---", "..."].iter().any(|marker| text[*line as usize..].starts_with(marker));
             let affordable = lines.len() as u64 * u64::from(column) <= MAX_SPACES;

@@ -1,12 +1,10 @@
-//! What a scalar means: Kubernetes' reading of YAML 1.1, as its API server and kubectl have it from go-yaml v2.
-//!
-//! What must not be here: positions, and anything about how scalars are found in a text.
+//! Resolves scalars like Kubernetes: YAML 1.1 as its API server and kubectl read it with go-yaml v2.
 
 use alloc::{borrow::Cow, format, string::String};
 
 use super::{Str, Value, base64};
 
-/// What a plain scalar without a tag means. Numbers that JSON cannot hold come back as floats that are not finite.
+/// The value of a plain scalar without a tag. Numbers that JSON does not support become non-finite floats.
 pub(super) fn resolve(text: &str) -> Value {
     let Some(&first) = text.as_bytes().first() else { return Value::Null };
     match first {
@@ -18,7 +16,7 @@ pub(super) fn resolve(text: &str) -> Value {
     .unwrap_or_else(|| Value::String(Str::new(text)))
 }
 
-/// Whether a plain scalar with this text would be read as this string, `<<` excepted.
+/// Whether a plain scalar with this text reads as this string, except `<<`.
 pub(super) fn is_string(text: &str) -> bool {
     matches!(resolve(text), Value::String(_))
 }
@@ -38,7 +36,7 @@ fn point(text: &str) -> Option<Value> {
         ".inf" | ".Inf" | ".INF" => Some(Value::Float(f64::INFINITY)),
         _ if !text.contains('_') => float(text),
         _ => {
-            // Here, unlike after a digit, underscores must stand between digits.
+            // Unlike after a digit, underscores must be between digits here.
             let bytes = text.as_bytes();
             let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
             let between = |at: usize| at.checked_sub(1).is_some_and(is_digit) && is_digit(at + 1);
@@ -58,7 +56,7 @@ fn number(text: &str) -> Option<Value> {
     integer(&digits).or_else(|| float(&digits))
 }
 
-/// A whole number with an optional sign, its base told by `0x`, `0o`, `0b`, or a leading `0` for octal.
+/// A whole number with an optional sign; `0x`, `0o`, `0b`, or a leading `0` for octal, sets the base.
 fn integer(text: &str) -> Option<Value> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -83,7 +81,7 @@ fn integer(text: &str) -> Option<Value> {
     Some(i64::try_from(size).map_or(Value::Float(size as f64), Value::Int))
 }
 
-/// A decimal number with a point or an exponent. One too large for 64 bits is none.
+/// A decimal number with a point or an exponent. `None` if it exceeds 64 bits.
 fn float(text: &str) -> Option<Value> {
     let mut bytes = text.as_bytes();
     if let [b'+' | b'-', rest @ ..] = bytes {
@@ -115,7 +113,7 @@ fn float(text: &str) -> Option<Value> {
     text.parse().ok().filter(|value: &f64| value.is_finite()).map(Value::Float)
 }
 
-/// What a scalar with a tag means, or what is wrong with it. `tag` is the whole resolved tag.
+/// The value of a scalar with a tag, or the error. `tag` is the resolved tag.
 pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, TagError> {
     let string = || Value::String(Str::new(text));
     let Some(name) = tag.strip_prefix("tag:yaml.org,2002:") else {
@@ -139,7 +137,7 @@ pub(super) fn resolve_tagged(tag: &str, text: &str) -> Result<Value, TagError> {
     }
 }
 
-/// Whether a text is a date, or a date and a time, in one of the forms that go-yaml knows.
+/// Whether a string is a date, with or without a time, in a form that go-yaml knows.
 fn is_timestamp(text: &str) -> bool {
     let number = |text: &str, len: core::ops::RangeInclusive<usize>, range: core::ops::RangeInclusive<u32>| {
         len.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit()) && text.parse().is_ok_and(|n| range.contains(&n))
@@ -172,7 +170,7 @@ fn is_timestamp(text: &str) -> bool {
         && number(&fraction[..fraction.len().min(9)], 1..=9, 0..=u32::MAX)
 }
 
-/// The string that a plain key becomes, or nothing where Kubernetes refuses the key.
+/// The string of a plain key; `None` if Kubernetes refuses the key.
 pub(super) fn key(value: Value) -> Option<Str> {
     match value {
         Value::String(text) => Some(text),
@@ -202,7 +200,7 @@ fn float_key(value: f64) -> Str {
     Str::from(format!("{digits}e{sign}{exponent:0>2}"))
 }
 
-/// Why a scalar cannot be what its tag says.
+/// Why a scalar does not fit its tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TagError {
     NotATime(String),

@@ -1,6 +1,4 @@
-//! Several things as people write them in one sentence.
-//!
-//! What must not be here: what the things are.
+//! Joins words to a list in a sentence.
 
 use alloc::format;
 use alloc::string::String;
@@ -19,7 +17,7 @@ mod tests {
     use super::series;
 
     #[test]
-    fn the_last_one_comes_after_an_and() {
+    fn last_item_follows_and() {
         assert_eq!(series::<&str>(&[]), "");
         assert_eq!(series(&["a"]), "a");
         assert_eq!(series(&["a", "b"]), "a and b");

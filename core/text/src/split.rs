@@ -1,9 +1,7 @@
-//! A file into the texts of its documents, without parsing any.
+//! Splits a file into its documents without parsing them.
 //!
-//! A document ends where a line begins with `---` or `...`: YAML lets no scalar go on past that, so a broken document cannot hide the
-//! next one. JSON values may also follow one another without a line between.
-//!
-//! What must not be here: anything that looks further into a line than its beginning, JSON's brackets excepted.
+//! A document ends at a line that starts with `---` or `...`: no YAML scalar continues past it, so a broken document cannot hide the next one. JSON
+//! values may also follow each other on one line. Only the start of a line is examined, except for JSON's brackets.
 
 use alloc::vec::Vec;
 
@@ -12,13 +10,13 @@ use super::TextRange;
 /// The text of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where in the file it stands: from its `---` or its directives on, its `...` included. Parsed alone, it gives what it gives in the file.
+    /// Its range in the file: from its `---` or its directives, including its `...`. Parsed alone, it gives the same result as in the file.
     pub range: TextRange,
-    /// Whether it holds nothing but blank lines, comments and markers.
+    /// Whether it contains only blank lines, comments and markers.
     pub is_empty: bool,
 }
 
-/// Splits a file into the texts of its documents. They follow one another without gaps, a byte order mark excepted.
+/// Splits a file into its documents, without gaps except for a byte order mark.
 pub fn split(text: &str) -> Vec<Chunk> {
     let bytes = text.as_bytes();
     let mut chunks = Vec::new();
@@ -30,7 +28,7 @@ pub fn split(text: &str) -> Vec<Chunk> {
         *start = end;
     };
     let mut line = start;
-    // Whether the chunk so far has directives, which belong to the document after the marker, or content, after which none may come.
+    // Whether the chunk has directives so far, which belong to the document after the marker, or content, after which no directive may come.
     let (mut directives, mut content) = (false, false);
     loop {
         match bytes[line..].first() {
@@ -54,7 +52,7 @@ pub fn split(text: &str) -> Vec<Chunk> {
             }
             _ => {}
         }
-        // A line in which nothing can happen begins with anything else: find the next one that matters.
+        // A line that changes nothing starts differently: find the next relevant one.
         let Some(next) =
             memchr::memchr_iter(b'\n', &bytes[line..]).map(|at| line + at + 1).find(|at| matches!(bytes.get(*at), Some(b'-' | b'.' | b'%')))
         else {
@@ -83,7 +81,7 @@ fn push(text: &str, start: usize, end: usize, chunks: &mut Vec<Chunk>) {
     chunks.push(chunk(start, end));
 }
 
-/// Whether a text has nothing but blank lines, comments and markers.
+/// Whether a text contains only blank lines, comments and markers.
 pub(super) fn is_blank(text: &str) -> bool {
     text.lines().all(|line| {
         let line = if is_marker(line.as_bytes(), b"---") || is_marker(line.as_bytes(), b"...") { &line[3..] } else { line };
@@ -92,7 +90,7 @@ pub(super) fn is_blank(text: &str) -> bool {
     })
 }
 
-/// Where the first of several JSON objects or lists ends, its line break included.
+/// The end of the first of several JSON objects or lists, with its line break.
 fn end_of_json(bytes: &[u8]) -> Option<usize> {
     let first = bytes.iter().position(|b| !b.is_ascii_whitespace())?;
     if !matches!(bytes[first], b'{' | b'[') {

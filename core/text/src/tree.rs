@@ -1,35 +1,31 @@
-//! The tree of plain values that a document holds.
-//!
-//! What must not be here: text positions (a node has only its number, `Spans` knows the rest), parsing, and printing.
+//! Defines the tree of plain values of a document. A node has only its number; `Spans` knows its range.
 use alloc::{boxed::Box, collections::BTreeMap, vec::Vec};
 
-/// The string type of trees: short strings are stored in place, long ones are shared.
+/// The string type of trees: short strings are stored inline, long ones are shared.
 pub type Str = smol_str::SmolStr;
 
-/// A node's number within its document, in the order in which nodes are written. What an alias stands for keeps the numbers of the place
-/// where it is written out.
+/// A node's number within its document, in the order of the text. An alias's value keeps the numbers of its anchor's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Default)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The number of nodes that no text was written for.
+    /// The number of synthesized nodes.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// The number of nodes that were given outside of any text: by a flag of the controller.
+    /// The number of nodes that a controller's flag set.
     pub const GIVEN: Self = Self(u32::MAX - 1);
 
-    /// Whether it stands for a place in a text.
+    /// Whether the number refers to a place in a text.
     pub const fn is_some(self) -> bool {
         self.0 < Self::GIVEN.0
     }
 }
 
-/// A value and its number. Two nodes are equal when their values are, wherever they were written.
+/// A value with its number. Two nodes are equal if their values are.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The number by which `Spans` knows where it was written.
+    /// `Spans` maps this number to the range.
     pub id: NodeId,
-    /// What it holds.
     pub value: Value,
 }
 
@@ -39,27 +35,22 @@ impl PartialEq for Node {
     }
 }
 
-/// What a node holds: JSON's data model, integers kept apart from other numbers.
+/// JSON's data model; integers are separate from other numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing.
     Null,
-    /// True or false.
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A number that is not whole, was written as such (`1.0`), or is too large for [`Value::Int`]. Always finite when read.
+    /// A number that is not whole, was written as such (`1.0`), or exceeds [`Value::Int`]. Always finite after reading.
     Float(f64),
-    /// A string.
     String(Str),
-    /// A list.
     Array(Vec<Node>),
-    /// Keys and values.
     Object(Object),
 }
 
 impl Value {
-    /// What kind of value it is, in the words of JSON Schema.
+    /// The type's name in JSON Schema.
     pub const fn kind_name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -74,37 +65,35 @@ impl Value {
 }
 
 impl Node {
-    /// A node that no text was written for.
+    /// A node without text.
     pub const fn synthesised(value: Value) -> Self {
         Self { id: NodeId::NONE, value }
     }
 
-    /// A string that was given by a flag.
+    /// A string that a flag set.
     pub fn given(text: &str) -> Self {
         Self { id: NodeId::GIVEN, value: Value::String(Str::new(text)) }
     }
 
-    /// The value at `key`, if this is an object that has it.
+    /// The value at `key`, if this is an object with that key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_object()?.get(key)
     }
 
-    /// The value that the keys lead to, one after another.
+    /// The value at a path of keys.
     pub fn at(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         if let Value::String(value) = &self.value { Some(value) } else { None }
     }
 
-    /// The truth value, if it is one.
     pub const fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(value) = self.value { Some(value) } else { None }
     }
 
-    /// The whole number, if it is one. `1.0` is one too, as JSON makes no difference.
+    /// The whole number. `1.0` is one too, as JSON does not distinguish them.
     pub fn as_i64(&self) -> Option<i64> {
         const LIMIT: f64 = 9_007_199_254_740_992.0;
         match self.value {
@@ -114,7 +103,6 @@ impl Node {
         }
     }
 
-    /// The number, if it is one.
     pub const fn as_f64(&self) -> Option<f64> {
         match self.value {
             Value::Int(value) => Some(value as f64),
@@ -123,22 +111,19 @@ impl Node {
         }
     }
 
-    /// The list, if it is one.
     pub const fn as_array(&self) -> Option<&Vec<Node>> {
         if let Value::Array(value) = &self.value { Some(value) } else { None }
     }
 
-    /// The object, if it is one.
     pub const fn as_object(&self) -> Option<&Object> {
         if let Value::Object(value) = &self.value { Some(value) } else { None }
     }
 
-    /// Whether it holds nothing.
     pub const fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
     }
 
-    /// What kind of value it holds, in the words of JSON Schema.
+    /// The type's name in JSON Schema.
     pub const fn kind_name(&self) -> &'static str {
         self.value.kind_name()
     }
@@ -147,22 +132,21 @@ impl Node {
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: Str,
-    /// The value; its span knows the key's range.
+    /// The span of the value also contains the key's range.
     pub value: Node,
 }
 
-/// Keys and values in the order in which they were written. Equal when keys, values and order are.
+/// Keys and values in the order of the text. Equal if keys, values and order are.
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     entries: Vec<Entry>,
-    /// From key to place in `entries`; only for objects over [`INDEX_OVER`] entries.
+    /// Maps a key to its index in `entries`; only for objects with more than [`INDEX_OVER`] entries.
     #[expect(clippy::box_collection, reason = "few objects have an index, and all values would be larger for it")]
     index: Option<Box<BTreeMap<Str, u32>>>,
 }
 
-/// Up to this many entries are searched one by one.
+/// Up to this many entries are searched linearly.
 const INDEX_OVER: usize = 32;
 
 impl PartialEq for Object {
@@ -172,27 +156,24 @@ impl PartialEq for Object {
 }
 
 impl Object {
-    /// An object without entries.
     pub const fn new() -> Self {
         Self { entries: Vec::new(), index: None }
     }
 
-    /// An object without entries, with memory for so many.
+    /// An empty object with capacity for this many entries.
     pub fn with_capacity(entries: usize) -> Self {
         Self { entries: Vec::with_capacity(entries), index: None }
     }
 
-    /// How many entries it has.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether it has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The place of `key` among the entries.
+    /// The index of `key`.
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).map(|at| *at as usize),
@@ -200,22 +181,19 @@ impl Object {
         }
     }
 
-    /// The value at `key`.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.position(key).map(|at| &self.entries[at].value)
     }
 
-    /// The value at `key`, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.position(key).map(|at| &mut self.entries[at].value)
     }
 
-    /// Whether it has `key`.
     pub fn contains_key(&self, key: &str) -> bool {
         self.position(key).is_some()
     }
 
-    /// Sets `key`, at its old place or else at the end, and gives back what stood there.
+    /// Sets `key` at its position or else at the end, and returns the previous value.
     pub fn insert(&mut self, key: impl Into<Str>, value: Node) -> Option<Node> {
         let key = key.into();
         match self.position(&key) {
@@ -227,7 +205,7 @@ impl Object {
         }
     }
 
-    /// Adds an entry whose key is known to be new.
+    /// Adds an entry with a new key.
     pub(super) fn push_new(&mut self, key: Str, value: Node) {
         if let Some(index) = &mut self.index {
             index.insert(key.clone(), self.entries.len() as u32);
@@ -238,12 +216,12 @@ impl Object {
         }
     }
 
-    /// Gives back memory that no entry needs.
+    /// Frees unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.entries.shrink_to_fit();
     }
 
-    /// Takes `key` out and gives back its value; the other entries keep their order.
+    /// Removes `key` and returns its value; the other entries keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Node> {
         let at = self.position(key)?;
         let entry = self.entries.remove(at);
@@ -253,23 +231,21 @@ impl Object {
         Some(entry.value)
     }
 
-    /// Keeps the entries that `keep` wants; the way to take out many.
+    /// Keeps the entries that `keep` accepts; efficient for removing many.
     pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
         self.reindex();
     }
 
-    /// The entries in order.
     pub fn iter(&self) -> core::slice::Iter<'_, Entry> {
         self.entries.iter()
     }
 
-    /// The keys and values in order, the values to change.
+    /// The entries in order, with mutable values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&Str, &mut Node)> {
         self.entries.iter_mut().map(|entry| (&entry.key, &mut entry.value))
     }
 
-    /// The entries in order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -307,7 +283,7 @@ impl<K: Into<Str>> FromIterator<(K, Node)> for Object {
     }
 }
 
-/// As its value: numbers of nodes are not written.
+/// Serializes the value without node numbers.
 impl serde::Serialize for Node {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.value {

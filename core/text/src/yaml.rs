@@ -1,7 +1,5 @@
-//! Reads one document: by the quick reader where it is sure, else by the full YAML parser, whose events are turned into a tree here.
-//!
-//! What must not be here: what scalars mean (`scalar`), how trees are put together (`build`), and the wording of syntax problems
-//! (`problem_words`).
+//! Reads one document: by the fast reader if it is sure, or else by the full YAML parser, whose events become a tree here. Does not resolve scalars
+//! (see `scalar`), build trees (see `build`), or phrase syntax problems (see `problem_words`).
 
 use alloc::{borrow::Cow, format, string::String};
 
@@ -51,8 +49,7 @@ pub fn parse(text: &str, limits: &Limits) -> Document {
     }
 }
 
-/// Reads one document by the full parser alone, as [`parse`] does where its quick reader is not sure: the measure that the quick
-/// reader is tested against.
+/// Reads one document by the full parser alone, as [`parse`] does if its fast reader gives up. Tests compare the fast reader with it.
 #[doc(hidden)]
 pub fn parse_fully(text: &str, limits: &Limits) -> Document {
     if hcl::is_hcl(text) {
@@ -82,7 +79,7 @@ fn parse_yaml(text: &str, limits: &Limits) -> Document {
     document
 }
 
-/// Reads as far as the parser goes, and says which patch would make it go further.
+/// Reads as far as the parser gets, and returns the patch that would let it continue.
 fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
     let depth = limits.max_depth as usize + 2;
     let options = granit_parser::options! {
@@ -124,7 +121,7 @@ fn read(text: &str, limits: &Limits) -> (Document, Option<Patch>) {
     (document, patch)
 }
 
-/// What libyaml says of a text that is not YAML, and the line that it names, counted from 1; 0 where it names none.
+/// libyaml's error for a text that is not YAML, and its line, starting at 1; 0 if it names none.
 pub fn syntax_error(text: &str) -> Option<(u32, String)> {
     let error = Parser::new_from_str(text).find_map(Result::err)?;
     let offset = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
@@ -142,7 +139,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Takes one event; says whether to go on.
+    /// Handles one event; returns whether to continue.
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<bool, Stop> {
         let range = range_of(&span);
         match event {
@@ -191,7 +188,7 @@ impl Reader<'_> {
         let mut range = range_of(span);
         let mut text = text;
         if range.is_empty() && style == ScalarStyle::Plain {
-            // A missing value, which the parser reports as a `~` somewhere before the next token.
+            // The parser reports a missing value as a `~` somewhere before the next token.
             text = Cow::Borrowed("");
             if self.builder.expects() == Expects::Root && tag.is_none() && anchor == 0 {
                 return Ok(());
@@ -200,7 +197,7 @@ impl Reader<'_> {
         }
         if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
             if range.end as usize == self.text.len() && text.ends_with('\n') && !self.text.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']) {
-                // A last line without a line break has none to give.
+                // A final line without a line break must not get one.
                 text.to_mut().pop();
             }
             range = place::block_scalar(self.text, range, self.builder.last_end());
@@ -232,7 +229,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A plain scalar over several lines may hold what was meant as a separator.
+    /// A multi-line plain scalar may contain a malformed separator.
     fn swallowed_separator(&mut self, range: TextRange) {
         let mut at = range.start;
         for line in range.slice(self.text).split_inclusive('\n') {
@@ -248,7 +245,7 @@ impl Reader<'_> {
         }
     }
 
-    /// YAML 1.1, unlike 1.2, takes few characters in the names of anchors.
+    /// YAML 1.1, unlike 1.2, allows few characters in anchor names.
     fn anchor_name(&mut self, range: TextRange, name: &str) {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
             let message = "an anchor's name may only have letters, digits, `-` and `_`; a value that begins with `&` or `*` must be quoted";

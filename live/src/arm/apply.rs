@@ -1,9 +1,9 @@
-//! Whether what is wanted is sent to Azure, and when again: [`Applier`] decides, without a clock; [`run`] carries it out.
+//! Decides whether an Application Gateway is changed in Azure, and when a failed change is tried again. [`Applier`] decides without a clock;
+//! [`run`] carries it out.
 //!
-//! Before each change the gateway is read. Is it another than the one that the build was made with, then it goes into the next build, so that what
-//! others changed is merged; the change itself says which version it is made for (`If-Match`), and where that is gone (412) the same happens.
-//!
-//! What must not be here: what is wanted, and how the gateway is read.
+//! The gateway is read before each change. If it differs from the gateway that the build was made with, the next build merges with it. The change
+//! itself names the version that it is made for (`If-Match`); if that version is gone (412), the gateway is read again. Does not compute the
+//! change; see `plan`.
 
 use super::Pace;
 use super::plan::{Fingerprint, Plan, fingerprint_of};

@@ -1,6 +1,6 @@
-//! Certificates of Secrets, in the form that ARM takes: PKCS#12 in base64, with the password that the controller gives to each.
+//! Writes the certificates of Secrets as ARM expects them: PKCS#12 in base64, with the password that the controller gives to each.
 //!
-//! What must not be here: key material in any text but the document that is sent.
+//! Key material appears in no text except the document that is sent.
 
 use chancery_core::compilation::SideRef;
 use chancery_core::ir::{Holder, SecretPart, SecretReference};

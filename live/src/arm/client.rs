@@ -1,6 +1,5 @@
-//! The requests of Azure Resource Manager that are needed: a gateway is read and changed, a public address is read.
-//!
-//! What must not be here: whether a gateway is to be changed.
+//! Sends the requests of Azure Resource Manager that are needed: read and change a gateway, read a public address. Does not decide about changes;
+//! see `apply`.
 
 use super::Pace;
 use super::credentials::Login;

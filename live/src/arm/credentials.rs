@@ -1,12 +1,12 @@
-//! Who asks: tokens, and where they come from.
+//! Gets tokens for Azure: from a client secret (`AZURE_CLIENT_SECRET`), workload identity (`AZURE_FEDERATED_TOKEN_FILE`), or the Azure CLI of this
+//! machine (`az account get-access-token`), in this order.
 //!
-//! In this order: a client's secret (`AZURE_CLIENT_SECRET`), workload identity (`AZURE_FEDERATED_TOKEN_FILE`), the Azure CLI of this machine
-//! (`az account get-access-token`). What must not be here: a token or secret in any text: [`Login::scrub`] takes them out of what others say.
+//! No token or secret appears in any text: [`Login::scrub`] removes them from error messages of others.
 
 use super::transport::Transport;
 use super::trouble::{Kind, Trouble};
 use crate::lock;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use http_body_util::Full;
 use hyper::Request;
 use hyper::header::CONTENT_TYPE;
@@ -154,7 +154,7 @@ impl Login {
     pub fn scrub(&self, text: &str) -> String {
         let used = lock(&self.used);
         let secret = if let Credentials::Secret { secret, .. } = &self.credentials { Some(secret.as_str()) } else { None };
-        HeldBack::new(used.iter().map(String::as_str).chain(secret)).scrub(text).into_owned()
+        Redactor::new(used.iter().map(String::as_str).chain(secret)).scrub(text).into_owned()
     }
 
     fn remember(&self, used: &str) {

@@ -1,6 +1,4 @@
-//! Which gateway is meant: the id that Azure has for it, or the names that the id is made of.
-//!
-//! What must not be here: requests.
+//! The id of an Application Gateway in Azure, or the names that the id consists of.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,4 @@
-//! What is counted of requests to Azure and of changes there, for `/metrics`.
-//!
-//! What must not be here: how it is shown.
+//! Counts requests to Azure and changes there, for `/metrics`.
 
 use super::transport::Answer;
 use super::trouble::Trouble;

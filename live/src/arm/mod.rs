@@ -1,4 +1,4 @@
-//! An Application Gateway in Azure: read, compared with what is wanted, and changed where a person says so.
+//! An Application Gateway in Azure: it is read, compared with the inputs, and changed if the user allows that.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -14,8 +14,7 @@
 //! | [`certificates`] | certificates of Secrets, in the form that ARM takes |
 //! | [`apply`] | whether to send it, and when again: a state machine, and what carries it out |
 //!
-//! Nothing is sent to Azure unless [`apply`] runs. What must not be here: what Ingresses mean. No token, secret or key is in an error, an event or
-//! a line of the log.
+//! Nothing is sent to Azure unless [`apply`] runs. No token, secret or key appears in an error, an event or a log line.
 
 pub mod apply;
 pub mod certificates;

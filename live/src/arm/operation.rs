@@ -1,9 +1,7 @@
-//! Operations that take long, as a state machine: it is given answers, and says what to ask next and when. It neither waits nor sends.
+//! Follows a long-running operation, as a state machine: it gets answers, and returns the next request and its time. It neither waits nor sends.
 //!
-//! ARM answers a change with `Azure-AsyncOperation` (where the state of the operation is asked for), or with 202 and `Location` (which answers 202
-//! until it is done), or with the resource, whose `provisioningState` tells.
-//!
-//! What must not be here: what the operation changes.
+//! ARM answers a change with `Azure-AsyncOperation` (a URL for the state of the operation), with 202 and `Location` (which answers 202 until the
+//! operation is done), or with the resource, whose `provisioningState` is the state.
 
 use super::transport::Answer;
 use super::trouble::{Kind, Trouble, words};

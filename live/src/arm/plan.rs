@@ -1,6 +1,4 @@
-//! What would be sent to Azure, and how it differs from the gateway as it is.
-//!
-//! What must not be here: whether it is sent.
+//! Computes the document for Azure, and how it differs from the gateway there. Does not send it; see `apply`.
 
 use super::certificates;
 use crate::event::{Place, PlannedPart};

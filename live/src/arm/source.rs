@@ -1,7 +1,6 @@
-//! The gateway as it is in Azure, as a source: what it tells is no input, but how inputs are compiled.
+//! Reads the gateway from Azure, as a source. The gateway is not an input: it is an option of the compile.
 //!
-//! It is read at the beginning, and where reconciling is on, again and again; whoever changes it reads it as well. What must not be here: what
-//! is done about it.
+//! It is read at the start, and at intervals if reconciling is on. Whoever changes the gateway reads it, too.
 
 use super::client::Client;
 use super::id::GatewayId;

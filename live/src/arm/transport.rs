@@ -1,6 +1,4 @@
-//! One request by HTTP, and its answer.
-//!
-//! What must not be here: what an answer means. Redirects are not followed: a token would go with them.
+//! Sends one HTTP request, and returns its answer. It does not follow redirects, because a token would go with them.
 
 use super::trouble::{Kind, Trouble};
 use http_body_util::{BodyExt, Full, Limited};

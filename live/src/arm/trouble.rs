@@ -1,6 +1,4 @@
-//! What went wrong between us and Azure, by what can be done about it.
-//!
-//! What must not be here: tokens and secrets; who makes a trouble takes them out of its words.
+//! Sorts failures of Azure by their remedy. Messages have no tokens or secrets: whoever creates a failure removes them.
 
 use super::transport::Answer;
 use serde_json::Value;

@@ -1,7 +1,6 @@
-//! The adapter by which the CNCF's conformance test for xDS servers sets what our server serves:
-//! `xds-adapter --port 18000 --adapter 17000`, both on 127.0.0.1 and in the clear.
+//! The adapter of the CNCF's conformance test for xDS servers: it sets the resources that our server serves.
 //!
-//! What must not be here: the server, and how snapshots are kept; those are `chancery_live::xds`'s.
+//! `xds-adapter --port 18000 --adapter 17000` listens twice on 127.0.0.1, without TLS. See `chancery_live::xds` for the server.
 
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;

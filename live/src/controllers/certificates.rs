@@ -1,7 +1,7 @@
-//! Certificates with which a provisioned Contour and its Envoys know each other, as Contour's provisioner makes them
-//! (projectcontour/contour, `pkg/certs` and `internal/provisioner/objects/secret`): an authority for each Gateway, and a pair for each of the two.
+//! Creates the certificates by which a provisioned Contour and its Envoys know each other, as Contour's provisioner does (projectcontour/contour,
+//! `pkg/certs` and `internal/provisioner/objects/secret`): a CA for each Gateway, and a pair for each of the two.
 //!
-//! They are made when one of the Secrets is missing, and then both anew; what is there stays. What must not be here: when that is.
+//! Both Secrets are created again if one of them is missing. Existing Secrets stay.
 
 use crate::runtime::Id;
 use base64ct::{Base64, Encoding as _};

@@ -1,8 +1,8 @@
-//! Which proxy belongs to which gateway, and which snapshot each gateway's proxies are to have: the controllers `proxies` and `xds`.
+//! Finds the gateway of each proxy, and the snapshot of each gateway: the controllers `proxies` and `xds`.
 //!
-//! Both manage kinds that no cluster has. A `Proxy` is there while a source of proxies registers it; its reconciler finds its gateway. A `Snapshot`
-//! is there while a build has its gateway; its reconciler chooses the proxy that tries a change first. Events that are no objects (a registration,
-//! an Envoy that connects or leaves, a build) are custom watches. What must not be here: sending; [`crate::proxies`] carries out.
+//! Both manage kinds that no cluster has. A `Proxy` exists while a source of proxies registers it; its reconciler finds its gateway. A `Snapshot`
+//! exists while a build has its gateway; its reconciler chooses the proxy that tries a change first. Events without an object (a registration, an
+//! Envoy that connects or leaves, a build) are custom watches. Does not send anything; see [`crate::proxies`].
 
 use crate::lock;
 use crate::runtime::{Action, Controller, Id, Index, Object, Reading, mapper};

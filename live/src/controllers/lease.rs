@@ -1,7 +1,7 @@
-//! Which of several replicas writes: the one that holds a Lease.
+//! Elects the one of several replicas that writes: the holder of a Lease.
 //!
-//! A holder renews it; whoever finds it not renewed for its whole duration takes it. By whose clock is only counted from when it was seen to
-//! change, so that clocks that differ, or jump, hand it to nobody. What must not be here: what is written.
+//! A holder renews the Lease. If it is not renewed for its whole duration, another replica takes it. A replica measures that duration by its own
+//! clock, from when it saw the last change, so clocks that differ or jump do not matter.
 
 use crate::Failure;
 use crate::sources::kube::unreachable;
@@ -12,23 +12,23 @@ use kube::api::{Api, ObjectMeta, PostParams};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How long a lease lasts that is not renewed.
+/// How long a Lease lasts without renewal.
 pub const LASTS: Duration = Duration::from_secs(15);
-/// How often it is renewed, or looked at.
+/// How often it is renewed or checked.
 pub const EVERY: Duration = Duration::from_secs(3);
 
-/// Whether this replica is the one that writes. Clones know the same.
+/// Whether this replica writes. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Leading(watch::Receiver<Option<Instant>>);
 
 impl Leading {
-    /// Whether it is.
+    /// Whether this replica holds the Lease.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until the lease was got, renewed or lost. Never, once nobody looks after it any more.
+    /// Waits until the Lease is acquired, renewed or lost. Waits for ever after the task has ended.
     pub async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending().await
@@ -36,8 +36,8 @@ impl Leading {
     }
 }
 
-/// Renews a lease, or tries to get it, for as long as somebody wants to know whether it is held; then gives it back, so that another replica need not
-/// wait until it runs out.
+/// Renews the Lease, or tries to acquire it, as long as a [`Leading`] exists. Then it releases the Lease, so that another replica need not
+/// wait until it expires.
 pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
     let (told, leading) = watch::channel(None);
     let kept = async move {
@@ -57,7 +57,7 @@ pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
     (Leading(leading), kept)
 }
 
-/// Renews the lease, or tries to get it.
+/// Renews the Lease, or tries to acquire it.
 async fn lead(holder: &mut Holder) {
     let held = holder.holds();
     match holder.attempt().await {
@@ -68,35 +68,35 @@ async fn lead(holder: &mut Holder) {
     }
 }
 
-/// A lease that we would hold.
+/// A candidate for the Lease.
 pub struct Holder {
     api: Api<Lease>,
     name: String,
     me: String,
-    /// What was seen last, and since when.
+    /// The last version that was seen, and since when.
     seen: Option<(String, Instant)>,
-    /// Until when we hold it, by our own clock.
+    /// Until when this replica holds it, by its own clock.
     until: Option<Instant>,
 }
 
 impl Holder {
-    /// Of this name.
+    /// Creates a candidate for the Lease of this name.
     #[must_use]
     pub fn new(client: Client, namespace: &str, name: &str, me: &str) -> Self {
         Self { api: Api::namespaced(client, namespace), name: name.into(), me: me.into(), seen: None, until: None }
     }
 
-    /// Whether we hold it now.
+    /// Whether this replica holds it now.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Renews it, or tries to get it.
+    /// Renews it, or tries to acquire it.
     ///
     /// # Errors
     ///
-    /// The API server cannot be asked, or does not let us.
+    /// The API server cannot be reached, or refuses the request.
     pub async fn attempt(&mut self) -> Result<bool, Failure> {
         let begin = Instant::now();
         let found = self.api.get_opt(&self.name).await.map_err(|error| Failure(unreachable(&error)))?;
@@ -119,15 +119,15 @@ impl Holder {
             return Ok(false);
         }
         lease.spec = Some(self.spec(Some(&spec)));
-        // With the version that was read: whoever else took it meanwhile wins.
+        // The request names the version that was read: if another replica took the Lease meanwhile, that one wins.
         self.settle(self.api.replace(&self.name, &PostParams::default(), &lease).await, begin)
     }
 
-    /// Gives it back, so that another replica need not wait until it runs out. Where that fails, it runs out by itself.
+    /// Releases it, so that another replica need not wait until it expires. If that fails, it expires by itself.
     ///
     /// # Errors
     ///
-    /// The API server cannot be asked, or does not let us.
+    /// The API server cannot be reached, or refuses the request.
     pub async fn release(&mut self) -> Result<(), Failure> {
         if self.until.take().is_none() {
             return Ok(());
@@ -139,7 +139,7 @@ impl Holder {
         }
         spec.holder_identity = None;
         match self.api.replace(&self.name, &PostParams::default(), &lease).await {
-            // Whoever took it meanwhile has it.
+            // Another replica took it meanwhile.
             Ok(_) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
             Err(error) => Err(unreachable(&error).into()),

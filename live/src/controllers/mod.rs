@@ -1,4 +1,4 @@
-//! The controllers that we run, and what carries out what they ask for.
+//! The controllers, and the code that carries out their actions.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | [`lease`] | which of several replicas writes |
 //! | [`run`] | builds in, writes out |
 //!
-//! Nothing is written into a cluster unless `--write-status` or `--write-objects` is given. What must not be here: what a configuration means; a build says it.
+//! Nothing is written into a cluster without `--write-status` or `--write-objects`.
 
 pub mod certificates;
 pub mod delivery;

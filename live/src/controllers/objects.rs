@@ -1,6 +1,4 @@
-//! Inputs from an API server as objects.
-//!
-//! What must not be here: inputs that people wrote; they have no status.
+//! Reads the inputs of an API server as objects. Inputs that people wrote have no status, and are left out.
 
 use crate::runtime::{Id, Object};
 use crate::sources::stream::name_of;

@@ -1,7 +1,7 @@
-//! What a build wants to be created for each Gateway, and the controller that sees to it: as Contour's provisioner does.
+//! Creates the objects that each Gateway needs, as Contour's provisioner does.
 //!
-//! A Gateway that is gone takes its objects with it; one that cannot be provisioned for now keeps what it has. What is written has a label, by which
-//! the next process finds it again. What must not be here: what is created; the build says it.
+//! If a Gateway is deleted, its objects are deleted. If a Gateway cannot be provisioned now, its objects stay. A label marks the objects, so that
+//! the next process finds them. Does not choose the objects; a build does.
 
 use super::certificates::{Authority, is_generated};
 use super::objects::id_of;

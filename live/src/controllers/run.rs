@@ -1,6 +1,5 @@
-//! Builds in, writes out: the controllers, run against an API server.
-//!
-//! Planning is the manager's; here it is only carried out, one step after the other, and what failed is reported. What must not be here: choices.
+//! Runs the controllers against an API server: carries out their plans one step after the other, and reports failures. Does not plan; see
+//! `Manager`.
 
 use super::lease::{EVERY, Leading};
 use super::objects::ObjectChanges;
@@ -16,11 +15,11 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::watch;
 
-/// Writes what builds say, for as long as the process lives. Without the lease it watches, so that it can go on at once when it gets it.
+/// Writes the results of builds as long as the process runs. Without the Lease it only watches, so that it can continue at once with it.
 ///
 /// # Errors
 ///
-/// The controllers do not go together.
+/// The controllers form a cycle, or two manage one kind.
 pub async fn run(
     mut builds: watch::Receiver<Option<Arc<Build>>>,
     mut rejected: watch::Receiver<Rejected>,
@@ -33,7 +32,7 @@ pub async fn run(
     let mut controllers = if writes.statuses { statuses::controllers(&wanted, &clock) } else { Vec::new() };
     if writes.objects {
         controllers.push(provisioner::controller(&created));
-        // What an earlier process wrote is looked at with the first build.
+        // The first build decides about objects of an earlier process.
         created.found(written_before(&mut writer).await);
     }
     let mut manager = Manager::new(controllers)?;
@@ -76,7 +75,7 @@ pub async fn run(
     }
 }
 
-/// Waits until it is another replica that writes, or this one; for ever where there is one only.
+/// Waits until the Lease has another holder. Waits for ever without a Lease.
 pub async fn changed(leading: Option<&mut Leading>) {
     match leading {
         Some(leading) => leading.changed().await,
@@ -84,7 +83,7 @@ pub async fn changed(leading: Option<&mut Leading>) {
     }
 }
 
-/// What is written.
+/// The kinds of writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Writes {
     /// Statuses.
@@ -93,7 +92,7 @@ pub struct Writes {
     pub objects: bool,
 }
 
-/// What is found of an earlier process, by Gateway. It is asked for until the server answers: what is not known is not taken away.
+/// Finds the objects of an earlier process, by Gateway. It repeats the request until the server answers: unknown objects would never be deleted.
 async fn written_before(writer: &mut Writer) -> BTreeMap<Id, BTreeSet<Id>> {
     let mut out: BTreeMap<Id, BTreeSet<Id>> = BTreeMap::new();
     for kind in provisioner::KINDS {
@@ -113,14 +112,14 @@ async fn written_before(writer: &mut Writer) -> BTreeMap<Id, BTreeSet<Id>> {
     out
 }
 
-/// Looks at a build: reading statuses out of a large one takes as long as a compile.
+/// Reads the statuses of a build, which takes as long as a compile for a large one.
 async fn take(manager: &mut Manager, seen: &mut ObjectChanges, wanted: &WantedStatuses, build: Arc<Build>) -> Result<(), Failure> {
     let of = build.clone();
     let read = tokio::task::spawn_blocking(move || statuses::of_build(&of));
     let statuses = read.await.map_err(|error| format!("reading statuses failed: {error}"))?;
     let inputs = &build.compilation.inputs.inputs;
     let (changed, gone) = seen.update(inputs);
-    // Before objects: whoever is reconciled for its object finds what is wanted.
+    // Statuses come before objects, so that a reconciler finds the wanted status.
     let told = wanted.update(statuses);
     changed.into_iter().for_each(|object| manager.event(Change::Put(object)));
     gone.into_iter().for_each(|id| manager.event(Change::Gone(id)));

@@ -1,8 +1,8 @@
-//! What each object's status is to be, as a build says, and one controller for each kind that has one.
+//! Writes the status of each object, with one controller for each kind that has one.
 //!
-//! A build is a custom watch: it tells of the objects whose status it wants to be another. What Envoys reject is another: the objects that made it
-//! say so. The controller compares with the status that the object has, whoever changed it, and asks for what differs only. What must not be here:
-//! writing, and Conditions' times that a build cannot know.
+//! A build is a custom watch: it names the objects whose status changes. Rejections by Envoys are another: the objects that made the resource
+//! report them. The controller compares with the status that the object has, whoever wrote it, and only writes differences. Does not send requests;
+//! see `writer`.
 
 use super::objects::id_of;
 use crate::lock;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The custom watch by which a build tells of a status.
+/// The custom watch for statuses of builds.
 pub const BUILD: &str = "build";
 
-/// The custom watch by which Envoys report that they reject what was made of an object, or no longer do.
+/// The custom watch for rejections by Envoys, and their ends.
 pub const REJECTED: &str = "rejected";
-/// The condition that says so, where objects have conditions.
+/// The condition for a rejection, if objects of the kind have conditions.
 const ACCEPTED: &str = "chancery.dev/Accepted";
 
 /// The kinds whose statuses are written: the controller's name, and the kind.
@@ -41,7 +41,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("backendtlspolicy-status", "BackendTLSPolicy.gateway.networking.k8s.io"),
 ];
 
-/// The statuses that the last build wants, and what Envoys reject, by object. Clones are the same.
+/// The wanted statuses of the last build, and the rejections of Envoys, by object. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct WantedStatuses(Arc<Mutex<State>>);
 
@@ -51,17 +51,17 @@ struct State {
     rejected: BTreeMap<Id, String>,
 }
 
-/// What a build wants of an object.
+/// The wanted status of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WantedStatus {
     /// Its status.
     pub status: Value,
-    /// Who holds it when it is deleted, as long as it is used.
+    /// The finalizers that hold it while it is used.
     pub finalizers: Vec<String>,
 }
 
 impl WantedStatuses {
-    /// Takes those of a build. Gives the objects of which it wants another than the build before.
+    /// Sets the statuses of a build. Returns the objects whose status changed.
     #[must_use]
     pub fn update(&self, new: BTreeMap<Id, WantedStatus>) -> Vec<Id> {
         let all = &mut lock(&self.0).wanted;
@@ -70,7 +70,7 @@ impl WantedStatuses {
         changed
     }
 
-    /// Envoys reject what was made of these inputs, and no others. Gives the objects of which that is new, or over.
+    /// Sets the inputs whose resources Envoys reject. Returns the objects for which that changed.
     #[must_use]
     pub fn reject(&self, inputs: &BTreeMap<String, String>) -> Vec<Id> {
         let new: BTreeMap<Id, String> = inputs.iter().filter_map(|(name, why)| Some((id_of(name)?, why.clone()))).collect();
@@ -82,14 +82,14 @@ impl WantedStatuses {
         changed
     }
 
-    /// What is wanted of an object, and why an Envoy rejects what was made of it.
+    /// Returns the wanted status of an object, and the message of its rejection.
     fn get(&self, id: &Id) -> Option<(WantedStatus, Option<String>)> {
         let state = lock(&self.0);
         Some((state.wanted.get(id)?.clone(), state.rejected.get(id).cloned()))
     }
 }
 
-/// Gives the time as conditions have it.
+/// Returns the time in the format of conditions.
 pub type Clock = Arc<dyn Fn() -> String + Send + Sync>;
 
 /// One controller for each kind.
@@ -111,7 +111,7 @@ fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Cl
     judge(&object.status, &mut wanted.status, rejected.as_deref());
     let mut out = finalizers(&object, &wanted.finalizers);
     let status = dated(&object.status, &wanted.status, object.generation, &clock());
-    // What the object has besides is somebody else's.
+    // Other fields of the status belong to other controllers.
     let differs = status.as_object().into_iter().flatten().any(|(name, value)| object.status.get(name) != Some(value));
     if differs && !object.deleting {
         out.push(Action::Status(id.clone(), status));
@@ -119,7 +119,7 @@ fn reconcile(id: &Id, reading: &Reading<'_>, wanted: &WantedStatuses, clock: &Cl
     out
 }
 
-/// Puts what Envoys say of what was made of an object into its status: in the form that the kind has for what does not work, or as a condition.
+/// Adds a rejection to a status: in the kind's own form for failures, or as a condition.
 fn judge(before: &Value, wanted: &mut Value, rejected: Option<&str>) {
     if let Some(parents) = wanted.get_mut("parents").and_then(Value::as_array_mut) {
         (0usize..).zip(parents).for_each(|(at, parent)| judge(&before["parents"][at], parent, rejected));
@@ -129,7 +129,7 @@ fn judge(before: &Value, wanted: &mut Value, rejected: Option<&str>) {
     if let Some(conditions) = wanted.get_mut("conditions").and_then(Value::as_array_mut) {
         match rejected {
             Some(why) => conditions.push(json!({"type": ACCEPTED, "status": "False", "reason": "Rejected", "message": why})),
-            // What was bad is cleared.
+            // An earlier rejection is cleared.
             None if is_known() => conditions.push(json!({"type": ACCEPTED, "status": "True", "reason": "Accepted", "message": ""})),
             None => {}
         }
@@ -143,7 +143,7 @@ fn judge(before: &Value, wanted: &mut Value, rejected: Option<&str>) {
     }
 }
 
-/// An object that is used is held by our finalizer; one that is being deleted is let go: what uses it falls back to defaults.
+/// A finalizer holds an object that is used. An object that is being deleted is released, because its user falls back to defaults.
 fn finalizers(object: &Object, wanted: &[String]) -> Vec<Action> {
     let holds = |name: &String| object.finalizers.contains(name);
     match (object.deleting, wanted.iter().any(holds)) {
@@ -153,7 +153,7 @@ fn finalizers(object: &Object, wanted: &[String]) -> Vec<Action> {
     }
 }
 
-/// A status with the times of its conditions: what stays as it is keeps its time.
+/// Sets the times of conditions. An unchanged condition keeps its time.
 fn dated(before: &Value, wanted: &Value, generation: i64, now: &str) -> Value {
     match wanted {
         Value::Object(fields) => {
@@ -192,7 +192,7 @@ fn conditions(before: &Value, wanted: &Value, generation: i64, now: &str) -> Val
     Value::Array(out)
 }
 
-/// The statuses that a build wants.
+/// Returns the wanted statuses of a build.
 #[must_use]
 pub fn of_build(build: &Build) -> BTreeMap<Id, WantedStatus> {
     let mut statuses = BTreeMap::new();
@@ -204,7 +204,7 @@ pub fn of_build(build: &Build) -> BTreeMap<Id, WantedStatus> {
     out
 }
 
-/// What a controller says of the object that holds its own configuration.
+/// Returns the status of the object with a controller's own configuration.
 fn configuration(side: &Side) -> Option<(Id, WantedStatus)> {
     let document: Value = serde_json::from_str(&to_json(side.answers.life.as_ref()?.configuration.as_ref()?, false)).ok()?;
     let text = |name: &str| document[name].as_str().unwrap_or_default();
@@ -213,7 +213,7 @@ fn configuration(side: &Side) -> Option<(Id, WantedStatus)> {
     Some((id, WantedStatus { status: document["status"].clone(), finalizers }))
 }
 
-/// Those that the controller itself says.
+/// Returns the statuses that the controller itself writes.
 fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
     for of in side.answers.statuses.iter().flatten() {
         let kind = KINDS.iter().map(|(_, kind)| *kind).find(|kind| kind.split_once('.').is_some_and(|(name, _)| name == of.kind.as_str()));
@@ -223,7 +223,7 @@ fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
     }
 }
 
-/// Ambassador says of Hosts and Mappings whether they work, and why not: kinds that only it has.
+/// Returns Ambassador's statuses of Hosts and Mappings.
 fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
     for row in ledger(&build.compilation, &build.compilation.positions()) {
         let (works, detail) = (matches!(row.state, "emitted" | "merged" | "read"), row.detail.as_deref().unwrap_or_default());
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(test.written.len(), 1, "the same is not written again");
         tell(&mut test, "False");
         assert_eq!(test.status(&proxy(1, Value::Null).id)["conditions"][0]["lastTransitionTime"], "t2");
-        // Somebody else changes it: that is set right.
+        // Another writer changes it, and the controller restores it.
         test.event(Change::Put(proxy(1, json!({"currentStatus": "other"}))));
         assert_eq!(test.status(&proxy(1, Value::Null).id)["currentStatus"], "x");
     }

@@ -1,6 +1,4 @@
-//! Writing to an API server, by server-side apply: what others own is left alone unless it is to be taken over.
-//!
-//! What must not be here: what is to be written.
+//! Writes to an API server by server-side apply. Fields that others own stay, unless `take_over` is set.
 
 use crate::runtime::{Id, Object};
 use crate::sources::kube::unreachable;
@@ -10,11 +8,11 @@ use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Under which name we own fields.
+/// The field manager.
 pub const MANAGER: &str = "chancery";
-/// Under which name we own finalizers.
+/// The field manager of finalizers.
 const FINALIZERS: &str = "chancery-finalizers";
-/// The annotation that says what an object was made of.
+/// The annotation with the source of an object.
 pub const BOUND: &str = "chancery.dev/bound-references";
 
 /// A writer.
@@ -22,12 +20,12 @@ pub const BOUND: &str = "chancery.dev/bound-references";
 pub struct Writer {
     client: Client,
     take_over: bool,
-    /// The API of each kind, as it was asked last.
+    /// The API of each kind, as it was last discovered.
     resources: BTreeMap<String, ApiResource>,
 }
 
 impl Writer {
-    /// To this server.
+    /// Creates a writer for this server.
     #[must_use]
     pub fn new(client: Client, take_over: bool) -> Self {
         Self { client, take_over, resources: BTreeMap::new() }
@@ -76,11 +74,11 @@ impl Writer {
         if self.take_over { params.force() } else { params }
     }
 
-    /// Writes a status. An object that is gone has none.
+    /// Writes a status. A deleted object has none.
     ///
     /// # Errors
     ///
-    /// It cannot be written; says why, and which rule is missing.
+    /// The write failed. The message names a missing permission.
     pub async fn status(&mut self, id: &Id, status: &Value) -> Result<(), String> {
         let (api, resource) = self.api(id).await?;
         let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": &*id.name}, "status": status});
@@ -113,7 +111,7 @@ impl Writer {
         written.map(drop).or_else(|error| refused(id, &resource, "", &error))
     }
 
-    /// Sets our finalizers of an object; those of others stay.
+    /// Sets our finalizers of an object. Those of others stay.
     ///
     /// # Errors
     ///
@@ -122,16 +120,16 @@ impl Writer {
         let (api, resource) = self.api(id).await?;
         let metadata = json!({"name": &*id.name, "finalizers": finalizers});
         let body = json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata});
-        // A name of its own: what is applied under it is all that it holds.
+        // Its own field manager, because an apply replaces all fields of its manager.
         let written = api.patch(&id.name, &PatchParams::apply(FINALIZERS).force(), &Patch::Apply(&body)).await;
         written.map(drop).or_else(|error| refused(id, &resource, "", &error))
     }
 
-    /// All objects of a kind that have a label. There are none of a kind that the server does not have.
+    /// Returns the objects of a kind with a label. A kind that the server does not have has none.
     ///
     /// # Errors
     ///
-    /// The server cannot be asked, or does not let us.
+    /// The server cannot be reached, or refuses the request.
     pub async fn labelled(&mut self, kind: &str, label: &str, value: &str) -> Result<Vec<Value>, String> {
         let Some(resource) = self.discover(kind).await? else { return Ok(Vec::new()) };
         let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
@@ -139,7 +137,7 @@ impl Writer {
         Ok(listed.items.into_iter().filter_map(|object| serde_json::to_value(object).ok()).collect())
     }
 
-    /// Deletes an object. One that is gone is deleted.
+    /// Deletes an object, unless it was deleted already.
     ///
     /// # Errors
     ///

@@ -1,6 +1,4 @@
-//! What an Envoy says of itself at its admin interface.
-//!
-//! What must not be here: comparing it with anything.
+//! Reads an Envoy's state at its admin interface. Does not compare it; see `drift`.
 
 use super::http::get;
 use super::reach::Reach;

@@ -1,7 +1,7 @@
-//! The source, what is served of it, and what an Envoy has.
+//! Compares the source, the served configuration, and the configuration of an Envoy.
 //!
-//! The source is the inputs as they lie; what is served has besides what a person tries in their place, and lacks what Envoy would refuse. What
-//! must not be here: the comparison; that is the core's.
+//! The source is the inputs without drafts. The served configuration has the drafts, and lacks resources that Envoy would reject. The core
+//! compares.
 
 use crate::Failure;
 use crate::threads::Threads;
@@ -61,8 +61,8 @@ pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<
     let notes = found.uncompared.sentences().into_iter().chain(notes(&running)).collect();
     let drift = Drift { gateway: name.to_string(), envoy_version: running.envoy_version.clone(), found, notes };
     let text = serde_json::to_string(&drift).map_err(|error| error.to_string())?;
-    let text = running.held_back.scrub(&text).into_owned();
-    Ok(compilation.held_back().scrub(&text).into_owned())
+    let text = running.redactor.scrub(&text).into_owned();
+    Ok(compilation.redactor().scrub(&text).into_owned())
 }
 
 fn compared(source: GatewayRef<'_>, compiler: &mut Compiler, compilation: &Compilation, served: &Running, running: &Running) -> ThreeWay {

@@ -1,6 +1,4 @@
-//! Which pods of a cluster are Envoys, and where their admin interfaces listen.
-//!
-//! What must not be here: asking them.
+//! Finds the pods of a cluster that are Envoys, and the addresses of their admin interfaces.
 
 use crate::Failure;
 use crate::sources::kube::unreachable;

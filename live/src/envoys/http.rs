@@ -1,6 +1,4 @@
-//! One request of HTTP/1.1 on a connection, and its answer.
-//!
-//! What must not be here: which request, and what the answer means.
+//! Sends one HTTP/1.1 request on a connection, and reads its answer.
 
 use super::reach::{Reach, Reason, Stream};
 use http_body_util::{BodyExt, Empty};

@@ -1,4 +1,4 @@
-//! Envoys that run, whoever serves them: found in a cluster, asked at their admin interface, sent requests.
+//! Real Envoys, whoever serves them: finds them in a cluster, reads their admin interface, sends requests to them.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | [`send`] | a request that a person tries, sent for real |
 //! | [`drift`] | the source, what is served of it, and what an Envoy has |
 //!
-//! An Envoy is only looked at: nothing that changes it is asked of its admin interface. What must not be here: what a configuration means.
+//! Nothing changes an Envoy: only read requests go to its admin interface.
 
 pub mod admin;
 pub mod drift;

@@ -1,6 +1,6 @@
-//! A connection to a port of an Envoy: on this machine, or in a pod by a port-forward of Kubernetes.
+//! Connects to a port of an Envoy: on this machine, or in a pod by a port-forward of Kubernetes.
 //!
-//! No port of this machine is opened for a port-forward: its stream is used as it is. What must not be here: what is said on a connection.
+//! A port-forward opens no port on this machine: its stream is used directly.
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, Client};

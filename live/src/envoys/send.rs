@@ -1,6 +1,6 @@
-//! A request that a person tries, sent for real: to a listener of an Envoy, on this machine or in a pod.
+//! Sends a request that the user tries to a listener of a real Envoy, on this machine or in a pod.
 //!
-//! The certificate of a listener is not checked: it is the Envoy that the person chose. What must not be here: what should become of the request.
+//! The listener's certificate is not checked, because the user chose the Envoy.
 
 use super::admin::listeners;
 use super::http::exchange;

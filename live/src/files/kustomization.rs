@@ -1,6 +1,5 @@
-//! The file of a kustomization: which folders it builds on, and which files are parts of resources and no resources.
-//!
-//! What must not be here: building one; `kustomize` does that.
+//! Reads the file of a kustomization: the folders that it builds on, and its files that are parts of resources. Does not build it; `kustomize`
+//! does.
 
 use super::normal;
 use chancery_core::text::{Limits, Node, parse};

@@ -1,4 +1,4 @@
-//! Which files are found.
+//! Tests which files are found.
 
 use super::*;
 use std::fs;

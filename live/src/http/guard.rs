@@ -1,7 +1,7 @@
-//! Who may ask: programs on this machine, and whoever brings the token. Pages of others that a browser here has open may not.
+//! Allows requests of programs on this machine, and requests with the token. Refuses requests of foreign pages that are open in a browser here.
 //!
-//! A page elsewhere can have a browser send requests to this machine, and can give its own name our address. Such requests have a name in
-//! `Host` that is not ours, or an `Origin` that is not the name that was asked.
+//! A foreign page can make a browser send requests to this machine, and can give its own name our address. Such a request has a foreign name in
+//! `Host`, or an `Origin` that differs from `Host`.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};

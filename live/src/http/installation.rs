@@ -1,6 +1,4 @@
-//! The installation id: by which Emissary's parts tell one installation from another. A hash of where it runs and of its `AMBASSADOR_ID`.
-//!
-//! What must not be here: asking a cluster.
+//! Computes the installation id, by which Emissary's parts tell installations apart: a hash of the cluster and of `AMBASSADOR_ID`.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;

@@ -1,6 +1,4 @@
-//! Numbers, in the format of OpenMetrics.
-//!
-//! What must not be here: counting.
+//! Writes metrics in the OpenMetrics format. Does not count; see `worker::metrics` and `xds::clients`.
 
 use super::Shared;
 use crate::worker::metrics::Histogram;

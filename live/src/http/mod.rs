@@ -1,4 +1,4 @@
-//! What people and programs ask over HTTP: whether we are ready, what was built, who is connected, what happened.
+//! Answers people and programs over HTTP: readiness, builds, Envoys, events.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | [`page`] | a page for people, without scripts |
 //! | [`playground`] | the playground, which shows what is served |
 //!
-//! Everything is a look at the last build; nothing can be changed here. What must not be here: key material.
+//! All answers are read from the last build, and nothing can be changed here. No answer has key material.
 
 mod connections;
 mod guard;
@@ -48,58 +48,57 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio_stream::wrappers::BroadcastStream;
 
-/// What is asked at which port.
+/// A server, which answers some of the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
-    /// All of it.
+pub enum HttpServer {
+    /// All paths.
     Diagnostics,
-    /// Snapshots.
+    /// Snapshots of the inputs.
     Snapshots,
-    /// Snapshots, for tools that may not see everything.
+    /// Snapshots without key material.
     PublicSnapshots,
-    /// Whether we are ready.
+    /// Readiness checks.
     Ready,
 }
 
-impl Door {
-    /// The server.
+impl HttpServer {
     #[must_use]
     pub fn server(self) -> Server {
         match self {
-            Door::Diagnostics => Server::Diagnostics,
-            Door::Snapshots => Server::Snapshots,
-            Door::PublicSnapshots => Server::PublicSnapshots,
-            Door::Ready => Server::Ready,
+            HttpServer::Diagnostics => Server::Diagnostics,
+            HttpServer::Snapshots => Server::Snapshots,
+            HttpServer::PublicSnapshots => Server::PublicSnapshots,
+            HttpServer::Ready => Server::Ready,
         }
     }
 }
 
-/// What answers are made of.
+/// The state that answers are made from.
 #[derive(Clone)]
 pub struct Shared {
     /// How inputs are compiled.
     pub options: Options,
     /// The last build.
     pub builds: watch::Receiver<Option<Arc<Build>>>,
-    /// Who is connected.
+    /// The connected Envoys.
     pub clients: Clients,
-    /// Who gets what.
+    /// The snapshots of Envoys.
     pub proxies: Proxies,
-    /// What happened.
+    /// The timeline.
     pub events: Events,
-    /// How sources are.
+    /// The states of sources.
     pub states: States,
-    /// What is counted.
+    /// The counters.
     pub metrics: Metrics,
-    /// Whether all sources have told all.
+    /// Knows which sources are synced.
     pub intake: Intake,
-    /// Snapshots have key material; public ones never do.
+    /// Whether snapshots have key material. Public ones never do.
     pub with_secrets: bool,
-    /// What whoever asks from another machine must bring.
+    /// The token that requests from other machines need.
     pub token: Option<String>,
-    /// The playground, where this program holds it.
+    /// The playground, if this program has it.
     pub page: Option<playground::Files>,
-    /// True from when the server is to end.
+    /// Becomes true when the server must end.
     pub stop: watch::Receiver<bool>,
 }
 
@@ -109,23 +108,23 @@ impl Shared {
     }
 }
 
-/// Serves, until told to stop.
+/// Serves until the process stops.
 ///
 /// # Errors
 ///
 /// The listener fails.
-pub async fn serve(port: Port, door: Door, shared: Shared) -> Result<(), Failure> {
+pub async fn serve(port: Port, server: HttpServer, shared: Shared) -> Result<(), Failure> {
     let is_local = port.is_local();
     let health = Router::new()
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(readiness::ready))
         .route("/ambassador/v0/check_alive", get(async || "ok\n"))
         .route("/ambassador/v0/check_ready", get(readiness::ready));
-    let guarded = match door {
-        Door::Ready => Router::new(),
-        Door::Snapshots => Router::new().route("/snapshot", get(views::snapshot)),
-        Door::PublicSnapshots => Router::new().route("/snapshot-external", get(views::public_snapshot)),
-        Door::Diagnostics => openapi::PATHS
+    let guarded = match server {
+        HttpServer::Ready => Router::new(),
+        HttpServer::Snapshots => Router::new().route("/snapshot", get(views::snapshot)),
+        HttpServer::PublicSnapshots => Router::new().route("/snapshot-external", get(views::public_snapshot)),
+        HttpServer::Diagnostics => openapi::PATHS
             .iter()
             .filter(|path| path.view.is_some())
             .fold(Router::new(), |router, path| router.route(path.path, get(view)))
@@ -143,14 +142,14 @@ pub async fn serve(port: Port, door: Door, shared: Shared) -> Result<(), Failure
     connections::serve(port, health.merge(guarded).with_state(shared), stop).await
 }
 
-/// What was asked besides the path.
+/// The parameters of a query.
 type Asked = Vec<(String, String)>;
 
 async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): Query<Asked>) -> Response {
     let Some(view) = openapi::PATHS.iter().find(|path| path.path == uri.path()).and_then(|path| path.view) else {
         return (StatusCode::NOT_FOUND, "no such path; /openapi.json lists all paths\n").into_response();
     };
-    // Views of large configurations take as long as a compile.
+    // A view of a large configuration takes as long as a compile.
     let build = shared.build();
     match tokio::task::spawn_blocking(move || view(&shared, &asked).map(|value| shown(&value, build.as_deref()))).await {
         Ok(Ok(text)) => answer(StatusCode::OK, text),
@@ -159,10 +158,10 @@ async fn view(State(shared): State<Shared>, uri: axum::http::Uri, Query(asked): 
     }
 }
 
-/// As text, without the credentials that are in the configuration.
+/// Writes an answer without the credentials of the configuration.
 fn shown(value: &Value, build: Option<&Build>) -> String {
     let text = serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
-    build.map_or(text.clone(), |build| build.compilation.held_back().scrub(&text).into_owned())
+    build.map_or(text.clone(), |build| build.compilation.redactor().scrub(&text).into_owned())
 }
 
 fn json(status: StatusCode, value: &Value) -> Response {
@@ -173,14 +172,14 @@ fn answer(status: StatusCode, text: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// What a page needs to show the inputs as they are now.
+/// Streams to a page what it needs to show the present inputs.
 async fn live(State(shared): State<Shared>) -> Response {
     let feed = Feed::new(shared.builds.clone(), &shared.events, shared.states.clone(), shared.clients.clone(), Some(shared.options.clone()));
     let messages = futures_util::stream::unfold(feed, async |mut feed| feed.next().await.map(|message| (message, feed)));
     server_sent(messages, shared.stop)
 }
 
-/// Texts as events that a server sends, until it is to end.
+/// Sends texts as server-sent events, until the server ends.
 fn server_sent(texts: impl futures_util::Stream<Item = String> + Send + 'static, mut stop: watch::Receiver<bool>) -> Response {
     let end = Box::pin(async move {
         // An error means that the sender is gone: stop as well.
@@ -190,7 +189,7 @@ fn server_sent(texts: impl futures_util::Stream<Item = String> + Send + 'static,
     Sse::new(events).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// All events: those of the timeline first, then what happens.
+/// Streams all events: first the timeline, then later ones.
 async fn stream(State(shared): State<Shared>) -> Response {
     let (past, live) = shared.events.follow();
     let live = BroadcastStream::new(live).filter_map(async |dated| dated.ok());

@@ -1,6 +1,4 @@
-//! Everything that can be asked, in one table: the router, the description and the page are made of it.
-//!
-//! What must not be here: answers.
+//! The table of all paths. The router, the OpenAPI description and the page are made from it.
 
 use super::json as answer;
 use super::views::{self, View};

@@ -1,6 +1,4 @@
-//! A page for people: how sources, builds and Envoys are, and where to ask for more.
-//!
-//! It is plain HTML without scripts. What must not be here: what the JSON does not have.
+//! A page in plain HTML without scripts: the state of sources, builds and Envoys, and links to the API. It shows nothing that the API lacks.
 
 use super::Shared;
 use super::openapi::PATHS;

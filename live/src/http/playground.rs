@@ -1,6 +1,4 @@
-//! The page of people: the playground, which shows what this server serves. Its files are handed in by the program that holds them.
-//!
-//! What must not be here: what the page shows.
+//! Serves the playground, which shows the served configuration. The program that embeds the page hands in its files.
 
 use super::Shared;
 use axum::extract::State;
@@ -22,7 +20,7 @@ pub async fn file(State(shared): State<Shared>, uri: Uri) -> Response {
         name => name,
     };
     let Some(bytes) = shared.page.and_then(|files| files(name)) else {
-        return (StatusCode::NOT_FOUND, "there is nothing here\n").into_response();
+        return (StatusCode::NOT_FOUND, "no such file\n").into_response();
     };
     let kind = match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
         "html" => "text/html; charset=utf-8",

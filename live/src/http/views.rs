@@ -1,6 +1,4 @@
-//! What is answered, as JSON: the views that the command line has, of the last build.
-//!
-//! What must not be here: new computation, and key material.
+//! Answers the API's requests with the views of the last build that the command line has, too. Computes nothing else, and has no key material.
 
 use super::{Asked, Shared, installation};
 use crate::envoys::drift::text_of;

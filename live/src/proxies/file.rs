@@ -1,4 +1,4 @@
-//! A file of proxies, as a source of them: which gateway each belongs to, and what clients may ask for by their certificates.
+//! A file of proxies: which gateway each proxy belongs to, and what the certificates of clients give access to.
 //!
 //! ```yaml
 //! proxies:
@@ -10,8 +10,7 @@
 //!   secrets: ["team-a/*"]     # all of its gateways, when not given
 //! ```
 //!
-//! It is read again when it changes. A file that cannot be read, or is wrong, changes nothing until it is right. What must not be here: what is done
-//! with a proxy.
+//! The file is read again when it changes. A file that cannot be read, or is wrong, changes nothing until it is right.
 
 use super::ConfigSource;
 use crate::Failure;

@@ -1,9 +1,8 @@
-//! Which Envoy gets which gateway's snapshot.
+//! Assigns each Envoy the snapshot of its gateway.
 //!
-//! A proxy is registered by a [`ConfigSource`]: because an Envoy of its name is connected, or because a [`file`] names it. Which gateway is its, and
-//! who tries a change first, is what the controllers of [`delivery`] find; here it is carried out. All proxies of a gateway share one snapshot. Each
-//! subscriber sees the latest snapshot and never a queue of them, so that a slow one does not delay others. Not here: how a snapshot is made, and the
-//! protocol by which it is sent.
+//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The controllers of [`delivery`]
+//! find its gateway, and choose the proxy that tries a change first; this module carries that out. All proxies of a gateway share one snapshot.
+//! Each subscriber sees the latest snapshot and never a queue, so a slow subscriber does not delay others. Does not make or send snapshots.
 
 pub mod file;
 
@@ -20,20 +19,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::watch;
 
-/// What a node is given.
+/// The snapshot that a node is assigned.
 #[derive(Clone, Debug, Default)]
 pub enum Assigned {
-    /// Nothing is known yet: the first build is still to come.
+    /// The first build is not done.
     #[default]
     Early,
-    /// This.
+    /// This snapshot.
     Snapshot(Arc<Snapshot>),
-    /// No gateway is its.
+    /// The node belongs to no gateway.
     Unknown,
 }
 
 impl Assigned {
-    /// The snapshot, if there is one.
+    /// Returns the snapshot, if there is one.
     #[must_use]
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
         match self {
@@ -43,22 +42,22 @@ impl Assigned {
     }
 }
 
-/// All gateways' snapshots; `None` before the first build.
+/// The snapshots of all gateways; `None` before the first build.
 pub type Snapshots = Option<Arc<BTreeMap<Arc<str>, Rollout>>>;
 
-/// The gateway of each proxy, where it has one.
+/// The gateway of each proxy, if it has one.
 type Assignments = BTreeMap<Arc<str>, Option<Arc<str>>>;
 
-/// The manager of proxies. Clones are the same.
+/// Manages proxies. Clones share one state.
 #[derive(Clone)]
 pub struct Proxies {
     latest: watch::Sender<Snapshots>,
     /// The controllers that find each proxy's gateway and each gateway's snapshot.
     manager: Arc<Mutex<Manager>>,
     wanted: DeliveryState,
-    /// The gateway of each proxy, where it has one.
+    /// The gateway of each proxy, if it has one.
     assigned: Arc<Mutex<Assignments>>,
-    /// Who is connected, each with its number of streams.
+    /// The connected nodes, each with its number of streams.
     joined: Arc<Mutex<BTreeMap<String, (Node, usize)>>>,
     streams: Arc<AtomicU64>,
     events: Events,
@@ -76,33 +75,33 @@ impl Default for Proxies {
     }
 }
 
-/// A source of proxies: it registers those that it knows, registers them again when they change, and deregisters those that are gone.
+/// A source of proxies: it registers proxies, registers them again after a change, and deregisters them.
 #[derive(Clone, Debug)]
 pub struct ConfigSource {
     proxies: Proxies,
-    /// Its number; what a lower one says of a proxy's gateway counts first.
+    /// Its number. The lowest source that names a proxy's gateway wins.
     number: usize,
 }
 
 /// Proxies that a file names.
 const FILE: usize = 0;
-/// Proxies that are there because an Envoy is connected.
+/// Proxies of connected Envoys.
 const CONNECTED: usize = 1;
 
 impl ConfigSource {
-    /// Registers a proxy, or registers it otherwise.
+    /// Registers a proxy, or changes its registration.
     pub fn register(&self, node: &str, registration: Registration) {
         self.proxies.wanted.register(self.number, node, registration);
         self.proxies.told([node]);
     }
 
-    /// Deregisters a proxy. Another source may still have it.
+    /// Deregisters a proxy. Another source may still register it.
     pub fn deregister(&self, node: &str) {
         self.proxies.wanted.deregister(self.number, node);
         self.proxies.told([node]);
     }
 
-    /// These are all proxies that it has.
+    /// Sets all proxies of the source.
     pub fn replace(&self, all: &BTreeMap<String, Registration>) {
         let known = self.proxies.wanted.of_source(self.number);
         for (node, registration) in all.iter().filter(|(node, registration)| known.get(*node) != Some(registration)) {
@@ -113,27 +112,27 @@ impl ConfigSource {
 }
 
 impl ConfigSource {
-    /// Wakes all streams, as what they may ask for may be another.
+    /// Wakes all streams, because their permissions may have changed.
     pub fn wake(&self) {
         self.proxies.latest.send_modify(|_| ());
     }
 }
 
-/// What controllers asked for, to be handed out at once: streams are woken once for all of it.
+/// The actions of controllers, which wake streams once together.
 #[derive(Default)]
 struct Batch {
-    /// Gateways with the node that tries a change; `None` for one that is gone.
+    /// Gateways with the node that tries a change; `None` for a removed gateway.
     snapshots: BTreeMap<Arc<str>, Option<Option<String>>>,
-    /// A proxy that has a stream has another gateway.
+    /// Whether a proxy with a stream has another gateway.
     moved: bool,
 }
 
 impl Proxies {
-    /// Without gateways yet. With `canary`, a change goes to one Envoy of a gateway first.
+    /// Creates a manager without gateways. With `canary`, one Envoy per gateway receives each change first.
     ///
     /// # Panics
     ///
-    /// Never: the controllers are always the same, and a test has them.
+    /// Never: the controllers are constant, and a test covers them.
     #[must_use]
     pub fn new(canary: bool, events: Events) -> Self {
         let wanted = DeliveryState::default();
@@ -142,23 +141,23 @@ impl Proxies {
         Self { latest, manager, wanted, assigned: Arc::default(), joined: Arc::default(), streams: Arc::default(), events }
     }
 
-    /// The proxies that a file names.
+    /// Returns the source of proxies that a file names.
     #[must_use]
     pub fn of_file(&self) -> ConfigSource {
         ConfigSource { proxies: self.clone(), number: FILE }
     }
 
-    /// The proxies that are there because an Envoy is connected.
+    /// Returns the source of connected Envoys.
     fn of_streams(&self) -> ConfigSource {
         ConfigSource { proxies: self.clone(), number: CONNECTED }
     }
 
-    /// Gives these snapshots to whom they belong; gateways that are not among them are gone.
+    /// Publishes these snapshots. All other gateways are removed.
     pub fn publish(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>) {
         self.serve(snapshots, true);
     }
 
-    /// Sets one gateway's snapshot and leaves the others.
+    /// Publishes the snapshot of one gateway. The others stay.
     pub fn publish_one(&self, snapshot: Snapshot) {
         let snapshot = Arc::new(snapshot);
         self.serve(BTreeMap::from([(snapshot.gateway.clone(), snapshot)]), false);
@@ -174,7 +173,7 @@ impl Proxies {
             manager.event(Change::Custom(GATEWAYS, Object::default()));
         }
         self.carry_out(&mut manager);
-        // Even without gateways it is known now which there are.
+        // Even without gateways, the first build is done now.
         self.latest.send_if_modified(|latest| {
             let is_first = latest.is_none();
             latest.get_or_insert_default();
@@ -182,7 +181,7 @@ impl Proxies {
         });
     }
 
-    /// A source says something else of these proxies than before.
+    /// Reconciles proxies whose registration changed.
     fn told<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
         let mut manager = lock(&self.manager);
         for node in nodes {
@@ -191,7 +190,7 @@ impl Proxies {
         self.carry_out(&mut manager);
     }
 
-    /// Does what controllers ask for, until they ask for nothing more.
+    /// Carries out the controllers' actions until there are none left.
     fn carry_out(&self, manager: &mut Manager) {
         let mut batch = Batch::default();
         while let Some(planned) = manager.plan(Instant::now()) {
@@ -242,23 +241,23 @@ impl Proxies {
         });
     }
 
-    /// The latest snapshots, now and from now on.
+    /// Returns the latest snapshots, now and after each change.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<Snapshots> {
         self.latest.subscribe()
     }
 
-    /// What a node is given of these, which has a stream or is registered otherwise.
+    /// Returns the assignment of a node with a stream or a registration.
     #[must_use]
     pub fn assign(&self, node: &Node, snapshots: &Snapshots) -> Assigned {
         let Some(all) = snapshots else { return Assigned::Early };
         let gateway = lock(&self.assigned).get(&*node.id).cloned().flatten();
         let Some(gateway) = gateway else { return Assigned::Unknown };
-        // A gateway that is not among them is one that comes at once.
+        // The snapshot of a new gateway follows at once.
         all.get(&gateway).map_or(Assigned::Early, |rollout| Assigned::Snapshot(rollout.of(&node.id).clone()))
     }
 
-    /// A stream of a node is open, until what is returned is dropped.
+    /// Notes an open stream of a node, until the returned value is dropped.
     #[must_use]
     pub fn join(&self, node: &Node) -> Joined {
         let is_first = {
@@ -299,29 +298,29 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// It has all that it asks for of a snapshot.
+    /// Notes that the stream has accepted everything that it requests from a snapshot.
     pub fn settled(&self, snapshot: &Arc<Snapshot>) {
         let tries = |rollout: &Rollout| rollout.deadline(&self.node).is_some();
         if !self.proxies.latest.borrow().as_ref().and_then(|all| all.get(&snapshot.gateway)).is_some_and(tries) {
-            // Nobody waits for it.
+            // No trial waits for this node.
             return;
         }
         let streams = lock(&self.proxies.joined).get(&self.node).map_or(1, |(_, streams)| *streams);
         self.proxies.change(&snapshot.gateway, |rollout| rollout.settled(&self.node, self.stream, snapshot, streams));
     }
 
-    /// It rejects a part of a snapshot.
+    /// Notes that the node rejects a part of a snapshot.
     pub fn rejected(&self, snapshot: &Arc<Snapshot>) {
         self.proxies.change(&snapshot.gateway, |rollout| rollout.rejected(&self.node, snapshot));
     }
 
-    /// Until when it may take to try what it was given, where it is the one that tries.
+    /// Returns until when the node must answer, if it tries a change.
     #[must_use]
     pub fn deadline(&self, snapshots: &Snapshots, gateway: &str) -> Option<Instant> {
         snapshots.as_ref()?.get(gateway)?.deadline(&self.node)
     }
 
-    /// Its time may be over.
+    /// Ends the trial, if its time is over.
     pub fn give_up(&self, gateway: &str) {
         self.proxies.change(gateway, |rollout| rollout.give_up(&self.node, Instant::now()));
     }

@@ -1,6 +1,4 @@
-//! The objects as they were seen last, with indexes that are declared up front. Mappers and reconcilers ask the same.
-//!
-//! What must not be here: where objects come from.
+//! Keeps the objects as they were last seen, with indexes that controllers declare. Mappers and reconcilers read from it.
 
 use super::object::{Id, Object};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,5 @@
-//! Conditions of a status: a list in the API, a map by type in fact. `True` is the good state, and is written as the bad one is, so that what was
-//! bad is cleared.
-//!
-//! What must not be here: which conditions there are.
+//! Merges conditions of a status: a list in the API that is used as a map by type. A condition that is `True` is written, too, so that an earlier
+//! `False` does not stay.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

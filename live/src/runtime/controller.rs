@@ -1,6 +1,4 @@
-//! What one controller declares: the kind that it manages, what it watches besides, and who reconciles.
-//!
-//! What must not be here: running it.
+//! The declaration of a controller: the kind that it manages, the kinds that it watches, and its reconciler. Does not run it; see `manager`.
 
 use super::cache::{Cache, Index};
 use super::mapper::Mapper;

@@ -1,6 +1,4 @@
-//! The controllers drawn from their declarations, and whether they go in circles.
-//!
-//! What must not be here: running them.
+//! Draws the controllers from their declarations, and finds cycles.
 
 use super::controller::Controller;
 use std::collections::{BTreeMap, BTreeSet};

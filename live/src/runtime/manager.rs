@@ -1,8 +1,8 @@
-//! All controllers, planned: which is to reconcile what, and what that asks for.
+//! Plans all controllers: which object is reconciled next, and the actions that follow.
 //!
-//! Events go into the cache and are mapped to what depends on them, as it is and as it was bound; each controller has a queue of its own.
-//! [`Manager::plan`] has the next object reconciled and gives what that asks for; whoever carries it out says how it went. Here is no IO and no
-//! clock.
+//! Events go into the cache, and mappers find the objects that depend on them, now and at their last reconciliation. Each controller has its own
+//! queue. [`Manager::plan`] reconciles the next object and returns the actions; the caller carries them out and reports the result. There is no IO
+//! and no clock.
 
 use super::cache::Cache;
 use super::controller::{Action, Controller, Reading};

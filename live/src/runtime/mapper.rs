@@ -1,7 +1,6 @@
-//! From an object that changed to the managed objects that depend on it.
+//! Maps an object that changed to the managed objects that depend on it.
 //!
-//! What depended on it before the change is found by what is bound, for every mapper: a mapper only looks at what is. What must not be here:
-//! kinds.
+//! The manager finds objects that depended on it before the change. A mapper only looks at the present.
 
 use super::cache::Cache;
 use super::object::{Id, Object};

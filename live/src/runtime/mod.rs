@@ -1,4 +1,4 @@
-//! Controllers: what is declared of one, and what runs them.
+//! Runs controllers: their declarations, and the manager that plans them.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | [`graph`] | the controllers drawn from their declarations, and whether they go in circles |
 //! | [`testing`] | one controller without a cluster |
 //!
-//! A reconciler gets an id and reads all else from the cache; what it read is bound to the object, so that the object is reconciled again when any
-//! of that changes, even where nothing points at it any more. Planning waits for nothing and is the same for the same events; what is
-//! planned is carried out elsewhere. What must not be here: kinds.
+//! A reconciler gets an id and reads everything else from the cache. What it reads is bound to the object, so that a change there reconciles the
+//! object again, even if nothing points there any more. Planning does not wait, and gives the same result for the same events. Other modules carry
+//! out the plans. Nothing here depends on kinds.
 
 pub mod cache;
 pub mod conditions;

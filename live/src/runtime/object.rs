@@ -1,6 +1,4 @@
-//! What is watched, managed and written, and its name.
-//!
-//! What must not be here: what it means.
+//! An object that is watched, managed or written, and its name.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +56,7 @@ pub struct Object {
     pub id: Id,
     /// The object with which it is deleted.
     pub owner: Option<Id>,
-    /// Labels, by which others select it.
+    /// Labels for selectors.
     pub labels: BTreeMap<String, String>,
     /// How often what people write of it was changed.
     pub generation: i64,

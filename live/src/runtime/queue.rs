@@ -1,6 +1,4 @@
-//! What is to be reconciled: each object once, however often it is asked for, and one that failed later and later.
-//!
-//! The caller passes the time in. What must not be here: reconciling.
+//! Queues objects for reconciliation: each object once, and after failures at growing intervals. The caller passes the time in.
 
 use super::object::Id;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

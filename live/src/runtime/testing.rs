@@ -1,6 +1,4 @@
-//! One controller without a cluster: what it writes is there at once, and comes back to it as an event.
-//!
-//! What must not be here: what is expected.
+//! Runs one controller without a cluster: its writes take effect at once, and come back to it as events.
 
 use super::controller::{Action, Controller};
 use super::manager::{Change, Manager};

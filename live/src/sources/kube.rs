@@ -1,4 +1,4 @@
-//! An API server.
+//! Follows an API server.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -8,8 +8,8 @@
 //! | [`follow`] | one kind in one place, as it changes |
 //! | `reason` | why the server cannot be asked, in one sentence |
 //!
-//! What is watched follows from the kinds tables. A kind whose CRD is not installed is asked for again now and then. What cannot be read any more
-//! keeps its objects: only what the server says is gone is gone. Not here: what objects mean.
+//! The kinds tables decide which kinds are watched. A kind whose CRD is not installed is looked for at intervals. If a kind can no longer be read,
+//! its objects stay: only objects that the server reports as deleted are removed.
 
 mod access;
 mod connect;

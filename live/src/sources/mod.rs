@@ -1,4 +1,4 @@
-//! Where inputs come from.
+//! The sources of inputs.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | [`recording`] | what sources told, as `chancery watch --record` writes it |
 //! | [`replay`] | a recording, played again |
 //!
-//! A source puts texts into the [`Intake`](crate::worker::intake::Intake), says when it has told all that it holds, and tells how it is. What
-//! it has told stays when it is lost: only what it knows to be gone is taken away. Not here: what texts mean.
+//! A source puts texts into the [`Intake`](crate::worker::intake::Intake), reports when it has given everything that it holds, and reports its
+//! state. If a source is lost, its texts stay: only texts that it knows to be deleted are removed. No source interprets texts.
 
 pub mod consul;
 pub mod folder;
@@ -31,73 +31,71 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A source.
 pub trait Source: Send {
-    /// What it is called, for people.
+    /// Returns its name, for people.
     fn name(&self) -> String;
-    /// Tells all that it holds, and then what changes, for as long as it is there. A source that has an end, as a recording has, returns
-    /// there; what it told stays.
+    /// Gives all texts that it holds, and then every change. A source with an end, such as a recording, returns there; its texts stay.
     ///
     /// # Errors
     ///
-    /// It can never be read, whatever happens; what may mend itself is reported as a state.
+    /// It can never be read. A failure that may pass is reported as a state.
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
-    /// Who knows what the tokens of its proxies may do, if somebody does.
+    /// Returns what knows the permissions of its proxies' tokens, if anything does.
     fn authorize(&self) -> Option<Arc<dyn Authorize>> {
         None
     }
 }
 
-/// All that know what the tokens of these sources' proxies may do.
+/// Returns everything that knows the permissions of these sources' tokens.
 pub(crate) fn tokens(sources: &[Box<dyn Source>]) -> Tokens {
     sources.iter().filter_map(|source| source.authorize()).collect()
 }
 
-/// How a source, or a kind of resources in it, is.
+/// The state of a source, or of a kind of resources in it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// The source.
     pub source: String,
     /// The kind, or the source's name.
     pub kind: String,
-    /// How it is.
+    /// Its state.
     pub state: SourceState,
-    /// More of it.
+    /// Details.
     pub detail: Option<String>,
-    /// Since when, in seconds.
+    /// Seconds since it is in this state.
     pub age_s: u64,
     #[serde(skip)]
     since: Option<Instant>,
 }
 
-/// How all sources are. Clones are the same.
+/// The states of all sources. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     all: Arc<Mutex<BTreeMap<(String, String), Status>>>,
-    /// The ids of the namespaces by which clusters are known, by source.
+    /// The ids of clusters, by source: each is that of a namespace.
     clusters: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl States {
-    /// All of them, by source and kind.
+    /// Returns all states, by source and kind.
     #[must_use]
     pub fn all(&self) -> Vec<Status> {
         let aged = |status: &Status| Status { age_s: status.since.map(|since| since.elapsed().as_secs()).unwrap_or_default(), ..status.clone() };
         lock(&self.all).values().map(aged).collect()
     }
 
-    /// The id by which the cluster of a source is known.
+    /// Returns the id of the cluster of a source.
     #[must_use]
     pub fn cluster(&self, source: &str) -> Option<String> {
         lock(&self.clusters).get(source).cloned()
     }
 
-    /// Notes the id by which the cluster of a source is known.
+    /// Sets the id of the cluster of a source.
     pub fn set_cluster(&self, source: &str, id: String) {
         lock(&self.clusters).insert(source.to_owned(), id);
     }
 
-    /// Notes a state, and tells it where it is another.
+    /// Sets a state. A change is an event.
     pub fn note(&self, events: &Events, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
         if let Some(before) = self.set(source, kind, state, detail.as_deref()) {
             log_state(events, source, kind, before, state, detail.as_deref());
@@ -105,12 +103,12 @@ impl States {
         }
     }
 
-    /// Notes a state without an event: another event sums it up.
+    /// Sets a state without an event: another event sums it up.
     pub fn note_silently(&self, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
         self.set(source, kind, state, detail.as_deref());
     }
 
-    /// Notes a state. Returns the state before, if it changed.
+    /// Sets a state. Returns the state before, if it changed.
     fn set(&self, source: &str, kind: &str, state: SourceState, detail: Option<&str>) -> Option<Option<SourceState>> {
         let mut all = lock(&self.all);
         let key = (source.to_owned(), kind.to_owned());
@@ -138,25 +136,25 @@ fn log_state(events: &Events, source: &str, kind: &str, before: Option<SourceSta
     }
 }
 
-/// What a source tells goes here.
+/// The outlet of a source.
 #[derive(Clone, Debug)]
 pub struct Outlet {
     /// The number of the source.
     pub number: usize,
     /// Its name.
     pub name: String,
-    /// Where inputs go.
+    /// Takes inputs.
     pub intake: Intake,
-    /// Where events go.
+    /// Takes events.
     pub events: Events,
-    /// How sources are.
+    /// Takes states.
     pub states: States,
-    /// Where all is written down, if it is.
+    /// Records all changes, if set.
     pub recorder: Option<Recorder>,
 }
 
 impl Outlet {
-    /// An input has this text now.
+    /// Sets the text of an input.
     pub fn put(&self, name: &str, bytes: Vec<u8>) {
         if let Some(recorder) = &self.recorder {
             recorder.put(self.number, name, &bytes, false);
@@ -164,7 +162,7 @@ impl Outlet {
         self.intake.put(self.number, name, bytes);
     }
 
-    /// An input has this text now, as an API server gives it: what it holds has been admitted there.
+    /// Sets the text of an input that an API server has admitted.
     pub fn put_stored(&self, name: &str, bytes: Vec<u8>) {
         if let Some(recorder) = &self.recorder {
             recorder.put(self.number, name, &bytes, true);
@@ -172,12 +170,12 @@ impl Outlet {
         self.intake.put_stored(self.number, name, bytes);
     }
 
-    /// Reports that a file cannot be read now. Its last readable version stays in use.
+    /// Notes that a file cannot be read now. Its input stays.
     pub fn set_unreadable(&self, file: Unreadable) {
         self.intake.set_unreadable(self.number, file);
     }
 
-    /// An input is gone.
+    /// Removes an input.
     pub fn remove(&self, name: &str) {
         if let Some(recorder) = &self.recorder {
             recorder.remove(self.number, name);
@@ -185,13 +183,13 @@ impl Outlet {
         self.intake.remove(self.number, name);
     }
 
-    /// Only these of the inputs whose name begins with `prefix` are still there.
+    /// Removes the inputs whose names begin with `prefix`, except those in `keep`.
     pub fn retain(&self, prefix: &str, keep: &BTreeSet<String>) {
         let gone = self.intake.names(self.number).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name));
         gone.for_each(|name| self.remove(&name));
     }
 
-    /// All that the source holds has been told.
+    /// Notes that the source has given everything that it holds.
     pub fn synced(&self) {
         if let Some(recorder) = &self.recorder {
             recorder.synced(self.number);
@@ -199,7 +197,7 @@ impl Outlet {
         self.intake.synced(self.number);
     }
 
-    /// How the source is, or a kind of resources in it.
+    /// Sets the state of the source, or of a kind of resources in it.
     pub fn state(&self, kind: &str, state: SourceState, detail: Option<String>) {
         self.states.note(&self.events, &self.name, kind, state, detail);
     }

@@ -1,7 +1,6 @@
-//! What sources told, written down one change a line.
+//! Records the changes of sources, one change per line.
 //!
-//! Whole texts are written, in the order and with the times in which they came. What may be secret is replaced by stand-ins before it is
-//! written. What must not be here: playing it ([`super::replay`]).
+//! Whole texts are written, in their order and with their times. Stand-ins replace secrets before a text is written. See [`super::replay`].
 
 use crate::{Failure, lock};
 use chancery_core::explain::with_stand_ins;

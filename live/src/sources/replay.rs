@@ -1,6 +1,4 @@
-//! A recording, played again: the same builds follow, and at its end the same answer.
-//!
-//! What must not be here: the format ([`super::recording`]).
+//! Replays a recording: the same builds follow, and the same final answer. See [`super::recording`] for the format.
 
 use super::recording::{Line, VERSION};
 use super::{Outlet, Source};

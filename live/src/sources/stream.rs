@@ -1,9 +1,7 @@
-//! Watch events on standard input, as `kubectl get -w --output-watch-events -o json` writes them: one JSON value after the other.
+//! Reads watch events from standard input, as `kubectl get -w --output-watch-events -o json` writes them: one JSON value after the other.
 //!
-//! What is not JSON is taken as one text in YAML, to its end, so that what is piped into the other commands may be piped in here. The stream
-//! does not say when all that was there at the beginning has been told; it is taken to be so when nothing comes for a while.
-//!
-//! What must not be here: what objects mean.
+//! Text that is not JSON is read to its end as one YAML text, like the input of other commands. The stream does not mark the end of the initial
+//! objects: they are complete when no event comes for a while.
 
 use super::{Outlet, Source};
 use crate::Failure;

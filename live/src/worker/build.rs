@@ -1,7 +1,7 @@
-//! One compile of all inputs, and what it gives each gateway.
+//! Compiles all inputs, and makes the snapshot of each gateway.
 //!
-//! The only place that knows the shape of a compilation: all else works with gateways, snapshots and places. The compiler and the memory of
-//! each gateway's resources last from build to build, so that an event costs what it changes.
+//! Only this module knows the shape of a compilation; all other modules work with gateways, snapshots and places. The compiler and the memory of
+//! each gateway last from build to build, so that an event costs as much as it changes.
 
 use super::defaults::Defaults;
 use super::intake::{Drained, Unreadable, is_referred};
@@ -30,75 +30,76 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+/// If inputs shrink to less than half, and by more than this many bytes, the compiler's memory of them is dropped at once.
+const SHRUNK: usize = 1 << 20;
+
 /// The most places that one resource is blamed on.
 const MOST_PLACES: usize = 8;
 
-/// What one gateway is given.
+/// The resources of one gateway.
 #[derive(Debug)]
 pub struct Gateway {
     /// Its id.
     pub id: Arc<str>,
-    /// What its Envoys are to have.
+    /// Its resources.
     pub snapshot: Arc<Snapshot>,
-    /// What Envoy would refuse, and therefore is not sent.
+    /// Resources that are not sent, because Envoy would reject them.
     pub withheld: Vec<Withheld>,
-    /// Names of the resources that are not as they were, by the URL of the type.
+    /// Names of the resources that changed, by the URL of the type.
     pub changed: BTreeMap<Arc<str>, Vec<Arc<str>>>,
 }
 
 /// One compile of all inputs.
 #[derive(Debug)]
 pub struct Build {
-    /// Which build since the start.
+    /// The number of the build since the start.
     pub number: u64,
-    /// A hash of what all gateways' Envoys are to have.
+    /// A hash of the resources of all gateways.
     pub version: String,
-    /// What was compiled.
     pub compilation: Arc<Compilation>,
-    /// What each gateway is given.
     pub gateways: Vec<Gateway>,
-    /// Gateways whose controller does not get as far as configuring them, and why. What their Envoys have stays.
+    /// Gateways whose controller stops before it configures them, and why. Their Envoys keep their resources.
     pub stopped: Vec<(Arc<str>, String)>,
     /// Dialects whose controller has its defaults, because its own configuration was deleted.
     pub on_defaults: BTreeSet<&'static str>,
-    /// How many inputs there are.
+    /// The number of inputs.
     pub inputs: usize,
-    /// What would be sent to Azure, where an Application Gateway is configured.
+    /// The document for Azure, if an Application Gateway is configured.
     pub plan: Option<Arc<Plan>>,
-    /// The name of the Application Gateway that a source reads, where no input is for it.
+    /// The name of the Application Gateway that a source reads, if no input configures it.
     pub unplanned: Option<String>,
-    /// Names of the parts of an Application Gateway that are not as the build before wanted them, by what they are.
+    /// Names of the parts of an Application Gateway that changed since the build before, by kind.
     pub parts: BTreeMap<String, Vec<String>>,
-    /// What is wrong with files that cannot be read now: places are those of the files as they are.
+    /// Findings of files that cannot be read now. Their places are those of the broken files.
     pub unreadable: Vec<Finding>,
-    /// What sources give where a person tries another text.
+    /// The texts of sources that drafts replace.
     pub beneath: Vec<Input>,
-    /// How many changes of inputs went into it.
+    /// The number of changes of inputs that it contains.
     pub changes: u64,
-    /// Names of the inputs that changed, at most so many as an event names.
+    /// Names of the inputs that were edited, as many as an event has.
     pub edited: Vec<String>,
-    /// How many errors were found.
+    /// The number of errors.
     pub errors: usize,
     /// How long it took.
     pub took: Duration,
-    /// How long the first change waited for it.
+    /// How long the first change waited.
     pub waited: Duration,
 }
 
 impl Build {
-    /// What it took and found, for counters.
+    /// Returns its numbers, for metrics.
     #[must_use]
     pub fn size(&self) -> BuildSize {
         BuildSize { inputs: self.inputs, changes: self.changes, errors: self.errors, took: self.took, waited: self.waited }
     }
 
-    /// All that was found: first what is wrong with files that cannot be read.
+    /// Returns all findings, those of broken files first.
     #[must_use]
     pub fn all_findings(&self) -> Vec<Finding> {
         self.unreadable.iter().cloned().chain(findings(&self.compilation, &self.compilation.positions())).collect()
     }
 
-    /// The same with what `check` finds when it looks at the whole, at this time in seconds since 1970: as certificates expire while they are served.
+    /// Returns all findings with those of `check`, at this time in seconds since 1970: certificates expire while they are served.
     #[must_use]
     pub fn checked(&self, at: i64) -> Vec<Finding> {
         let mut whole = Compilation::clone(&self.compilation);
@@ -106,7 +107,7 @@ impl Build {
         self.unreadable.iter().cloned().chain(findings(&whole, &whole.positions())).collect()
     }
 
-    /// All that was found, one line each.
+    /// Returns all findings, as lines.
     #[must_use]
     pub fn findings(&self) -> BTreeSet<FindingLine> {
         let line = |finding: Finding| FindingLine {
@@ -119,7 +120,7 @@ impl Build {
         self.all_findings().into_iter().map(line).collect()
     }
 
-    /// The names of the inputs that say something only where others refer to them, and that nothing refers to.
+    /// Returns the names of inputs that only matter if others refer to them, and that nothing refers to.
     #[must_use]
     pub fn idle(&self) -> BTreeSet<String> {
         let referred = self.compilation.inputs.inputs.iter().map(|input| input.name.as_str()).filter(|name| is_referred(name));
@@ -133,12 +134,12 @@ impl Build {
         idle
     }
 
-    /// The gateways that run, by the names under which they are served.
+    /// Returns the running gateways, by the names under which they are served.
     pub fn running(&self) -> impl Iterator<Item = (Arc<str>, GatewayRef<'_>)> {
         self.compilation.gateways().map(|gateway| (name_of(gateway), gateway))
     }
 
-    /// The resources that changed, by list; where there are several gateways each says whose it is.
+    /// Returns the resources that changed, by list. If there are several gateways, each name has its gateway.
     #[must_use]
     pub fn changed(&self) -> BTreeMap<String, Vec<String>> {
         let mut out: BTreeMap<String, Vec<String>> = self.parts.clone();
@@ -154,25 +155,31 @@ impl Build {
     }
 }
 
-/// Compiles, and remembers.
+/// Compiles, and remembers the last build.
 pub struct Builder {
     options: Options,
     compiler: Compiler,
     defaults: Defaults,
     gateways: BTreeMap<Arc<str>, Memory>,
-    /// The Application Gateway that was wanted last.
+    /// The last Application Gateway.
     app_gateway: Option<Arc<AppGateway>>,
-    /// Files that could not be read for the last build, and what was wrong with them.
+    /// Files that could not be read for the last build, and their findings.
     unreadable: Vec<(Unreadable, Vec<Finding>)>,
+    /// The size of the inputs of the last build.
+    bytes: usize,
     builds: u64,
 }
 
-/// What is remembered of a gateway.
+/// The memory of a gateway.
 #[derive(Default)]
 struct Memory {
     emitted: Emitted,
     snapshot: Option<Arc<Snapshot>>,
     provenance: Option<Arc<Provenance>>,
+}
+
+fn new_compiler() -> Compiler {
+    Compiler::new(dialect::ALL).with_executor(&Threads)
 }
 
 /// The name of the gateway that is read from Azure, where no input is written for an Application Gateway.
@@ -183,20 +190,28 @@ fn unplanned(compilation: &Compilation, told: &BTreeMap<&'static str, Str>) -> O
 }
 
 impl Builder {
-    /// With an empty memory.
+    /// Creates a builder with an empty memory.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
-        Self { options, compiler, defaults: Defaults::default(), gateways: BTreeMap::new(), app_gateway: None, unreadable: Vec::new(), builds: 0 }
+        let compiler = new_compiler();
+        Self {
+            options,
+            compiler,
+            defaults: Defaults::default(),
+            gateways: BTreeMap::new(),
+            app_gateway: None,
+            unreadable: Vec::new(),
+            bytes: 0,
+            builds: 0,
+        }
     }
 
-    /// How it compiles.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Compiles these inputs.
+    /// Compiles inputs.
     pub fn build(&mut self, drained: Drained) -> Build {
         let begin = Instant::now();
         let waited = drained.since.map(|since| begin.saturating_duration_since(since)).unwrap_or_default();
@@ -212,7 +227,7 @@ impl Builder {
         let mut gateways: Vec<Gateway> = compilation.gateways().map(|gateway| self.gateway(&compilation, gateway, drained.since)).collect();
         let stopped: Vec<(Arc<str>, String)> =
             compilation.stopped().map(|(side, id, failure)| (served_name(&compilation, side.dialect.name, id), failure.error.clone())).collect();
-        // Of one that is stopped, what it had is kept as it is.
+        // A stopped gateway keeps its resources.
         gateways.extend(stopped.iter().filter_map(|(id, _)| self.kept(id)));
         self.gateways.retain(|id, _| gateways.iter().any(|gateway| gateway.id == *id));
         let plan = Plan::of(&compilation, &options).map(Arc::new);
@@ -220,6 +235,7 @@ impl Builder {
         let parts = self.changed_parts(&compilation);
         let unreadable = self.unreadable(drained.unreadable, &options);
         let errors = unreadable.len() + compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count();
+        self.forget_if_shrunk(drained.inputs.inputs.iter().map(|input| input.text.len()).sum());
         self.builds += 1;
         Build {
             number: self.builds,
@@ -242,7 +258,15 @@ impl Builder {
         }
     }
 
-    /// What is wrong with these files. Those that are as they were are not looked at again.
+    /// Drops the memory of the compiler after a large input was removed: otherwise it keeps that input until the next build.
+    fn forget_if_shrunk(&mut self, bytes: usize) {
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        if bytes < before / 2 && before - bytes > SHRUNK {
+            self.compiler = new_compiler();
+        }
+    }
+
+    /// Returns the findings of broken files. Unchanged files are not checked again.
     fn unreadable(&mut self, files: Vec<Unreadable>, options: &Options) -> Vec<Finding> {
         let mut before = std::mem::take(&mut self.unreadable);
         for file in files {
@@ -255,7 +279,7 @@ impl Builder {
         self.unreadable.iter().flat_map(|(_, found)| found).cloned().collect()
     }
 
-    /// How it compiles, with what sources tell of that.
+    /// Returns the options, with those that sources set.
     fn options_with(&self, told: &BTreeMap<&'static str, Str>) -> Options {
         let mut options = self.options.clone();
         for (name, value) in told {
@@ -264,7 +288,7 @@ impl Builder {
         options
     }
 
-    /// The parts of an Application Gateway that are not as they were wanted one build before.
+    /// Returns the parts of an Application Gateway that changed since the build before.
     fn changed_parts(&mut self, compilation: &Compilation) -> BTreeMap<String, Vec<String>> {
         let now = compilation.app_gateways().next().map(|gateway| gateway.parts.clone());
         let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -294,7 +318,7 @@ impl Builder {
         if let (Some(snapshot), Some(provenance)) = (&memory.snapshot, &memory.provenance)
             && is_as_before
         {
-            // Lines may have moved in files that say the same: who asks where something comes from is told by this compilation.
+            // Lines may have moved in files without another change: this compilation knows the present places.
             provenance.follow(compilation);
             return Gateway { id, snapshot: snapshot.clone(), withheld, changed: BTreeMap::new() };
         }
@@ -305,7 +329,7 @@ impl Builder {
             by_service.entry(of.service).or_default().push(of.resource);
         }
         let before = memory.snapshot.clone().unwrap_or_default();
-        // Of what Envoy would refuse, what it had before is kept.
+        // A withheld resource keeps its last version.
         for of in withheld.iter().filter(|of| !of.in_part) {
             if let Some(kept) = before.get(&of.service.type_url()).and_then(|resources| resources.by_name.get(of.name.as_str())) {
                 by_service.entry(of.service).or_default().push(kept.clone());
@@ -329,28 +353,28 @@ impl Builder {
     }
 }
 
-/// The errors of a file that cannot be read: that it cannot, and where its text is wrong.
+/// Returns the errors of a file that cannot be read: the failure itself, and the errors of its text.
 fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let bytes = file.bytes.as_deref().unwrap_or_default();
     let (input, not_utf8_at) = Input::from_bytes(file.name.as_str(), bytes.to_vec());
     let mut alone = compile(&Inputs::from(vec![input]), options, dialect::ALL);
-    // What the rest of the file means is not asked: it is not served.
+    // The rest of the file is not served, so its meaning does not matter.
     alone.sides.clear();
     let start = DiagnosticPlace::Text(SourceId(0), TextRange::empty(0));
     let first = Diagnostic::new(&codes::SYNTAX, file.message.clone(), start);
     alone.diagnostics.retain(|finding| finding.severity == Severity::Error);
     alone.diagnostics.splice(..0, std::iter::once(first).chain(not_utf8(SourceId(0), &not_utf8_at)));
-    let held_back = alone.held_back();
-    let scrubbed = |finding: Finding| Finding { message: held_back.scrub(&finding.message).into_owned(), ..finding };
+    let redactor = alone.redactor();
+    let scrubbed = |finding: Finding| Finding { message: redactor.scrub(&finding.message).into_owned(), ..finding };
     findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()
 }
 
-/// The name under which a gateway is served.
+/// Returns the name under which a gateway is served.
 pub(crate) fn name_of(gateway: GatewayRef<'_>) -> Arc<str> {
     served_name(gateway.compilation, gateway.side.dialect.name, gateway.id)
 }
 
-/// The name under which a gateway is served: its id, with the dialect before it where two controllers have one of the same id.
+/// Returns the name under which a gateway is served: its id, after the dialect if two controllers have a gateway of the same id.
 fn served_name(compilation: &Compilation, dialect: &str, id: &GatewayId) -> Arc<str> {
     let others = compilation.sides.iter().filter(|side| side.dialect.name != dialect);
     if others.flat_map(|side| &side.gateways).any(|other| other.id == *id) {
@@ -359,7 +383,7 @@ fn served_name(compilation: &Compilation, dialect: &str, id: &GatewayId) -> Arc<
     Arc::from(id.as_str())
 }
 
-/// Whether these are the resources that are known, each the same shared value.
+/// Whether these resources are the known ones, each the same shared value.
 fn is_same(known: &Resources, resources: &[Arc<Encoded>]) -> bool {
     known.by_name.len() == resources.len()
         && resources.iter().all(|of| known.by_name.get(of.name.as_str()).is_some_and(|before| Arc::ptr_eq(before, of)))
@@ -377,9 +401,9 @@ fn version_of(gateways: &[Gateway], plan: Option<&Plan>) -> String {
     }
 }
 
-/// Where the resources of a build come from. The output map is made when somebody asks for the first time.
+/// Knows the places that made the resources of a build. The output map is made when it is first needed.
 struct Provenance {
-    /// The last compile in which the gateway is what it is here.
+    /// The last compile with this state of the gateway.
     compilation: Mutex<Arc<Compilation>>,
     gateway: Arc<str>,
     /// The place of each resource in its list.
@@ -388,7 +412,7 @@ struct Provenance {
 }
 
 impl Provenance {
-    /// The gateway is the same in a later compile: places are told by that one.
+    /// Notes a later compile with the same gateway, which knows the present places.
     fn follow(&self, compilation: &Arc<Compilation>) {
         *lock(&self.compilation) = compilation.clone();
     }
@@ -444,7 +468,7 @@ impl Blame for Provenance {
     }
 }
 
-/// How a withheld resource is reported, with what made it.
+/// Returns the events of withheld resources, with the places that made them.
 #[must_use]
 pub fn withheld_events(gateway: &Gateway) -> Vec<crate::event::Event> {
     let places =

@@ -1,8 +1,8 @@
-//! The inputs as sources tell them, and whether there is reason to build.
+//! Holds the inputs of all sources, and decides whether there is a reason to build.
 //!
-//! Sources change inputs one by one; what does not matter changes nothing and starts no build: text that is the same, and content that the last
-//! build found nothing refers to. Its size is that of the inputs, however many changes come. Nothing is built before every source has told all
-//! that it holds. Not here: compiling.
+//! Sources change inputs one by one. Equal text starts no build, and neither does content that nothing referred to in the last build. The intake
+//! holds inputs instead of a queue of changes, so its size does not grow with their number. The first build waits until every source has given
+//! everything that it holds.
 
 use super::metrics::{Metrics, Noise};
 use crate::lock;
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most names of changed inputs that are kept.
+/// The most names of edited inputs that an event has.
 const MOST_EDITED: usize = 100;
 
-/// An input's name: the number of its source, and its name there, in the order in which it is read.
+/// The number of an input's source, and its name there. Inputs are read in this order.
 pub type Key = (usize, String);
 
 /// All inputs at one time.
@@ -23,30 +23,30 @@ pub type Key = (usize, String);
 pub struct Drained {
     /// In the order of sources and names.
     pub inputs: Inputs,
-    /// Places of each that were not UTF-8.
+    /// The places of each input that were not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     /// Files that cannot be read now, by name.
     pub unreadable: Vec<Unreadable>,
-    /// What sources give where a person tries another text.
+    /// The texts of sources that drafts replace.
     pub beneath: Vec<Input>,
-    /// How they are compiled, as far as sources tell it, by the names of options.
+    /// Options that sources set, by name.
     pub options: BTreeMap<&'static str, Str>,
-    /// How many changes came since the build before.
+    /// The number of changes since the build before.
     pub changes: u64,
-    /// Names of the inputs that changed, at most [`MOST_EDITED`].
+    /// Names of the edited inputs, at most [`MOST_EDITED`].
     pub edited: Vec<String>,
-    /// When the first of them came.
+    /// When the first of these changes came.
     pub since: Option<Instant>,
 }
 
-/// A file that is there and cannot be read now. The input of its name stays as it was when it could be read, if it ever could.
+/// A file that cannot be read now. If there is an input of its name, it keeps its last readable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Its name.
+    /// The name of its input.
     pub name: String,
-    /// Why, and what is served of it, as a sentence.
+    /// Says why, and what is used instead.
     pub message: String,
-    /// What is in it now, where that is text.
+    /// Its content now, if that is text.
     pub bytes: Option<Arc<[u8]>>,
 }
 
@@ -54,28 +54,28 @@ pub struct Unreadable {
 struct State {
     inputs: BTreeMap<Key, (Input, Vec<(u32, usize)>)>,
     unreadable: BTreeMap<Key, Unreadable>,
-    /// Names of those that an API server gave.
+    /// Names of the inputs of API servers.
     stored: Arc<BTreeSet<Str>>,
-    /// Sources that have not told all yet.
+    /// Sources that have not given everything yet.
     waiting: BTreeSet<usize>,
     source_names: Vec<String>,
-    /// Names of inputs whose content nothing refers to, as the last build found.
+    /// Names of the inputs that nothing referred to in the last build.
     idle: BTreeSet<String>,
-    /// Texts that a person tries in place of those of sources, by name.
+    /// Texts that the user tries instead of those of sources, by name.
     drafts: BTreeMap<String, Input>,
-    /// How inputs are compiled, as far as sources tell it, by the names of options.
+    /// Options that sources set, by name.
     options: BTreeMap<&'static str, Str>,
     changes: u64,
-    /// Names of the inputs that changed since the build before.
+    /// Names of the inputs that were edited since the build before.
     edited: BTreeSet<String>,
     since: Option<Instant>,
     dirty: bool,
-    /// Something has changed that does not wait: where endpoints are.
+    /// Whether endpoints changed: they do not wait.
     urgent: bool,
     closed: bool,
 }
 
-/// Where sources put what they find. Clones are the same intake.
+/// Where sources put inputs. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     shared: Arc<(Mutex<State>, Condvar)>,
@@ -83,14 +83,13 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// For this many sources, none of which is synced.
+    /// Creates an intake for this many sources, none of which is synced.
     #[must_use]
     pub fn new(sources: usize, metrics: Metrics) -> Self {
         let state = State { waiting: (0..sources).collect(), dirty: sources == 0, ..State::default() };
         Self { shared: Arc::new((Mutex::new(state), Condvar::new())), metrics }
     }
 
-    /// What is counted.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
@@ -100,7 +99,7 @@ impl Intake {
         lock(&self.shared.0)
     }
 
-    /// An input has changed, or the options.
+    /// Notes that an input or the options changed.
     fn changed(&self, mut state: std::sync::MutexGuard<'_, State>, name: Option<&str>) {
         state.changes += 1;
         if let Some(name) = name.filter(|_| state.edited.len() < MOST_EDITED) {
@@ -112,7 +111,7 @@ impl Intake {
         self.shared.1.notify_all();
     }
 
-    /// An input has this text now, as an API server gives it: what it holds has been admitted there.
+    /// Sets the text of an input that an API server has admitted.
     pub fn put_stored(&self, source: usize, name: &str, bytes: Vec<u8>) {
         let mut state = self.state();
         if !state.stored.contains(name) {
@@ -122,7 +121,7 @@ impl Intake {
         self.put(source, name, bytes);
     }
 
-    /// An input has this text now.
+    /// Sets the text of an input.
     pub fn put(&self, source: usize, name: &str, bytes: Vec<u8>) {
         self.metrics.received();
         let (input, not_utf8) = Input::from_bytes(name, bytes);
@@ -134,14 +133,14 @@ impl Intake {
         }
         let known = state.inputs.insert(key, (input.clone(), not_utf8));
         if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
-            // It is there when something comes to refer to it.
+            // The text is used as soon as something refers to it.
             return self.metrics.dropped(Noise::Unreferenced);
         }
         state.urgent |= is_endpoints(name);
         self.changed(state, Some(name));
     }
 
-    /// An input is gone.
+    /// Removes an input.
     pub fn remove(&self, source: usize, name: &str) {
         self.metrics.received();
         let key = (source, name.to_owned());
@@ -156,7 +155,7 @@ impl Intake {
         self.changed(state, Some(name));
     }
 
-    /// A file cannot be read now. Its input stays as it is, until it is put or removed.
+    /// Notes that a file cannot be read now. Its input stays until it is put or removed.
     pub fn set_unreadable(&self, source: usize, file: Unreadable) {
         self.metrics.received();
         let mut state = self.state();
@@ -169,14 +168,14 @@ impl Intake {
         self.changed(state, Some(&name));
     }
 
-    /// What an input says now, if it is there and was text as a whole.
+    /// Returns the text of an input, unless parts of it were not UTF-8.
     #[must_use]
     pub fn text(&self, source: usize, name: &str) -> Option<Arc<str>> {
         let state = self.state();
         state.inputs.get(&(source, name.to_owned())).filter(|(_, not_utf8)| not_utf8.is_empty()).map(|(input, _)| input.text.clone())
     }
 
-    /// A person tries this text in place of the one that a source gives, until there is `None`. What is not there is not tried.
+    /// Replaces the text of an input by a draft, until `None`. A draft of a missing input has no effect.
     pub fn draft(&self, name: &str, text: Option<&str>) {
         let mut state = self.state();
         let same = match (text, state.drafts.get(name)) {
@@ -194,7 +193,7 @@ impl Intake {
         self.changed(state, Some(name));
     }
 
-    /// Inputs are compiled with these options from now on; without one where there is `None`. All are set at once.
+    /// Sets options for all later builds, or removes those that are `None`. All are set at once.
     pub fn set_options(&self, options: impl IntoIterator<Item = (&'static str, Option<String>)>) {
         let mut state = self.state();
         let before = state.options.clone();
@@ -209,13 +208,13 @@ impl Intake {
         }
     }
 
-    /// Only these of a source's inputs are still there: those of the others whose name begins with `prefix` are gone.
+    /// Removes the inputs of a source whose names begin with `prefix`, except those in `keep`.
     pub fn retain(&self, source: usize, prefix: &str, keep: &BTreeSet<String>) {
         let gone: Vec<String> = self.names(source).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name)).collect();
         gone.iter().for_each(|name| self.remove(source, name));
     }
 
-    /// The names of a source's inputs.
+    /// Returns the names of a source's inputs.
     #[must_use]
     pub fn names(&self, source: usize) -> Vec<String> {
         self.state().inputs.range((source, String::new())..(source + 1, String::new())).map(|((_, name), _)| name.clone()).collect()
@@ -233,7 +232,7 @@ impl Intake {
         self.state().unreadable.values().cloned().collect()
     }
 
-    /// A source has told all that it holds.
+    /// Notes that a source has given everything that it holds.
     pub fn synced(&self, source: usize) {
         let mut state = self.state();
         if state.waiting.remove(&source) && state.waiting.is_empty() {
@@ -255,7 +254,7 @@ impl Intake {
         state.waiting.iter().map(|number| state.source_names.get(*number).cloned().unwrap_or_else(|| format!("source {number}"))).collect()
     }
 
-    /// Whether every source has told all that it holds.
+    /// Whether every source has given everything that it holds.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.state().waiting.is_empty()
@@ -268,18 +267,18 @@ impl Intake {
         state.waiting.is_empty() && state.dirty
     }
 
-    /// The last build found that nothing refers to the content of these.
+    /// Sets the inputs that nothing referred to in the last build.
     pub fn set_idle(&self, idle: BTreeSet<String>) {
         self.state().idle = idle;
     }
 
-    /// Nothing more will be built.
+    /// Ends the worker.
     pub fn close(&self) {
         self.state().closed = true;
         self.shared.1.notify_all();
     }
 
-    /// Waits until there is reason to build, or until the time is over; false where the intake is closed.
+    /// Waits for a reason to build, for at most this long. Returns false if the intake is closed.
     #[must_use]
     pub fn wait(&self, most: Option<Duration>) -> bool {
         let until = most.map(|most| Instant::now() + most);
@@ -295,7 +294,7 @@ impl Intake {
         !state.closed
     }
 
-    /// Sleeps, whatever changes meanwhile but what does not wait; false where the intake is closed.
+    /// Sleeps, unless endpoints change. Returns false if the intake is closed.
     #[must_use]
     pub fn sleep(&self, rest: Duration) -> bool {
         let until = Instant::now() + rest;
@@ -313,7 +312,7 @@ impl Intake {
         false
     }
 
-    /// All inputs, if there is reason to build. What came up to now is in it.
+    /// Returns all inputs, if there is a reason to build.
     #[must_use]
     pub fn drain(&self) -> Option<Drained> {
         let mut state = self.state();
@@ -330,7 +329,7 @@ impl Intake {
         let inputs = state.inputs.iter().map(|((_, name), (input, _))| tried(name).unwrap_or(input).clone()).collect();
         let not_utf8 = state.inputs.iter().map(|((_, name), (_, wrong))| tried(name).map_or_else(|| wrong.clone(), |_| Vec::new())).collect();
         let mut stored = state.stored.clone();
-        // No API server has admitted a draft.
+        // An API server has not admitted a draft.
         for name in state.drafts.keys().filter(|name| state.stored.contains(name.as_str())) {
             Arc::make_mut(&mut stored).remove(name.as_str());
         }
@@ -340,10 +339,10 @@ impl Intake {
     }
 }
 
-/// Kinds whose objects say something only where others refer to them. Their names are those that sources of clusters give.
+/// Kinds whose objects only matter if others refer to them, as sources of clusters name them.
 const REFERRED: [&str; 4] = ["Secret/", "EndpointSlice.discovery.k8s.io/", "Endpoints/", "Pod/"];
 
-/// Whether an input holds an object that says something only where others refer to it.
+/// Whether an input holds an object that only matters if others refer to it.
 #[must_use]
 pub fn is_referred(name: &str) -> bool {
     REFERRED.iter().any(|kind| name.starts_with(kind))
@@ -353,7 +352,7 @@ fn is_endpoints(name: &str) -> bool {
     is_referred(name) && !name.starts_with("Secret/") && !name.starts_with("Pod/")
 }
 
-/// Whether two versions of an object are found by the same labels.
+/// Whether two versions of an object have the same labels.
 fn is_selected_alike(before: &Input, after: &Input) -> bool {
     let labels = |input: &Input| {
         let value: serde_json::Value = serde_json::from_str(&input.text).ok()?;

@@ -1,6 +1,4 @@
-//! What is counted between a change and a build, for `/metrics`.
-//!
-//! What must not be here: how it is shown.
+//! Counts changes and builds, for `/metrics`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! Changes of inputs become builds.
+//! Turns changes of inputs into builds.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `defaults` | a controller's defaults after its configuration was deleted |
 //! | [`metrics`] | what is counted on the way |
 //!
-//! [`run`] waits until something has changed, and until the last build is long enough ago; then it takes all that came meanwhile into one
-//! build. It has a thread of its own, as compiling waits for nothing. Not here: where changes come from, and who wants builds.
+//! [`run`] waits for a change, and until the last build is long enough ago; then one build takes all changes that came meanwhile. It has its own
+//! thread, because compiling never waits.
 
 pub mod build;
 mod defaults;

@@ -1,7 +1,7 @@
-//! Whom a rejection blames: which resources of a response an Envoy means, and which field.
+//! Finds the resources that a rejection names, and the field.
 //!
-//! Envoy says it in prose. What its prose names of the resources in the response is what it means; where it names none, it means all of them.
-//! What must not be here: where resources come from. A snapshot knows whom to ask.
+//! Envoy describes a rejection in prose. The resources of the response whose names the message has are blamed; if it has none, all are. A snapshot
+//! knows the places that made a resource.
 
 use super::snapshot::Snapshot;
 use super::stream::Verdict;

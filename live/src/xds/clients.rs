@@ -1,6 +1,6 @@
-//! Who is connected, and what each has accepted and rejected.
+//! Keeps who is connected, and what each Envoy accepted and rejected.
 //!
-//! An Envoy is a node id; it may have several streams, one of them for each type. What must not be here: the protocol.
+//! An Envoy is a node id. It may have several streams, one for each type.
 
 use super::blame::{Blamed, blame};
 use super::snapshot::Snapshot;
@@ -15,22 +15,22 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// The most characters of a message that is kept of an Envoy.
+/// The most characters of an Envoy's message that are kept.
 const LONGEST_MESSAGE: usize = 4096;
 /// The most resources that one rejection names.
 const MOST_BLAMED: usize = 16;
 
-/// Rejections that come within this time are told together.
+/// Rejections that come within this time are reported together.
 const TOGETHER: Duration = Duration::from_millis(100);
 
-/// What an Envoy says of itself.
+/// The node that an Envoy describes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Node {
     /// `node.id`
     pub id: String,
     /// `node.cluster`
     pub cluster: String,
-    /// Its version, as it says.
+    /// The name and version of its program.
     pub agent: String,
 }
 
@@ -49,19 +49,19 @@ pub enum SyncState {
     NotSent,
 }
 
-/// What an Envoy has of one type.
+/// The state of one type at an Envoy.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Acceptance {
     /// Whether it has the last version.
     pub state: SyncState,
     /// Seconds since this state began.
     pub age_s: u64,
-    /// The version that it was sent last.
+    /// The last version that was sent.
     pub sent: String,
-    /// The version that it accepted last.
+    /// The last version that it accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
-    /// What it rejected last, until it accepts something.
+    /// The last rejection, until it accepts a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejected: Option<Rejection>,
     #[serde(skip)]
@@ -78,26 +78,26 @@ impl Acceptance {
     }
 }
 
-/// What an Envoy rejected.
+/// A rejection by an Envoy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rejection {
     /// The version.
     pub version: String,
-    /// What it says.
+    /// Envoy's message.
     pub message: String,
-    /// The resources that it names, with what made them.
+    /// The resources that it blames, with the places that made them.
     pub resources: Vec<Blamed>,
 }
 
 /// An Envoy.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Client {
-    /// What it says of itself.
+    /// The node that it describes.
     #[serde(flatten)]
     pub node: Node,
-    /// Its gateway, where it has one.
+    /// Its gateway, if it has one.
     pub gateway: Option<String>,
-    /// How many streams it has open.
+    /// The number of its open streams.
     pub streams: usize,
     /// By the URL of the type.
     pub types: BTreeMap<String, Acceptance>,
@@ -130,14 +130,14 @@ impl AnswerCounts {
     }
 }
 
-/// What Envoys reject now, by the name of the input that made it: a sentence with the Envoy, the resource and its message.
+/// What Envoys reject now, by the name of the input that made it. Each sentence names the Envoy, the resource and the message.
 pub type Rejected = Arc<BTreeMap<String, String>>;
 
-/// Who is connected.
+/// The connected Envoys. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Clients {
     clients: Arc<Mutex<BTreeMap<String, Client>>>,
-    /// Counts how often something was rejected, or rejected no longer.
+    /// Counts the changes of rejections.
     rejections: watch::Sender<u64>,
     /// What was counted since the start.
     pub counts: AnswerCounts,
@@ -146,13 +146,12 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Nobody yet.
     #[must_use]
     pub fn new(events: Events) -> Self {
         Self { events, ..Self::default() }
     }
 
-    /// What Envoys reject now.
+    /// Returns what Envoys reject now.
     #[must_use]
     pub fn rejected(&self) -> Rejected {
         let clients = lock(&self.clients);
@@ -170,7 +169,7 @@ impl Clients {
         Arc::new(now)
     }
 
-    /// Tells what Envoys reject, now and from now on. What a thousand of them say at once is told once.
+    /// Sends what Envoys reject, now and after each change. A thousand rejections at once are sent once.
     pub async fn tell_rejected(&self, out: watch::Sender<Rejected>) {
         let mut changes = self.rejections.subscribe();
         loop {
@@ -196,7 +195,7 @@ impl Clients {
         rejected.take(most).collect()
     }
 
-    /// Something was rejected, or is rejected no longer.
+    /// Wakes those who wait for changes of rejections.
     fn rejections_changed(&self) {
         self.rejections.send_modify(|count| *count += 1);
     }
@@ -207,7 +206,7 @@ impl Clients {
         &self.events
     }
 
-    /// All that are connected.
+    /// Returns all connected Envoys.
     #[must_use]
     pub fn all(&self) -> Vec<Client> {
         let mut all: Vec<Client> = lock(&self.clients).values().cloned().collect();
@@ -217,7 +216,7 @@ impl Clients {
         all
     }
 
-    /// A stream was opened. It is closed when what is returned is dropped.
+    /// Notes an open stream, until the returned value is dropped.
     #[must_use]
     pub fn open(&self, node: &Node, gateway: Option<&str>) -> Connected {
         let is_first = {
@@ -235,7 +234,7 @@ impl Clients {
         Connected { clients: self.clone(), id: node.id.clone() }
     }
 
-    /// It was sent something.
+    /// Notes the version that an Envoy was sent.
     pub fn sent(&self, id: &str, type_url: &str, version: &str) {
         if let Some(client) = lock(&self.clients).get_mut(id) {
             let acceptance = client.types.entry(type_url.to_owned()).or_default();
@@ -246,14 +245,14 @@ impl Clients {
         }
     }
 
-    /// It has another gateway now.
+    /// Notes the gateway of an Envoy.
     pub fn moved(&self, id: &str, gateway: Option<&str>) {
         if let Some(client) = lock(&self.clients).get_mut(id) {
             client.gateway = gateway.map(str::to_owned);
         }
     }
 
-    /// It answered.
+    /// Notes that an Envoy accepted or rejected a response.
     pub fn answered(&self, id: &str, verdict: &Verdict, snapshot: &Snapshot) {
         let (r#type, gateway, version) = (verdict.type_url.to_string(), snapshot.gateway.to_string(), verdict.version.clone());
         let Some(message) = &verdict.rejected else {

@@ -1,7 +1,7 @@
-//! Connections of the management server, in the clear or with TLS.
+//! Accepts connections of Envoys, with or without TLS.
 //!
-//! A client begins TLS, where there is TLS, and HTTP/2 within a limited time; one that does not is refused, and the log says why. What must not be here:
-//! certificates, and what is said on a connection.
+//! A client must finish the TLS handshake and begin HTTP/2 within a limited time. Otherwise it is refused, and the log says why. See `tls` for
+//! certificates.
 
 use super::identity::names;
 use super::peer::Peer;

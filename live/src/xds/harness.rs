@@ -1,6 +1,4 @@
-//! Snapshots that a conformance test sets: resources of names only, with versions that the test chooses.
-//!
-//! What must not be here: the test's own protocol, which is the binary's that speaks it.
+//! Holds the snapshots that a conformance test sets: resources that only have names, with versions that the test chooses.
 
 use super::snapshot::{Resources, Snapshot};
 use crate::controllers::delivery::Registration;

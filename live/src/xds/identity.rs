@@ -1,8 +1,8 @@
-//! What a client may ask for by the names of its certificate: which gateways, and which Secrets.
+//! Decides which gateways and Secrets a client may read, by the names of its certificate.
 //!
-//! A certificate's names are its URI and DNS names, and its common name. Rules are those of a file of proxies, and then nothing else is allowed.
-//! Without rules, a certificate that names a gateway is that gateway's only: by a whole name, or by the last step of a SPIFFE id. One that names none
-//! may ask for all, as its authority vouches for it. What must not be here: whether a certificate is valid.
+//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed. Without rules, a certificate
+//! that names a gateway gives access to that gateway only: by a whole name, or by the last step of a SPIFFE id. A certificate that names no gateway
+//! gives access to all, because its CA vouches for it. Does not validate certificates; see `tls`.
 
 use super::peer::Peer;
 use super::snapshot::{Resources, Snapshot};
@@ -12,23 +12,23 @@ use std::sync::{Arc, Mutex};
 use x509_parser::extensions::{GeneralName, ParsedExtension};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// What an identity may ask for. In a name, `*` is any text.
+/// The permissions of an identity. In a name, `*` matches any string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
     /// A name of a certificate.
     pub name: String,
     /// Gateways.
     pub gateways: Vec<String>,
-    /// Secrets; all of its gateways where there is no list.
+    /// Secrets; `None` for all of its gateways.
     pub secrets: Option<Vec<String>>,
 }
 
-/// Rules, as they are now. Clones are the same.
+/// The present rules. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Identities(Arc<Mutex<Option<Arc<[Rule]>>>>);
 
 impl Identities {
-    /// These rules hold from now on; `None`: only the names of gateways count.
+    /// Sets the rules. With `None`, only the names of gateways matter.
     pub fn set(&self, rules: Option<Vec<Rule>>) {
         *lock(&self.0) = rules.map(Arc::from);
     }
@@ -39,11 +39,11 @@ impl Identities {
         lock(&self.0).is_some()
     }
 
-    /// What a peer may have of a gateway.
+    /// Returns the permissions of a peer for a gateway.
     #[must_use]
     pub fn grant<'n>(&self, peer: &Peer, gateway: &str, mut gateways: impl Iterator<Item = &'n str>) -> Grant {
         if !peer.is_known {
-            // In the clear, or with TLS that asks for no certificate: there is no identity to go by.
+            // Without TLS, or without client certificates, there is no identity.
             return Grant::All;
         }
         let Some(rules) = lock(&self.0).clone() else {
@@ -63,19 +63,19 @@ impl Identities {
     }
 }
 
-/// What a client may have of a gateway.
+/// The permissions of a client for a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// All of it.
     All,
-    /// All of it, and of its Secrets those with these names.
+    /// All of it, but only Secrets with these names.
     Secrets(Vec<String>),
     /// Nothing.
     Nothing,
 }
 
 impl Grant {
-    /// Whether a Secret of this name may be asked for.
+    /// Whether a Secret of this name may be requested.
     #[must_use]
     pub fn has_secret(&self, name: &str) -> bool {
         match self {
@@ -85,7 +85,7 @@ impl Grant {
         }
     }
 
-    /// A snapshot without what is not granted.
+    /// Returns the permitted part of a snapshot.
     #[must_use]
     pub fn of(&self, snapshot: &Arc<Snapshot>) -> Arc<Snapshot> {
         let url = Service::Secrets.type_url();
@@ -97,13 +97,13 @@ impl Grant {
     }
 }
 
-/// Whether a name of a certificate is a gateway's.
+/// Whether a name of a certificate names a gateway.
 fn is_gateway(name: &str, gateway: &str) -> bool {
     let last = name.strip_prefix("spiffe://").and_then(|path| path.rsplit('/').next());
     name == gateway || last == Some(gateway)
 }
 
-/// Whether a text is of a pattern, in which `*` is any text.
+/// Whether a string matches a pattern, in which `*` matches any string.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -123,7 +123,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// The names of a certificate. One that cannot be read has none.
+/// Returns the names of a certificate. A certificate that cannot be read has none.
 #[must_use]
 pub fn names(certificate: &[u8]) -> Arc<[String]> {
     let Ok((_, certificate)) = X509Certificate::from_der(certificate) else { return Arc::default() };

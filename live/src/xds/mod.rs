@@ -1,4 +1,4 @@
-//! The management server: what Envoys ask for, and what they get.
+//! The management server, which gives Envoys their configuration.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | `wire` | both variants as bytes: what streams share is not copied |
 //! | [`harness`] | snapshots that a conformance test sets |
 //!
-//! What must not be here: compiling. A snapshot is all that is known of a configuration.
+//! Does not compile. A snapshot is everything that this module knows of a configuration.
 
 pub mod blame;
 pub mod clients;

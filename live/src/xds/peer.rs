@@ -1,23 +1,21 @@
-//! Who is at the other end of a connection, and whether it may have key material.
-//!
-//! What must not be here: how it is found out (`tls`), and which gateways it may ask for (`identity`).
+//! The client at the other end of a connection, and whether it may have key material. See `tls` and `identity`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// Who is at the other end.
+/// The client at the other end.
 #[derive(Clone, Debug, Default)]
 pub struct Peer {
     /// Its address.
     pub address: Option<SocketAddr>,
-    /// It has shown a certificate that our authority signed.
+    /// Whether it has shown a certificate that our CA signed.
     pub is_known: bool,
     /// The names of that certificate.
     pub names: Arc<[String]>,
 }
 
 impl Peer {
-    /// Whether it may have key material: it is on this machine, or has shown a certificate.
+    /// Whether it may have key material: only on this machine, or with a certificate.
     #[must_use]
     pub fn may_have_secrets(&self) -> bool {
         self.is_known || self.address.is_some_and(|address| is_loopback(address.ip()))

@@ -1,7 +1,7 @@
-//! The services of gRPC: aggregated discovery and one for each type, both variants of the protocol.
+//! The gRPC services: aggregated discovery and one service for each type, in both variants of the protocol.
 //!
-//! A stream is one task: it hands requests and snapshots to [`Stream`](super::stream::Stream), and sends what that says. A client that
-//! does not read holds up its own task only, and for a limited time. What must not be here: what is sent when.
+//! Each stream is one task: it passes requests and snapshots to [`Stream`](super::stream::Stream), and sends the responses. A client that does not
+//! read delays its own task only, and for a limited time.
 
 use super::clients::{Clients, Connected, Node};
 use super::connection::Connection;
@@ -35,32 +35,32 @@ use tonic_prost::ProstCodec;
 
 /// How long a client may take to read a response.
 const SLOWEST: Duration = Duration::from_secs(60);
-/// Responses that wait in front of a client; what is newer waits as a snapshot, the latest only.
+/// Responses that wait for a client. Newer changes wait as one snapshot, the latest.
 const WAITING: usize = 2;
 /// The largest request that is read. An Envoy that reconnects lists everything it has: 16 MiB are enough for some 100,000 resources.
 const LARGEST_REQUEST: usize = 16 << 20;
 /// Limits the lines about messages that cannot be decoded.
 static UNDECODABLE: LogLimit = LogLimit::new();
-/// Streams that one connection may have.
+/// The most streams of a connection.
 const MOST_STREAMS: u32 = 256;
 const KEEPALIVE: Duration = Duration::from_secs(30);
-/// How long it counts that a token may ask for a gateway: as long as with Consul.
+/// How long the permission of a token is valid: as long as with Consul.
 const AUTHORISED: Duration = Duration::from_secs(5 * 60);
-/// When it is asked again where it could not be found out.
+/// When a permission that could not be read is requested again.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
-/// What all streams share.
+/// The state that all streams share.
 #[derive(Clone, Debug)]
 pub struct Xds {
-    /// Who gets what.
+    /// The snapshots of Envoys.
     pub proxies: Proxies,
-    /// Who is connected.
+    /// The connected Envoys.
     pub clients: Clients,
-    /// True from when the server is to end.
+    /// Becomes true when the server must end.
     pub stop: watch::Receiver<bool>,
-    /// What clients may ask for by their certificates.
+    /// What the certificates of clients give access to.
     pub identities: Identities,
-    /// What clients may ask for by their tokens.
+    /// What the tokens of clients give access to.
     pub tokens: Tokens,
     /// How long an Envoy keeps resources without a heartbeat from this server; `None`: for ever.
     pub ttl: Option<Duration>,
@@ -133,29 +133,29 @@ impl Xds {
 /// One stream.
 struct Task<W: Wire> {
     shared: Xds,
-    /// The one type that it carries, if it is no aggregated one.
+    /// Its only type, unless it is aggregated.
     only: Option<Service>,
     machine: Stream,
     node: Node,
-    /// A request has come. Before the first, nobody knows whose stream it is.
+    /// Whether a request has come. Before the first, the node is not known.
     has_asked: bool,
     connected: Option<Connected>,
     joined: Option<Joined>,
     peer: Peer,
-    /// The token that it shows.
+    /// The token that the client sends.
     token: Option<String>,
-    /// The gateway that the token may ask for, and until when that counts.
+    /// The gateway that the token gives access to, and until when.
     authorised: Option<(Arc<str>, Instant)>,
-    /// Names of Secrets that were asked for, and are not looked at yet.
+    /// Names of requested Secrets whose permission is not checked yet.
     asked_secrets: BTreeSet<String>,
-    /// The snapshot that the last response of a type was made of.
+    /// The snapshot of the last response of each type.
     sent_of: BTreeMap<Arc<str>, Arc<Snapshot>>,
     told_unknown: bool,
     out: mpsc::Sender<Result<Outgoing, Status>>,
     variant: PhantomData<fn() -> W>,
 }
 
-/// The stream is to end, with this status for the client.
+/// Ends a stream, with this status for the client.
 struct End(Option<Status>);
 
 impl<W: Wire> Task<W> {
@@ -187,7 +187,7 @@ impl<W: Wire> Task<W> {
             }
         };
         if let End(Some(status)) = end {
-            // Nobody need be there to read it.
+            // The client may be gone.
             let _ = self.out.try_send(Err(status));
         }
     }
@@ -237,7 +237,7 @@ impl<W: Wire> Task<W> {
                 if let Some(joined) = &self.joined {
                     joined.rejected(&snapshot);
                 }
-                // Finding out who is to blame takes as long as a compile.
+                // Finding the blamed places takes as long as a compile.
                 tokio::task::spawn_blocking(move || clients.answered(&id, &verdict, &snapshot));
             } else {
                 clients.answered(&id, &verdict, &snapshot);
@@ -246,7 +246,7 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
-    /// Until when this Envoy may take, where it is the one that tries a change.
+    /// Returns until when this Envoy must answer, if it tries a change for the others.
     fn deadline(&self, latest: &Snapshots) -> Option<Instant> {
         let gateway = self.sent_of.values().next()?.gateway.clone();
         self.joined.as_ref()?.deadline(latest, &gateway)
@@ -306,7 +306,7 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
-    /// Ends the stream where its token may not ask for a gateway. Who could ask before may go on while that cannot be found out.
+    /// Ends the stream if its token gives no access to a gateway. A client that had access keeps it while that cannot be checked.
     async fn authorise(&mut self, gateway: &Arc<str>) -> Result<(), End> {
         let known = self.authorised.as_ref().filter(|(of, _)| of == gateway);
         if self.shared.tokens.is_empty() || known.is_some_and(|(_, until)| *until > Instant::now()) {
@@ -325,7 +325,7 @@ impl<W: Wire> Task<W> {
         Ok(())
     }
 
-    /// What of a snapshot this client may have. One that asks for more than that has its stream ended.
+    /// Returns the part of a snapshot that this client may have. A request for more ends the stream.
     fn granted(&mut self, snapshot: &Arc<Snapshot>, latest: &Snapshots) -> Result<Arc<Snapshot>, End> {
         let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
         let grant = self.shared.identities.grant(&self.peer, &snapshot.gateway, gateways);
@@ -356,7 +356,7 @@ impl<W: Wire> Task<W> {
     }
 }
 
-/// What runs there, as `envoy 1.40.0`.
+/// Returns the name and version of a client's program, such as `envoy 1.40.0`.
 fn agent(node: &base::Node) -> String {
     use base::node::UserAgentVersionType;
     let version = match &node.user_agent_version_type {
@@ -369,7 +369,7 @@ fn agent(node: &base::Node) -> String {
     format!("{} {version}", node.user_agent_name).trim().to_owned()
 }
 
-/// A service of gRPC by its full name, and what answers a request to it.
+/// Declares a gRPC service by its full name, and the function that answers it.
 macro_rules! service {
     ($name:ident($state:ty), $path:literal, $answer:expr) => {
         #[derive(Clone)]
@@ -395,7 +395,7 @@ macro_rules! service {
     };
 }
 
-/// Discovery of all types, or of one, and the names of its two methods.
+/// Declares a discovery service of all types, or of one, and the names of its two methods.
 macro_rules! discovery {
     ($name:ident, $path:literal, $only:expr, $sotw:literal, $delta:literal) => {
         service!($name(Xds), $path, |xds: &Xds, request: hyper::Request<Body>| {
@@ -422,17 +422,17 @@ service!(OldEds(()), "envoy.api.v2.EndpointDiscoveryService", refuse_old);
 service!(OldLds(()), "envoy.api.v2.ListenerDiscoveryService", refuse_old);
 service!(OldRds(()), "envoy.api.v2.RouteDiscoveryService", refuse_old);
 
-/// Why an Envoy that asks by version 2 of the protocol gets nothing.
+/// The message for an Envoy that uses version 2 of the protocol.
 const OLD_VERSION: &str = "this server speaks version 3 of xDS only: set resource_api_version and transport_api_version to V3";
 
-/// Refuses a request by version 2 of the protocol, and logs who sent it.
+/// Refuses a request in version 2 of the protocol, and logs the client.
 fn refuse_old((): &(), request: hyper::Request<Body>) -> hyper::Response<Body> {
     let client = request.extensions().get::<Peer>().and_then(|peer| peer.address).map(|address| address.to_string());
     tracing::warn!(client, method = request.uri().path(), "an Envoy asks for resources by an older version: {OLD_VERSION}");
     Status::unimplemented(OLD_VERSION).into_http()
 }
 
-/// What is known of a connection, for its streams.
+/// Gives streams the client of their connection.
 impl tonic::transport::server::Connected for Connection {
     type ConnectInfo = Peer;
 

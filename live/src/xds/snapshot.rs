@@ -1,6 +1,6 @@
-//! What one gateway's Envoys are to have: resources by type and name, each with a version made of its content.
+//! The resources of one gateway, by type and name, each with a version made from its content.
 //!
-//! Snapshots share resources: two that differ in one route share all bytes but those of its table. Not here: who has which of them.
+//! Snapshots share resources: two that differ in one route share all bytes except those of its table.
 
 use super::wire::{EncodedList, ListForm};
 use crate::lock;
@@ -16,7 +16,7 @@ pub struct Resources {
     pub version: String,
     /// By name.
     pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
-    /// How it differs from sets before it, for all streams that had them.
+    /// Its differences from earlier sets, for all streams that had them.
     differences: Differences,
     /// All of it as one list, for streams that get all of it.
     list: OnceLock<Arc<[Arc<Encoded>]>>,
@@ -34,32 +34,32 @@ impl Clone for Encodings {
     }
 }
 
-/// Names that differ from other sets, by set; the newest last.
+/// The names that differ from other sets, by set; the newest last.
 #[derive(Debug, Default)]
 struct Differences(Mutex<Vec<Difference>>);
 
 /// A set, and the names that differ from it.
 type Difference = (Weak<Resources>, Arc<[Arc<str>]>);
 
-/// How many sets are remembered.
+/// The most sets that are remembered.
 const MOST_DIFFERENCES: usize = 8;
 
 impl Clone for Differences {
-    /// They are another set's.
+    /// The differences of a copy are not known.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl Resources {
-    /// Of these; the version is a hash of all names and contents.
+    /// Creates a set. Its version is a hash of all names and contents.
     #[must_use]
     pub fn new(resources: impl IntoIterator<Item = Arc<Encoded>>) -> Self {
         let by_name: BTreeMap<Arc<str>, Arc<Encoded>> = resources.into_iter().map(|of| (Arc::from(of.name.as_str()), of)).collect();
         Self { version: version_of(&by_name), by_name, ..Self::default() }
     }
 
-    /// The names of what the other set does not have, or has otherwise, or has and this one has not. It is found once, for whoever asks.
+    /// Returns the names of resources that differ from the other set. They are computed once for all streams.
     #[must_use]
     pub fn differing(&self, before: &Arc<Resources>) -> Arc<[Arc<str>]> {
         let mut known = lock(&self.differences.0);
@@ -96,43 +96,43 @@ impl Resources {
         made
     }
 
-    /// The version of a resource.
+    /// Returns the version of a resource.
     #[must_use]
     pub fn version(&self, name: &str) -> Option<Fingerprint> {
         self.by_name.get(name).map(|of| of.version)
     }
 }
 
-/// A hash of names and versions. It is a sum of one hash for each, so that the order does not matter.
+/// Hashes names and versions. It sums up one hash for each resource, so that the order does not matter.
 fn version_of(by_name: &BTreeMap<Arc<str>, Arc<Encoded>>) -> String {
     let mark = |of: &Encoded| u128::from_le_bytes(Fingerprint::of(&[of.name.as_bytes(), &of.version.0]).0);
     let sum = by_name.values().fold(0u128, |sum, of| sum.wrapping_add(mark(of)));
     format!("{:016x}", (sum ^ (sum >> 64)) as u64)
 }
 
-/// The names of what differs between two sets: what is new or changed first, then what is gone.
+/// Returns the names that differ between two sets: first new and changed resources, then removed ones.
 fn changed_names(new: &Resources, old: &Resources) -> Vec<Arc<str>> {
     let changed = new.by_name.iter().filter(|(name, of)| old.version(name) != Some(of.version)).map(|(name, _)| name.clone());
     let gone = old.by_name.keys().filter(|name| !new.by_name.contains_key(*name)).cloned();
     changed.chain(gone).collect()
 }
 
-/// Tells which places of the inputs made a resource.
+/// Finds the places of the inputs that made a resource.
 pub trait Blame: Send + Sync {
-    /// The places that made `field` of a resource, or the whole resource where that field has none.
+    /// Returns the places that made `field` of a resource, or the whole resource if that field has none.
     fn places(&self, type_url: &str, name: &str, field: Option<&str>) -> Vec<crate::event::Place>;
 }
 
-/// What a gateway's Envoys are to have.
+/// The resources of a gateway.
 #[derive(Clone, Default)]
 pub struct Snapshot {
     /// The gateway's id.
     pub gateway: Arc<str>,
     /// By the URL of the type.
     types: BTreeMap<Arc<str>, Arc<Resources>>,
-    /// Who knows where resources come from.
+    /// Knows the places that made resources.
     pub blame: Option<Arc<dyn Blame>>,
-    /// When the change came that made it.
+    /// When the change came that led to it.
     pub changed_at: Option<Instant>,
 }
 
@@ -144,7 +144,7 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// One without resources.
+    /// Creates a snapshot without resources.
     #[must_use]
     pub fn new(gateway: impl Into<Arc<str>>) -> Self {
         Self { gateway: gateway.into(), types: BTreeMap::new(), blame: None, changed_at: None }
@@ -161,7 +161,7 @@ impl Snapshot {
         self.types.get(type_url)
     }
 
-    /// The same without one type.
+    /// Returns a copy without one type.
     #[must_use]
     pub fn without(&self, type_url: &str) -> Self {
         let mut out = self.clone();
@@ -181,7 +181,7 @@ impl Snapshot {
         Fingerprint::of(&parts).to_string().chars().take(16).collect()
     }
 
-    /// The names, by type, of what the other does not have, or has otherwise, or has and this has not.
+    /// Returns the names of resources that differ from the other snapshot, by type.
     #[must_use]
     pub fn changed_from(&self, before: &Snapshot) -> BTreeMap<Arc<str>, Vec<Arc<str>>> {
         let none = Arc::new(Resources::default());
@@ -201,13 +201,13 @@ impl Snapshot {
     }
 }
 
-/// The place of a type in the order of sending: what is referred to comes before what refers to it.
+/// Returns the place of a type in the order of sending: a resource comes before resources that refer to it.
 #[must_use]
 pub fn place_in_order(type_url: &str) -> usize {
     Service::ALL.iter().position(|service| type_url.ends_with(service.message())).unwrap_or(Service::ALL.len())
 }
 
-/// Whether a response of this type, state of the world, says of all other resources that they are gone.
+/// Whether a response of this type, state of the world, implies that all other resources are removed.
 #[must_use]
 pub fn is_whole(type_url: &str) -> bool {
     [Service::Clusters, Service::Listeners].iter().any(|service| type_url.ends_with(service.message()))

@@ -1,7 +1,6 @@
-//! What Envoys have of what they are to have, told to other tools: the client status discovery service (CSDS).
+//! Answers other tools what each Envoy has: the client status discovery service (CSDS).
 //!
-//! It is given resource by resource, without key material, to clients on this machine and to clients with a certificate. What must not be
-//! here: who is sent what.
+//! The answer lists resources without key material, for clients on this machine and for clients with a certificate.
 
 use super::clients::{Acceptance, Client, Node};
 use super::identity::Grant;

@@ -1,10 +1,8 @@
-//! One stream of discovery: requests and snapshots come in, responses go out.
+//! One discovery stream: requests and snapshots come in, responses go out.
 //!
-//! A plain state machine, the same for both protocols: it neither waits nor sends, and the caller passes the time in. What it decides is the order. On a
-//! stream that carries several types, what is new goes out before what refers to it, and each step waits until the client has answered the
-//! one before; what is gone is taken away last. A client that does not answer holds things up for [`PATIENCE`] only.
-//!
-//! What must not be here: messages, sockets, tasks.
+//! It is a state machine for both protocols that neither waits nor sends; the caller passes the time in. It decides the order. On a stream with
+//! several types, a resource goes out before resources that refer to it, and each step waits until the client has answered the step before;
+//! removals come last. A client that does not answer delays the rest for [`PATIENCE`] only.
 
 use super::snapshot::{Resources, Snapshot, is_whole, place_in_order};
 use super::subscription::{Difference, SentVersion, Subscription, WILDCARD};
@@ -13,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a response that is not answered holds up what comes after it.
+/// How long an unanswered response delays later ones.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many types one stream may ask for.
+/// The most types of one stream.
 const MOST_TYPES: usize = 64;
 
 /// The variant of the protocol.
@@ -28,26 +26,26 @@ pub enum Protocol {
     Delta,
 }
 
-/// What a client sends.
+/// A request of a client.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// The URL of the type.
     pub type_url: String,
-    /// The nonce of the response that it answers, if any.
+    /// The nonce of the response that it answers; empty for none.
     pub nonce: String,
     /// Why it rejects that response.
     pub error: Option<String>,
-    /// State of the world: all names that it asks for.
+    /// State of the world: all requested names.
     pub names: Vec<String>,
-    /// Delta: names that it asks for from now on.
+    /// Delta: names that are requested from now on.
     pub subscribe: Vec<String>,
-    /// Delta: names that it no longer asks for.
+    /// Delta: names that are no longer requested.
     pub unsubscribe: Vec<String>,
-    /// Delta: what it has already, by name.
+    /// Delta: the versions that the client has already, by name.
     pub initial: BTreeMap<String, String>,
 }
 
-/// What a client is sent.
+/// A response to a client.
 #[derive(Clone, Debug)]
 pub struct Response {
     /// The URL of the type.
@@ -58,30 +56,30 @@ pub struct Response {
     pub version: String,
     /// Resources.
     pub resources: Arc<[Arc<Encoded>]>,
-    /// Delta: names of what is gone.
+    /// Delta: names of removed resources.
     pub removed: Vec<Arc<str>>,
     /// How long the client keeps the resources without a heartbeat.
     pub ttl: Option<Duration>,
-    /// It is of the variant that sends only what changes.
+    /// Whether it is a response of the delta variant.
     pub is_delta: bool,
-    /// The client has the resources: they are named without content, so that it keeps them.
+    /// Whether it only confirms resources: it names them without content, so that the client keeps them.
     pub heartbeat: bool,
     /// The set whose resources these are, if these are all of them.
     pub whole: Option<Arc<Resources>>,
 }
 
-/// What a client says of a response.
+/// The answer of a client to a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The URL of the type.
     pub type_url: Arc<str>,
     /// The version that it was sent.
     pub version: String,
-    /// What was in the response, where it was rejected.
+    /// The names of the resources in the response, if it was rejected.
     pub names: Vec<Arc<str>>,
-    /// How long it took.
+    /// The time from the response to the answer.
     pub after: Duration,
-    /// Why it was rejected; `None` where it was accepted.
+    /// Why it was rejected; `None` if it was accepted.
     pub rejected: Option<String>,
 }
 
@@ -103,15 +101,15 @@ impl Sent {
 #[derive(Debug, Default)]
 struct Kind {
     subscription: Subscription,
-    /// The response that is not answered yet, by its nonce.
+    /// The unanswered response, with its nonce.
     open: Option<(String, Sent)>,
     /// The nonce of the last response.
     last: String,
-    /// The client asked for something new: that is answered at once.
+    /// Whether the client requested something new, which is answered at once.
     asked: bool,
-    /// State of the world: what it holds, where a response says that all else is gone.
+    /// State of the world: the resources that the client has, if a response implies that all others are removed.
     held: BTreeMap<Arc<str>, Arc<Encoded>>,
-    /// When the client heard last that it is to keep what it has.
+    /// When the client's resources were last confirmed.
     heard: Option<Instant>,
 }
 
@@ -119,7 +117,7 @@ struct Kind {
 #[derive(Debug)]
 pub struct Stream {
     protocol: Protocol,
-    /// It carries several types.
+    /// Whether it carries several types.
     aggregated: bool,
     kinds: BTreeMap<(usize, Arc<str>), Kind>,
     nonces: u64,
@@ -128,24 +126,23 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A new one.
     #[must_use]
     pub fn new(protocol: Protocol, aggregated: bool) -> Self {
         Self { protocol, aggregated, kinds: BTreeMap::new(), nonces: 0, ttl: None }
     }
 
-    /// The client keeps resources for this long. A heartbeat in time renews them.
+    /// Sets how long the client keeps resources without a heartbeat.
     #[must_use]
     pub fn with_ttl(mut self, ttl: Option<Duration>) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// Reads a request. Tells what the client says of a response that it answers.
+    /// Reads a request. Returns the client's verdict on a response, if it answers one.
     pub fn request(&mut self, request: &Request, now: Instant) -> Option<Verdict> {
         let key = (place_in_order(&request.type_url), Arc::<str>::from(request.type_url.as_str()));
         if !request.nonce.is_empty() {
-            // The nonce tells which response is answered, whatever type the request names.
+            // The nonce identifies the response, whatever type the request names.
             let answered = self.kinds.iter().find(|(_, kind)| kind.open.as_ref().is_some_and(|(nonce, _)| *nonce == request.nonce));
             if let Some(answered) = answered.map(|(key, _)| key.clone()) {
                 let verdict = self.answered(&answered, request, now);
@@ -187,7 +184,7 @@ impl Stream {
         }
     }
 
-    /// What is to be sent now, in this order.
+    /// Returns the responses to send now, in this order.
     pub fn pump(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Response> {
         let mut out = Vec::new();
         let mut keys: Vec<(usize, Arc<str>)> = self.kinds.keys().cloned().collect();
@@ -196,7 +193,7 @@ impl Stream {
             let waits = self.aggregated && self.is_waiting(key.0, now);
             settled &= self.add(key, snapshot, waits, now, &mut out);
         }
-        // What is gone goes when all that is new has arrived: first what refers, then what is referred to.
+        // Removals come after all new resources were accepted: first resources that refer to others, then the others.
         if !self.aggregated || (settled && !self.is_waiting(usize::MAX, now)) {
             keys.sort_by_key(|(place, _)| [2, 3, 0, 1].get(*place).copied().unwrap_or(*place));
             for key in &keys {
@@ -211,7 +208,7 @@ impl Stream {
         out
     }
 
-    /// Tells the client to keep what it has of a type, where half of the time is over. Nobody waits for an answer to that.
+    /// Confirms the client's resources of a type, if half of their time is over. The answer is not waited for.
     fn keep(&mut self, (place, url): &(usize, Arc<str>), snapshot: &Snapshot, ttl: Duration, now: Instant, out: &mut Vec<Response>) {
         let Some(kind) = self.kinds.get_mut(&(*place, url.clone())) else { return };
         let is_due = kind.heard.is_some_and(|heard| now.saturating_duration_since(heard) >= ttl / 2);
@@ -233,7 +230,7 @@ impl Stream {
         out.push(Response { type_url, nonce, version, resources, removed: Vec::new(), ttl: Some(ttl), is_delta, heartbeat: true, whole: None });
     }
 
-    /// Whether the client has all that it asks for of a snapshot, as far as it has answered.
+    /// Whether the client has accepted everything that it requests from a snapshot.
     #[must_use]
     pub fn is_settled(&self, snapshot: &Snapshot) -> bool {
         let none = Arc::default();
@@ -244,12 +241,12 @@ impl Stream {
         !self.kinds.is_empty() && self.kinds.iter().all(is_settled)
     }
 
-    /// Whether a response of a type that comes before this place is still to be answered.
+    /// Whether a response of an earlier type is unanswered.
     fn is_waiting(&self, place: usize, now: Instant) -> bool {
         self.kinds.iter().filter(|((of, _), _)| *of < place).any(|(_, kind)| kind.is_waiting(now))
     }
 
-    /// When to pump again although nothing has happened: when patience with a response that is not answered ends.
+    /// Returns when to pump again without an event: when the time for an unanswered response ends, or a heartbeat is due.
     #[must_use]
     pub fn wake(&self, now: Instant) -> Option<Instant> {
         let answers = self.kinds.values().filter_map(|kind| kind.open.as_ref()).map(|(_, sent)| sent.at + PATIENCE);
@@ -258,7 +255,7 @@ impl Stream {
         answers.chain(keeps).filter(|at| *at > now).min()
     }
 
-    /// Sends what is new of a type, unless it is to wait. Tells whether there is nothing of it left to send.
+    /// Sends the new resources of a type, unless they must wait. Returns whether none are left.
     fn add(&mut self, key: &(usize, Arc<str>), snapshot: &Snapshot, waits: bool, now: Instant, out: &mut Vec<Response>) -> bool {
         let none = Arc::default();
         let resources = snapshot.get(&key.1).unwrap_or(&none).clone();
@@ -291,7 +288,7 @@ impl Stream {
         true
     }
 
-    /// Takes away what is gone.
+    /// Removes deleted resources.
     fn remove(&mut self, key: &(usize, Arc<str>), snapshot: &Snapshot, now: Instant, out: &mut Vec<Response>) {
         let none = Arc::default();
         let resources = snapshot.get(&key.1).unwrap_or(&none).clone();
@@ -304,7 +301,7 @@ impl Stream {
         }
         let response = match protocol {
             Protocol::Sotw if is_whole(&key.1) => kind.whole(&resources, false),
-            // It cannot be said: the client stops asking by itself.
+            // The protocol cannot express it. The client stops requesting the resource by itself.
             Protocol::Sotw => return kind.subscription.note(&resources, &[], &difference.gone),
             Protocol::Delta => kind.partial(&resources, difference, protocol),
         };
@@ -313,11 +310,11 @@ impl Stream {
     }
 }
 
-/// Version, resources, and names of what is gone.
+/// The version, the resources, and the names of removed resources.
 type Content = (String, Vec<Arc<Encoded>>, Vec<Arc<str>>);
 
 impl Kind {
-    /// Whether a response is still to be answered.
+    /// Whether a response is unanswered, and still waited for.
     fn is_waiting(&self, now: Instant) -> bool {
         self.open.as_ref().is_some_and(|(_, sent)| now.saturating_duration_since(sent.at) < PATIENCE)
     }
@@ -329,7 +326,7 @@ impl Kind {
     fn subscribe_sotw(&mut self, request: &Request, whole: bool) {
         let subscription = &mut self.subscription;
         if request.nonce.is_empty() {
-            // A client that starts again from nothing has nothing of this stream.
+            // A client that starts again has no resources of this stream.
             let explicit = subscription.explicit && !request.names.is_empty();
             *subscription = Subscription::default();
             subscription.explicit = explicit;
@@ -373,14 +370,14 @@ impl Kind {
             if name == WILDCARD {
                 subscription.set_wildcard(false);
             } else if subscription.names.remove(name.as_str()) && subscription.wildcard {
-                // Still asked for with all others; the client wants to hear that it is there.
+                // The wildcard still requests it, and the client expects it to be sent again.
                 subscription.again.insert(Arc::from(name.as_str()));
             }
         }
         subscription.forget_unwanted();
     }
 
-    /// State of the world, where what is left out is gone: with `keep`, what the client has of it is kept for now.
+    /// State of the world: missing resources count as removed. With `keep`, removed resources that the client has stay for now.
     fn whole(&mut self, resources: &Arc<Resources>, keep: bool) -> Content {
         let mut all: BTreeMap<Arc<str>, Arc<Encoded>> = self.subscription.wanted(resources).map(|(name, of)| (name.clone(), of.clone())).collect();
         let mut version = resources.version.clone();
@@ -389,7 +386,7 @@ impl Kind {
             version.push_str("-and-before");
             all.extend(gone.iter().filter_map(|name| Some((name.clone(), self.held.get(name)?.clone()))));
         }
-        // What is kept is there still; what else is gone is told by being left out.
+        // Kept resources are in the list. All other removed resources are missing from it.
         let absent = self.subscription.names.iter().chain(&gone).filter(|name| !all.contains_key(*name));
         let absent: Vec<Arc<str>> = absent.cloned().collect();
         let list: Vec<Arc<Encoded>> = all.values().cloned().collect();
@@ -398,7 +395,7 @@ impl Kind {
         (version, list, Vec::new())
     }
 
-    /// What has changed only.
+    /// Only changed resources.
     fn partial(&mut self, resources: &Arc<Resources>, difference: Difference, protocol: Protocol) -> Content {
         let Difference { changed, gone, .. } = difference;
         let gone = if protocol == Protocol::Delta { gone } else { Vec::new() };
@@ -419,7 +416,7 @@ impl Kind {
     }
 }
 
-/// A version that we did not make is one that nothing has.
+/// Parses a version. A foreign version equals none of ours.
 fn parse_version(text: &str) -> Fingerprint {
     let mut out = Fingerprint::default();
     if text.len() == out.0.len() * 2 && text.is_ascii() {

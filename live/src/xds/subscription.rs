@@ -1,7 +1,6 @@
-//! What one stream has asked for of one type, and what it has been sent.
+//! Keeps which resources of one type a stream asked for, and which it was sent.
 //!
-//! Both protocols keep the same books; they differ in how requests are read and how responses are written, which is `stream`'s. Nothing
-//! here waits or sends.
+//! Both protocols use it; `stream` reads their requests and writes their responses. Nothing here waits or sends.
 
 use super::snapshot::Resources;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};
@@ -11,52 +10,52 @@ use std::sync::Arc;
 /// The name that stands for all resources.
 pub const WILDCARD: &str = "*";
 
-/// What the client was sent of a resource.
+/// The version of a resource that the client was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SentVersion {
     /// It has this version.
     Has(Fingerprint),
-    /// There is none.
+    /// It was told that the resource does not exist.
     Absent,
 }
 
 /// A subscription.
 ///
-/// Thousands of streams ask for the same thousands of resources, so a stream keeps the set that it was sent, which all share, and beside it only what
-/// differs from that: an edit costs each stream what it changes.
+/// Thousands of streams request the same thousands of resources. So a stream keeps the set that it was sent, which all streams share, and only its
+/// differences from that set. An edit costs each stream as much as it changes.
 #[derive(Debug, Default)]
 pub struct Subscription {
-    /// All resources are asked for.
+    /// Whether all resources are requested.
     pub wildcard: bool,
-    /// Resources that are asked for by name.
+    /// Resources that are requested by name.
     pub names: BTreeSet<Arc<str>>,
-    /// Names were given at some time: an empty list no longer means all.
+    /// Whether names were ever given: then an empty list does not mean all.
     pub explicit: bool,
-    /// A first answer was sent.
+    /// Whether a first answer was sent.
     pub answered: bool,
-    /// These are sent although they have not changed: the client asked for them again.
+    /// Unchanged resources that are sent, because the client requested them again.
     pub again: BTreeSet<Arc<str>>,
-    /// The set that was sent last. With a wildcard, the client has all of it but for `told`.
+    /// The last set that was sent. With a wildcard, the client has all of it except `told`.
     seen: Option<Arc<Resources>>,
-    /// Versions that the client was sent and that `seen` does not give. Without a wildcard, this has every name that is asked for.
+    /// Versions that the client was sent and that differ from `seen`. Without a wildcard, it has every requested name.
     told: BTreeMap<Arc<str>, SentVersion>,
-    /// Names to look at besides those in which a set differs from `seen`.
+    /// Names to check, in addition to those that differ from `seen`.
     open: BTreeSet<Arc<str>>,
 }
 
-/// What differs between what there is and what the client was sent.
+/// The difference between a set and what the client was sent.
 #[derive(Debug, Default)]
 pub struct Difference {
-    /// New or changed, by name.
+    /// New or changed resources, by name.
     pub changed: Vec<Arc<Encoded>>,
-    /// Asked for, and there is none: new to the client.
+    /// Names of requested resources that do not exist, unknown to the client.
     pub gone: Vec<Arc<str>>,
-    /// Of what is gone, what the client had before.
+    /// Whether the client had one of them.
     pub removes: bool,
 }
 
 impl Difference {
-    /// Whether there is none.
+    /// Whether nothing differs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.gone.is_empty()
@@ -64,50 +63,50 @@ impl Difference {
 }
 
 impl Subscription {
-    /// Whether a resource is asked for.
+    /// Whether a resource is requested.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.wildcard || self.names.contains(name)
     }
 
-    /// Whether anything is asked for.
+    /// Whether anything is requested.
     #[must_use]
     pub fn wants_any(&self) -> bool {
         self.wildcard || !self.names.is_empty()
     }
 
-    /// What the client was sent of a resource.
+    /// Returns the version of a resource that the client was sent.
     #[must_use]
     pub fn told(&self, name: &str) -> Option<SentVersion> {
         let of_set = || self.seen.as_ref().filter(|_| self.wildcard)?.version(name).map(SentVersion::Has);
         self.told.get(name).copied().or_else(of_set)
     }
 
-    /// The client has this already.
+    /// Notes a version that the client has already.
     pub fn has(&mut self, name: Arc<str>, version: Fingerprint) {
         self.open.insert(name.clone());
         self.told.insert(name, SentVersion::Has(version));
     }
 
-    /// Asks for a resource by name from now on.
+    /// Requests a resource by name.
     pub fn add(&mut self, name: Arc<str>) {
         self.open.insert(name.clone());
         self.names.insert(name);
     }
 
-    /// Asks for all resources, or no longer.
+    /// Requests all resources, or stops that.
     pub fn set_wildcard(&mut self, wildcard: bool) {
         if self.wildcard == wildcard {
             return;
         }
-        // What was known by the set is known by name now; a set by which something may not be known is none.
+        // Versions that followed from the set are kept by name.
         let by_set: Vec<(Arc<str>, SentVersion)> = self.names.iter().filter_map(|name| Some((name.clone(), self.told(name)?))).collect();
         self.told.extend(by_set);
         self.seen = None;
         self.wildcard = wildcard;
     }
 
-    /// Takes exactly these names. What is no longer asked for is forgotten, so that it is sent again when it is asked for again.
+    /// Requests exactly these names. Other resources are forgotten, so that a later request gets them again.
     pub fn set_names(&mut self, names: impl Iterator<Item = Arc<str>>) {
         let mut names: BTreeSet<Arc<str>> = names.filter(|name| !name.is_empty()).collect();
         let wildcard = names.remove(WILDCARD);
@@ -118,7 +117,7 @@ impl Subscription {
         self.forget_unwanted();
     }
 
-    /// Forgets what was sent of resources that the client no longer asks for.
+    /// Forgets the versions of resources that are no longer requested.
     pub fn forget_unwanted(&mut self) {
         if self.wildcard {
             return;
@@ -129,7 +128,7 @@ impl Subscription {
         self.open.retain(|name| names.contains(name));
     }
 
-    /// All that is there and asked for.
+    /// Returns the requested resources that exist.
     pub fn wanted<'a>(&'a self, resources: &'a Resources) -> Box<dyn Iterator<Item = (&'a Arc<str>, &'a Arc<Encoded>)> + 'a> {
         if self.wildcard {
             Box::new(resources.by_name.iter())
@@ -138,7 +137,7 @@ impl Subscription {
         }
     }
 
-    /// The names of which the client may not know what there is.
+    /// Returns the names whose state the client may not know.
     fn candidates(&self, resources: &Arc<Resources>) -> BTreeSet<Arc<str>> {
         let mut out: BTreeSet<Arc<str>> = self.again.iter().chain(&self.open).cloned().collect();
         match &self.seen {
@@ -152,7 +151,7 @@ impl Subscription {
         out
     }
 
-    /// What the client does not know yet.
+    /// Returns the changes that the client does not know yet.
     #[must_use]
     pub fn difference(&self, resources: &Arc<Resources>) -> Difference {
         let mut out = Difference::default();
@@ -177,11 +176,11 @@ impl Subscription {
         out
     }
 
-    /// Notes that of these resources all that differs and is there is being sent, and of what is gone these names.
+    /// Notes that all changed resources of a set are being sent, and these names of removed resources.
     pub fn note(&mut self, resources: &Arc<Resources>, changed: &[Arc<Encoded>], gone: &[Arc<str>]) {
         let gone: BTreeSet<&Arc<str>> = gone.iter().collect();
         let has = |name: &Arc<str>| matches!(self.told(name), Some(SentVersion::Has(_)));
-        // What is gone and is not told yet, the client still has.
+        // The client still has a removed resource that it was not told about.
         let is_left = |name: &Arc<str>| !resources.by_name.contains_key(name) && !gone.contains(name) && has(name);
         let left: Vec<(Arc<str>, SentVersion)> =
             self.candidates(resources).into_iter().filter(is_left).filter_map(|name| self.told(&name).map(|told| (name, told))).collect();

@@ -1,7 +1,6 @@
 //! The certificates of the management server, which are read again when their files change.
 //!
-//! A connection that is there keeps what it was opened with. Files that are half written, or wrong, change nothing until they are right. What
-//! must not be here: connections.
+//! Open connections keep the certificate that they began with. Files that are half written, or wrong, change nothing until they are right.
 
 use crate::event::{Events, SourceState};
 use crate::sources::States;
@@ -16,21 +15,21 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// How often files are looked at.
+/// How often files are checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long before its end a certificate is reported.
+/// How long before its expiry a certificate is reported.
 const SOON: i64 = 7 * 24 * 3600;
-/// As states name what is wrong with certificates.
+/// The name of certificates in the states of sources.
 const STATE: (&str, &str) = ("xds", "certificates");
 
-/// Where certificates are.
+/// The files of certificates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
-    /// The server's chain.
+    /// The server's certificate chain.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
-    /// Who signs clients; `None` where clients need no certificate.
+    /// The CA of clients; `None` if clients need no certificate.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -44,7 +43,7 @@ struct State {
     read: Vec<Vec<u8>>,
     config: Arc<ServerConfig>,
     looked: Instant,
-    /// What is wrong with the files as they are now.
+    /// The error of the present files, if any.
     wrong: Option<String>,
 }
 
@@ -59,14 +58,14 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or what it holds is not what it should hold; says which.
+    /// A file cannot be read, or has the wrong content. The message names it.
     pub fn new(files: Files) -> Result<Self, Failure> {
         let read = read(&files)?;
         let config = config(&files, &read)?;
         Ok(Self { files, state: Mutex::new(State { read, config, looked: Instant::now(), wrong: None }) })
     }
 
-    /// What a new connection gets.
+    /// Returns the configuration for a new connection.
     pub(super) fn current(&self) -> Arc<ServerConfig> {
         let mut state = lock(&self.state);
         if state.looked.elapsed() >= LOOK {
@@ -89,7 +88,7 @@ impl Tls {
         state.config.clone()
     }
 
-    /// What is wrong with the certificates that are in use, or soon will be, at this time in seconds since 1970.
+    /// Returns the problem of the certificates in use, now or soon, at this time in seconds since 1970.
     fn trouble(&self, now: i64) -> Option<(SourceState, String)> {
         let state = lock(&self.state);
         if let Some(wrong) = &state.wrong {
@@ -107,7 +106,7 @@ impl Tls {
         }
     }
 
-    /// Looks at the files and at the time, and notes what is wrong, for as long as the process lives.
+    /// Checks the files and the expiry of certificates, and sets the state, as long as the process runs.
     pub async fn watch(self: Arc<Self>, states: States, events: Events) {
         let mut noted: Option<String> = None;
         loop {
@@ -127,7 +126,7 @@ impl Tls {
     }
 }
 
-/// When the first certificate of a file to expire does, in seconds since 1970.
+/// Returns when the first certificate of a file expires, in seconds since 1970.
 fn end(pem: &[u8]) -> Option<i64> {
     let all = CertificateDer::pem_slice_iter(pem).filter_map(Result::ok);
     all.filter_map(|der| Some(X509Certificate::from_der(&der).ok()?.1.validity().not_after.timestamp())).min()

@@ -1,7 +1,7 @@
-//! Whether the token that a stream shows may ask for a gateway: some source knows, and is asked.
+//! Asks the sources whether the token of a stream gives access to a gateway.
 //!
-//! Consul gives an Envoy its token with its bootstrap, and the Envoy shows it with each stream. A token is never kept longer than its stream, and never
-//! shown. What must not be here: what a token may do (the source asks whoever issued it), and certificates (`identity`).
+//! Consul gives an Envoy its token with its bootstrap, and the Envoy sends it with each stream. A token is not kept longer than its stream, and
+//! never shown. See `identity` for certificates.
 
 use std::pin::Pin;
 use std::sync::Arc;

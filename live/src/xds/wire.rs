@@ -1,7 +1,7 @@
-//! Both variants of the protocol as bytes of gRPC: requests read, responses written in pieces.
+//! Reads and writes both variants of the protocol as bytes of gRPC.
 //!
-//! A response to one of thousands of streams may be megabytes of resources that all of them share. So no message is put together: its pieces are made
-//! when the connection takes them, and large contents are handed on as the shared bytes that they are. What must not be here: what is sent when.
+//! A response may be megabytes of resources that thousands of streams share. So no message is put together: its pieces are made when the connection
+//! takes them, and large contents are shared. Streams that send all resources of a set at the same time share the encoded pieces, too.
 
 use super::stream::{Protocol, Request, Response};
 use axum::body::Bytes;

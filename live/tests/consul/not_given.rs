@@ -58,7 +58,7 @@ async fn paths_of_exposed_checks_are_said_to_be_missing_and_can_be_listed() {
     };
     servers.put(0, REGISTER, &web(json!({"Checks": true}))).await;
     let followed = Followed::of(&servers).await;
-    let said = "Consul's API does not say which paths the checks of `web` ask for: none is exposed";
+    let said = "Consul's API does not say the paths of the checks of `web`: none is exposed";
     followed.lacks(&servers, "web-sidecar-proxy", "exposed_path", said).await;
     // As the notice says.
     servers.put(0, REGISTER, &web(json!({"Paths": [{"Path": "/health", "LocalPathPort": 8080, "ListenerPort": 21500, "Protocol": "http"}]}))).await;

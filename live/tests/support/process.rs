@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinHandle;
 
@@ -108,6 +108,10 @@ impl Load {
 
     /// Stops them. None was lost.
     pub async fn none_lost(self) -> usize {
+        let begin = Instant::now();
+        while self.asked.load(SeqCst) <= 100 && begin.elapsed() < Duration::from_secs(60) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         self.stop.store(true, SeqCst);
         self.task.await.expect("the load");
         let asked = self.asked.load(SeqCst);

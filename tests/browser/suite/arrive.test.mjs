@@ -173,7 +173,7 @@ describe("opening work", () => {
     await paste(page, "# a note\n", false);
     await line(page, "# a note").waitFor();
     await line(page, "site.example.com").waitFor();
-    assert.equal(await page.locator(".arrived").count(), 0, "the line is gone once the person goes on");
+    assert.equal(await page.locator(".arrived").count(), 0, "the line disappears when the user continues");
     await close();
   });
 });

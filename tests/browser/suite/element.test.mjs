@@ -113,7 +113,7 @@ describe("the element", () => {
   test("element loads text from `src`, and says where there is none", async () => {
     const { page, heard, close } = await visit("src/");
     await page.frameLocator("chancery-playground >> nth=0 >> iframe").locator("tr.route", { hasText: "/shop/" }).first().waitFor();
-    assert.match((await heard("chancery-error")).detail, /none\.yaml cannot be had: 404/);
+    assert.match((await heard("chancery-error")).detail, /none\.yaml cannot be loaded: 404/);
     await close();
   });
 });

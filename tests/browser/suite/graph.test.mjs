@@ -68,8 +68,8 @@ const measure = (page) =>
 
 const inputs = [
   ["3 resources of Emissary", entry + mappings(1), /\/m0\//],
-  ["40 resources of Emissary", entry + mappings(38), /38 × Mapping/],
-  ["1,000 resources of Emissary", entry + mappings(998), /998 × Mapping/],
+  ["40 resources of Emissary", entry + mappings(38), /38 × rule/],
+  ["1,000 resources of Emissary", entry + mappings(998), /998 × rule/],
   ["3 resources of Contour", proxies(3).slice(4), /HTTPProxy/],
   ["40 resources of Contour", proxies(40).slice(4), /HTTPProxy/],
 ];

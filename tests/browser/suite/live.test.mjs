@@ -44,7 +44,7 @@ test("served page follows inputs without secrets", async () => {
     assert.deepEqual(errors, []);
     server.kill();
     await page.getByText("the server does not answer").waitFor();
-    assert.match(await page.locator(".status").textContent(), /3 resources/, "what was shown stays");
+    assert.match(await page.locator(".status").textContent(), /3 resources/, "the shown state stays");
   } finally {
     server.kill();
     await browser.close();

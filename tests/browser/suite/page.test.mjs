@@ -115,8 +115,8 @@ describe("selection", () => {
     await page.waitForFunction((all) => document.querySelectorAll("tr.route").length < all, all);
     const paths = await page.locator("tr.route .path").allTextContents();
     assert.deepEqual([...new Set(paths)], ["prefix /cart/", "prefix /"], "in the order in which Envoy tries them, /api/ not among them");
-    await page.click("text=Find it as text");
-    await page.locator("text=No route fits the filter.").waitFor();
+    await page.click("text=Search as text");
+    await page.locator("text=No route matches the filter.").waitFor();
     await page.fill('[aria-label="Filter routes"]', "cart-next");
     await page.locator("tr.route").first().waitFor();
     assert.deepEqual([...new Set(await page.locator("tr.route .path").allTextContents())], ["prefix /cart/"]);
@@ -129,7 +129,7 @@ describe("selection", () => {
     await load(page, { "shop.yaml": `apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http, namespace: shop}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n${Array.from({ length: 430 }, (_, at) => mapping(at)).join("")}` });
     await page.locator(".status", { hasText: "431 resources" }).waitFor();
     await show(page, "routes");
-    await page.locator("text=30 more routes: type into the filter to find them.").waitFor();
+    await page.locator("text=30 more routes. Filter to find them.").waitFor();
     const listed = await page.locator("tr.route .path").allTextContents();
     assert.equal(listed.length, 400);
     const [other] = Array.from({ length: 430 }, (_, at) => `prefix /m${at}/`).filter((path) => !listed.includes(path));
@@ -188,11 +188,11 @@ metadata: {name: m${at}, namespace: shop}
 spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
 `);
     await load(page, { "many.yaml": entry + mappings.join("") });
-    const group = page.locator(".box.folded", { hasText: /\d+ × Mapping/ });
+    const group = page.locator(".box.folded", { hasText: /\d+ × rule/ });
     await group.waitFor({ timeout: 60_000 });
-    assert.ok((await page.locator(".box").count()) < 80, "what is alike is one box");
+    assert.ok((await page.locator(".box").count()) < 80, "similar nodes share a box");
     await clickLine(page, "name: m3, ");
-    await page.locator(".box.folded.lit", { hasText: /\d+ × Mapping/ }).waitFor();
+    await page.locator(".box.folded.lit", { hasText: /\d+ × rule/ }).waitFor();
     await group.dispatchEvent("click");
     await page.locator(".box", { hasText: "m3" }).first().waitFor();
     assert.equal(await group.count(), 0);
@@ -201,7 +201,7 @@ spec: {hostname: shop.example.com, prefix: /m${at}/, service: s${at}}
     await group.waitFor();
     await page.fill('[aria-label="Find in the graph"]', "M77");
     await page.locator(".box.cursor", { hasText: "m77" }).waitFor();
-    assert.equal(await group.count(), 1, "what is found stands beside its group");
+    assert.equal(await group.count(), 1, "the match appears next to its group");
     const fold = page.getByRole("button", { name: "Group", exact: true });
     assert.equal(await fold.getAttribute("aria-pressed"), "true");
     await fold.click();
@@ -258,7 +258,7 @@ describe("the editor", () => {
     const { page, close } = await visit();
     await page.click("#tab-findings");
     await page.locator(".finding .chip.fix", { hasText: "rename to" }).click();
-    await page.locator("text=Nothing found.").waitFor();
+    await page.locator("text=No findings.").waitFor();
     assert.match(await line(page, "timeout_ms: 10000").textContent(), /timeout_ms/);
     await close();
   });
@@ -311,7 +311,7 @@ describe("the editor", () => {
     assert.equal(await shown(), before - 3, "the literal");
     await page.locator(".cm-foldPlaceholder").click();
     await folds.first().click();
-    assert.equal(await shown(), before - 8, "a list that stands where its key stands");
+    assert.equal(await shown(), before - 8, "a list with the indentation of its key");
     await page.locator(".cm-foldPlaceholder").click();
     const after = async (text) => {
       await line(page, text).click();

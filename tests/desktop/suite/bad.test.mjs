@@ -28,7 +28,7 @@ for (const [what, payload, told] of [["garbage", "garbage", /contains no snapsho
       await window.picture("link");
       await window.run("[...document.querySelectorAll('.sheet button')].find((it) => it.textContent.trim() === 'Open').click()");
       await until(async () => told.test(await all(window)), "it says what is wrong with the link");
-      await until(async () => /(^|\D)[1-9]\d* resources/.test(await said(window, ".status")), "what was there stays");
+      await until(async () => /(^|\D)[1-9]\d* resources/.test(await said(window, ".status")), "the earlier work stays");
     });
   });
 }
@@ -43,14 +43,14 @@ test("missing path is reported", async () => {
 test("broken kubeconfig and context are reported", async () => {
   const broken = (folder) => ({ KUBECONFIG: join(folder, "config") });
   await within(() => ["--context", "prod"], broken, async (window, folder) => {
-    await until(async () => /cannot read the kubeconfig/.test(await all(window)), "it says that there is none");
+    await until(async () => /cannot read the kubeconfig/.test(await all(window)), "the missing kubeconfig is reported");
     await writeFile(join(folder, "config"), "{ this is: no kubeconfig");
     await press(window, "Connect to a cluster");
     await until(async () => /kubeconfig .*config/.test(await said(window, ".sheet")), "it says that it is broken");
     await window.picture("broken-kubeconfig");
     await writeFile(join(folder, "config"), JSON.stringify({ apiVersion: "v1", kind: "Config", clusters: [], users: [], contexts: [{ name: "lost", context: { cluster: "gone", user: "" } }] }));
     await press(window, "Read again");
-    await until(async () => /its cluster `gone` is not in/.test(await said(window, ".sheet")), "it says what is missing");
+    await until(async () => /its cluster `gone` is not in/.test(await said(window, ".sheet")), "the missing cluster is reported");
   });
 });
 

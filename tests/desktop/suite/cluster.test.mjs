@@ -63,7 +63,7 @@ test("cluster changes appear in the window", { skip: !program }, async () => {
     await press(window, "Connect");
     await until(async () => /reader/.test(await said(window, ".sheet")), "contexts show again");
     await connect(window, "reader");
-    await until(async () => /reader.*permission is missing/s.test(await said(window, ".live-strip")), "what may not be read is told");
+    await until(async () => /reader.*permission is missing/s.test(await said(window, ".live-strip")), "missing permissions are reported");
     await until(async () => /the rule that is missing: apiGroups/.test(await said(window, ".live-view")), "with the rule that is missing");
     await until(async () => /(^|\D)0 resources/.test(await status()), "nothing of the other context is shown any more");
     await window.picture("forbidden");

@@ -40,7 +40,7 @@ test("folder shows findings until the file is fixed", async () => {
     await writeFile(file, mapping("timeout_ms"));
     await until(async () => /0 warnings/.test(await status()), "the finding is gone");
     assert.match(await said(window, ".cm-content"), /timeout_ms/, "the editor shows the file as it is");
-    await says(window, ".live-view", /no longer/, "the timeline tells what was mended");
+    await says(window, ".live-view", /no longer/, "the timeline shows the fixed finding");
     assert.match(await said(window, ".live-view"), /quote\.yaml:9/);
     await window.picture("timeline");
     await press(window, "compare with the state before");
@@ -95,8 +95,8 @@ test("frozen page applies later changes on resume", async () => {
     assert.match(await status(), /1 warning/);
     await window.picture("frozen");
     await press(window, "Go on");
-    await until(async () => /0 warnings/.test(await status()), "the page goes on");
-    await until(async () => (await window.run("return document.querySelector('#tab-compare').ariaSelected")) === "true", "what changed is shown");
+    await until(async () => /0 warnings/.test(await status()), "the page resumes");
+    await until(async () => (await window.run("return document.querySelector('#tab-compare').ariaSelected")) === "true", "Compare is shown");
   } finally {
     await close();
   }
@@ -122,7 +122,7 @@ test("window without inputs offers to open them", async () => {
     await until(async () => /[1-9]\d* resources/.test(await said(window, ".status")), "the example is compiled");
     await window.picture("start");
     await press(window, "Connect to a cluster");
-    await until(async () => /cannot read the kubeconfig/.test(await said(window, ".sheet")), "it says that there is no kubeconfig");
+    await until(async () => /cannot read the kubeconfig/.test(await said(window, ".sheet")), "the missing kubeconfig is reported");
     await window.picture("no-kubeconfig");
   } finally {
     await window.close();

@@ -1,33 +1,31 @@
-// <chancery-playground>: the playground in any page, in a frame of its own.
+// <chancery-playground>: the playground inside another page, in an iframe.
 //
-// The frame is the page of this package, or one that `page` names. It is made when the element comes into sight, and all frames of a document
-// share the page's compiled programs (`boot.js` of the page sees to that). What must not be here: anything that the page shows.
+// The iframe shows the page of this package, or the page that `page` names. It is created when the element becomes visible. All iframes of a
+// document share the compiled programs; `start.js` of the page uses them.
 
-/** A file as the playground has it. */
+/** A file of the playground. */
 export interface PlaygroundFile {
-  /** Its name, as in findings. */
+  /** The name that findings show. */
   name: string;
   /** YAML or JSON. */
   text: string;
 }
 
-/** What a compile found. */
+/** The result of a compile. */
 export interface Compiled {
-  /** How many findings are errors. */
   errors: number;
-  /** How many are warnings. */
   warnings: number;
 }
 
-/** The events of the element. None bubbles. */
+/** The events of the element. They do not bubble. */
 export interface PlaygroundEvents {
-  /** The page is there, and has the files. */
+  /** The page is ready and received the files. */
   "chancery-ready": CustomEvent<void>;
-  /** What the page holds was compiled. */
+  /** The page compiled its files. */
   "chancery-compiled": CustomEvent<Compiled>;
-  /** Somebody changed the files. */
+  /** The user changed the files. */
   "chancery-change": CustomEvent<PlaygroundFile[]>;
-  /** There is nothing to show, for this reason. */
+  /** The files cannot be loaded, for this reason. */
   "chancery-error": CustomEvent<string>;
 }
 
@@ -57,13 +55,13 @@ export class ChanceryPlayground extends HTMLElement {
   #frame: HTMLIFrameElement | undefined;
   #files: PlaygroundFile[] | undefined;
   #ready = false;
-  #seen: IntersectionObserver | undefined;
-  #fetched: AbortController | undefined;
-  #wanted = HEIGHT;
+  #visibility: IntersectionObserver | undefined;
+  #fetching: AbortController | undefined;
+  #requestedHeight = HEIGHT;
 
-  /** What it holds: set, or the text of its `<script type="application/yaml">`, or fetched from `src`. */
+  /** The files: set by a script, from `<script type="application/yaml">` inside the element, or fetched from `src`. */
   get files(): PlaygroundFile[] {
-    return this.#files ?? this.#written();
+    return this.#files ?? this.#scriptFiles();
   }
 
   set files(files: PlaygroundFile[]) {
@@ -71,7 +69,7 @@ export class ChanceryPlayground extends HTMLElement {
     this.#load();
   }
 
-  /** The view to show alone: `graph`, `routes`, `envoy`, `ir`, `findings`...; `all`, or nothing, for the editor and all views. */
+  /** The only view to show: `graph`, `routes`, `envoy`, `ir`, `findings`...; `all` or empty for the editor and all views. */
   get embed(): string {
     return this.getAttribute("embed") || "all";
   }
@@ -80,7 +78,7 @@ export class ChanceryPlayground extends HTMLElement {
     this.setAttribute("embed", view);
   }
 
-  /** `light` or `dark`; the reader's own where it is not set. */
+  /** `light` or `dark`. If missing, the reader's preference. */
   get theme(): string | null {
     return this.getAttribute("theme");
   }
@@ -90,7 +88,7 @@ export class ChanceryPlayground extends HTMLElement {
     else this.setAttribute("theme", theme);
   }
 
-  /** Whether the text cannot be changed. */
+  /** Whether the user cannot edit. */
   get readonly(): boolean {
     return this.hasAttribute("readonly");
   }
@@ -99,7 +97,7 @@ export class ChanceryPlayground extends HTMLElement {
     this.toggleAttribute("readonly", readonly);
   }
 
-  /** Whether the page is there. */
+  /** Whether the page is ready. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -107,18 +105,18 @@ export class ChanceryPlayground extends HTMLElement {
   connectedCallback(): void {
     this.#root.adoptedStyleSheets = [STYLE];
     const waiting = document.createElement("pre");
-    waiting.textContent = this.#written().map((file) => file.text).join("\n---\n");
+    waiting.textContent = this.#scriptFiles().map((file) => file.text).join("\n---\n");
     this.#root.replaceChildren(waiting);
     this.#resize();
-    addEventListener("message", this.#heard);
-    this.#seen = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && this.#show(), { rootMargin: "200px" });
-    this.#seen.observe(this);
+    addEventListener("message", this.#onMessage);
+    this.#visibility = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && this.#createFrame(), { rootMargin: "200px" });
+    this.#visibility.observe(this);
   }
 
   disconnectedCallback(): void {
-    removeEventListener("message", this.#heard);
-    this.#seen?.disconnect();
-    this.#fetched?.abort();
+    removeEventListener("message", this.#onMessage);
+    this.#visibility?.disconnect();
+    this.#fetching?.abort();
     this.#frame = undefined;
     this.#ready = false;
     this.#root.replaceChildren();
@@ -127,26 +125,26 @@ export class ChanceryPlayground extends HTMLElement {
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
     if (before === after || !this.isConnected) return;
     if (name === "height") this.#resize();
-    else if (name === "theme" && after) this.#say({ type: "chancery:set", theme: after });
-    else if (name === "embed" && this.#alone(before) === this.#alone(after)) this.#say({ type: "chancery:set", view: this.embed });
+    else if (name === "theme" && after) this.#send({ type: "chancery:set", theme: after });
+    else if (name === "embed" && this.#showsOneView(before) === this.#showsOneView(after)) this.#send({ type: "chancery:set", view: this.embed });
     else if (name === "src" || name === "dialect" || name === "options") {
       if (name === "src") this.#files = undefined;
       this.#load();
     } else if (this.#frame) {
-      // What the page is told by its address alone.
+      // Only the address passes these attributes to the page.
       this.#ready = false;
       this.#frame.src = this.#address();
     }
   }
 
-  #alone(view: string | null): boolean {
+  #showsOneView(view: string | null): boolean {
     return Boolean(view) && view !== "all";
   }
 
-  /** The text of its scripts, one file each. */
-  #written(): PlaygroundFile[] {
+  /** The texts of its scripts, one file each. */
+  #scriptFiles(): PlaygroundFile[] {
     const scripts = [...this.querySelectorAll<HTMLScriptElement>('script[type="application/yaml"]')];
-    return scripts.map((script, at) => ({ name: script.dataset["name"] ?? (at ? `more-${at}.yaml` : "gateway.yaml"), text: outdented(script.textContent ?? "") }));
+    return scripts.map((script, at) => ({ name: script.dataset["name"] ?? (at ? `more-${at}.yaml` : "gateway.yaml"), text: removeIndentation(script.textContent ?? "") }));
   }
 
   #address(): string {
@@ -157,14 +155,14 @@ export class ChanceryPlayground extends HTMLElement {
     if (dialect) address.searchParams.set("dialect", dialect);
     if (this.theme) address.searchParams.set("theme", this.theme);
     if (this.readonly) address.searchParams.set("readonly", "");
-    // What it is going to say; without that, the page shows an example.
+    // Without this, the page shows an example until the files arrive.
     if (this.files.length || this.getAttribute("src")) address.searchParams.set("awaits", "files");
     return address.href;
   }
 
-  #show(): void {
+  #createFrame(): void {
     if (this.#frame) return;
-    this.#seen?.disconnect();
+    this.#visibility?.disconnect();
     const frame = document.createElement("iframe");
     frame.title = this.getAttribute("aria-label") ?? "Chancery playground";
     frame.setAttribute("allow", "clipboard-write");
@@ -174,76 +172,76 @@ export class ChanceryPlayground extends HTMLElement {
     this.#root.querySelector("pre")?.replaceWith(frame);
   }
 
-  readonly #heard = (event: MessageEvent): void => {
+  readonly #onMessage = (event: MessageEvent): void => {
     if (!this.#frame || event.source !== this.#frame.contentWindow || typeof event.data !== "object" || event.data === null) return;
     const { type, ...more } = event.data as Record<string, unknown>;
     switch (type) {
       case "chancery:ready":
         this.#ready = true;
         this.#load();
-        this.#tell("chancery-ready", undefined);
+        this.#dispatch("chancery-ready", undefined);
         break;
       case "chancery:compiled":
-        this.#tell("chancery-compiled", { errors: Number(more["errors"]), warnings: Number(more["warnings"]) });
+        this.#dispatch("chancery-compiled", { errors: Number(more["errors"]), warnings: Number(more["warnings"]) });
         break;
       case "chancery:changed":
         if (Array.isArray(more["files"])) {
           this.#files = more["files"] as PlaygroundFile[];
-          this.#tell("chancery-change", this.#files);
+          this.#dispatch("chancery-change", this.#files);
         }
         break;
       case "chancery:size":
-        this.#wanted = Number(more["height"]) || HEIGHT;
+        this.#requestedHeight = Number(more["height"]) || HEIGHT;
         this.#resize();
         break;
     }
   };
 
-  /** As high as `height` says, or as the page asks where it says `auto`. */
+  /** Applies `height`, or for `auto` the height that the page requests. */
   #resize(): void {
     const height = this.getAttribute("height");
-    const asked = height === "auto" ? this.#wanted : Number.parseFloat(height ?? "");
+    const asked = height === "auto" ? this.#requestedHeight : Number.parseFloat(height ?? "");
     this.style.height = `${Number.isFinite(asked) ? Math.min(Math.max(asked, 80), 10_000) : HEIGHT}px`;
   }
 
-  /** Hands the files to the page, once both are there. */
+  /** Sends the files to the page, when both are ready. */
   #load(): void {
     if (!this.#ready) return;
     const src = this.getAttribute("src");
     if (this.#files || !src) {
       const files = this.files;
-      if (files.length) this.#say({ type: "chancery:load", files, dialect: this.getAttribute("dialect"), options: this.getAttribute("options") });
+      if (files.length) this.#send({ type: "chancery:load", files, dialect: this.getAttribute("dialect"), options: this.getAttribute("options") });
       return;
     }
-    this.#fetched?.abort();
-    this.#fetched = new AbortController();
-    fetch(new URL(src, document.baseURI), { signal: this.#fetched.signal })
+    this.#fetching?.abort();
+    this.#fetching = new AbortController();
+    fetch(new URL(src, document.baseURI), { signal: this.#fetching.signal })
       .then(async (response) => {
-        if (!response.ok) throw new Error(`${src} cannot be had: ${response.status}`);
+        if (!response.ok) throw new Error(`${src} cannot be loaded: ${response.status}`);
         this.files = [{ name: src.split(/[?#]/)[0]?.split("/").pop() || "gateway.yaml", text: await response.text() }];
       })
       .catch((error: unknown) => {
-        if (!(error instanceof DOMException && error.name === "AbortError")) this.#tell("chancery-error", String(error instanceof Error ? error.message : error));
+        if (!(error instanceof DOMException && error.name === "AbortError")) this.#dispatch("chancery-error", String(error instanceof Error ? error.message : error));
       });
   }
 
-  #say(message: object): void {
+  #send(message: object): void {
     if (this.#ready) this.#frame?.contentWindow?.postMessage(message, new URL(this.#frame.src).origin);
   }
 
-  #tell(name: keyof PlaygroundEvents, detail: unknown): void {
+  #dispatch(name: keyof PlaygroundEvents, detail: unknown): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }
 
-/** Compiles the programs of a page once, for all frames of this document: its `boot.js` looks for them here. */
+/** Compiles the programs of a page once for all iframes of this document. The page's `start.js` finds them here. */
 function share(page: URL): void {
   const name = Symbol.for(`chancery ${page.href}`);
   const holder = globalThis as unknown as Record<symbol, { program: (of: string) => Promise<WebAssembly.Module> }>;
   if (page.origin !== location.origin || holder[name]) return;
   const compile = (program: string): Promise<WebAssembly.Module> => {
     const compiled = WebAssembly.compileStreaming(fetch(new URL(program, page)));
-    // Where this document's policy forbids it, each frame compiles for itself.
+    // If this document's policy forbids it, each iframe compiles its own copy.
     compiled.catch(() => delete holder[name]);
     return compiled;
   };
@@ -256,8 +254,8 @@ function share(page: URL): void {
   holder[name] = { program };
 }
 
-/** Text without the blanks that all its lines begin with, as it stands in a page that is indented. */
-function outdented(text: string): string {
+/** Removes the common indentation of all lines. */
+function removeIndentation(text: string): string {
   const lines = text.replace(/^\s*\n/, "").trimEnd().split("\n");
   const blanks = lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length);
   const margin = blanks.length ? Math.min(...blanks) : 0;

@@ -8,7 +8,7 @@ use crate::overlay::Overlays;
 use crate::state::App;
 use crate::status::{Arrived, Status, Stopped};
 use crate::view::{Overlay, View};
-use crate::views::{AddressBar, Told, Views, output};
+use crate::views::{AddressBar, SelectionLine, Views, output};
 use crate::{address, bridge, compare, embed};
 use chancery_web::protocol::{Span, Target};
 use gloo_events::{EventListener, EventListenerOptions};
@@ -52,7 +52,7 @@ fn Page() -> impl IntoView {
                 <section class="pane pane-views" aria-label="Views">
                     <ViewTabs app=app />
                     <Views app=app />
-                    <Told app=app />
+                    <SelectionLine app=app />
                 </section>
             </main>
             <Status app=app />

@@ -120,8 +120,8 @@ thread_local! {
     static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new("chancery").ok();
 }
 
-fn tell(said: &TabMessage) {
-    if let Ok(text) = serde_json::to_string(said) {
+fn send(message: &TabMessage) {
+    if let Ok(text) = serde_json::to_string(message) {
         CHANNEL.with(|channel| channel.as_ref().map(|channel| channel.post_message(&text.into())));
     }
 }
@@ -136,7 +136,7 @@ pub fn listen(compare: Compare) {
             Some(TabMessage::Asked) => {
                 let work = compare.workspace.work();
                 let title = work.files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(", ");
-                tell(&TabMessage::Here(Tab { id: id.clone(), title, work }));
+                send(&TabMessage::Here(Tab { id: id.clone(), title, work }));
             }
             Some(TabMessage::Here(tab)) => compare.tabs.update(|tabs| {
                 tabs.retain(|known| known.id != tab.id);
@@ -153,5 +153,5 @@ pub fn listen(compare: Compare) {
 /// Asks the other tabs to answer.
 pub fn call_tabs(compare: Compare) {
     compare.tabs.set(Vec::new());
-    tell(&TabMessage::Asked);
+    send(&TabMessage::Asked);
 }

@@ -41,7 +41,7 @@ const MARGIN: i32 = 16;
 /// The largest height that the page asks for.
 const HIGHEST: i32 = 1200;
 
-fn tell(what: &str, more: &[(&str, JsValue)]) {
+fn send(what: &str, more: &[(&str, JsValue)]) {
     let message = Object::new();
     let _ = Reflect::set(&message, &"type".into(), &what.into());
     for (name, value) in more {
@@ -57,12 +57,12 @@ pub fn start(app: App) {
     // The files before the user changes them.
     let given = StoredValue::new(app.workspace.files.get_untracked());
     listen(app, given);
-    tell("chancery:ready", &[]);
+    send("chancery:ready", &[]);
     Effect::new(move |_| report_changes(app, given));
     Effect::new(move |_| {
         if app.engine.generation.get() > 0 {
             let count = |severity: &str| JsValue::from(app.engine.count(severity) as f64);
-            tell("chancery:compiled", &[("errors", count("error")), ("warnings", count("warning"))]);
+            send("chancery:compiled", &[("errors", count("error")), ("warnings", count("warning"))]);
         }
     });
     report_size(app);
@@ -114,7 +114,7 @@ fn report_changes(app: App, given: StoredValue<Vec<SourceFile>>) {
         }
         entry
     });
-    tell("chancery:changed", &[("files", list.collect::<Array>().into())]);
+    send("chancery:changed", &[("files", list.collect::<Array>().into())]);
     given.set_value(files);
 }
 
@@ -129,7 +129,7 @@ fn report_size(app: App) {
         let measure = move || {
             if let Some(height) = wanted_height().filter(|height| *height != told.get_value()) {
                 told.set_value(height);
-                tell("chancery:size", &[("height", height.into())]);
+                send("chancery:size", &[("height", height.into())]);
             }
         };
         Timeout::new(SETTLED, measure).forget();

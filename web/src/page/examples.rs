@@ -24,7 +24,7 @@ impl Example {
     }
 
     /// The description in its first comment.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         let comment = self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         comment.take_while(|line| !["Findings:", "Options:"].iter().any(|word| line.starts_with(word))).collect::<Vec<_>>().join(" ")
     }

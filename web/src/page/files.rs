@@ -30,7 +30,7 @@ fn text_of(bytes: &[u8]) -> Arc<str> {
 
 /// What a text contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
+enum TextKind {
     /// A link to exported work, or its file.
     Shared,
     /// A `curl` command.
@@ -41,17 +41,17 @@ enum Sort {
     Other,
 }
 
-fn sort(text: &str) -> Sort {
+fn text_kind(text: &str) -> TextKind {
     let text = text.trim();
     let is_json = text.starts_with('{');
     let has = |word: &str| text.contains(&format!("\"{word}\"")) && is_json || text.lines().any(|line| line.starts_with(&format!("{word}:")));
     let is_line = !text.contains(char::is_whitespace);
     match () {
-        () if is_line && text.contains("snapshot=") || has("chancery_snapshot") => Sort::Shared,
-        () if text.starts_with("curl ") => Sort::Curl,
-        () if has("configs") || has("static_resources") || has("dynamic_resources") => Sort::Envoy,
-        () if has("apiVersion") || has("kind") || has("items") => Sort::Resources,
-        () => Sort::Other,
+        () if is_line && text.contains("snapshot=") || has("chancery_snapshot") => TextKind::Shared,
+        () if text.starts_with("curl ") => TextKind::Curl,
+        () if has("configs") || has("static_resources") || has("dynamic_resources") => TextKind::Envoy,
+        () if has("apiVersion") || has("kind") || has("items") => TextKind::Resources,
+        () => TextKind::Other,
     }
 }
 
@@ -59,7 +59,7 @@ fn sort(text: &str) -> Sort {
 pub fn dropped(app: App, data: &web_sys::DataTransfer) {
     let text = data.get_data("text").unwrap_or_default();
     if data.files().is_some_and(|files| files.length() == 0) && !text.trim().is_empty() {
-        return take(app, vec![SourceFile { name: "dropped.yaml".into(), text: text.into() }], Vec::new());
+        return open_files(app, vec![SourceFile { name: "dropped.yaml".into(), text: text.into() }], Vec::new());
     }
     read(app, bridge::read_dropped(data, MOST_BYTES));
 }
@@ -78,7 +78,7 @@ fn read(app: App, promise: js_sys::Promise) {
         let files = names.into_iter().zip(&bytes).map(|(name, bytes)| SourceFile { name, text: text_of(&bytes.to_vec()) }).collect::<Vec<_>>();
         bytes.iter().for_each(link::release);
         match (files.is_empty(), unread.is_empty()) {
-            (false, _) => take(app, files, unread),
+            (false, _) => open_files(app, files, unread),
             (true, false) => app.screen.say(format!("No file could be read: {}", unread.join(", "))),
             (true, true) => {}
         }
@@ -86,13 +86,13 @@ fn read(app: App, promise: js_sys::Promise) {
 }
 
 /// Opens files: resources become tabs, exported work replaces everything, and an Envoy's configuration is compared.
-fn take(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
+fn open_files(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
     if let [one] = &files[..] {
-        match sort(&one.text) {
-            Sort::Shared => return app.open(one.text.to_string()),
-            Sort::Envoy => return app.compare_with(one.text.to_string()),
-            Sort::Curl => return app.try_curl(one.text.to_string()),
-            Sort::Resources | Sort::Other => {}
+        match text_kind(&one.text) {
+            TextKind::Shared => return app.open(one.text.to_string()),
+            TextKind::Envoy => return app.compare_with(one.text.to_string()),
+            TextKind::Curl => return app.try_curl(one.text.to_string()),
+            TextKind::Resources | TextKind::Other => {}
         }
     }
     app.bring(files, unread);
@@ -105,17 +105,17 @@ pub fn pasted(app: App, text: &str, whole: bool) -> bool {
     if app.screen.read_only || !(whole || untouched) {
         return false;
     }
-    match sort(text) {
-        Sort::Shared | Sort::Curl | Sort::Envoy => {}
-        Sort::Resources if untouched => {}
-        Sort::Resources | Sort::Other => {
+    match text_kind(text) {
+        TextKind::Shared | TextKind::Curl | TextKind::Envoy => {}
+        TextKind::Resources if untouched => {}
+        TextKind::Resources | TextKind::Other => {
             if whole {
                 app.replaced();
             }
             return false;
         }
     }
-    take(app, vec![SourceFile { name: "pasted.yaml".into(), text: text.into() }], Vec::new());
+    open_files(app, vec![SourceFile { name: "pasted.yaml".into(), text: text.into() }], Vec::new());
     true
 }
 

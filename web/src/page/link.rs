@@ -1,4 +1,4 @@
-//! The connection to the worker: sends questions, receives answers, and replaces a worker that hangs or failed. Does not know what is asked.
+//! The connection to the worker: sends questions, receives answers, and replaces a worker that hangs or failed. Does not interpret questions.
 
 use chancery_web::protocol::{Answer, Other, Question};
 use futures::channel::oneshot;

@@ -84,7 +84,7 @@ fn Sheet(app: App, title: String, children: Children) -> impl IntoView {
         }
     });
     view! {
-        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
+        <div class="redaction_map" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet" role="dialog" aria-modal="true" aria-label=label>
             <header class="sheet-head"><h1>{title}</h1><button class="quiet" node_ref=close aria-label="Close" on:click=move |_| app.screen.overlay.set(None)>"×"</button></header>
             <div class="sheet-body" tabindex="0">{children()}</div>
@@ -103,7 +103,7 @@ fn Gallery(app: App) -> impl IntoView {
         view! {
             <button class="card" on:click=move |_| app.load_example(example)>
                 <span class="card-name">{example.name}</span>
-                <span class="card-told">{example.told()}</span>
+                <span class="card-told">{example.description()}</span>
                 <span class="card-foot">{example.dialect} {findings.map(|findings| view! { <span class="card-findings">{findings}</span> })}</span>
             </button>
         }
@@ -139,13 +139,13 @@ fn Sessions(app: App) -> impl IntoView {
     let nothing = all.is_empty().then(|| view! { <p class="empty">"Nothing yet. When an example, a link or an empty page replaces your work, the work is kept here, in this browser."</p> });
     let card = |session: Session| {
         let when = String::from(js_sys::Date::new(&session.when.into()).to_locale_string("default", &wasm_bindgen::JsValue::UNDEFINED));
-        let (title, told) = (session.title(), session.told());
+        let (title, summary) = (session.title(), session.summary());
         let open = move |_| {
             app.browser_storage.put_aside();
             app.load(session.work.clone(), session.requests.clone());
             app.screen.overlay.set(None);
         };
-        view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{told}</span><span class="card-foot">{when}</span></button> }
+        view! { <button class="card" on:click=open><span class="card-name">{title}</span><span class="card-told">{summary}</span><span class="card-foot">{when}</span></button> }
     };
     view! { <div class="gallery">{all.into_iter().map(card).collect_view()}</div> {nothing} }
 }
@@ -187,7 +187,7 @@ fn found(app: App) -> Vec<Choice> {
     let finding = |finding: &Finding| {
         let span = finding.span.clone()?;
         let detail = format!("{} at {}:{}", finding.severity, span.file, span.line);
-        Some(Choice { label: finding.said().replace('`', ""), detail, act: Callback::new(move |()| app.selection.go(&span)) })
+        Some(Choice { label: finding.shown_message().replace('`', ""), detail, act: Callback::new(move |()| app.selection.go(&span)) })
     };
     let named = |named: &Named| {
         let span = Span { file: named.file.clone(), line: named.line, end_line: named.line, column: 0, end_column: 0 };
@@ -226,7 +226,7 @@ fn choices(app: App) -> Vec<Choice> {
 }
 
 /// How well a text matches a search; lower is better. Matches at the start of a word rank first, then inside a word, then word by word.
-fn fit(text: &str, wanted: &str) -> Option<usize> {
+fn match_rank(text: &str, wanted: &str) -> Option<usize> {
     let text = text.to_lowercase();
     match text.find(wanted) {
         Some(0) => return Some(0),
@@ -253,7 +253,7 @@ fn hits(app: App, all: StoredValue<Vec<Choice>>, wanted: RwSignal<String>) -> (R
     let shown = Memo::new(move |_| {
         asked.track();
         let wanted = wanted.get().trim().to_lowercase();
-        let rank = |(at, choice): (usize, &Choice)| Some((fit(&format!("{} {}", choice.label, choice.detail), &wanted)?, at));
+        let rank = |(at, choice): (usize, &Choice)| Some((match_rank(&format!("{} {}", choice.label, choice.detail), &wanted)?, at));
         let mut hits: Vec<(usize, usize)> = all.with_value(|all| all.iter().enumerate().filter_map(rank).collect());
         hits.sort();
         hits.into_iter().take(MOST).map(|(_, at)| at).collect::<Vec<_>>()
@@ -305,7 +305,7 @@ fn Palette(app: App) -> impl IntoView {
             .then(|| view! { <p class="empty">"No resource, route, cluster, finding, view, example or command matches."</p> })
     };
     view! {
-        <div class="veil" on:click=move |_| app.screen.overlay.set(None)></div>
+        <div class="redaction_map" on:click=move |_| app.screen.overlay.set(None)></div>
         <section class="sheet palette" role="dialog" aria-modal="true" aria-label="Find anything">
             <input
                 class="palette-input" node_ref=input type="text" placeholder="A resource, route, cluster, finding, view or command" aria-label="Find anything"

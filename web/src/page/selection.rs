@@ -1,4 +1,4 @@
-//! The selection, everything that belongs to it, and its history. Does not find what belongs to it; see `worker`.
+//! The selection, everything that belongs to it, and its history. Does not compute it; see `worker`.
 
 use crate::bridge;
 use crate::engine::Engine;
@@ -72,7 +72,7 @@ impl Selection {
         });
     }
 
-    /// Asks again what belongs to the selection, after the work changed.
+    /// Updates the details of the selection after the work changed.
     pub fn refresh(self) {
         if let Some(target) = self.target.get_untracked() {
             self.follow(target, false);

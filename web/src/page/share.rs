@@ -34,7 +34,7 @@ pub fn Share(app: App) -> impl IntoView {
     let save = move |_| shared.with_untracked(|shared| crate::bridge::save("chancery-snapshot.json", "application/json", &shared.file));
     view! {
         <div class="share">
-            <p class="share-told">{move || told(app)}</p>
+            <p class="share-told">{move || summary(app)}</p>
             {move || secrets(shared, with_secrets)}
             <div class="share-row">
                 <input class="field grow share-link" type="text" readonly aria-label="Link" prop:value=link on:focus=whole />
@@ -50,7 +50,7 @@ pub fn Share(app: App) -> impl IntoView {
 }
 
 /// A summary of the exported work.
-fn told(app: App) -> String {
+fn summary(app: App) -> String {
     let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let (files, requests) = (app.workspace.files.with(Vec::len), app.requests.saved.with(Vec::len));
     let requests = if requests > 0 { format!(" and {}", count(requests, "saved request")) } else { String::new() };

@@ -1,6 +1,6 @@
 //! The page's whole state, and actions that concern several parts of it.
 //!
-//! Each part has its own module: `screen`, `workspace`, `engine`, `selection`, `requests`, `compare` and `kept`. None of them knows this module.
+//! Each part has its own module: `screen`, `workspace`, `engine`, `selection`, `requests`, `compare` and `browser_storage`. None of them knows this module.
 
 use crate::address::{self, Address};
 use crate::bridge;

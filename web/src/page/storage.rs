@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// A summary of the size.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let lines: usize = self.work.files.iter().map(|file| file.text.lines().count()).sum();
         let resources: usize = self.work.files.iter().map(|file| file.text.lines().filter(|line| line.starts_with("kind:")).count()).sum();
         format!("{resources} resources, {lines} lines")

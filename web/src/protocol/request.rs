@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Way {
     pub ending: Ending,
     /// The result in words.
-    pub told: String,
+    pub result: String,
     /// The result in the user's terms: Services with ports and shares.
     #[serde(default)]
     pub headline: String,
@@ -41,7 +41,7 @@ pub struct Way {
 pub struct Hop {
     pub gateway: String,
     /// The result at this gateway.
-    pub told: String,
+    pub result: String,
     /// Whether the request continues from there.
     pub good: bool,
     /// The steps at this gateway. They have no pointers, because the page shows another gateway.
@@ -80,7 +80,7 @@ pub struct Step {
     /// The lines that produced the part.
     pub spans: Vec<Span>,
     /// The explanation, one sentence each.
-    pub told: Vec<String>,
+    pub facts: Vec<String>,
     /// The candidates in order. The matching candidate is the last.
     pub tried: Vec<Tried>,
     /// The request that the upstream receives, line by line.

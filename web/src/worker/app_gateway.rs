@@ -15,7 +15,7 @@ pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Gra
     steps.push(rules(&report));
     steps.push(end(&report, &written.method));
     Ok(Way {
-        told: report.journey.told(),
+        result: report.journey.told(),
         headline: headline(&report, overview),
         nodes: app_gateway_story_path(&report, overview),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
@@ -65,12 +65,12 @@ fn rules(report: &AppGatewayReport) -> Step {
     let passed = passed.map(|(rule, why)| Tried { name: format!("{rule}: {}", why.words()), far: *why != Passed::Host, ..Tried::default() });
     let tried = passed.collect();
     match &report.journey.taken {
-        Some(taken) => Step { tried, told: said(taken), ..step(report, "Rule", "rule", &taken.rule) },
+        Some(taken) => Step { tried, facts: rule_facts(taken), ..step(report, "Rule", "rule", &taken.rule) },
         None => Step { tried, lost: true, ..step(report, "Rule", "rule", "none") },
     }
 }
 
-fn said(taken: &MatchedRule) -> Vec<String> {
+fn rule_facts(taken: &MatchedRule) -> Vec<String> {
     let path = taken.path_rule.as_ref().map(|(rule, pattern)| format!("its path rule {rule} matches {pattern}"));
     let rewrites = taken.rewrites.as_ref().map(|name| format!("the rewrite rule set {name} applies"));
     let policy = taken.policy.as_ref().map(|name| format!("the firewall policy {name} applies; its blocking is not simulated"));
@@ -84,10 +84,10 @@ fn end(report: &AppGatewayReport, method: &str) -> Step {
             let scheme = if *is_https { "https" } else { "http" };
             let mut sent = vec![plain(format!("{} {path}", if method.is_empty() { "GET" } else { method }))];
             sent.extend(host.as_ref().map(|host| plain(format!("host: {host}"))));
-            let told = addresses.iter().map(|address| format!("{scheme}://{address}:{port}")).collect();
-            Step { told, sent, ..step(report, "Pool", "pool", pool) }
+            let facts = addresses.iter().map(|address| format!("{scheme}://{address}:{port}")).collect();
+            Step { facts, sent, ..step(report, "Pool", "pool", pool) }
         }
-        Ending::Redirected { code, location } => Step { told: vec![format!("answered with {code}")], ..step(report, "Redirect", "", location) },
-        Ending::Refused { .. } => Step { lost: true, told: vec![format!("the request {}", report.journey.told())], ..step(report, "End", "", "") },
+        Ending::Redirected { code, location } => Step { facts: vec![format!("answered with {code}")], ..step(report, "Redirect", "", location) },
+        Ending::Refused { .. } => Step { lost: true, facts: vec![format!("the request {}", report.journey.told())], ..step(report, "End", "", "") },
     }
 }

@@ -30,18 +30,18 @@ pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect])
 }
 
 /// Whether a character changes the display order of its neighbours.
-pub fn turns(of: char) -> bool {
+pub fn changes_direction(of: char) -> bool {
     matches!(of, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Replaces characters that change the display order by their names.
 pub fn in_its_order(text: String) -> String {
-    if !text.contains(turns) {
+    if !text.contains(changes_direction) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
     for of in text.chars() {
-        match turns(of) {
+        match changes_direction(of) {
             true => out.push_str(&format!("‹U+{:04X}›", u32::from(of))),
             false => out.push(of),
         }
@@ -51,14 +51,14 @@ pub fn in_its_order(text: String) -> String {
 
 /// A finding, with plain words if its message quotes the controller.
 #[derive(Serialize)]
-pub struct Told {
+pub struct PageFinding {
     #[serde(flatten)]
     finding: explain::Finding,
     plain: Option<String>,
 }
 
-pub fn told(compilation: &Compilation) -> Vec<Told> {
+pub fn page_findings(compilation: &Compilation) -> Vec<PageFinding> {
     let positions = compilation.positions();
     let all = explain::findings(compilation, &positions).into_iter();
-    all.map(|finding| Told { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
+    all.map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
 }

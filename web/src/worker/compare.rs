@@ -13,7 +13,7 @@ use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId,
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
 use chancery_core::explain::{Positions, Snapshot, share};
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
 use std::sync::Arc;
 
@@ -109,11 +109,11 @@ impl Loaded {
                 }
             }
         };
-        let held_back = match &state {
-            State::Compiled(of) => of.compilation.held_back(),
-            State::Running(running) => running.held_back.clone(),
+        let redactor = match &state {
+            State::Compiled(of) => of.compilation.redactor(),
+            State::Running(running) => running.redactor.clone(),
         };
-        Ok(Self { of, state, called, held_back })
+        Ok(Self { of, state, called, redactor })
     }
 
     pub fn held_back(&self) -> &HeldBack {
@@ -132,7 +132,7 @@ impl Loaded {
                 let (resources, envoy, changed) = compare_compilations(before, now);
                 (resources, envoy, changed, Vec::new())
             }
-            // A running Envoy has resources of its own, for example admin listeners. Do not report them as removed.
+            // A running Envoy also has its own resources, for example admin listeners. Do not report them as removed.
             State::Running(running) => {
                 let after = now.sides(&positions).nth(shown.unwrap_or_default());
                 let found = after.map(|(_, after)| compare(&Side { config: &running.config, source: None }, &after)).unwrap_or_default();

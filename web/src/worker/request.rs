@@ -34,7 +34,7 @@ pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph
     let steps = Walk::steps(&report, &ending);
     let (hosts, wanting) = nearest(&report);
     let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
-    Ok(Way { told: ending.summary(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
+    Ok(Way { result: ending.summary(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
 }
 
 /// A gateway after the first.
@@ -45,7 +45,7 @@ fn hop(of: &explain::Hop) -> Hop {
         step.pointer = None;
         step.tried.iter_mut().for_each(|tried| tried.pointer = None);
     }
-    Hop { gateway: of.gateway.clone(), told: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
+    Hop { gateway: of.gateway.clone(), result: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 
 /// If no route matches: the nearest served hosts, as the beginning of a URL, and resources for the host that are not served.
@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
         let Some(connection) = &simulation.connection else { return };
         let mut step = self.step("Listener", simulation.listener.as_deref().unwrap_or_default(), "listener");
         let why = connection.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-        step.told.push(format!("bound to {}{why}", connection.address));
+        step.facts.push(format!("bound to {}{why}", connection.address));
         self.steps.push(step);
         let mut step = self.step("Filter chain", simulation.filter_chain.as_deref().unwrap_or("none"), "filter_chain");
         step.lost = simulation.filter_chain.is_none();
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         step.tried = connection.chains.iter().filter_map(failed).collect();
         if let Some(taken) = connection.chains.iter().find(|chain| chain.matched) {
             let wanted = if taken.criteria.is_empty() { "it matches any connection".into() } else { taken.criteria.join(", ") };
-            step.told.push(wanted);
+            step.facts.push(wanted);
         }
         self.steps.push(step);
     }
@@ -143,9 +143,9 @@ impl<'a> Walk<'a> {
         let simulation = self.simulation();
         let Some(host) = &simulation.host else { return };
         let mut step = self.step("Virtual host", simulation.virtual_host.as_deref().unwrap_or("none"), "virtual_host");
-        step.told = simulation.seen.iter().flat_map(|seen| seen.changes.iter().cloned()).collect();
+        step.facts = simulation.seen.iter().flat_map(|seen| seen.changes.iter().cloned()).collect();
         let all = counted(host.of, "virtual host");
-        step.told.push(match (&host.domain, host.by) {
+        step.facts.push(match (&host.domain, host.by) {
             (Some(domain), Some("exact")) => format!("it has the domain {domain}"),
             (Some(_), Some("any")) => format!("it matches every host; none of {all} has {}", host.looked_for),
             (Some(domain), _) => format!("{} is in {domain}", host.looked_for),
@@ -188,12 +188,12 @@ impl<'a> Walk<'a> {
         let first = simulation.tried.len().saturating_sub(MOST_TRIED);
         step.tried = simulation.tried.iter().skip(first).map(tried).collect();
         if first > 0 {
-            step.told.push(format!("{} before these did not match", counted(first, "route")));
+            step.facts.push(format!("{} before these did not match", counted(first, "route")));
         }
-        step.told.extend(simulation.shares.iter().map(RouteShare::words));
+        step.facts.extend(simulation.shares.iter().map(RouteShare::words));
         if let Some(shadowed) = simulation.shadowed.first() {
             let more = if simulation.shadowed.len() > 1 { format!(" and {} more", simulation.shadowed.len() - 1) } else { String::new() };
-            step.told.push(format!("after it, {}{more} would also match", shadowed.path));
+            step.facts.push(format!("after it, {}{more} would also match", shadowed.path));
         }
         self.steps.push(step);
     }
@@ -209,11 +209,11 @@ impl<'a> Walk<'a> {
         step.lost = !matches!(simulation.outcome, Outcome::Forward | Outcome::Redirect);
         // The reason already says that the connection is closed.
         if !matches!(simulation.outcome, Outcome::Forward | Outcome::Reset | Outcome::NoFilterChain) {
-            step.told.push(format!("the request {}", ending.summary()));
+            step.facts.push(format!("the request {}", ending.summary()));
         }
-        step.told.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
-        step.told.extend(simulation.why.clone());
-        step.told.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
+        step.facts.extend(simulation.conditions.iter().map(|condition| format!("if {}", condition.wants)));
+        step.facts.extend(simulation.why.clone());
+        step.facts.extend(simulation.body.as_ref().map(|body| format!("with the body {body:?}")));
         if let Some(upstream) = &simulation.upstream {
             let plain = |line: String| Sent { line, ..Sent::default() };
             step.sent.push(plain(format!("{} {}", upstream.method, upstream.path)));
@@ -239,14 +239,14 @@ impl<'a> Walk<'a> {
             if let Some(view) = simulation.upstream_clusters.iter().find(|view| view.name == share.name) {
                 step.lost = !view.known;
                 if !view.known {
-                    step.told.push("the cluster does not exist".into());
+                    step.facts.push("the cluster does not exist".into());
                 } else {
                     let endpoints = match view.endpoints.len() {
                         0 => "unknown endpoints".into(),
                         1..=4 => view.endpoints.join(", "),
                         more => format!("{} and {} more", view.endpoints.iter().take(3).cloned().collect::<Vec<_>>().join(", "), more - 3),
                     };
-                    step.told.push(format!("{endpoints}; {} {}", view.discovery, view.load_balancing));
+                    step.facts.push(format!("{endpoints}; {} {}", view.discovery, view.load_balancing));
                     step.settings.extend(view.tls.iter().map(|tls| ("TLS".to_string(), tls.clone())));
                     step.settings.extend(view.circuit_breakers.iter().map(|limit| ("circuit breakers".to_string(), limit.clone())));
                     step.settings.extend(view.settings.iter().map(|setting| (setting.name.clone(), setting.value.clone())));

@@ -46,7 +46,7 @@ pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
 }
 
 /// Whether a row contains these lower-case words.
-fn says(row: &RouteRow, words: &str) -> bool {
+fn contains_words(row: &RouteRow, words: &str) -> bool {
     let texts = [&row.path, &row.summary].into_iter().chain(&row.conditions).map(String::as_str);
     let texts = texts.chain(row.domains.iter().map(|domain| domain.as_str()));
     let text = texts.map(String::from).chain(row.made_by.iter().map(ToString::to_string)).collect::<Vec<_>>().join(" ");
@@ -92,7 +92,7 @@ impl Finder<'_> {
                     let is_built_in = row.made_by.is_empty();
                     found.all += 1;
                     found.built_in += usize::from(is_built_in);
-                    let fits = if request.is_some() { taking.contains(&row.pointer) } else { words.is_empty() || says(&row, &words) };
+                    let fits = if request.is_some() { taking.contains(&row.pointer) } else { words.is_empty() || contains_words(&row, &words) };
                     match fits && (filter.built_in || !is_built_in) {
                         true if found.rows.len() < MOST => found.rows.push(Listed { row, of: of.clone(), gateway: which.clone() }),
                         true => found.more += 1,

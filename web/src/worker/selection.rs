@@ -1,4 +1,4 @@
-//! Describes a selection in the page's form. Does not find what belongs to it; see `chancery_core::explain::Thread`.
+//! Describes a selection in the page's form. Does not compute it; see `chancery_core::explain::Thread`.
 
 use crate::protocol::{Doc, ResourceRef, SelectionDetails, Span, Target};
 use crate::worker::common::span;
@@ -31,7 +31,7 @@ pub fn places(target: &Target, core: &Lineage, compilation: &Compilation, doc: D
 }
 
 /// Everything except the rows.
-pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
+pub fn describe_selection(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> SelectionDetails {
     let compilation = side.compilation;
     let positions = compilation.positions();
     let resources = of.resources(compilation).into_iter();
@@ -40,7 +40,7 @@ pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> 
         .collect();
     let fields = of.fields(compilation);
     let names: Vec<String> = resources.iter().map(ToString::to_string).collect();
-    let (mut title, mut told) = (names.join(", "), Vec::new());
+    let (mut title, mut facts) = (names.join(", "), Vec::new());
     if let [field] = &fields[..] {
         title = format!("{field} of {title}");
     }
@@ -52,20 +52,20 @@ pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> 
         title = describe(tree.root(), &pointer).join(" › ");
         if let Some(made) = tree.map().lookup(&pointer) {
             if made.pointer != pointer {
-                told.push(format!(
+                facts.push(format!(
                     "It is part of {}.",
                     describe(tree.root(), &made.pointer).last().cloned().unwrap_or_else(|| "the document".into())
                 ));
             }
             for origin in made.origins {
                 let why = OriginView::of(*origin, side, &positions).why;
-                if !told.contains(&why) {
-                    told.push(why);
+                if !facts.contains(&why) {
+                    facts.push(why);
                 }
             }
         }
-        if told.is_empty() {
-            told.push("No resource decides this: the controller always adds it.".into());
+        if facts.is_empty() {
+            facts.push("No resource decides this: the controller always adds it.".into());
         }
     } else if of.is_empty() {
         title = "No resource here".into();
@@ -78,7 +78,7 @@ pub fn told(target: &Target, of: &Lineage, side: SideRef<'_>, trees: &Trees) -> 
     {
         spans.insert(0, Span { file: file.clone(), line: *line, end_line: *line, ..Span::default() });
     }
-    SelectionDetails { title, told, spans, resources, ..SelectionDetails::default() }
+    SelectionDetails { title, facts, spans, resources, ..SelectionDetails::default() }
 }
 
 /// The largest number of places to show for one line.
@@ -90,13 +90,13 @@ pub fn makes(of: &Lineage, compilation: &Compilation, tree: &Tree) -> Vec<String
         return Vec::new();
     }
     let places = of.places(compilation, tree.map());
-    let told = |pointer: &String| {
+    let facts = |pointer: &String| {
         let names = describe(tree.root(), pointer);
         let near = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join(" › ");
         let value = get(tree.root(), pointer).map(|value| to_json(value, false)).filter(|value| value.len() <= 80);
         value.map_or(near.clone(), |value| format!("{near}: {value}"))
     };
-    let mut out: Vec<String> = places.iter().take(MOST_MADE).map(told).collect();
+    let mut out: Vec<String> = places.iter().take(MOST_MADE).map(facts).collect();
     if places.len() > MOST_MADE {
         out.push(format!("and {} more places", places.len() - MOST_MADE));
     }

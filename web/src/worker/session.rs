@@ -6,7 +6,7 @@ use crate::protocol::{
     Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
 };
 use crate::worker::app_gateway;
-use crate::worker::common::{Told, in_its_order, options, told, turns};
+use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
 use crate::worker::drawing;
@@ -28,7 +28,7 @@ use chancery_core::explain::{
     app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
-use chancery_core::redact::HeldBack;
+use chancery_core::redact::Redactor;
 use chancery_core::resource::SourceId;
 use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
@@ -91,7 +91,7 @@ impl Session {
             graph: None,
             overview: None,
             tops: BTreeMap::new(),
-            held_back: Default::default(),
+            redactor: Default::default(),
         }
     }
 }
@@ -119,7 +119,7 @@ fn code_page(code: &str) -> Option<&'static str> {
     dialect::code(code).map(|code| code.page)
 }
 
-fn said<T: Serialize>(answer: &Result<T, String>) -> String {
+fn answer_result<T: Serialize>(answer: &Result<T, String>) -> String {
     match answer {
         Ok(answer) => fine(answer),
         Err(why) => refused(why),
@@ -179,8 +179,8 @@ impl Session {
 
     /// Removes the credentials of the compiled work from an answer.
     fn scrubbed(&self, answer: String) -> String {
-        let held_back = core::iter::once(&self.held_back).chain(self.other.iter().map(Loaded::held_back));
-        held_back.fold(answer, |answer, held_back| match held_back.scrub(&answer) {
+        let redactor = core::iter::once(&self.redactor).chain(self.other.iter().map(Loaded::redactor));
+        redactor.fold(answer, |answer, redactor| match redactor.scrub(&answer) {
             Cow::Owned(scrubbed) => scrubbed,
             Cow::Borrowed(_) => answer,
         })
@@ -202,7 +202,7 @@ impl Session {
         }
         match question {
             Question::Hello => fine(&()),
-            Question::Compile(work) => said(&self.compile(&work)),
+            Question::Compile(work) => answer_result(&self.compile(&work)),
             Question::Rows { .. } | Question::Form { .. } | Question::Toggle { .. } | Question::Fold { .. } | Question::Find { .. } => {
                 self.about_tree(question)
             }
@@ -235,8 +235,8 @@ impl Session {
             }
             Question::Share(sharing) => fine(&share::shared(&self.compilation, &self.shared, &sharing)),
             Question::Keep(kept) => fine(&share::kept(kept)),
-            Question::Open(text) => said(&share::opened(&text)),
-            Question::Compare(other) => said(&self.compare(other)),
+            Question::Open(text) => answer_result(&share::opened(&text)),
+            Question::Compare(other) => answer_result(&self.compare(other)),
             Question::CodePage(code) => fine(&code_page(&code)),
         }
     }
@@ -285,9 +285,9 @@ impl Session {
     /// Answers questions about requests.
     fn about_requests(&mut self, question: Question) -> String {
         match question {
-            Question::Try(written) => said(&self.way(&written)),
+            Question::Try(written) => answer_result(&self.way(&written)),
             Question::Curl(text) => match WrittenRequest::is_curl(&text) {
-                true => said(&WrittenRequest::from_curl(&text).map(Some)),
+                true => answer_result(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
             Question::Suggest(pointer) => fine(&match self.app_gateway() {
@@ -441,7 +441,7 @@ impl Session {
     }
 
     /// Drops the last compile and its views. Otherwise both compiles would need memory at the same time. The compiler keeps its own memory.
-    fn let_go(&mut self) {
+    fn drop_last_compile(&mut self) {
         self.compilation = Compilation::default();
         self.before.extend(core::mem::take(&mut self.trees).into_iter().map(|(doc, tree)| (doc, tree.folding())));
         self.map = None;
@@ -451,14 +451,14 @@ impl Session {
         self.proxies = None;
     }
 
-    fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<Told>>, String> {
+    fn compile(&mut self, work: &Work) -> Result<Compiled<Vec<PageFinding>>, String> {
         let start = js_sys::Date::now();
         let inputs = inputs(&work.files);
         let wanted = requested(&inputs, work);
         self.options = options(work, wanted, self.dialects)?;
-        self.let_go();
-        let is_told = work.chosen || !is_detected(&inputs, wanted);
-        self.shared = if is_told { self.options.clone() } else { self.options.clone().of_any_dialect() };
+        self.drop_last_compile();
+        let is_chosen = work.chosen || !is_detected(&inputs, wanted);
+        self.shared = if is_chosen { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // Compiles an input of several dialects for each of them. The page shows one dialect, and the findings of all.
         let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
         if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
@@ -467,7 +467,7 @@ impl Session {
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
-        let found = told(&compilation);
+        let found = page_findings(&compilation);
         self.held_back = compilation.held_back();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
@@ -493,7 +493,7 @@ impl Session {
             output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
             took,
             names: names.collect(),
-            kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(turns))),
+            kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(changes_direction))),
             findings: found,
         })
     }
@@ -597,7 +597,7 @@ impl Session {
         }
         let core = self.core_thread(&target);
         let map = self.map(Doc::Envoy);
-        let mut details = self.side().map(|side| selection::told(&target, &core, side, &self.trees)).unwrap_or_default();
+        let mut details = self.side().map(|side| selection::describe_selection(&target, &core, side, &self.trees)).unwrap_or_default();
         let mut rows = Vec::new();
         for (doc, tree) in &mut self.trees {
             let pointers = selection::places(&target, &core, &self.compilation, *doc, Some(tree), tree.map());

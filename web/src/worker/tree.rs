@@ -280,8 +280,8 @@ impl Tree {
         Row {
             node: at,
             depth: depth.saturating_sub(1),
-            text: told(node),
-            sort: sort(node).into(),
+            text: summarize(node),
+            sort: node_kind(node).into(),
             open: (end > at + 1).then(|| self.is_open(at)),
             from: view.as_ref().and_then(|view| view.span.as_ref()).map(crate::worker::common::span),
             rule: rule.map(|rule| rule.name().into()),
@@ -347,7 +347,7 @@ fn search(node: &Node, key: &str, wanted: &str, at: &mut u32, hits: &mut Vec<u32
     }
 }
 
-fn sort(node: &Node) -> &'static str {
+fn node_kind(node: &Node) -> &'static str {
     match &node.value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -359,7 +359,7 @@ fn sort(node: &Node) -> &'static str {
 }
 
 /// A value on one line, or a summary of the contents.
-fn told(node: &Node) -> String {
+fn summarize(node: &Node) -> String {
     let name = || name_of(node).unwrap_or_default().to_string();
     match &node.value {
         Value::Object(object) if object.is_empty() => "{}".into(),

@@ -13,7 +13,7 @@ fn with<R>(name: &'static str, value: &str, f: impl FnOnce(Annotations) -> R) ->
 }
 
 #[test]
-fn the_table_has_each_annotation_once_with_its_words() {
+fn annotation_table_is_complete_and_unique() {
     let mut names: Vec<&str> = ALL.iter().map(|annotation| annotation.name).collect();
     assert_eq!(names.iter().filter(|name| name.starts_with(PREFIX)).count(), names.len() - 1);
     names.sort_unstable();
@@ -54,7 +54,7 @@ fn protocols_compare_without_case() {
 }
 
 #[test]
-fn items_lose_the_blanks_around_them_and_an_empty_text_is_there() {
+fn items_are_trimmed_and_empty_text_is_present() {
     with(HOSTNAME_EXTENSION.name, " a.test ,b.test,", |all| {
         let items: Vec<Str> = all.items(&HOSTNAME_EXTENSION).into_iter().map(|item| item.value).collect();
         assert_eq!(items, Vec::from([Str::new("a.test"), Str::new("b.test"), Str::default()]));

@@ -1,9 +1,9 @@
-//! Which parts of a gateway others own: what leads to a prohibited target, and all that it is made of.
+//! Determines which parts of a gateway others own: everything that leads to a prohibited target, and the parts of it.
 //!
-//! AGIC asks this of the gateway as it stands at each step of the builder, so that answers change while it is built.
+//! AGIC determines this from the current gateway at each step of the builder, so the result changes while the gateway is built.
 
 use super::Targets;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use chancery_base::ir::appgw::{Part, PathMap, Properties, Reference, Rule};
@@ -14,30 +14,30 @@ use chancery_text::Str;
 pub struct Existing {
     /// Rules that lead to a prohibited target.
     pub rules: BTreeSet<Str>,
-    /// Path maps that do.
+    /// Path maps that lead to a prohibited target.
     pub path_maps: BTreeSet<Str>,
-    /// Pools that these lead to.
+    /// Pools of these rules and path maps.
     pub pools: BTreeSet<Str>,
-    /// Settings that these lead to.
+    /// Settings of these rules and path maps.
     pub settings: BTreeSet<Str>,
     /// Probes of these settings.
     pub probes: BTreeSet<Str>,
-    /// Redirects that these lead to.
+    /// Redirects of these rules and path maps.
     pub redirects: BTreeSet<Str>,
-    /// Listeners of these rules, and those of a prohibited host.
+    /// Listeners of these rules, and listeners of a prohibited host.
     pub listeners: BTreeSet<Str>,
 }
 
-/// Hosts and paths that a rule or a path map is for.
+/// The hosts and paths of a rule or a path map.
 type Reached = BTreeMap<Str, Vec<(Str, Str)>>;
 
 impl Existing {
-    /// Finds them in a gateway as it stands.
+    /// Finds them in the current gateway.
     ///
     /// # Errors
     ///
-    /// A part lacks what the controller takes for granted.
-    pub fn find(gateway: &Properties, targets: &Targets) -> Result<Self, Died> {
+    /// A part lacks a field that the controller relies on.
+    pub fn find(gateway: &Properties, targets: &Targets) -> Result<Self, ControllerCrash> {
         let (of_rules, of_maps) = reached(gateway)?;
         let covered =
             |all: &Reached, name: &Str| all.get(name).is_some_and(|reached| reached.iter().any(|(host, path)| targets.covers(host, path).is_some()));
@@ -88,8 +88,8 @@ fn note(names: &mut BTreeSet<Str>, reference: &Option<Reference>) {
     names.extend(reference.as_ref().map(|reference| Str::new(reference.name())));
 }
 
-/// What each rule and each path map is for.
-fn reached(gateway: &Properties) -> Result<(Reached, Reached), Died> {
+/// Returns the hosts and paths of each rule and each path map.
+fn reached(gateway: &Properties) -> Result<(Reached, Reached), ControllerCrash> {
     let listeners: BTreeMap<&str, _> = gateway.listeners.iter().flatten().map(|listener| (listener.name.as_str(), &listener.properties)).collect();
     let maps: BTreeMap<&str, &Part<PathMap>> = gateway.path_maps.iter().flatten().map(|map| (map.name.as_str(), &**map)).collect();
     let (mut of_rules, mut of_maps) = (Reached::new(), Reached::new());
@@ -114,8 +114,8 @@ fn reached(gateway: &Properties) -> Result<(Reached, Reached), Died> {
     Ok((of_rules, of_maps))
 }
 
-fn paths_of(rule: &Part<Rule>, maps: &BTreeMap<&str, &Part<PathMap>>) -> Result<Vec<Str>, Died> {
+fn paths_of(rule: &Part<Rule>, maps: &BTreeMap<&str, &Part<PathMap>>) -> Result<Vec<Str>, ControllerCrash> {
     let Some(map) = rule.properties.path_map.as_ref().and_then(|map| maps.get(map.name())) else { return Ok(Vec::new()) };
-    let rules = map.properties.rules.as_ref().ok_or_else(|| Died::without_field(&map.name, "pathRules", map.origin))?;
+    let rules = map.properties.rules.as_ref().ok_or_else(|| ControllerCrash::without_field(&map.name, "pathRules", map.origin))?;
     Ok(rules.iter().flat_map(|rule| rule.properties.paths.iter().flatten()).map(|path| path.value.clone()).collect())
 }

@@ -1,8 +1,8 @@
-//! How parts that others own and parts that the controller makes go together.
+//! Merges parts that others own with parts that the controller makes.
 //!
-//! AGIC keeps them in maps without an order; what it makes of one list with another is the same here, theirs first.
+//! AGIC keeps them in unordered maps; here the result has a fixed order, with the parts of others first.
 
-use super::super::death::Died;
+use super::super::crash::ControllerCrash;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use chancery_base::ir::appgw::{BASIC, Listener, PATH_BASED, Part, Parts, PathMap
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// Of parts of one name the last counts, at the place of the first. Those that are made have a name each.
+/// Merges parts by name: the last part of a name wins, at the position of the first. Made parts have distinct names.
 pub fn by_name<T>(kept: Parts<T>, made: Parts<T>) -> Parts<T> {
     if kept.is_empty() { made } else { joined(kept, made, |part| &part.name) }
 }
@@ -29,7 +29,7 @@ fn joined<P>(kept: Vec<P>, made: Vec<P>, name: impl Fn(&P) -> &Str) -> Vec<P> {
     merged
 }
 
-/// Of listeners for the same hosts at the same place the first counts.
+/// Merges listeners: the first listener for the same hosts and place wins.
 pub fn listeners(kept: Parts<Listener>, made: Parts<Listener>) -> Parts<Listener> {
     let identity = |listener: &Listener| {
         let mut hosts: Vec<Str> = listener.host_name.iter().map(|host| host.value.clone()).collect();
@@ -53,7 +53,7 @@ pub fn listeners(kept: Parts<Listener>, made: Parts<Listener>) -> Parts<Listener
     all.filter(|listener| seen.insert(identity(&listener.properties), ()).is_none()).collect()
 }
 
-/// Path maps of one name are one, with the path rules of both.
+/// Merges path maps of the same name, with the path rules of both.
 pub fn path_maps(kept: Parts<PathMap>, made: Parts<PathMap>) -> Parts<PathMap> {
     let mut places: HashMap<Str, usize> = HashMap::new();
     let mut merged: Parts<PathMap> = Vec::with_capacity(kept.len() + made.len());
@@ -75,22 +75,22 @@ fn path_rules(first: Option<Vec<Part<PathRule>>>, second: Option<Vec<Part<PathRu
     joined(first.unwrap_or_default(), second.unwrap_or_default(), |rule| &rule.name)
 }
 
-/// Rules that share a listener are one, and their path maps too, which are those of the gateway.
+/// Merges rules that share a listener, and their path maps in the gateway.
 ///
 /// # Errors
 ///
-/// A rule has no listener, or its path map is not there.
-pub fn rules(gateway: &mut Properties, kept: Parts<Rule>, made: Parts<Rule>) -> Result<Parts<Rule>, Died> {
+/// A rule has no listener, or its path map is missing.
+pub fn rules(gateway: &mut Properties, kept: Parts<Rule>, made: Parts<Rule>) -> Result<Parts<Rule>, ControllerCrash> {
     let mut places: HashMap<Str, usize> = HashMap::new();
     let mut merged: Parts<Rule> = Vec::with_capacity(kept.len() + made.len());
     for rule in kept.into_iter().chain(made) {
-        let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;
+        let listener = rule.properties.listener.as_ref().ok_or_else(|| ControllerCrash::without_field(&rule.name, "httpListener", rule.origin))?;
         let next = merged.len();
         let place = *places.entry(listener.id.value.clone()).or_insert(next);
         match merged.get_mut(place) {
             Some(earlier) => {
                 let first = core::mem::take(earlier);
-                *earlier = together(gateway, first, rule)?;
+                *earlier = merge_rules(gateway, first, rule)?;
             }
             None => merged.push(rule),
         }
@@ -102,8 +102,8 @@ fn is(rule: &Part<Rule>, kind: &str) -> bool {
     rule.properties.rule_type.as_ref().is_some_and(|of| *of.value == *kind)
 }
 
-/// Two rules of one listener as one: the one with paths stays, and takes defaults or path rules of the other.
-fn together(gateway: &mut Properties, first: Arc<Part<Rule>>, second: Arc<Part<Rule>>) -> Result<Arc<Part<Rule>>, Died> {
+/// Merges two rules of one listener: the rule with paths is kept, and gets the defaults or path rules of the other.
+fn merge_rules(gateway: &mut Properties, first: Arc<Part<Rule>>, second: Arc<Part<Rule>>) -> Result<Arc<Part<Rule>>, ControllerCrash> {
     let (first, second) = if is(&first, BASIC) && is(&second, PATH_BASED) { (second, first) } else { (first, second) };
     if !is(&first, PATH_BASED) {
         return Ok(first);
@@ -132,8 +132,8 @@ fn together(gateway: &mut Properties, first: Arc<Part<Rule>>, second: Arc<Part<R
     Ok(first)
 }
 
-fn place_of(gateway: &Properties, rule: &Part<Rule>) -> Result<usize, Died> {
-    let map = rule.properties.path_map.as_ref().ok_or_else(|| Died::without_field(&rule.name, "urlPathMap", rule.origin))?;
+fn place_of(gateway: &Properties, rule: &Part<Rule>) -> Result<usize, ControllerCrash> {
+    let map = rule.properties.path_map.as_ref().ok_or_else(|| ControllerCrash::without_field(&rule.name, "urlPathMap", rule.origin))?;
     let found = gateway.path_maps.iter().flatten().position(|known| known.id == map.id.value);
-    found.ok_or_else(|| Died::of(format!("the rule `{}` leads to a path map that the gateway does not have", rule.name), map.id.origin))
+    found.ok_or_else(|| ControllerCrash::of(format!("the rule `{}` leads to a path map that the gateway does not have", rule.name), map.id.origin))
 }

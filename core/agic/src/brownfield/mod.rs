@@ -1,6 +1,6 @@
-//! A gateway that is shared: which of its parts others own, and how theirs and the controller's go together.
+//! Handles shared gateways: which parts others own, and how they are merged with the controller's parts.
 //!
-//! AGIC `pkg/brownfield`. What must not be here: what the controller makes.
+//! AGIC `pkg/brownfield`. Does not make parts; see `build`.
 
 mod existing;
 mod merge;

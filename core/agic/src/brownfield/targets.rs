@@ -1,4 +1,4 @@
-//! Targets, hosts with paths, that the controller leaves alone.
+//! Prohibited targets: hosts with paths that the controller must not change.
 //!
 //! AGIC `pkg/brownfield/targets.go` and `ingress.go`.
 
@@ -11,22 +11,21 @@ use chancery_text::Str;
 /// A host and a path; empty for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The host.
     pub host: Sourced<Str>,
-    /// The path, in lower case.
+    /// In lower case.
     pub path: Sourced<Str>,
 }
 
-/// Targets that the controller leaves alone.
+/// All prohibited targets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Targets {
     targets: Vec<Target>,
-    /// How many objects they come from; one without paths is there all the same.
+    /// The number of objects that they come from; an object without paths is counted too.
     objects: usize,
 }
 
 impl Targets {
-    /// Those of AzureIngressProhibitedTargets, given by their `spec`.
+    /// Reads targets from the `spec` of AzureIngressProhibitedTargets.
     pub fn read(specs: &[Cursor<'_>]) -> Self {
         let mut targets = Vec::new();
         for spec in specs {
@@ -42,17 +41,16 @@ impl Targets {
         Self { targets, objects: specs.len() }
     }
 
-    /// Whether there is nothing that it would leave alone.
     pub fn is_empty(&self) -> bool {
         self.objects == 0
     }
 
-    /// The hosts that are named, as they are written.
+    /// Whether a target names this host, with exactly this spelling.
     pub fn names_host(&self, host: &str) -> bool {
         !host.is_empty() && self.targets.iter().any(|target| *target.host == *host)
     }
 
-    /// The target that covers a host and a path. A target without a host covers every host; a path with a star covers what lies below it.
+    /// Returns the target that covers a host and a path. A target without a host covers every host; a path with a star covers everything below it.
     pub fn covers(&self, host: &str, path: &str) -> Option<&Target> {
         let path = path.to_lowercase();
         self.targets.iter().find(|target| {
@@ -61,7 +59,7 @@ impl Targets {
         })
     }
 
-    /// Whether the rules of an Ingress have something that the controller leaves alone, or that goes with it: rules without `http`.
+    /// Whether the rules of an Ingress contain prohibited parts, or rules without `http`, which are removed with them.
     pub fn concern(&self, rules: &[Rule]) -> bool {
         let is_concerned = |rule: &Rule| match &rule.http {
             Some(http) if http.has_paths => http.paths.is_empty() || http.paths.iter().any(|path| self.covers(&rule.host, &path.path).is_some()),
@@ -71,7 +69,7 @@ impl Targets {
         !self.targets.is_empty() && rules.iter().any(is_concerned)
     }
 
-    /// The rules of an Ingress without what the controller leaves alone.
+    /// Returns the rules of an Ingress without the prohibited parts.
     pub fn prune(&self, rules: Vec<Rule>) -> Vec<Rule> {
         if self.targets.is_empty() {
             return rules;

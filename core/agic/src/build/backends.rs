@@ -1,12 +1,12 @@
-//! Every use of a Service in an Ingress, and the port of its pods.
+//! Resolves every use of a Service in an Ingress to the port of its pods.
 //!
 //! AGIC `newBackendIdsFiltered` and `resolveBackendPort`.
 
 use super::builder::Builder;
 use super::draft::Use;
-use super::share::{Given, Notes};
+use super::share::{Notes, ShareInput};
 use crate::cluster::Name;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::events::Reason;
 use crate::fault::{self, Fault};
 use crate::model::{Backend, EndpointPort, Ingress, ServiceRef, Target};
@@ -18,16 +18,16 @@ use alloc::vec::Vec;
 use chancery_base::resource::{Also, Origin};
 use chancery_text::Str;
 
-/// Dies of the first backend that is no Service.
-pub(super) fn resolve(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    match builder.shares.iter().find_map(|share| share.died.clone()) {
-        Some(died) => Err(died),
+/// Crashes on the first backend that is not a Service.
+pub(super) fn resolve(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
+    match builder.shares.iter().find_map(|share| share.crash.clone()) {
+        Some(crash) => Err(crash),
         None => Ok(()),
     }
 }
 
-/// The uses of an Ingress, and the port that each means: its default backend first, then the paths of its rules.
-pub(super) fn uses(given: &Given<'_, '_>, ingress: &Ingress) -> Result<Vec<Use>, Died> {
+/// Returns the uses of an Ingress with their resolved ports: its default backend first, then the paths of its rules.
+pub(super) fn uses(given: &ShareInput<'_, '_>, ingress: &Ingress) -> Result<Vec<Use>, ControllerCrash> {
     let mut uses = Vec::new();
     if let Some(backend) = &ingress.default_backend {
         uses.push(used(given.source, ingress, None, backend)?);
@@ -40,13 +40,13 @@ pub(super) fn uses(given: &Given<'_, '_>, ingress: &Ingress) -> Result<Vec<Use>,
     Ok(uses)
 }
 
-/// The Service of a backend.
-pub(crate) fn service_of<'b>(ingress: &Ingress, backend: &'b Backend) -> Result<&'b ServiceRef, Died> {
+/// Returns the Service of a backend.
+pub(crate) fn service_of<'b>(ingress: &Ingress, backend: &'b Backend) -> Result<&'b ServiceRef, ControllerCrash> {
     let why = || format!("a backend of the Ingress {} is no Service", ingress.key());
-    backend.service.as_ref().ok_or_else(|| Died::of(why(), backend.origin))
+    backend.service.as_ref().ok_or_else(|| ControllerCrash::of(why(), backend.origin))
 }
 
-fn used(source: &Source<'_>, ingress: &Ingress, at: Option<(usize, usize)>, backend: &Backend) -> Result<Use, Died> {
+fn used(source: &Source<'_>, ingress: &Ingress, at: Option<(usize, usize)>, backend: &Backend) -> Result<Use, ControllerCrash> {
     let service = service_of(ingress, backend)?;
     let name = (ingress.namespace.clone(), service.name.value.clone());
     let (resolved, fault) = port_of(source, &name, service);
@@ -68,7 +68,7 @@ fn used(source: &Source<'_>, ingress: &Ingress, at: Option<(usize, usize)>, back
     })
 }
 
-/// The largest number that a port may have, and one more.
+/// The largest port number plus one.
 const TOO_LARGE: i64 = 65_536;
 
 fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Option<Fault>) {
@@ -86,7 +86,7 @@ fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Op
             Target::Number(target) => {
                 found.insert((port.port, *target));
             }
-            // The endpoints have the port by the name that it has in the Service.
+            // The endpoints use the Service's name for the port.
             Target::Name(_) => found.extend(ports_named(source, name, &port.name).map(|target| (port.port, target))),
         }
     }
@@ -96,7 +96,7 @@ fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Op
         (smallest, 1) => (smallest.unwrap_or(TOO_LARGE), None),
         (smallest, _) => {
             let smallest = smallest.unwrap_or(TOO_LARGE);
-            // The controller writes numbers as characters.
+            // The controller formats the numbers as characters.
             let character = |(_, port): &(i64, i64)| u32::try_from(*port).ok().and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
             let characters: Vec<String> = found.iter().map(|port| String::from(character(port))).collect();
             (smallest, Some(fault::several_ports(&key, &text, smallest, &characters.join(","))))
@@ -108,7 +108,7 @@ fn port_of(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> (i64, Op
     (port, fault)
 }
 
-/// Where the ports are written that a reference may mean: of the Service, and of the addresses behind it where it names them.
+/// Returns the places of the ports that a reference may mean: in the Service, and in its addresses if they name the port.
 fn ports_behind(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> Vec<Origin> {
     let Some(service) = source.service(name) else { return Vec::new() };
     let mut out = Vec::new();
@@ -121,7 +121,7 @@ fn ports_behind(source: &Source<'_>, name: &Name, reference: &ServiceRef) -> Vec
     out
 }
 
-/// The numbers that a port has among the addresses behind a Service.
+/// Returns the numbers of a named port among the addresses of a Service.
 pub(super) fn ports_named<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> impl Iterator<Item = i64> + use<'s> {
     endpoint_ports(source, service, port).map(|of| of.port)
 }
@@ -131,7 +131,7 @@ fn endpoint_ports<'s>(source: &'s Source<'_>, service: &Name, port: &'s str) -> 
     subsets.iter().flat_map(|subset| &subset.ports).filter(move |of| of.name == port)
 }
 
-/// Notes what is wrong with ports.
+/// Records the faults of ports.
 pub(super) fn note(uses: &[Use], notes: &mut Notes) {
     for used in uses {
         if let Some((fault, at)) = &used.fault {

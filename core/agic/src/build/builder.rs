@@ -1,14 +1,12 @@
-//! What the steps work on.
-//!
-//! What must not be here: the steps.
+//! The state that the builder's steps share. The steps are in the other modules.
 
-use super::draft::Wanted;
-use super::found::Found;
+use super::draft::RequestedListener;
+use super::listeners_by_id::ListenersById;
 use super::memory::Memory;
 use super::path_maps::Group;
-use super::share::{Given, Share};
+use super::share::{Share, ShareInput};
 use crate::brownfield::{Existing, Targets};
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::events::Recorder;
 use crate::names::{Names, PartKind};
 use crate::source::Source;
@@ -19,13 +17,13 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// What the builder works on.
+/// The state of the builder.
 pub struct Builder<'b, 'c> {
     pub(super) source: &'b Source<'c>,
     pub(super) names: &'b Names,
-    /// What each Ingress asks for, in the order of Ingresses.
+    /// The parts that each Ingress requests, in the order of Ingresses.
     pub(super) shares: &'b [Arc<Share>],
-    /// Targets that are left alone, if the gateway is shared.
+    /// Prohibited targets, if the gateway is shared.
     pub(super) targets: Option<&'b Targets>,
     pub(super) istio: bool,
     pub(super) recorder: &'b mut Recorder,
@@ -33,41 +31,39 @@ pub struct Builder<'b, 'c> {
     pub(super) gateway: Gateway,
     /// The ids of redirects.
     pub(super) redirects: HashSet<Str>,
-    /// What each listener is to do, in the order of listeners, and which listener of the gateway does it.
-    pub(super) wanted: Vec<Arc<Wanted>>,
-    pub(super) found: Found,
-    /// The addresses of rules that take every host, where no rule is another's.
+    /// The configuration of each listener, in the order of listeners, and the matching listener of the gateway.
+    pub(super) wanted: Vec<Arc<RequestedListener>>,
+    pub(super) found: ListenersById,
+    /// The addresses of rules for every host, if others own no rule.
     pub(super) without_hosts: Option<HashSet<usize>>,
     /// The path maps, in the order of their listeners.
     pub(super) path_maps: Vec<Group>,
 }
 
-/// What is given to the builder.
+/// The input of the builder.
 pub struct BuilderInput<'b, 'c> {
-    /// The cluster.
     pub source: &'b Source<'c>,
-    /// The names of parts.
     pub names: &'b Names,
-    /// What each Ingress that counts asks for.
+    /// The parts that each effective Ingress requests.
     pub shares: &'b [Arc<Share>],
-    /// Targets that are left alone, if the gateway is shared.
+    /// Prohibited targets, if the gateway is shared.
     pub targets: Option<&'b Targets>,
     /// Whether Istio's objects are read.
     pub istio: bool,
-    /// Where events go.
+    /// Receives events.
     pub recorder: &'b mut Recorder,
-    /// What earlier compiles made.
+    /// The results of earlier compiles.
     pub memory: &'b mut Memory,
 }
 
 impl<'c> Builder<'_, 'c> {
-    /// What the gateway is made of, as it stands.
+    /// Returns the current properties of the gateway.
     pub(super) fn properties(&mut self) -> &mut Properties {
         self.gateway.properties.get_or_insert_default()
     }
 
-    /// What others own of the gateway as it stands, if it is shared.
-    pub(super) fn existing(&mut self) -> Result<Option<Existing>, Died> {
+    /// Returns the parts of the current gateway that others own, if it is shared.
+    pub(super) fn existing(&mut self) -> Result<Option<Existing>, ControllerCrash> {
         let Some(targets) = self.targets else { return Ok(None) };
         Existing::find(self.properties(), targets).map(Some)
     }
@@ -76,13 +72,13 @@ impl<'c> Builder<'_, 'c> {
         Sourced::new(self.names.id(kind, name), origin).into()
     }
 
-    /// What shares are made with.
-    pub(super) fn given(&self) -> Given<'_, 'c> {
+    /// Returns the input for making shares.
+    pub(super) fn given(&self) -> ShareInput<'_, 'c> {
         self.memory.shares.given(self.source, self.names)
     }
 }
 
-/// Those of a list that others own.
+/// Returns the parts of a list that others own.
 pub(super) fn kept<T>(list: &Option<Parts<T>>, owned: impl Fn(&Str) -> bool) -> Parts<T> {
     list.iter().flatten().filter(|part| owned(&part.name)).cloned().collect()
 }

@@ -1,11 +1,11 @@
-//! Certificates: those of the gateway stay, and those of Secrets come to them.
+//! Adds the certificates of Secrets to those of the gateway.
 //!
-//! AGIC `pkg/appgw/certificates.go`. Key material is only named.
+//! AGIC `pkg/appgw/certificates.go`. Key material is only referenced.
 
 use super::builder::{Builder, word};
-use super::share::{Given, Share};
+use super::share::{Share, ShareInput};
 use crate::brownfield::by_name;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::events::Reason;
 use crate::model::Ingress;
 use crate::names::PartKind;
@@ -19,8 +19,8 @@ use chancery_text::Str;
 /// The password that the controller gives to every PFX.
 const PASSWORD: &str = "msazure";
 
-/// Makes a certificate of each Secret that an Ingress names.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Makes a certificate for each Secret that an Ingress names.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     builder.shares.iter().for_each(|share| share.notes[2].record(&share.ingress, builder.recorder));
     let all = builder.shares.iter().flat_map(|share| &share.certificates).map(|certificate| (certificate.clone(), true)).collect();
     let made = builder.memory.orders.certificates.winners(all, Part::name);
@@ -31,7 +31,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
 }
 
 /// Adds the certificates of an Ingress.
-pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+pub(super) fn add(given: &ShareInput<'_, '_>, share: &mut Share) {
     let ingress = &share.ingress;
     for tls in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()) {
         let (namespace, secret) = (&ingress.namespace, &tls.secret);
@@ -48,7 +48,7 @@ pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
     }
 }
 
-/// The Secret for a host of an Ingress: the one that names the host, else the one that names none. Hosts compare as text.
+/// Returns the Secret for a host of an Ingress: the one that names the host, else the one without hosts. Hosts are compared as strings.
 pub(super) fn secret_for(source: &Source<'_>, ingress: &Ingress, host: &str) -> Option<(Str, Option<Origin>)> {
     let (mut exact, mut general) = (None, None);
     for tls in ingress.tls.iter().filter(|tls| !tls.secret.is_empty()) {

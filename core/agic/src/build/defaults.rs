@@ -1,13 +1,12 @@
-//! Default pool, settings and probes go again where nothing refers to them.
+//! Removes the default pool, settings and probes if nothing refers to them.
 //!
 //! AGIC `pkg/appgw/cleanup.go`.
 
 use super::builder::Builder;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use chancery_base::ir::appgw::{HTTP, HTTPS, Parts, Properties, Reference};
 
-/// Takes them out.
-pub(super) fn remove(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+pub(super) fn remove(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let names = builder.names;
     let properties = builder.properties();
     let pool = names.default_pool();
@@ -27,7 +26,7 @@ pub(super) fn remove(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     Ok(())
 }
 
-/// All places that refer to a pool and to settings.
+/// Returns all references to pools and settings.
 fn backends(properties: &Properties) -> impl Iterator<Item = (&Option<Reference>, &Option<Reference>)> {
     let rules = properties.rules.iter().flatten().map(|rule| (&rule.properties.pool, &rule.properties.settings));
     let maps = properties.path_maps.iter().flatten();
@@ -48,7 +47,7 @@ fn take_out<T>(parts: &mut Option<Parts<T>>, name: &str) {
     }
 }
 
-/// Whether this is what an id ends with, behind its last slash.
+/// Whether an id ends with this name, after its last slash.
 fn is_named(id: &str, name: &str) -> bool {
     let start = id.len().checked_sub(name.len()).and_then(|start| Some((start, id.get(start..)?)));
     start.is_some_and(|(start, last)| last.eq_ignore_ascii_case(name) && (start == 0 || id.get(..start).is_some_and(|before| before.ends_with('/'))))

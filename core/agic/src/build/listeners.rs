@@ -1,15 +1,15 @@
-//! Listeners and ports: one for each port, address and list of hosts that rules ask for.
+//! Makes listeners and ports: one listener for each requested port, address and list of hosts.
 //!
-//! AGIC `pkg/appgw/frontend_listeners.go` and `ingress_rules.go`. HTTP and HTTPS at one port are one listener, and the later counts.
+//! AGIC `pkg/appgw/frontend_listeners.go` and `ingress_rules.go`. HTTP and HTTPS at one port are one listener, and the later one wins.
 
 use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
-use super::draft::{ListenerConfig, Wanted};
-use super::found::{self, Found};
+use super::draft::{ListenerConfig, RequestedListener};
+use super::listeners_by_id::{self, ListenersById};
 use super::memory::address;
 use crate::annotations as a;
 use crate::brownfield;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::kinds::Kind;
 use crate::model::{Ingress, Path, Rule};
 use crate::names::{ListenerId, MOST_HOSTS, Names, PartKind};
@@ -23,7 +23,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// The hosts of a rule, each once: its own and those of the annotation, all of them.
+/// Returns all hosts of a rule without duplicates: its own and those of the annotation.
 pub(crate) fn all_hosts(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
     let mut hosts: Vec<Sourced<Str>> = rule.map(|rule| rule.host.clone()).into_iter().filter(|host| !host.is_empty()).collect();
     for host in ingress.annotations.items(&a::HOSTNAME_EXTENSION) {
@@ -34,7 +34,7 @@ pub(crate) fn all_hosts(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<S
     hosts
 }
 
-/// The hosts that count: the first five.
+/// Returns the effective hosts: the first five.
 pub(super) fn hosts_of(ingress: &Ingress, rule: Option<&Rule>) -> Vec<Sourced<Str>> {
     let mut hosts = all_hosts(ingress, rule);
     hosts.truncate(MOST_HOSTS);
@@ -55,7 +55,7 @@ fn id_of(source: &Source<'_>, ingress: &Ingress, rule: &Rule, is_https: bool) ->
     ListenerId::new(port, hosts.into_iter().map(|host| host.value).collect(), frontend, origin)
 }
 
-/// The listeners of a rule: HTTPS with a certificate, HTTP without one or to redirect. Where both are at one port, HTTP counts.
+/// Returns the listeners of a rule: HTTPS with a certificate, HTTP without one or for redirects. If both have the same port, HTTP wins.
 pub(crate) fn of_rule(source: &Source<'_>, names: &Names, ingress: &Ingress, rule: &Rule) -> BTreeMap<ListenerId, ListenerConfig> {
     let annotations = &ingress.annotations;
     let secret = secret_for(source, ingress, &rule.host).map(|(name, origin)| Sourced::new(names.certificate(&ingress.namespace, &name), origin));
@@ -83,12 +83,12 @@ pub(crate) fn of_rule(source: &Source<'_>, names: &Names, ingress: &Ingress, rul
     listeners
 }
 
-/// The listeners that an Ingress asks for; of rules for one listener the later counts.
+/// Returns the listeners that an Ingress requests; the later of two rules for one listener wins.
 pub(crate) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress) -> BTreeMap<ListenerId, ListenerConfig> {
     let policy = ingress.annotations.some_text(&a::WAF_POLICY);
     let mut listeners = BTreeMap::new();
     for rule in ingress.rules.iter().filter(|rule| rule.http.is_some()) {
-        // A policy is the listener's where a path of the rule stands for everything.
+        // The policy applies to the listener if a path of the rule matches everything.
         let policy = policy.as_ref().filter(|_| rule.paths().iter().any(Path::is_catch_all));
         for (id, mut config) in of_rule(source, names, ingress, rule) {
             config.policy = policy.cloned();
@@ -99,25 +99,26 @@ pub(crate) fn of_ingress(source: &Source<'_>, names: &Names, ingress: &Ingress) 
 }
 
 /// Makes listeners and ports.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
-    if builder.istio && istio_asks(builder) {
-        return Err(istio_died());
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
+    if builder.istio && istio_requests_listener(builder) {
+        return Err(istio_crash());
     }
-    // Of those for one listener the last counts.
-    let mut all: Vec<(Arc<Wanted>, bool)> = builder.shares.iter().flat_map(|share| &share.listeners).map(|wanted| (wanted.clone(), true)).collect();
+    // The last configuration of a listener wins.
+    let mut all: Vec<(Arc<RequestedListener>, bool)> =
+        builder.shares.iter().flat_map(|share| &share.listeners).map(|wanted| (wanted.clone(), true)).collect();
     if all.is_empty() {
         let policy = builder.shares.iter().find_map(|share| share.ingress.annotations.some_text(&a::WAF_POLICY));
         let origin = Origin::built_in();
         let config = ListenerConfig { is_https: false, certificate: None, redirect: None, profile: None, policy, origin };
-        all.push((Arc::new(Wanted { id: Arc::new(builder.given().default_listener()), config }), true));
+        all.push((Arc::new(RequestedListener { id: Arc::new(builder.given().default_listener()), config }), true));
     }
     builder.wanted = builder.memory.orders.configs.winners(all, |wanted| &*wanted.id);
     let present: Parts<Port> = builder.properties().ports.clone().unwrap_or_default();
-    // Of ports of one number the last counts.
+    // The last port of a number wins.
     let mut ports: BTreeMap<i64, Arc<Part<Port>>> = present.into_iter().map(|port| (number(&port), port)).collect();
     let mut made: Parts<Listener> = Vec::with_capacity(builder.wanted.len());
     for wanted in &builder.wanted {
-        let Wanted { id, config } = &**wanted;
+        let RequestedListener { id, config } = &**wanted;
         let (frontend, port) = place_of(builder.gateway.properties.as_ref(), builder.names, id, config, &mut ports)?;
         let is = |known: &KnownListener| known.frontend == frontend.id && known.port == port.id;
         let make = || {
@@ -138,7 +139,8 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let properties = builder.properties();
     properties.ports = Some(ports);
     properties.listeners = Some(made);
-    builder.found = if !is_shared && has_distinct_places(properties) { Found::in_order(known_by) } else { Found::of(identify(properties)?) };
+    builder.found =
+        if !is_shared && has_distinct_places(properties) { ListenersById::in_order(known_by) } else { ListenersById::of(identify(properties)?) };
     Ok(())
 }
 
@@ -146,28 +148,28 @@ fn number(port: &Part<Port>) -> i64 {
     port.properties.port.map_or(0, |port| port.value)
 }
 
-/// A listener, and what it was made from.
+/// A listener, and the values that it was made from.
 pub(super) struct KnownListener {
     listener: Arc<Part<Listener>>,
     frontend: Str,
     port: Str,
     #[expect(dead_code, reason = "holds the address by which it is known")]
-    wanted: Arc<Wanted>,
+    wanted: Arc<RequestedListener>,
 }
 
 /// An address and a port.
 type ListenerPlace = (Arc<Part<Frontend>>, Arc<Part<Port>>);
 
-/// The address and the port of a listener; a port that the gateway does not have yet is added.
+/// Returns the address and the port of a listener; a missing port is added.
 fn place_of(
     gateway: Option<&Properties>,
     names: &Names,
     id: &ListenerId,
     config: &ListenerConfig,
     ports: &mut BTreeMap<i64, Arc<Part<Port>>>,
-) -> Result<ListenerPlace, Died> {
+) -> Result<ListenerPlace, ControllerCrash> {
     let without = || format!("the gateway has no {} address for its listeners", id.frontend.name().to_lowercase());
-    let frontend = gateway.and_then(|properties| properties.frontend(id.frontend)).ok_or_else(|| Died::of(without(), id.origin))?;
+    let frontend = gateway.and_then(|properties| properties.frontend(id.frontend)).ok_or_else(|| ControllerCrash::of(without(), id.origin))?;
     let port = ports.entry(id.port).or_insert_with(|| {
         let name = names.port(id.port);
         let port = Port { port: Some(Sourced::new(id.port, Some(config.origin))), ..Port::default() };
@@ -199,7 +201,7 @@ fn listener(names: &Names, id: &ListenerId, config: &ListenerConfig, frontend: &
     Part::new(name, part_id, listener, config.origin)
 }
 
-/// Whether each port and each address has an id of its own, and each address one type: a listener is known by the same whoever looks at it.
+/// Whether all ports and addresses have distinct ids, and each address one type: then a listener has one identity.
 fn has_distinct_places(properties: &Properties) -> bool {
     let (mut ports, mut frontends) = (HashSet::new(), HashSet::new());
     let is_of_one_type = |frontend: &Frontend| frontend.private_ip.is_none() || frontend.public_ip.is_none();
@@ -207,18 +209,18 @@ fn has_distinct_places(properties: &Properties) -> bool {
         && properties.frontends.iter().flatten().all(|frontend| frontends.insert(&frontend.id) && is_of_one_type(&frontend.properties))
 }
 
-/// The listeners of the gateway, in the order of their names, by what they are known by.
-fn identify(properties: &Properties) -> Result<Vec<found::Entry>, Died> {
+/// Returns the listeners of the gateway with their identities, sorted by name.
+fn identify(properties: &Properties) -> Result<Vec<listeners_by_id::Entry>, ControllerCrash> {
     let ports: BTreeMap<&Str, i64> = properties.ports.iter().flatten().map(|port| (&port.id, number(port))).collect();
     let frontends: BTreeMap<&Str, bool> =
         properties.frontends.iter().flatten().map(|frontend| (&frontend.id, frontend.properties.private_ip.is_some())).collect();
     let mut found = Vec::new();
     for listener in properties.listeners.iter().flatten() {
-        let lacks = |field: &str| Died::without_field(&listener.name, field, listener.origin);
+        let lacks = |field: &str| ControllerCrash::without_field(&listener.name, field, listener.origin);
         let frontend = listener.properties.frontend.as_ref().ok_or_else(|| lacks("frontendIPConfiguration"))?;
         let private = frontends.get(&frontend.id.value);
         let private = *private.ok_or_else(|| {
-            Died::of(format!("the listener `{}` is at an address that the gateway does not have", listener.name), frontend.id.origin)
+            ControllerCrash::of(format!("the listener `{}` is at an address that the gateway does not have", listener.name), frontend.id.origin)
         })?;
         let port = listener.properties.port.as_ref().ok_or_else(|| lacks("frontendPort"))?;
         let several = listener.properties.host_names.as_ref().filter(|hosts| !hosts.is_empty());
@@ -233,8 +235,8 @@ fn identify(properties: &Properties) -> Result<Vec<found::Entry>, Died> {
     Ok(found)
 }
 
-/// Whether a server of an Istio Gateway asks for a listener: HTTP, for a host that a VirtualService has.
-fn istio_asks(builder: &Builder<'_, '_>) -> bool {
+/// Whether a server of an Istio Gateway requests a listener: HTTP, for a host of a VirtualService.
+fn istio_requests_listener(builder: &Builder<'_, '_>) -> bool {
     let cluster = builder.source.cluster;
     let services = cluster.all(Kind::IstioVirtualService).flat_map(|held| held.root().at("spec.hosts").texts());
     let known: BTreeSet<Str> = services.map(|host| host.value).collect();
@@ -246,8 +248,8 @@ fn istio_asks(builder: &Builder<'_, '_>) -> bool {
     })
 }
 
-fn istio_died() -> Died {
+fn istio_crash() -> ControllerCrash {
     let why = "APPGW_ENABLE_ISTIO_INTEGRATION is on and Istio's Gateways and VirtualServices are there: AGIC makes listeners of them without an \
                address";
-    Died::of(why, None)
+    ControllerCrash::of(why, None)
 }

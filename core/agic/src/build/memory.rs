@@ -1,8 +1,6 @@
-//! What earlier compiles built: shares of Ingresses, and the parts that follow from them, each known by the addresses of what it was made from.
-//!
-//! What must not be here: what is made.
+//! Caches the results of earlier compiles: shares of Ingresses, and the parts made from them, each by the addresses of its inputs.
 
-use super::draft::{Paths, Wanted};
+use super::draft::{Paths, RequestedListener};
 use super::listeners::KnownListener;
 use super::order::KnownOrder;
 use super::path_maps::KnownPathMap;
@@ -19,50 +17,50 @@ use chancery_base::ir::appgw::{Certificate, Listener, Part, PathMap, Pool, Probe
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
-/// What earlier compiles built.
+/// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     pub(super) shares: share::Memory,
-    /// By the address of what the listener is to do.
+    /// By the address of the listener's configuration.
     pub(super) listeners: ByAddress<KnownListener>,
-    /// By the address of what the listener is to do.
+    /// By the address of the listener's configuration.
     pub(super) redirects: ByAddress<KnownRedirect>,
-    /// By the address of the first of the paths.
+    /// By the address of the first paths.
     pub(super) path_maps: ByAddress<KnownPathMap>,
     /// By the address of the path map.
     pub(super) rules: ByAddress<KnownRule>,
-    /// Rules with the free number that they got, by the address of the rule without one.
+    /// Rules with their free number, by the address of the rule without one.
     pub(super) numbered: ByAddress<NumberedRule>,
-    pub(super) orders: Orders,
+    pub(super) orders: CachedOrders,
 }
 
-/// A rule without a priority, and the same with a free number.
+/// A rule without a priority, and the same rule with a free number.
 pub(super) type NumberedRule = (Arc<Part<Rule>>, Arc<Part<Rule>>);
 
-/// The orders of lists.
+/// The sort orders of lists.
 #[derive(Default)]
-pub(super) struct Orders {
+pub(super) struct CachedOrders {
     pub(super) probes: KnownOrder<Part<Probe>>,
     pub(super) settings: KnownOrder<Part<Settings>>,
     pub(super) pools: KnownOrder<Part<Pool>>,
     pub(super) certificates: KnownOrder<Part<Certificate>>,
-    pub(super) configs: KnownOrder<Wanted>,
+    pub(super) configs: KnownOrder<RequestedListener>,
     pub(super) listeners: KnownOrder<Part<Listener>>,
     pub(super) groups: KnownOrder<Paths>,
     pub(super) path_maps: KnownOrder<Part<PathMap>>,
     pub(super) rules: KnownOrder<Part<Rule>>,
 }
 
-/// Values by an address, which each value holds.
+/// Values by an address; each value keeps its address valid.
 pub(super) struct ByAddress<T> {
     known: HashMap<usize, Known<T>>,
-    /// How many are of this compile.
+    /// How many values the current compile uses.
     count: usize,
-    /// The compile.
+    /// The number of the current compile.
     round: u32,
 }
 
-/// A value, and the compile that it was asked for in last.
+/// A value, and the last compile that used it.
 struct Known<T> {
     value: T,
     round: u32,
@@ -75,7 +73,7 @@ impl<T> Default for ByAddress<T> {
 }
 
 impl<T> ByAddress<T> {
-    /// Begins a compile: forgets what the one before did not ask for, where that is much.
+    /// Begins a compile: removes the values that the previous one did not use, if there are many.
     pub(super) fn begin(&mut self) {
         let Some(next) = self.round.checked_add(1) else { return *self = Self::default() };
         if self.known.len() > self.count + self.count / 4 + 64 {
@@ -85,7 +83,7 @@ impl<T> ByAddress<T> {
         (self.count, self.round) = (0, next);
     }
 
-    /// The value that is known, if it still is what it should be, or a new one.
+    /// Returns the known value if it is still valid, or a new one.
     pub(super) fn or_make(&mut self, address: usize, is: impl FnOnce(&T) -> bool, make: impl FnOnce() -> T) -> &T {
         let round = self.round;
         self.count += 1;
@@ -114,13 +112,13 @@ impl Memory {
         self.numbered.begin();
     }
 
-    /// What each of these Ingresses asks for.
+    /// Returns the shares of these Ingresses.
     pub fn shares(&mut self, source: &Source<'_>, names: &Names, gateway: &Properties, ingresses: &[Arc<Ingress>]) -> Vec<Arc<Share>> {
         self.shares.shares(source, names, gateway, ingresses)
     }
 }
 
-/// Where a shared value is.
+/// The address of a shared value.
 pub(super) fn address<T>(of: &Arc<T>) -> usize {
     Arc::as_ptr(of).addr()
 }

@@ -1,20 +1,20 @@
-//! The config builder: from Ingresses to the parts of the gateway, from the leaves to the root, as one list of steps ([`STEPS`]).
+//! The config builder: turns Ingresses into the parts of the gateway, from the leaves to the root, in a list of steps ([`STEPS`]).
 //!
-//! AGIC `pkg/appgw`. Each step changes the gateway as the steps before left it; what others own is asked of the gateway as it stands then.
-//! Where the controller goes through a map in no order, this goes through Ingresses in their order, and the later counts.
+//! AGIC `pkg/appgw`. Each step changes the gateway that the previous steps produced; the parts of others are determined from that gateway. Where
+//! the controller iterates over a map without an order, this iterates over Ingresses in order, and the later one wins.
 //!
-//! What an Ingress asks for by itself is made once ([`Share`]); the steps put together what several ask for, and what follows from that. What
-//! did not change is the same shared value as in the compile before ([`Memory`]).
+//! The parts that a single Ingress requests are made once ([`Share`]); the steps merge the shares and derive further parts. Unchanged parts are the
+//! same shared values as in the previous compile ([`Memory`]).
 //!
-//! What must not be here: which Ingresses count; when the gateway is changed.
+//! Does not decide which Ingresses are effective (see `prune`) or when the gateway is changed (see `controller`).
 
 mod backends;
 mod builder;
 mod certificates;
 mod defaults;
 mod draft;
-mod found;
 mod listeners;
+mod listeners_by_id;
 mod memory;
 mod order;
 mod path_maps;
@@ -30,27 +30,27 @@ mod tags;
 
 pub(super) use backends::service_of;
 pub use builder::{Builder, BuilderInput};
-pub use draft::{ListenerConfig, Paths, Wanted};
+pub use draft::{ListenerConfig, Paths, RequestedListener};
 pub(super) use listeners::{all_hosts, of_rule as listeners_of_rule};
 pub use memory::Memory;
 pub use path_maps::Group;
 pub(super) use priorities::MOST as MOST_PRIORITY;
 pub use share::Share;
 
-use super::death::Died;
+use super::crash::ControllerCrash;
 use alloc::vec::Vec;
 use chancery_base::ir::appgw::Gateway;
-use found::Found;
 use hashbrown::HashSet;
+use listeners_by_id::ListenersById;
 
 /// A step of the builder.
 pub struct Step {
-    /// What it makes.
+    /// The parts that it makes.
     pub name: &'static str,
-    run: fn(&mut Builder<'_, '_>) -> Result<(), Died>,
+    run: fn(&mut Builder<'_, '_>) -> Result<(), ControllerCrash>,
 }
 
-/// The steps, in order: each needs what those before have made.
+/// The steps in order: each needs the results of the previous ones.
 pub const STEPS: &[Step] = &[
     Step { name: "backends", run: backends::resolve },
     Step { name: "probes", run: probes::make },
@@ -67,12 +67,12 @@ pub const STEPS: &[Step] = &[
     Step { name: "tags", run: tags::set },
 ];
 
-/// The gateway that Ingresses ask for, made of the gateway as it is.
+/// Builds the requested gateway from the current one.
 ///
 /// # Errors
 ///
-/// The controller dies.
-pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, Died> {
+/// The controller crashes.
+pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, ControllerCrash> {
     let BuilderInput { source, names, shares, targets, istio, recorder, memory } = given;
     memory.begin();
     let mut builder = Builder {
@@ -86,7 +86,7 @@ pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, Die
         gateway,
         redirects: HashSet::new(),
         wanted: Vec::new(),
-        found: Found::default(),
+        found: ListenersById::default(),
         without_hosts: None,
         path_maps: Vec::new(),
     };
@@ -96,10 +96,9 @@ pub fn build(given: BuilderInput<'_, '_>, gateway: Gateway) -> Result<Built, Die
     Ok(Built { gateway: builder.gateway, path_maps: builder.path_maps })
 }
 
-/// What the builder made.
+/// The result of the builder.
 #[derive(Clone, Debug, Default)]
 pub struct Built {
-    /// The gateway.
     pub gateway: Gateway,
     /// The paths of each listener.
     pub path_maps: Vec<Group>,

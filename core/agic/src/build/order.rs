@@ -1,6 +1,4 @@
-//! The order of named things. It is kept from one compile to the next: only things with other names look for their place again.
-//!
-//! What must not be here: what the things are.
+//! Keeps the sort order of named values from one compile to the next: only values with changed names are sorted again.
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -8,10 +6,10 @@ use core::hash::Hash;
 use core::ops::Range;
 use hashbrown::HashMap;
 
-/// A thing, and whether it takes the place of an earlier one with its name.
+/// A value, and whether it replaces an earlier one with its name.
 type Thing<T> = (Arc<T>, bool);
 
-/// Things as they were given, each with whether it takes the place of an earlier one with its name; and the places that followed from that.
+/// The given values, each with whether it replaces an earlier one with its name; and the resulting order.
 pub(super) struct KnownOrder<T> {
     things: Vec<Thing<T>>,
     places: Vec<u32>,
@@ -23,11 +21,11 @@ impl<T> Default for KnownOrder<T> {
     }
 }
 
-/// More things than these that are not what they were are put in order with all others.
+/// If more than this many values changed, everything is sorted again.
 const FEW: usize = 64;
 
 impl<T> KnownOrder<T> {
-    /// Things in the order of their names. Of several with one name one is left: the first, or the last of those that take its place.
+    /// Returns values sorted by name, one per name: the first, or the last of those that replace it.
     pub(super) fn winners<K: Ord + Hash>(&mut self, things: Vec<Thing<T>>, name: impl Fn(&T) -> &K) -> Vec<Arc<T>> {
         let (then, now) = self.others(&things, &name);
         if then.len() + now.len() > FEW {
@@ -41,7 +39,7 @@ impl<T> KnownOrder<T> {
             self.places = found.into_values().collect();
             order(&mut self.places, &things, &name);
         } else if !then.is_empty() || !now.is_empty() {
-            // Who has one of these names may be another now; of all other names it is the same.
+            // Only these names may have other winners now.
             let others = self.things[then.clone()].iter().chain(&things[now.clone()]);
             let mut names: Vec<&K> = Vec::new();
             for (thing, _) in others {
@@ -71,14 +69,14 @@ impl<T> KnownOrder<T> {
         self.in_order()
     }
 
-    /// Things in the order of their names; those with one name stay as they are.
+    /// Returns values sorted by name; values with the same name keep their order.
     pub(super) fn sorted<K: Ord>(&mut self, things: Vec<Arc<T>>, name: impl Fn(&T) -> &K) -> Vec<Arc<T>> {
         let things: Vec<Thing<T>> = things.into_iter().map(|thing| (thing, false)).collect();
         self.sort(things, name);
         self.in_order()
     }
 
-    /// The places of things in the order of their names.
+    /// Returns the indexes of values, sorted by name.
     pub(super) fn places<K: Ord>(&mut self, things: Vec<Arc<T>>, name: impl Fn(&T) -> &K) -> &[u32] {
         self.sort(things.into_iter().map(|thing| (thing, false)).collect(), name);
         &self.places
@@ -98,7 +96,8 @@ impl<T> KnownOrder<T> {
         self.things = things;
     }
 
-    /// The things that do not have the names of the compile before: where they were, and where others are now. Before and behind them all do.
+    /// Returns the ranges of values with other names than in the previous compile: the old and the new range. All names before and after them are
+    /// equal.
     fn others<K: PartialEq>(&self, things: &[Thing<T>], name: impl Fn(&T) -> &K) -> (Range<usize>, Range<usize>) {
         let is = |(now, then): &(&Thing<T>, &Thing<T>)| now.1 == then.1 && (Arc::ptr_eq(&now.0, &then.0) || name(&now.0) == name(&then.0));
         let before = things.iter().zip(&self.things).take_while(is).count();
@@ -120,7 +119,7 @@ fn order<T, K: Ord>(places: &mut [u32], things: &[Thing<T>], name: impl Fn(&T) -
     places.sort_by(|one, other| name_at(things, *one, &name).cmp(&name_at(things, *other, &name)));
 }
 
-/// The places of things that stand in another place since others took the place of some, which are left out.
+/// Shifts indexes after a range was replaced, and removes the indexes of the old range.
 fn follow(places: &mut Vec<u32>, then: &Range<usize>, now: &Range<usize>) {
     places.retain_mut(|place| {
         let at = *place as usize;
@@ -131,7 +130,7 @@ fn follow(places: &mut Vec<u32>, then: &Range<usize>, now: &Range<usize>) {
     });
 }
 
-/// Puts a place among others that are in order.
+/// Inserts an index into a sorted list.
 fn put(places: &mut Vec<u32>, place: u32, compare: &dyn Fn(u32, u32) -> Ordering) {
     let (Ok(at) | Err(at)) = places.binary_search_by(|known| compare(*known, place));
     places.insert(at, place);
@@ -145,7 +144,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn the_first_of_a_name_stays_unless_another_takes_its_place() {
+    fn first_of_name_wins_unless_replaced() {
         let mut known = KnownOrder::<(char, u32)>::default();
         let things = |names: &[(char, bool)]| -> Vec<(Arc<(char, u32)>, bool)> {
             names.iter().zip(0..).map(|((name, takes), number)| (Arc::new((*name, number)), *takes)).collect()
@@ -154,14 +153,14 @@ mod tests {
             known.winners(things(names), |(name, _)| name).iter().map(|thing| alloc::format!("{}{} ", thing.0, thing.1)).collect()
         };
         assert_eq!(winners(&[('b', false), ('a', false), ('b', false), ('a', true)]), "a3 b0 ");
-        assert_eq!(winners(&[('b', false), ('a', false), ('b', false), ('a', true)]), "a3 b0 ", "as it is known");
-        assert_eq!(winners(&[('b', false), ('a', true), ('b', true), ('a', false)]), "a1 b2 ", "the names decide, not what was known");
+        assert_eq!(winners(&[('b', false), ('a', false), ('b', false), ('a', true)]), "a3 b0 ", "from the cache");
+        assert_eq!(winners(&[('b', false), ('a', true), ('b', true), ('a', false)]), "a1 b2 ", "the names decide, not the cache");
         let sorted = KnownOrder::default().sorted(alloc::vec![Arc::new(('b', 0)), Arc::new(('a', 1)), Arc::new(('a', 2))], |(name, _)| name);
         assert_eq!(sorted.iter().map(|thing| thing.1).collect::<Vec<_>>(), [1, 2, 0]);
     }
 
     #[test]
-    fn what_is_put_among_known_things_is_where_it_would_be_among_new_ones() {
+    fn incremental_order_equals_full_sort() {
         let mut chance = 7_u32;
         let mut number = |below: u32| {
             chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -182,7 +181,7 @@ mod tests {
             assert_eq!(winners.winners(things.clone(), name), KnownOrder::default().winners(things.clone(), name), "round {round}");
             assert_eq!(sorted.sorted(all(), name), KnownOrder::default().sorted(all(), name), "round {round}");
         }
-        // Beside which nothing is left of this would be no test: more things are there than change at once.
+        // The test needs more values than change at once.
         assert!(things.len() > 100);
     }
 }

@@ -1,14 +1,14 @@
-//! Path maps: for each listener the paths of all rules that ask for it, and what takes all other paths.
+//! Makes path maps: for each listener the paths of all its rules, and the default target.
 //!
-//! AGIC `getPathMaps` and `mergePathMap` in `pkg/appgw/requestroutingrules.go`. Of one path the first counts; of defaults the last.
+//! AGIC `getPathMaps` and `mergePathMap` in `pkg/appgw/requestroutingrules.go`. The first of equal paths wins, and the last default.
 
 use super::builder::Builder;
 use super::draft::{Defaults, ListenerConfig, Paths, Use};
 use super::memory::address;
-use super::share::{Given, Share};
+use super::share::{Share, ShareInput};
 use super::{listeners, pools, rewrites};
 use crate::annotations as a;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::model::{Ingress, Path, PathType, Rule};
 use crate::names::{ListenerId, Names, PartKind};
 use alloc::format;
@@ -22,23 +22,21 @@ use hashbrown::HashSet;
 /// The path map of a listener; without path rules it becomes a basic rule.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The listener.
     pub id: Arc<ListenerId>,
-    /// The path map.
     pub map: Arc<Part<PathMap>>,
-    /// The paths that went into it, in the order of Ingresses and rules, each with the place of its Ingress.
+    /// The merged paths, in the order of Ingresses and rules, each with the index of its Ingress.
     pub paths: Vec<(u32, Arc<Paths>)>,
 }
 
-/// A path map, and what it was made from.
+/// A path map, and the values that it was made from.
 pub(super) struct KnownPathMap {
     paths: Vec<Arc<Paths>>,
     redirected: Vec<bool>,
     map: Arc<Part<PathMap>>,
 }
 
-/// Puts all path maps together.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Makes all path maps.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let all = builder.shares.iter().zip(0..).flat_map(|(share, at)| share.paths.iter().map(move |paths| (at, paths)));
     let all: Vec<(u32, &Arc<Paths>)> = all.collect();
     let paths = all.iter().map(|(_, paths)| (*paths).clone()).collect();
@@ -61,7 +59,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     Ok(())
 }
 
-/// The path map that paths of one listener make together.
+/// Makes the path map of one listener from its paths.
 fn group(builder: &mut Builder<'_, '_>, paths: Vec<(u32, Arc<Paths>)>) -> Option<Group> {
     let first = paths.first().map(|(_, first)| first.clone())?;
     let (names, redirects) = (builder.names, &builder.redirects);
@@ -101,12 +99,12 @@ fn empty(names: &Names, id: &ListenerId, origin: Origin) -> Part<PathMap> {
 }
 
 /// Adds the paths of an Ingress.
-pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+pub(super) fn add(given: &ShareInput<'_, '_>, share: &mut Share) {
     let mut paths = Vec::new();
     if share.ingress.rules.is_empty() {
         paths.extend(share.default_use().map(|used| without_rules(given, used)));
     }
-    // Known by the same address, ids are compared at a glance.
+    // Shared ids are compared by address.
     let shared = |id: ListenerId| match share.listeners.binary_search_by(|wanted| (*wanted.id).cmp(&id)) {
         Ok(at) => share.listeners[at].id.clone(),
         Err(_) => Arc::new(id),
@@ -120,8 +118,8 @@ pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
     share.paths = paths.into_iter().map(Arc::new).collect();
 }
 
-/// An Ingress with a default backend and no rules takes the listener without hosts, with the default settings.
-fn without_rules(given: &Given<'_, '_>, used: &Use) -> Paths {
+/// An Ingress with a default backend and no rules uses the listener without hosts, with the default settings.
+fn without_rules(given: &ShareInput<'_, '_>, used: &Use) -> Paths {
     let pool = pools::name_of(given, used);
     let pool = given.reference(PartKind::Pool, &pool, pool.origin).with(&used.ports);
     let settings = given.reference(PartKind::Settings, &given.names.default_settings(), Origin::built_in());
@@ -129,7 +127,7 @@ fn without_rules(given: &Given<'_, '_>, used: &Use) -> Paths {
     Paths { id: Arc::new(given.default_listener()), rule: None, origin: used.origin, redirect: None, defaults, rules: Vec::new() }
 }
 
-fn of_rule(given: &Given<'_, '_>, share: &Share, id: Arc<ListenerId>, config: &ListenerConfig, (number, rule): (usize, &Rule)) -> Paths {
+fn of_rule(given: &ShareInput<'_, '_>, share: &Share, id: Arc<ListenerId>, config: &ListenerConfig, (number, rule): (usize, &Rule)) -> Paths {
     let last = rule.paths().iter().rposition(Path::is_catch_all);
     let used = match last {
         Some(path) => share.use_of(number, path),
@@ -142,8 +140,8 @@ fn of_rule(given: &Given<'_, '_>, share: &Share, id: Arc<ListenerId>, config: &L
     Paths { redirect: redirect(given, &id, config, &share.ingress), id, rule: Some(number), origin: rule.origin, defaults, rules }
 }
 
-/// The redirect that HTTP of an Ingress goes through, if the gateway has it. It is always looked for at port 443.
-fn redirect(given: &Given<'_, '_>, id: &ListenerId, config: &ListenerConfig, ingress: &Ingress) -> Option<Reference> {
+/// Returns the redirect of an Ingress's HTTP, if the gateway has it. It is always looked up at port 443.
+fn redirect(given: &ShareInput<'_, '_>, id: &ListenerId, config: &ListenerConfig, ingress: &Ingress) -> Option<Reference> {
     if config.is_https || !ingress.annotations.is_true(&a::SSL_REDIRECT) {
         return None;
     }
@@ -152,13 +150,13 @@ fn redirect(given: &Given<'_, '_>, id: &ListenerId, config: &ListenerConfig, ing
     Some(given.reference(PartKind::Redirect, &given.names.redirect(&target), at))
 }
 
-fn to(given: &Given<'_, '_>, used: &Use) -> (Reference, Reference) {
+fn to(given: &ShareInput<'_, '_>, used: &Use) -> (Reference, Reference) {
     let reference = |kind, name| given.reference(kind, name, used.origin).with(&used.ports);
     (reference(PartKind::Pool, &used.pool), reference(PartKind::Settings, &used.settings))
 }
 
 fn rules_of(
-    given: &Given<'_, '_>,
+    given: &ShareInput<'_, '_>,
     share: &Share,
     id: &ListenerId,
     rewrites: Option<&Reference>,
@@ -185,7 +183,7 @@ fn rules_of(
     made.collect()
 }
 
-/// The path as the gateway has it: a prefix gets a star at its end, and an exact path loses one.
+/// Returns the gateway's form of the path: a prefix gets a star at its end, and an exact path loses one.
 fn pattern(path: &Path) -> Sourced<Str> {
     path.path.clone().map(|text| match path.path_type {
         PathType::Exact => Str::new(text.strip_suffix('*').unwrap_or(&text)),
@@ -194,7 +192,7 @@ fn pattern(path: &Path) -> Sourced<Str> {
     })
 }
 
-/// Adds a rule's paths and defaults. Of one path the first counts. What is the default pool or settings anyway changes nothing.
+/// Merges a rule's paths and defaults. The first of equal paths wins. The default pool and settings change nothing.
 fn merge(names: &Names, (part, taken): (&mut Part<PathMap>, &mut HashSet<Str>), paths: &Paths, is_redirected: bool) {
     if paths.rule.is_none() {
         taken.clear();

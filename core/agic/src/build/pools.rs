@@ -1,12 +1,12 @@
-//! Backend pools: the addresses behind each port of a Service.
+//! Makes backend pools: the addresses behind each port of a Service.
 //!
 //! AGIC `pkg/appgw/backendaddresspools.go`.
 
 use super::builder::{Builder, kept};
 use super::draft::Use;
-use super::share::{Given, Notes, Share};
+use super::share::{Notes, Share, ShareInput};
 use crate::brownfield::by_name;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::events::Reason;
 use crate::fault;
 use crate::model::Subset;
@@ -19,8 +19,8 @@ use chancery_base::ir::appgw::{Address, Part, Pool};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// Makes all pools, and an empty one for what no endpoint has.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Makes all pools, and an empty one for ports without endpoints.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     builder.shares.iter().for_each(|share| share.notes[1].record(&share.ingress, builder.recorder));
     let name = builder.names.default_pool();
     let id = builder.names.id(PartKind::Pool, &name);
@@ -36,7 +36,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
 }
 
 /// Adds the pools of an Ingress.
-pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+pub(super) fn add(given: &ShareInput<'_, '_>, share: &mut Share) {
     let mut notes = Notes::default();
     for used in &mut share.uses {
         let pool = pool(given, used, &mut notes);
@@ -46,8 +46,8 @@ pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
     share.notes[1] = notes;
 }
 
-/// The pool of a use.
-fn pool(given: &Given<'_, '_>, used: &Use, notes: &mut Notes) -> Option<Part<Pool>> {
+/// Returns the pool of a use.
+fn pool(given: &ShareInput<'_, '_>, used: &Use, notes: &mut Notes) -> Option<Part<Pool>> {
     let source = given.source;
     let Some(subsets) = source.subsets(&used.service) else {
         let fault = match source.environment.multi_cluster {
@@ -70,7 +70,7 @@ fn pool(given: &Given<'_, '_>, used: &Use, notes: &mut Notes) -> Option<Part<Poo
     None
 }
 
-/// Each address once, in the order of texts; names before addresses of IP have their own place among them.
+/// Returns each address once, sorted as strings; names are sorted among IP addresses.
 fn addresses(subset: &Subset) -> Vec<Address> {
     let mut all: BTreeMap<Str, Address> = BTreeMap::new();
     for address in &subset.addresses {
@@ -84,7 +84,7 @@ fn addresses(subset: &Subset) -> Vec<Address> {
     all.into_values().collect()
 }
 
-/// The pool that a use would have, whether it is there or not.
-pub(super) fn name_of(given: &Given<'_, '_>, used: &Use) -> Sourced<Str> {
+/// Returns the name of a use's pool, whether or not it exists.
+pub(super) fn name_of(given: &ShareInput<'_, '_>, used: &Use) -> Sourced<Str> {
     Sourced::new(given.names.pool(&used.full_name(), &used.port, used.resolved), used.origin)
 }

@@ -1,13 +1,13 @@
-//! Priorities of rules: those that Ingresses ask for, and free numbers for the others, in the order of names.
+//! Sets the priorities of rules: those that Ingresses request, and free numbers for the others, sorted by name.
 //!
-//! AGIC `getListenerPriorities` and `assignPriorityWhereMissing`. Of several Ingresses with one listener the last counts, one without the
-//! annotation included. That two rules have one priority is not looked at.
+//! AGIC `getListenerPriorities` and `assignPriorityWhereMissing`. The last of several Ingresses with one listener wins, even without the
+//! annotation. Duplicate priorities are not prevented.
 
 use super::builder::Builder;
 use super::memory::{NumberedRule, address};
 use super::share::Share;
 use crate::annotations::{self as a, Read};
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::model::Ingress;
 use crate::names::ListenerId;
 use alloc::collections::BTreeSet;
@@ -19,14 +19,14 @@ use hashbrown::{HashMap, HashSet};
 
 /// The largest priority.
 pub(crate) const MOST: i64 = 20_000;
-/// From where free numbers are given to rules with hosts.
+/// The first free number for rules with hosts.
 const WITH_HOSTS: i64 = 19_000;
-/// From where free numbers are given to rules for every host.
+/// The first free number for rules for every host.
 const WITHOUT_HOSTS: i64 = 19_500;
-/// From one number to the next.
+/// The distance between free numbers.
 const STEP: i64 = 5;
 
-/// The priority that an Ingress asks for; `None` where what is written is none, which is only written into the log.
+/// Returns the priority that an Ingress requests; `None` if the value is invalid, which the controller only logs.
 pub(super) fn of(ingress: &Ingress) -> Option<Option<Sourced<i64>>> {
     match ingress.annotations.number(&a::RULE_PRIORITY) {
         Read::Absent => Some(None),
@@ -35,7 +35,7 @@ pub(super) fn of(ingress: &Ingress) -> Option<Option<Sourced<i64>>> {
     }
 }
 
-/// The priorities that Ingresses ask for.
+/// The priorities that Ingresses request.
 pub(super) fn of_ingresses(shares: &[Arc<Share>]) -> HashMap<Arc<ListenerId>, Option<Sourced<i64>>> {
     let mut priorities = HashMap::new();
     if shares.iter().all(|share| !matches!(share.priority, Some(Some(_)))) {
@@ -49,8 +49,8 @@ pub(super) fn of_ingresses(shares: &[Arc<Share>]) -> HashMap<Arc<ListenerId>, Op
     priorities
 }
 
-/// Gives free numbers to rules that have none.
-pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Gives free numbers to rules without a priority.
+pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let Builder { gateway, memory, without_hosts, .. } = builder;
     let properties = gateway.properties.get_or_insert_default();
     let listeners = properties.listeners.iter().flatten().filter(|listener| without_hosts.is_none() && listener.properties.is_multi_site());
@@ -59,7 +59,7 @@ pub(super) fn fill(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     let mut used: BTreeSet<i64> = rules.iter().filter_map(|rule| rule.properties.priority.map(|priority| priority.value)).collect();
     let (mut for_hosts, mut for_every_host) = (WITH_HOSTS, WITHOUT_HOSTS);
     for rule in rules.iter_mut().filter(|rule| rule.properties.priority.is_none()) {
-        let listener = rule.properties.listener.as_ref().ok_or_else(|| Died::without_field(&rule.name, "httpListener", rule.origin))?;
+        let listener = rule.properties.listener.as_ref().ok_or_else(|| ControllerCrash::without_field(&rule.name, "httpListener", rule.origin))?;
         let has_hosts = match &*without_hosts {
             Some(rules) => !rules.contains(&address(rule)),
             None => multi_site.contains(&listener.id.value),

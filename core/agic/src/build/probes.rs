@@ -1,16 +1,16 @@
-//! Probes: one for each port of a Service in an Ingress, made of the rule, of annotations, and of the probe of the first pod.
+//! Makes probes: one for each port of a Service in an Ingress, from the rule, from annotations, and from the probe of the first pod.
 //!
-//! AGIC `pkg/appgw/health_probes.go`. What says more goes over what says less: host and path of the rule, `backend-*` annotations, the pod's
-//! probe, `health-probe-*` annotations.
+//! AGIC `pkg/appgw/health_probes.go`. More specific settings override others, in this order: host and path of the rule, `backend-*` annotations,
+//! the pod's probe, `health-probe-*` annotations.
 
 use super::backends;
 use super::builder::{Builder, kept, own, word};
 use super::draft::Use;
 use super::listeners::hosts_of;
-use super::share::{Given, Share};
+use super::share::{Share, ShareInput};
 use crate::annotations as a;
 use crate::brownfield::by_name;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::model::{self, Ingress, Path, Rule, Target};
 use crate::names::{Names, PartKind};
 use alloc::collections::BTreeSet;
@@ -20,17 +20,17 @@ use chancery_base::ir::appgw::{Derived, HTTP, HTTPS, Part, Probe, ProbeMatch};
 use chancery_base::resource::{Also, Sourced};
 use chancery_text::Str;
 
-/// The most failures that a pod's probe may ask for.
+/// The maximum failure threshold of a pod's probe.
 const MOST_FAILURES: i64 = 20;
 
-/// Makes all probes, and two for what has none.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Makes all probes, and two default probes.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let has_sku = builder.gateway.properties.as_ref().is_some_and(|properties| properties.sku.is_some());
     if !has_sku && builder.shares.iter().any(|share| share.has_probes()) {
-        return Err(Died::of("the gateway's ARM document has no `properties.sku`, which Azure always sends", None));
+        return Err(ControllerCrash::of("the gateway's ARM document has no `properties.sku`, which Azure always sends", None));
     }
     let defaults = [HTTP, HTTPS].into_iter().map(|protocol| Arc::new(default_probe(builder.names, protocol)));
-    // The controller takes any of those with one name; here the first counts.
+    // The controller uses any probe of a name; here the first one wins.
     let all = defaults.chain(builder.shares.iter().flat_map(|share| &share.probes).cloned()).map(|probe| (probe, false)).collect();
     let made = builder.memory.orders.probes.winners(all, Part::name);
     let existing = builder.existing()?;
@@ -41,7 +41,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
 }
 
 /// Adds the probes of an Ingress.
-pub(super) fn add(given: &Given<'_, '_>, share: &mut Share) {
+pub(super) fn add(given: &ShareInput<'_, '_>, share: &mut Share) {
     let ingress = share.ingress.clone();
     for used in &mut share.uses {
         let path = used.at.and_then(|(rule, path)| Some((ingress.rules.get(rule)?, ingress.rules.get(rule)?.paths().get(path)?)));
@@ -77,7 +77,7 @@ fn default_probe(names: &Names, protocol: &'static str) -> Part<Probe> {
     Part::new(name, id, probe, chancery_base::resource::Origin::built_in())
 }
 
-fn probe(given: &Given<'_, '_>, used: &Use, ingress: &Ingress, rule: &Rule, path: &Path) -> Option<Part<Probe>> {
+fn probe(given: &ShareInput<'_, '_>, used: &Use, ingress: &Ingress, rule: &Rule, path: &Path) -> Option<Part<Probe>> {
     let service = given.source.service(&used.service)?;
     let name = given.names.probe(&ingress.namespace, &used.service.1, &used.port, &ingress.name);
     let id = given.names.id(PartKind::Probe, &name);
@@ -100,15 +100,15 @@ fn probe(given: &Given<'_, '_>, used: &Use, ingress: &Ingress, rule: &Rule, path
         take_pod(&mut probe, pod);
     }
     take_annotations(&mut probe, ingress);
-    // The old gateways know no port of probes.
+    // Probes of v1 gateways have no port.
     if given.world.has_old_probes {
         probe.port = None;
     }
-    // The name is that of the use, of whichever path.
+    // Probes of several paths share the use's name.
     Some(Part::new(name, id, probe, path.origin).with(&Also(Vec::from([used.origin]))))
 }
 
-/// What the probe of a pod says.
+/// Applies the probe of a pod.
 fn take_pod(probe: &mut Probe, pod: &model::Probe) {
     let get = &pod.get;
     if !get.host.is_empty() {
@@ -140,7 +140,7 @@ fn take_pod(probe: &mut Probe, pod: &model::Probe) {
     }
 }
 
-/// What annotations say of probes.
+/// Applies the annotations for probes.
 fn take_annotations(probe: &mut Probe, ingress: &Ingress) {
     let annotations = &ingress.annotations;
     if let Some(https) = annotations.is_https(&a::BACKEND_PROTOCOL).value() {
@@ -172,8 +172,8 @@ fn take_annotations(probe: &mut Probe, ingress: &Ingress) {
     }
 }
 
-/// The probe of the first pod behind a Service: that of the container which has the port.
-fn of_pod<'g>(given: &'g Given<'_, '_>, used: &Use, service: &model::Service) -> Option<&'g model::Probe> {
+/// Returns the probe of the first pod of a Service: that of the container with the port.
+fn of_pod<'g>(given: &'g ShareInput<'_, '_>, used: &Use, service: &model::Service) -> Option<&'g model::Probe> {
     let mut ports = BTreeSet::new();
     for port in service.ports_meant(&used.port) {
         match &port.target {

@@ -1,12 +1,12 @@
-//! Redirects from HTTP to HTTPS: one for each listener with TLS whose Ingress asks for it.
+//! Makes redirects from HTTP to HTTPS: one for each listener with TLS whose Ingress requests it.
 //!
 //! AGIC `pkg/appgw/redirects.go`.
 
 use super::builder::{Builder, kept, own, word};
-use super::draft::Wanted;
+use super::draft::RequestedListener;
 use super::memory::address;
 use crate::brownfield::by_name;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::names::{Names, PartKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -14,16 +14,15 @@ use chancery_base::ir::appgw::{Part, Parts, Redirect};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// A redirect, and what it was made from.
+/// A redirect, and the values that it was made from.
 pub(super) struct KnownRedirect {
     #[expect(dead_code, reason = "holds the address by which it is known")]
-    wanted: Arc<Wanted>,
+    wanted: Arc<RequestedListener>,
     target: Str,
     redirect: Arc<Part<Redirect>>,
 }
 
-/// Makes all redirects.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let mut made: Parts<Redirect> = Vec::new();
     let mut found = builder.found.search();
     for wanted in &builder.wanted {

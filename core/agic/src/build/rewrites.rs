@@ -1,11 +1,12 @@
-//! Rewrites: one set for each AzureApplicationGatewayRewrite that an Ingress names. Those that the controller made before go, others stay.
+//! Makes rewrite sets: one for each AzureApplicationGatewayRewrite that an Ingress names. Sets that the controller made earlier are removed, others
+//! are kept.
 //!
-//! AGIC `pkg/appgw/rewrites.go`. The type of an action is not read, so that `delete` keeps the value that is written beside it.
+//! AGIC `pkg/appgw/rewrites.go`. AGIC does not read the type of an action, so `delete` keeps the given value.
 
 use super::builder::Builder;
-use super::share::Given;
+use super::share::ShareInput;
 use crate::annotations as a;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::kinds::Kind;
 use crate::model::Ingress;
 use crate::names::{PartKind, rewrite_set};
@@ -17,11 +18,10 @@ use chancery_base::resource::Sourced;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// What names of the controller's own sets begin with.
+/// The name prefix of the controller's own sets.
 const OURS: &str = "crd-";
 
-/// Makes all sets.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let mut made: BTreeMap<(Str, Str), Arc<Part<RewriteSet>>> = BTreeMap::new();
     for ingress in builder.shares.iter().map(|share| &share.ingress) {
         let Some(name) = ingress.annotations.some_text(&a::REWRITE_CUSTOM_RESOURCE) else { continue };
@@ -41,8 +41,8 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     Ok(())
 }
 
-/// The set that an Ingress's requests go through: by the one annotation or the other; with both there is none.
-pub(super) fn of_ingress(given: &Given<'_, '_>, ingress: &Ingress) -> Option<Reference> {
+/// Returns the rewrite set of an Ingress, from either annotation; with both there is none.
+pub(super) fn of_ingress(given: &ShareInput<'_, '_>, ingress: &Ingress) -> Option<Reference> {
     let named = ingress.annotations.some_text(&a::REWRITE_RULE_SET);
     let custom = ingress.annotations.some_text(&a::REWRITE_CUSTOM_RESOURCE);
     match (named, custom) {

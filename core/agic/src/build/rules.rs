@@ -1,4 +1,4 @@
-//! Routing rules: one for each listener, with a path map, or where that has no path rules with a target of its own.
+//! Makes routing rules: one for each listener, with a path map, or with its own target if there are no path rules.
 //!
 //! AGIC `RequestRoutingRules` in `pkg/appgw/requestroutingrules.go`.
 
@@ -6,7 +6,7 @@ use super::builder::{Builder, kept};
 use super::memory::address;
 use super::priorities;
 use crate::brownfield;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::names::{ListenerId, Names, PartKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// A rule, and what it was made from.
+/// A rule, and the values that it was made from.
 pub(super) struct KnownRule {
     map: Arc<Part<PathMap>>,
     listener: Arc<Part<Listener>>,
@@ -23,8 +23,8 @@ pub(super) struct KnownRule {
     rule: Arc<Part<Rule>>,
 }
 
-/// Makes all rules, and their path maps.
-pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Makes all rules and their path maps.
+pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let priorities = priorities::of_ingresses(builder.shares);
     let (mut rules, mut maps): (Parts<Rule>, Parts<PathMap>) = (Vec::new(), Vec::new());
     let mut found = builder.found.search();
@@ -68,7 +68,7 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     Ok(())
 }
 
-/// Whether two priorities are the same, and asked for at the same place.
+/// Whether two priorities are equal and requested at the same place.
 fn is_same(one: &Option<Sourced<i64>>, other: &Option<Sourced<i64>>) -> bool {
     one == other && one.map(|of| of.origin) == other.map(|of| of.origin)
 }
@@ -90,7 +90,7 @@ fn rule(names: &Names, id: &ListenerId, map: &Part<PathMap>, listener: &str, pri
     } else {
         let map = &map.properties;
         rule.rule_type = word(BASIC);
-        // With both, the redirect counts.
+        // With both, the redirect wins.
         if map.default_redirect.is_none() {
             rule.pool.clone_from(&map.default_pool);
             rule.settings.clone_from(&map.default_settings);
@@ -101,13 +101,13 @@ fn rule(names: &Names, id: &ListenerId, map: &Part<PathMap>, listener: &str, pri
     Part::new(name, part_id, rule, origin)
 }
 
-/// Takes path rules out of path maps that the controller put there before.
-fn drop_own_path_rules(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+/// Removes path rules that the controller added earlier.
+fn drop_own_path_rules(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let prefix = builder.names.path_rule_prefix();
-    let maps = builder.properties().path_maps.as_mut().ok_or_else(|| Died::without_list("urlPathMaps"))?;
+    let maps = builder.properties().path_maps.as_mut().ok_or_else(|| ControllerCrash::without_list("urlPathMaps"))?;
     for map in maps {
         let map = Arc::make_mut(map);
-        let rules = map.properties.rules.as_mut().ok_or_else(|| Died::without_field(&map.name, "pathRules", map.origin))?;
+        let rules = map.properties.rules.as_mut().ok_or_else(|| ControllerCrash::without_field(&map.name, "pathRules", map.origin))?;
         rules.retain(|rule| !rule.name.starts_with(&prefix));
     }
     Ok(())

@@ -1,11 +1,12 @@
-//! What one Ingress asks for by itself: made once, and again only when the Ingress is another, or what it finds of its Services and Secrets.
+//! Makes the parts that one Ingress requests by itself: made once, and again only when the Ingress or the Services and Secrets that it refers to
+//! change.
 //!
-//! What must not be here: what several Ingresses make together; the gateway as it is.
+//! Does not merge Ingresses, and does not use the current gateway.
 
-use super::draft::{Paths, Use, Wanted};
+use super::draft::{Paths, RequestedListener, Use};
 use super::memory::address;
 use super::{backends, certificates, listeners, path_maps, pools, priorities, probes, settings};
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::environment::Environment;
 use crate::events::{Reason, Recorder};
 use crate::model::{Backend, Ingress};
@@ -19,37 +20,34 @@ use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// What one Ingress asks for.
+/// The parts that one Ingress requests.
 #[derive(Clone, Debug)]
 pub struct Share {
-    /// The Ingress.
     pub ingress: Arc<Ingress>,
-    found: Found,
-    /// Where the controller dies of it.
-    pub(super) died: Option<Died>,
-    /// Its uses of Services: that of its default backend first, then those of its paths.
+    found: References,
+    /// The crash of the controller on this Ingress, if any.
+    pub(super) crash: Option<ControllerCrash>,
+    /// Its uses of Services: the use of its default backend first, then those of its paths.
     pub(super) uses: Vec<Use>,
-    /// For each rule the place of the use of its first path.
+    /// For each rule the index of the use of its first path.
     starts: Vec<usize>,
-    /// Its probes; of those with one name the first counts.
+    /// Its probes; the first probe of a name wins.
     pub(super) probes: Parts<Probe>,
-    /// Its settings; those of a default backend give way to others with their name.
+    /// Its settings; settings of a default backend are replaced by others of the same name.
     pub(super) settings: Vec<(Arc<Part<Settings>>, bool)>,
-    /// Its pools.
     pub(super) pools: Parts<Pool>,
-    /// Its certificates.
     pub(super) certificates: Parts<Certificate>,
-    /// The listeners that it wants, and what they are to do.
-    pub listeners: Vec<Arc<Wanted>>,
-    /// The priority of its rules; `None` where what is written is none, and nothing follows from it.
+    /// The listeners that it requests, with their configuration.
+    pub listeners: Vec<Arc<RequestedListener>>,
+    /// The priority of its rules; `None` if the value is invalid and has no effect.
     pub(super) priority: Option<Option<Sourced<i64>>>,
     /// Its paths, by rule and listener.
     pub paths: Vec<Arc<Paths>>,
-    /// What is to be recorded when settings, pools and certificates are made.
+    /// Events to record when settings, pools and certificates are made.
     pub(super) notes: [Notes; 3],
 }
 
-/// Events of an Ingress, as a step would record them.
+/// Events of an Ingress that a step records later.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes(Vec<(Reason, String, Option<Origin>)>);
 
@@ -58,7 +56,6 @@ impl Notes {
         self.0.push((reason, message.into(), at.into()));
     }
 
-    /// Records them.
     pub(super) fn record(&self, ingress: &Ingress, recorder: &mut Recorder) {
         for (reason, message, at) in &self.0 {
             recorder.ingress(ingress, *reason, message.as_str(), *at);
@@ -66,9 +63,9 @@ impl Notes {
     }
 }
 
-/// What an Ingress finds of the Services and Secrets that it names, in the order in which it names them.
+/// The Services and Secrets that an Ingress refers to, in the order of its references.
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct References {
     services: Vec<Backing>,
     certificates: Vec<bool>,
 }
@@ -78,7 +75,7 @@ fn backends_of(ingress: &Ingress) -> impl Iterator<Item = &Backend> {
     ingress.default_backend.iter().chain(paths)
 }
 
-impl Found {
+impl References {
     fn of(source: &Source<'_>, ingress: &Ingress) -> Self {
         let (services, certificates) = Self::looked_up(source, ingress);
         Self { services: services.collect(), certificates: certificates.collect() }
@@ -96,25 +93,25 @@ impl Found {
     }
 }
 
-/// What shares are made with, besides Ingresses and what they find.
-pub(super) struct Given<'g, 'c> {
+/// The input for making shares, except Ingresses and their references.
+pub(super) struct ShareInput<'g, 'c> {
     pub(super) source: &'g Source<'c>,
     pub(super) names: &'g Names,
-    pub(super) world: &'g World,
+    pub(super) world: &'g GatewayTraits,
 }
 
-/// What all shares depend on: where it is another, all are made again.
+/// The properties that all shares depend on: if they change, all shares are made again.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct World {
+pub(super) struct GatewayTraits {
     environment: Option<Environment>,
     old_ingress_api: bool,
-    /// The gateway has a public address.
+    /// Whether the gateway has a public address.
     has_public: bool,
-    /// The gateway is an old one, whose probes have no port.
+    /// Whether it is a v1 gateway, whose probes have no port.
     pub(super) has_old_probes: bool,
 }
 
-impl World {
+impl GatewayTraits {
     fn of(source: &Source<'_>, gateway: &Properties) -> Self {
         let tier = gateway.sku.as_ref().and_then(|sku| sku.tier.as_ref());
         Self {
@@ -126,21 +123,21 @@ impl World {
     }
 }
 
-impl Given<'_, '_> {
+impl ShareInput<'_, '_> {
     pub(super) fn reference(&self, kind: PartKind, name: &str, origin: impl Into<Option<Origin>>) -> Reference {
         Sourced::new(self.names.id(kind, name), origin).into()
     }
 
-    /// The listener for what no Ingress takes.
+    /// The listener for requests that no Ingress matches.
     pub(super) fn default_listener(&self) -> ListenerId {
         let private = self.source.environment.private_ip || !self.world.has_public;
         ListenerId::new(80, Vec::new(), if private { FrontendType::Private } else { FrontendType::Public }, None)
     }
 
     fn share(&self, ingress: Arc<Ingress>) -> Share {
-        let (uses, died) = match backends::uses(self, &ingress) {
+        let (uses, crash) = match backends::uses(self, &ingress) {
             Ok(uses) => (uses, None),
-            Err(died) => (Vec::new(), Some(died)),
+            Err(crash) => (Vec::new(), Some(crash)),
         };
         let mut next = usize::from(ingress.default_backend.is_some());
         let starts = ingress.rules.iter().map(|rule| {
@@ -149,8 +146,8 @@ impl Given<'_, '_> {
             start
         });
         let mut share = Share {
-            found: Found::of(self.source, &ingress),
-            died,
+            found: References::of(self.source, &ingress),
+            crash,
             uses,
             starts: starts.collect(),
             probes: Vec::new(),
@@ -163,13 +160,13 @@ impl Given<'_, '_> {
             notes: Default::default(),
             ingress,
         };
-        if share.died.is_none() {
+        if share.crash.is_none() {
             probes::add(self, &mut share);
             settings::add(self, &mut share);
             pools::add(self, &mut share);
             certificates::add(self, &mut share);
             let wanted = listeners::of_ingress(self.source, self.names, &share.ingress);
-            share.listeners = wanted.into_iter().map(|(id, config)| Arc::new(Wanted { id: Arc::new(id), config })).collect();
+            share.listeners = wanted.into_iter().map(|(id, config)| Arc::new(RequestedListener { id: Arc::new(id), config })).collect();
             path_maps::add(self, &mut share);
         }
         share
@@ -177,7 +174,7 @@ impl Given<'_, '_> {
 }
 
 impl Share {
-    /// The objects that it finds of the Services that it names.
+    /// Returns the objects of the Services that it refers to.
     pub fn found(&self) -> impl Iterator<Item = ObjectId> {
         self.found.services.iter().flat_map(Backing::objects)
     }
@@ -192,36 +189,36 @@ impl Share {
         self.uses.get(self.starts.get(rule)? + path)
     }
 
-    /// Whether it has a Service whose port wants a probe.
+    /// Whether it has a Service whose port needs a probe.
     pub(super) fn has_probes(&self) -> bool {
         !self.probes.is_empty()
     }
 }
 
-/// The shares of the compile before.
+/// The shares of the previous compile.
 #[derive(Default)]
 pub(super) struct Memory {
-    world: World,
-    /// Where the Ingresses found things.
+    world: GatewayTraits,
+    /// The tables in which the Ingresses looked up their references.
     tables: Tables,
     /// In the order of Ingresses.
     shares: Vec<Arc<Share>>,
 }
 
 impl Memory {
-    /// The shares of Ingresses, in their order: those that are known where the Ingress is the same, and finds the same.
+    /// Returns the shares of Ingresses, in order. A known share is reused if the Ingress and its references are unchanged.
     pub(super) fn shares(&mut self, source: &Source<'_>, names: &Names, gateway: &Properties, ingresses: &[Arc<Ingress>]) -> Vec<Arc<Share>> {
-        let world = World::of(source, gateway);
+        let world = GatewayTraits::of(source, gateway);
         if self.world != world {
             *self = Self { world, ..Self::default() };
         }
-        let given = Given { source, names, world: &self.world };
+        let given = ShareInput { source, names, world: &self.world };
         let tables = source.tables();
-        let finds_same = self.tables.are(&tables);
+        let finds_same = self.tables.are_same_tables(&tables);
         let mut by_address: Option<HashMap<usize, &Arc<Share>>> = None;
         let mut out = Vec::with_capacity(ingresses.len());
         for (at, ingress) in ingresses.iter().enumerate() {
-            // Nearly all stand where they stood, the edited one as well.
+            // Most Ingresses keep their position, including the edited one.
             let there = self.shares.get(at).filter(|known| known.ingress.object == ingress.object);
             let known = there.or_else(|| {
                 let all = by_address.get_or_insert_with(|| self.shares.iter().map(|share| (address(&share.ingress), share)).collect());
@@ -237,13 +234,13 @@ impl Memory {
         out
     }
 
-    /// What shares are made with.
-    pub(super) fn given<'g, 'c>(&'g self, source: &'g Source<'c>, names: &'g Names) -> Given<'g, 'c> {
-        Given { source, names, world: &self.world }
+    /// Returns the input for making shares.
+    pub(super) fn given<'g, 'c>(&'g self, source: &'g Source<'c>, names: &'g Names) -> ShareInput<'g, 'c> {
+        ShareInput { source, names, world: &self.world }
     }
 }
 
-/// The Service of a name, as parts and events write it.
+/// The name of a Service, as parts and events write it.
 pub(super) fn name_of(service: &(Str, Str), between: char) -> String {
     alloc::format!("{}{between}{}", service.0, service.1)
 }

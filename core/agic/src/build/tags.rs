@@ -1,20 +1,19 @@
-//! Tags, by which people see whose the gateway is.
+//! Sets the tags that identify the gateway's owner.
 //!
 //! AGIC `addTags` in `pkg/appgw/configbuilder.go`.
 
 use super::builder::Builder;
-use crate::death::Died;
+use crate::crash::ControllerCrash;
 use crate::environment::of_resource_id;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// The version of the controller, which is not known here.
+/// The version of the controller, which is unknown here.
 const VERSION: &str = "VERSION/COMMIT/DATE";
 
-/// Sets the controller's tags.
-pub(super) fn set(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
+pub(super) fn set(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let tags = &mut builder.gateway.tags;
     tags.insert(Str::new_static("managed-by-k8s-ingress"), Sourced::built_in(Str::new_static(VERSION)));
     if let Some(node) = builder.source.node()
@@ -25,7 +24,7 @@ pub(super) fn set(builder: &mut Builder<'_, '_>) -> Result<(), Died> {
     Ok(())
 }
 
-/// The cluster's id, from what Azure calls one of its nodes: the group of nodes is named `MC_GROUP_CLUSTER_REGION`.
+/// Derives the cluster's id from Azure's name of a node: the node group is named `MC_GROUP_CLUSTER_REGION`.
 fn cluster_of(provider: &str) -> Option<Str> {
     let (subscription, group, _) = of_resource_id(provider.strip_prefix("azure://")?);
     let parts: Vec<&str> = group.split('_').collect();

@@ -1,4 +1,4 @@
-//! What each step makes of small Ingresses.
+//! The parts that each step makes for small Ingresses.
 
 use super::STEPS;
 use crate::Options;
@@ -21,7 +21,7 @@ fn listener(properties: &Properties, number: usize) -> &Part<Listener> {
     &properties.listeners.as_ref().unwrap()[number]
 }
 
-/// The value of a field that is there.
+/// The value of a field that is set.
 macro_rules! value {
     ($of:expr) => {
         $of.as_ref().unwrap().value
@@ -42,7 +42,7 @@ fn secret(name: &str) -> String {
 }
 
 #[test]
-fn the_steps_go_from_the_leaves_to_the_root() {
+fn build_steps_are_ordered_from_leaves_to_root() {
     let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
     let place = |name: &str| names.iter().position(|step| *step == name).unwrap();
     for pair in
@@ -53,19 +53,19 @@ fn the_steps_go_from_the_leaves_to_the_root() {
 }
 
 #[test]
-fn a_probe_asks_for_the_host_and_the_path_of_the_rule() {
+fn probe_uses_host_and_path_of_rule() {
     let properties = of(&ingress("web", &[], &rule("a.test", &["/api*"])));
     let probes = properties.probes.unwrap();
     let probe = probes.iter().find(|probe| probe.name == "pb-shop-web-80-web").unwrap();
     assert_eq!((value!(probe.properties.host).as_str(), value!(probe.properties.path).as_str()), ("a.test", "/api"));
     assert_eq!((value!(probe.properties.interval), value!(probe.properties.unhealthy_threshold)), (30, 3));
-    // A wildcard is no host.
+    // A wildcard is not a host.
     let properties = of(&ingress("web", &[], &rule("*.test", &["/"])));
     assert_eq!(value!(properties.probes.unwrap()[0].properties.host), "localhost");
 }
 
 #[test]
-fn annotations_say_more_than_pods_and_pods_more_than_rules() {
+fn annotations_override_pods_and_pods_override_rules() {
     let pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: shop, labels: {app: web, v: one}}
 spec: {containers: [{name: a, ports: [{containerPort: 9}]}, {name: b, ports: [{name: web, containerPort: 8080}],
   readinessProbe: {failureThreshold: 25, httpGet: {port: web, path: /ready}}}]}\n";
@@ -73,7 +73,7 @@ spec: {containers: [{name: a, ports: [{containerPort: 9}]}, {name: b, ports: [{n
     let properties = of(&(ingress("web", &annotations, &rule("a.test", &["/"])) + pod));
     let probe = properties.probes.unwrap().remove(0).properties.clone();
     assert_eq!((value!(probe.host).as_str(), value!(probe.path).as_str(), value!(probe.port)), ("inner.test", "/ready", 8080));
-    // Ten seconds are the API server's for pods; zero is no timeout; twenty is the most.
+    // Ten seconds is the API server's default for pods; zero means no timeout; twenty is the maximum.
     assert_eq!((value!(probe.interval), value!(probe.timeout), value!(probe.unhealthy_threshold)), (7, 1, 20));
 }
 
@@ -99,7 +99,7 @@ fn settings_say_how_pods_are_reached() {
 }
 
 #[test]
-fn an_annotation_in_the_wrong_form_is_reported_and_ignored() {
+fn invalid_annotation_is_reported_and_ignored() {
     let outcome = run(&(ingress("web", &[("request-timeout", "5s")], &rule("a.test", &["/"])) + WEB), &Options::default());
     let expected = "Ingress InvalidAnnotation Code=\"ErrorInvalidContent\" Message=\"annotation appgw.ingress.kubernetes.io/request-timeout does not \
                     contain a valid value (5s)\"";
@@ -109,7 +109,7 @@ fn an_annotation_in_the_wrong_form_is_reported_and_ignored() {
 }
 
 #[test]
-fn a_pool_has_the_addresses_in_the_order_of_texts_ready_or_not() {
+fn pool_has_all_addresses_sorted_as_strings() {
     let endpoints = "---\napiVersion: v1\nkind: Endpoints\nmetadata: {name: web, namespace: shop}
 subsets: [{addresses: [{ip: 10.1.0.9}], ports: [{port: 1}]},
   {addresses: [{ip: 10.1.0.9}, {ip: 10.1.0.10}], notReadyAddresses: [{ip: 10.1.0.5}], ports: [{port: 8080}]}]\n";
@@ -135,13 +135,13 @@ fn ports_go_by_number_name_and_target() {
     assert_eq!(port_events(service, "{number: 81}"), (Vec::new(), "bp-shop-s-81-9000-web".into()));
     assert_eq!(port_events(service, "{name: b}").1, "bp-shop-s-b-9000-web");
     assert_eq!(port_events(service, "{number: 9000}").1, "bp-shop-s-9000-9000-web");
-    // Two numbers by one name: the smaller, and numbers are written as characters.
+    // Two numbers of one name: the smaller one is used, and numbers are formatted as characters.
     let (events, name) = port_events(service, "{name: a}");
     assert_eq!(name, "bp-shop-s-a-8080-web");
     assert!(events[0].ends_with("choosing the smallest service-backend port 8080. Ports found \u{1f90},\u{1f91}.\""), "{events:?}");
-    // UDP does not count: the number itself.
+    // UDP is ignored: the number itself is used.
     assert_eq!(port_events(service, "{number: 53}").1, "bp-shop-s-53-53-web");
-    // A name that nothing has: nothing to fall back on but 80.
+    // If nothing has the name, the fallback is 80.
     let (events, name) = port_events(service, "{name: none}");
     assert_eq!(name, "bp-shop-s-none-80-web");
     assert!(events[0].contains("was resolved to an invalid service-backend port 65536, defaulting to port 80"));
@@ -172,7 +172,7 @@ fn tls_needs_a_secret_that_is_a_certificate() {
     assert_eq!((value!(listener.protocol).as_str(), listener.certificate.as_ref().unwrap().name()), ("Https", "cert-shop-good"));
     let certificate = &properties.certificates.unwrap()[0];
     assert_eq!(value!(certificate.properties.data), "secret:shop/good");
-    // Hosts compare as text.
+    // Hosts are compared as strings.
     let other = ingress("web", &[], &(rule("a.test", &["/"]) + "  tls: [{hosts: ['*.test'], secretName: good}]\n")) + &secret("good") + WEB;
     assert_eq!(value!(self::listener(&built(&other, &Options::default()), 0).properties.protocol), "Http");
 }
@@ -200,7 +200,7 @@ fn a_redirect_leads_from_http_to_https() {
     assert!(http.properties.rules.as_ref().unwrap()[0].properties.redirect.is_some());
     let https = maps.iter().find(|map| map.name == "url-6ac8d530e2abb570ca3409b3cb1b2b4c").unwrap();
     assert!(https.properties.default_redirect.is_none() && https.properties.default_pool.is_some());
-    // It is looked for at 443, so that another port has none.
+    // It is looked up at 443, so another port has none.
     let text = ingress("web", &[("ssl-redirect", "true"), ("override-frontend-port", "8443")], &(rule("a.test", &["/"]) + tls)) + &secret("good");
     let properties = of(&text);
     assert_eq!(properties.listeners.as_ref().unwrap().len(), 1);
@@ -208,7 +208,7 @@ fn a_redirect_leads_from_http_to_https() {
 }
 
 #[test]
-fn the_first_rule_of_a_path_wins_and_the_last_default() {
+fn first_path_and_last_default_win() {
     let two = |first: &str, second: &str| {
         let at = |path: &str, number: u32| {
             format!(
@@ -225,7 +225,7 @@ fn the_first_rule_of_a_path_wins_and_the_last_default() {
 }
 
 #[test]
-fn prefixes_get_a_star_and_exact_paths_lose_one() {
+fn prefixes_gain_and_exact_paths_lose_star() {
     let path = |path: &str, kind: &str| {
         let spec = format!(
             "  rules: [{{http: {{paths: [{{path: {path:?}, pathType: {kind}, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]\n"
@@ -237,12 +237,12 @@ fn prefixes_get_a_star_and_exact_paths_lose_one() {
     assert_eq!(path("/a/*", "Prefix").unwrap(), "/a/*");
     assert_eq!(path("/a**", "Exact").unwrap(), "/a*");
     assert_eq!(path("/a", "ImplementationSpecific").unwrap(), "/a");
-    // These stand for everything: the rule is a basic one.
+    // These match everything: the rule is a basic one.
     assert_eq!((path("/", "Exact"), path("/*", "Prefix")), (None, None));
 }
 
 #[test]
-fn free_priorities_are_given_in_the_order_of_names() {
+fn free_priorities_follow_name_order() {
     let priorities = |text: &str| {
         let rules = of(text).rules.unwrap();
         rules.iter().map(|rule| value!(rule.properties.priority)).collect::<Vec<_>>()
@@ -254,7 +254,7 @@ fn free_priorities_are_given_in_the_order_of_names() {
     taken.sort_unstable();
     assert_eq!(taken, [19_000, 19_005]);
     assert_eq!(priorities(&ingress("a", &[("rule-priority", "20001")], &one)), [19_000]);
-    // The last Ingress of a listener counts, even one that says nothing.
+    // The last Ingress of a listener wins, even without the annotation.
     assert_eq!(priorities(&(ingress("a", &[("rule-priority", "7")], &one) + &ingress("b", &[], &one))), [19_000]);
 }
 
@@ -268,7 +268,7 @@ fn a_default_backend_alone_takes_the_default_settings() {
 }
 
 #[test]
-fn without_ingresses_there_is_one_listener_with_an_empty_pool() {
+fn no_ingresses_give_listener_with_empty_pool() {
     let properties = built("", &Options::default());
     assert_eq!(properties.listeners.as_ref().unwrap().len(), 1);
     assert_eq!(properties.rules.unwrap()[0].properties.pool.as_ref().unwrap().name(), "defaultaddresspool");
@@ -288,7 +288,7 @@ spec: {rewriteRules: [{name: one, ruleSequence: 5, actions: {requestHeaderConfig
     assert_eq!(value!(header.value), "v", "the type of an action is not read");
     let both = text(&[("rewrite-rule-set-custom-resource", "r"), ("rewrite-rule-set", "theirs")]);
     assert!(both.rules.unwrap()[0].properties.rewrites.is_none());
-    assert_eq!(both.rewrites.unwrap().len(), 1, "the set is made all the same");
+    assert_eq!(both.rewrites.unwrap().len(), 1, "the set is made anyway");
     let named = text(&[("rewrite-rule-set", "theirs")]);
     assert_eq!(named.rules.unwrap()[0].properties.rewrites.as_ref().unwrap().name(), "theirs");
     assert_eq!(named.rewrites.unwrap().len(), 0);
@@ -311,7 +311,7 @@ fn tags_name_the_cluster() {
 }
 
 #[test]
-fn every_part_that_is_made_leads_back_to_the_input() {
+fn every_part_has_an_origin() {
     let outcome = run(&(ingress("web", &[("request-timeout", "5")], &rule("a.test", &["/", "/x"])) + WEB), &Options::default());
     let properties = outcome.gateway().properties.unwrap();
     let settings = &properties.settings.unwrap()[0];
@@ -324,7 +324,7 @@ fn every_part_that_is_made_leads_back_to_the_input() {
 }
 
 #[test]
-fn what_follows_from_a_port_names_the_ports_of_the_service_and_of_its_addresses() {
+fn derived_port_names_service_and_address_ports() {
     let lines = |text: &str| {
         let outcome = run(text, &Options::default());
         let settings = outcome.gateway().properties.unwrap().settings.unwrap();
@@ -347,7 +347,7 @@ fn what_follows_from_a_port_names_the_ports_of_the_service_and_of_its_addresses(
 }
 
 #[test]
-fn the_probe_of_a_named_port_names_the_container_that_has_it() {
+fn probe_of_named_port_names_its_container() {
     let pod = "---
 apiVersion: v1
 kind: Pod
@@ -363,7 +363,7 @@ spec:
     let outcome = run(&text, &Options::default());
     let probes = outcome.gateway().properties.unwrap().probes.unwrap();
     let probe = probes.iter().find(|probe| probe.name.contains("web")).unwrap();
-    assert!(probe.also.0.iter().all(|origin| origin.is_whole()) && probe.also.0.len() == 1, "its name is made of the backend");
+    assert!(probe.also.0.iter().all(|origin| origin.is_whole()) && probe.also.0.len() == 1, "its name is derived from the backend");
     let port = probe.properties.port.clone().unwrap();
     let origin = port.also.0.first().expect("the container's line");
     let range = outcome.objects.get(origin.object()).unwrap().value_range(origin.node()).unwrap();

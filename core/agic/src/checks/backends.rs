@@ -1,4 +1,4 @@
-//! Probes: what two paths want under one name, and what the gateway cannot count.
+//! Checks probes: conflicting paths under one name, and values that the gateway cannot use.
 
 use super::{Checked, Run};
 use crate::annotations as a;
@@ -13,16 +13,16 @@ use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_base::resource::Origin;
 use chancery_text::Str;
 
-/// The most failures that the gateway counts.
+/// The largest failure threshold of the gateway.
 const MOST_FAILURES: i64 = 20;
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(contested);
     let found = limited(checked);
-    found.into_iter().for_each(|finding| checked.tell(finding));
+    found.into_iter().for_each(|finding| checked.report(finding));
 }
 
-/// Probes are named after Ingress, Service and port: two hosts or two paths of one Service want two of them under one name.
+/// Probes are named after Ingress, Service and port: two hosts or paths of one Service need two probes of the same name.
 fn contested(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
     let annotations = &ingress.annotations;
     let host_is_set = annotations.text(&a::BACKEND_HOSTNAME).is_some() || annotations.some_text(&a::PROBE_HOSTNAME).is_some();

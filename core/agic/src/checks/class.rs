@@ -1,4 +1,4 @@
-//! Classes of Ingresses: undefined ones, and ones that are given twice.
+//! Checks the classes of Ingresses: undefined classes, and classes that are given twice.
 
 use super::{Run, named};
 use crate::annotations::INGRESS_CLASS;
@@ -12,14 +12,15 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         if let Some(annotated) = ingress.annotations.some_text(&INGRESS_CLASS).filter(|annotated| *annotated.value != *class.value) {
             let message = format!("the annotation says `{}` and `ingressClassName` says `{}`; the annotation is used", annotated.value, class.value);
             let finding = checked.finding(&codes::CLASS_TWICE, message, annotated.origin);
-            checked.tell(finding.help("leave the annotation out, or give it the same class"));
+            checked.report(finding.help("leave the annotation out, or give it the same class"));
             continue;
         }
         let environment = checked.source.environment;
         if checked.source.class_controller(class).is_none() {
             let message = format!("there is no IngressClass `{}`, so no controller uses {}", class.value, named(ingress));
             let finding = checked.finding(&codes::UNKNOWN_INGRESS_CLASS, message, class.origin);
-            checked.tell(finding.help(format!("AGIC uses the class `{}`, if there is an IngressClass of this name for it", environment.class_name)));
+            checked
+                .report(finding.help(format!("AGIC uses the class `{}`, if there is an IngressClass of this name for it", environment.class_name)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the controller says itself, in its events, at the place that each is about.
+//! Reports the controller's own events, at the place that each is about.
 
 use super::{Checked, Run};
 use crate::certificate;
@@ -13,17 +13,17 @@ use chancery_base::resource::{Object, Origin};
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
     let findings: Vec<Diagnostic> = processed.recorder.iter().filter_map(|(event, at)| finding(checked, event, at)).collect();
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    findings.into_iter().for_each(|finding| checked.report(finding));
 }
 
-/// What an event says. Those of the controller's pod repeat what an Ingress's event said, or are about the whole.
+/// Converts an event to a finding. Events of the controller's pod repeat an Ingress's event, or are about the whole.
 fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Option<Diagnostic> {
     if event.reason == Reason::Panic {
-        // Of a document that cannot be read, that is what is to be mended.
+        // For an unreadable document, only that must be fixed.
         if checked.sink.iter().any(|finding| *finding.code == codes::UNREADABLE_GATEWAY) {
             return None;
         }
-        return Some(dies(checked, at));
+        return Some(crash_finding(checked, at));
     }
     let code = code(event)?;
     let message = match event.reason {
@@ -34,7 +34,7 @@ fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Opti
     Some(if *code == codes::MISSING_GATEWAY_PART { finding.help(OF_GATEWAY) } else { finding })
 }
 
-/// Where parts are that somebody else installs.
+/// The help for parts that are installed by others.
 const OF_GATEWAY: &str = "parts that are on the gateway already are known by its document: `--existing-gateway FILE`";
 
 fn code(event: &Event) -> Option<&'static Code> {
@@ -57,20 +57,20 @@ fn code(event: &Event) -> Option<&'static Code> {
     })
 }
 
-/// The words of an event without the controller's codes.
+/// The message of an event without the controller's codes.
 fn sentence(message: &str) -> alloc::string::String {
     let inner = message.split_once("Message=\"").map_or(message, |(_, rest)| rest);
     let text = inner.strip_suffix('"').unwrap_or(inner).replace("\" InnerError=\"", ": ");
     text.trim_end_matches('.').into()
 }
 
-fn dies(checked: &Checked<'_, '_>, at: Option<Origin>) -> Diagnostic {
-    let why = checked.processed.died.as_ref().map_or("", |died| died.why.as_str());
-    let finding = checked.finding(&codes::CONTROLLER_CRASHES, format!("{why}: AGIC crashes, and the gateway stays as it is"), at);
-    finding.help("nothing of the configuration takes effect until this is mended")
+fn crash_finding(checked: &Checked<'_, '_>, at: Option<Origin>) -> Diagnostic {
+    let why = checked.processed.crash.as_ref().map_or("", |crash| crash.why.as_str());
+    let finding = checked.finding(&codes::CONTROLLER_CRASHES, format!("{why}: AGIC crashes, and the gateway does not change"), at);
+    finding.help("no part of the configuration takes effect until this is fixed")
 }
 
-/// Why a Secret is none.
+/// Why a Secret cannot be used.
 fn secret(checked: &Checked<'_, '_>, at: Option<Origin>) -> alloc::string::String {
     let object = at.and_then(|origin| checked.objects.get(origin.object()));
     let name = at.and_then(|origin| text_at(object?, origin));
@@ -85,7 +85,7 @@ fn secret(checked: &Checked<'_, '_>, at: Option<Origin>) -> alloc::string::Strin
     }
 }
 
-/// The text of a node.
+/// The string at a node.
 fn text_at(object: &Object, origin: Origin) -> Option<&str> {
     let Place::Node { node, .. } = Place::origin(origin) else { return None };
     object.root.at(&["spec", "tls"]).or_else(|| object.root.at(&["spec", "template", "tls"]))?.as_array()?.iter().find_map(|item| {

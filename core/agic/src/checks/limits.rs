@@ -1,8 +1,8 @@
-//! Values that AGIC passes on as they are and that Azure does not accept: it then refuses the whole gateway, and no Ingress changes any more.
+//! Checks values that AGIC passes on and Azure does not accept: Azure then refuses the whole gateway, and no Ingress can change it.
 //!
 //! Source of the limits: Azure's reference of the REST API, `Application Gateways - Create Or Update`.
 //!
-//! What must not be here: values that the controller itself ignores (`values`).
+//! Does not check values that the controller itself ignores; see `values`.
 
 use super::Run;
 use crate::codes;
@@ -28,11 +28,11 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let mut reported = BTreeSet::new();
     for wrong in found.0.into_iter().filter(|wrong| reported.insert(wrong.origin)) {
         let finding = checked.finding(&codes::AZURE_REJECTS_VALUE, wrong.value, wrong.origin);
-        checked.tell(finding.help("until it is corrected, Azure refuses the gateway as a whole: no change of any Ingress arrives"));
+        checked.report(finding.help("until it is corrected, Azure refuses the gateway as a whole: no change of any Ingress arrives"));
     }
 }
 
-/// Sentences about values, with the places of these.
+/// Messages about values, with the places of the values.
 #[derive(Default)]
 struct Found(Vec<Sourced<String>>);
 
@@ -67,11 +67,11 @@ impl Found {
 
     fn path(&mut self, what: &str, of: Option<&Sourced<Str>>) {
         let Some(of) = of.filter(|of| !of.value.is_empty() && !of.value.starts_with('/')) else { return };
-        self.add(of, format!("Azure wants a `/` at the beginning of {what}, and this is `{}`", of.value));
+        self.add(of, format!("Azure requires a `/` at the beginning of {what}, and this is `{}`", of.value));
     }
 }
 
-/// Whether this is a status, or a range of them.
+/// Whether a text is a status, or a range of them.
 fn is_status(text: &str) -> bool {
     let is_one = |text: &str| text.trim().parse::<u16>().is_ok_and(|status| (100..=999).contains(&status));
     match text.split_once('-') {

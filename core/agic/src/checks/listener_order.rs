@@ -51,7 +51,7 @@ impl Served<'_> {
 /// Reports hosts whose requests another listener's wildcard receives.
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let findings = findings(checked);
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    findings.into_iter().for_each(|finding| checked.report(finding));
 }
 
 fn findings(checked: &Run<'_, '_, '_>) -> Vec<Diagnostic> {

@@ -1,4 +1,4 @@
-//! Listeners: what is cut, what takes the place of what, and priorities that Azure refuses.
+//! Checks listeners: hosts that are cut, listeners that replace others, and priorities that Azure refuses.
 
 use super::{Checked, Run, named};
 use crate::annotations as a;
@@ -19,17 +19,17 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     for (at, share) in processed.shares.iter().enumerate().filter(|(at, _)| !checked.is_quiet(*at)).collect::<Vec<_>>() {
         let rules = share.ingress.rules.iter().filter(|rule| rule.http.is_some());
         let found: Vec<Diagnostic> = rules.flat_map(|rule| of_rule(checked, &share.ingress, rule)).collect();
-        checked.about(at, found);
+        checked.report_about(at, found);
     }
     let shared = processed.path_maps.iter().filter(|group| group.paths.len() > 1);
     let mut findings: Vec<(u32, Diagnostic)> = shared.flat_map(|group| contests(checked, group)).collect();
     findings.sort_by_key(|(at, _)| *at);
-    findings.into_iter().for_each(|(_, finding)| checked.tell(finding));
+    findings.into_iter().for_each(|(_, finding)| checked.report(finding));
     let taken = priorities(checked);
-    taken.into_iter().for_each(|finding| checked.tell(finding));
+    taken.into_iter().for_each(|finding| checked.report(finding));
 }
 
-/// What Ingresses want otherwise of a listener than the Ingress before them, each with the place of the Ingress.
+/// Reports listener settings that differ from those of an earlier Ingress, each with the index of the Ingress.
 fn contests(checked: &Checked<'_, '_>, group: &Group) -> Vec<(u32, Diagnostic)> {
     let mut found = Vec::new();
     let mut before: Option<(&Ingress, &ListenerConfig)> = None;
@@ -40,7 +40,7 @@ fn contests(checked: &Checked<'_, '_>, group: &Group) -> Vec<(u32, Diagnostic)> 
         let Some(wanted) = share.listeners.iter().find(|wanted| wanted.id == group.id) else { continue };
         let now = (&*share.ingress, &wanted.config);
         if let Some(other) = before.replace(now)
-            && let Some(what) = differs(other.1, now.1)
+            && let Some(what) = differing_setting(other.1, now.1)
         {
             found.push((at, contested(checked, now, other, &group.id, what)));
         }
@@ -48,7 +48,7 @@ fn contests(checked: &Checked<'_, '_>, group: &Group) -> Vec<(u32, Diagnostic)> 
     found
 }
 
-/// How many of the hosts that are cut are named.
+/// At most this many of the cut hosts are named.
 const NAMED: usize = 5;
 
 fn of_rule(checked: &Checked<'_, '_>, ingress: &Ingress, rule: &Rule) -> Vec<Diagnostic> {
@@ -72,8 +72,8 @@ fn of_rule(checked: &Checked<'_, '_>, ingress: &Ingress, rule: &Rule) -> Vec<Dia
     found
 }
 
-/// What differs between what is wanted of one listener.
-fn differs(one: &ListenerConfig, other: &ListenerConfig) -> Option<&'static str> {
+/// Returns the setting in which two configurations of one listener differ.
+fn differing_setting(one: &ListenerConfig, other: &ListenerConfig) -> Option<&'static str> {
     let name = |value: &Option<chancery_base::resource::Sourced<chancery_text::Str>>| value.as_ref().map(|value| value.value.clone());
     if one.is_https != other.is_https {
         return Some("protocols");
@@ -102,7 +102,7 @@ fn contested(
     checked.finding(&codes::CONTESTED_LISTENER, message, config.origin).related(Place::origin(before.origin), "the Ingress that is not followed")
 }
 
-/// A listener, in sentences.
+/// Describes a listener for a sentence.
 pub(super) fn words(id: &ListenerId) -> String {
     match id.hosts.as_slice() {
         [] => format!("every host at port {}", id.port),
@@ -110,7 +110,7 @@ pub(super) fn words(id: &ListenerId) -> String {
     }
 }
 
-/// Priorities that several rules have, one finding for each.
+/// Reports priorities that several rules have, one finding for each.
 fn priorities(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
     let properties = checked.processed.gateway.as_ref().and_then(|gateway| gateway.properties.as_ref());
     let mut seen: BTreeMap<i64, Vec<&Arc<Part<RoutingRule>>>> = BTreeMap::new();
@@ -125,7 +125,7 @@ fn priorities(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
         let message = format!("the rules `{}` and `{}` {more} have the priority {priority}, and Azure refuses the gateway", first.name, second.name);
         let at = |rule: &Part<RoutingRule>| rule.properties.priority.and_then(|priority| priority.origin).or(rule.origin);
         let finding = checked.finding(&codes::PRIORITY_TAKEN, message, at(second)).related(Place::origin(at(first)), "the first of them");
-        // The controller runs out of numbers of its own.
+        // The controller has no more free numbers.
         let is_own = second.properties.priority.is_some_and(|priority| priority.origin == second.origin);
         Some(if is_own && priority == MOST_PRIORITY {
             finding.help(format!(

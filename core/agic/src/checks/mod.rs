@@ -1,6 +1,4 @@
-//! What is wrong with an input, or hardly meant so: what the controller says itself, and what it does not say.
-//!
-//! What must not be here: what the gateway gets.
+//! Checks an input for errors and likely mistakes: those that the controller reports, and those that it does not.
 
 mod backends;
 mod class;
@@ -31,21 +29,19 @@ use chancery_base::resource::{ObjectId, Objects, Origin};
 use core::ops::Deref;
 use hashbrown::{HashMap, HashSet};
 
-/// What checks look at.
+/// The input of checks.
 pub struct Checked<'a, 'c> {
-    /// The objects of the input.
     pub objects: &'a Objects,
-    /// The cluster.
     pub source: &'a Source<'c>,
     /// How the controller is started.
     pub options: &'a Options,
     /// The names of parts.
     pub names: &'a Names,
-    /// The gateway as it was.
+    /// The gateway before the compile.
     pub before: &'a Gateway,
-    /// What came of it.
+    /// The result of the compile.
     pub processed: &'a Processed,
-    /// Where findings go.
+    /// Receives findings.
     pub sink: &'a mut Findings,
 }
 
@@ -67,14 +63,14 @@ const CHECKS: &[Check] = &[
     shared::check,
 ];
 
-/// What earlier compiles found nothing wrong with, by the addresses of what is held here. All else is looked at again.
+/// The values without findings in earlier compiles, by their addresses. All others are checked again.
 #[derive(Default)]
 pub struct Memory {
     shares: HashMap<usize, Arc<Share>>,
     path_maps: HashMap<usize, Arc<Part<PathMap>>>,
 }
 
-/// Runs all of them.
+/// Runs all checks.
 pub fn run(checked: Checked<'_, '_>, memory: &mut Memory) {
     let mut run = Run { checked, memory, loud: HashSet::new(), loud_listeners: HashSet::new() };
     for check in CHECKS {
@@ -88,11 +84,11 @@ pub fn run(checked: Checked<'_, '_>, memory: &mut Memory) {
     *memory = Memory { shares, path_maps };
 }
 
-/// The checks as they run.
+/// The checks while they run.
 struct Run<'a, 'c, 'm> {
     checked: Checked<'a, 'c>,
     memory: &'m Memory,
-    /// The places of Ingresses with a finding.
+    /// The indexes of Ingresses with a finding.
     loud: HashSet<usize>,
     /// Listeners whose paths have a finding.
     loud_listeners: HashSet<ListenerId>,
@@ -107,37 +103,36 @@ impl<'a, 'c> Deref for Run<'a, 'c, '_> {
 }
 
 impl Run<'_, '_, '_> {
-    /// Whether it is known that no check of an Ingress alone finds anything.
+    /// Whether no check of this Ingress alone finds anything, as known from earlier compiles.
     fn is_quiet(&self, at: usize) -> bool {
         self.processed.shares.get(at).is_some_and(|share| self.memory.shares.contains_key(&Arc::as_ptr(share).addr()))
     }
 
-    /// Whether it is known that the paths of a listener have no finding.
+    /// Whether the paths of a listener have no finding, as known from earlier compiles.
     fn has_quiet_paths(&self, group: &Group) -> bool {
         self.memory.path_maps.contains_key(&Arc::as_ptr(&group.map).addr())
     }
 
-    /// Runs a check that looks at one Ingress, and at what the Ingress finds of its Services and Secrets.
+    /// Runs a check of each Ingress with the Services and Secrets that it refers to.
     fn each(&mut self, check: impl Fn(&Checked<'_, '_>, &Ingress) -> Vec<Diagnostic>) {
         let processed = self.processed;
         for (at, ingress) in processed.ingresses.iter().enumerate() {
             if !self.is_quiet(at) {
                 let found = check(&self.checked, ingress);
-                self.about(at, found);
+                self.report_about(at, found);
             }
         }
     }
 
-    /// Reports what was found about one Ingress.
-    fn about(&mut self, at: usize, found: Vec<Diagnostic>) {
+    /// Reports the findings about one Ingress.
+    fn report_about(&mut self, at: usize, found: Vec<Diagnostic>) {
         if !found.is_empty() {
             self.loud.insert(at);
         }
-        found.into_iter().for_each(|finding| self.tell(finding));
+        found.into_iter().for_each(|finding| self.report(finding));
     }
 
-    /// Reports a finding.
-    fn tell(&mut self, finding: Diagnostic) {
+    fn report(&mut self, finding: Diagnostic) {
         self.checked.sink.report(finding);
     }
 }
@@ -154,7 +149,7 @@ impl Checked<'_, '_> {
     }
 }
 
-/// An Ingress, in sentences.
+/// Describes an Ingress for a sentence.
 fn named(ingress: &Ingress) -> String {
     alloc::format!("Ingress `{}`", ingress.key())
 }

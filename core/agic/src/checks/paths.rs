@@ -1,4 +1,4 @@
-//! Paths: what takes more than it says, and what nothing gets to.
+//! Checks paths: those that match more than they say, and those that no request reaches.
 
 use super::listeners::words;
 use super::patterns;
@@ -15,8 +15,8 @@ use chancery_base::resource::Origin;
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// What a listener has so far: what its patterns with a star begin with, in lower case, each with the number and place of the first; places of all
-/// patterns; and what takes everything else.
+/// The paths of a listener so far: the prefixes of patterns with a star, in lower case, each with the index and place of the first; the places of
+/// all patterns; and the pattern for everything else.
 #[derive(Default)]
 struct ListenerPaths {
     patterns: Vec<(String, Origin)>,
@@ -36,7 +36,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         for (number, rule) in ingress.rules.iter().enumerate() {
             if !checked.is_quiet(at) {
                 let found = of_rule(checked, rule, ingress.rules.get(number + 1));
-                checked.about(at, found);
+                checked.report_about(at, found);
             }
             if rule.http.is_none() || !active.contains(&(at, Some(number))) && !processed.path_maps.is_empty() {
                 continue;
@@ -49,7 +49,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
             if !found.is_empty() {
                 checked.loud_listeners.insert(id);
             }
-            found.into_iter().for_each(|finding| checked.tell(finding));
+            found.into_iter().for_each(|finding| checked.report(finding));
         }
     }
 }
@@ -83,7 +83,7 @@ fn pattern(path: &Path) -> String {
     }
 }
 
-/// A path that takes more than Kubernetes says.
+/// Reports a path that matches more than Kubernetes defines.
 fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
     let text = path.path.as_str();
     match path.path_type {
@@ -95,7 +95,7 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
             let message =
                 format!("the prefix `{text}` becomes `{text}*`, which takes `{text}x` as well; Kubernetes means `{text}` and what lies below");
             let finding = checked.finding(&codes::WIDE_PREFIX, message, path.path.origin);
-            Some(finding.help(format!("write `{text}/` for what lies below it, and another path with `{text}` as `Exact`")))
+            Some(finding.help(format!("write `{text}/` for everything below it, and another path with `{text}` as `Exact`")))
         }
         _ => None,
     }
@@ -132,7 +132,7 @@ impl ListenerPaths {
         finding
     }
 
-    /// The first pattern that matches all that a later one does.
+    /// Returns the first pattern that matches everything that a later one matches.
     fn covering(&self, later: &str) -> Option<&(String, Origin)> {
         let later = later.trim_end_matches('*').to_lowercase();
         let beginnings = (0..=later.len()).filter_map(|end| self.beginnings.get(later.get(..end)?));

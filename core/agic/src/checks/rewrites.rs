@@ -1,4 +1,4 @@
-//! Rewrites that are not there, or do something else.
+//! Checks rewrites that are missing or have another effect.
 
 use super::{Checked, Run};
 use crate::annotations as a;
@@ -14,7 +14,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
     let mut findings: Vec<Diagnostic> = processed.ingresses.iter().filter_map(|ingress| missing(checked, ingress)).collect();
     findings.extend(deleted(checked));
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    findings.into_iter().for_each(|finding| checked.report(finding));
 }
 
 fn missing(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
@@ -37,7 +37,7 @@ fn missing(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
                 format!("there is no AzureApplicationGatewayRewrite `{}` in `{namespace}`, and Azure refuses a reference to its set", custom.value)
             };
             let mut finding = checked.finding(&codes::MISSING_REWRITE, message(), custom.origin);
-            // Where the input has none at all, it may be elsewhere.
+            // If the input has no rewrites, they may be elsewhere.
             if checked.options.assumes_start && checked.source.cluster.all(Kind::Rewrite).next().is_none() {
                 finding.severity = Severity::Notice;
             }
@@ -47,7 +47,7 @@ fn missing(checked: &Checked<'_, '_>, ingress: &Ingress) -> Option<Diagnostic> {
     }
 }
 
-/// Headers that are to go and have a value: AGIC does not read the type of an action.
+/// Reports headers that should be deleted and have a value: AGIC does not read the type of an action.
 fn deleted(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for held in checked.source.cluster.all(Kind::Rewrite) {

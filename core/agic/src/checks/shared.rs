@@ -1,4 +1,4 @@
-//! Gateways that are shared, or look as if they were.
+//! Checks gateways that are shared, or seem to be.
 
 use super::Run;
 use crate::codes;
@@ -35,7 +35,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         let message = "the gateway is shared, but there is no AzureIngressProhibitedTarget where AGIC looks: it replaces the whole gateway";
         findings.push(checked.finding(&codes::SHARED_WITHOUT_TARGETS, message, None));
     }
-    findings.into_iter().for_each(|finding| checked.tell(finding));
+    findings.into_iter().for_each(|finding| checked.report(finding));
 }
 
 /// The prefix of names that AGIC gives to path rules. AGIC removes all path rules with such names before it looks at prohibited targets

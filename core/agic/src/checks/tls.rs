@@ -1,4 +1,4 @@
-//! Items of `tls` that do nothing.
+//! Checks items of `tls` without effect.
 
 use super::{Checked, Run, named};
 use crate::codes;

@@ -1,4 +1,4 @@
-//! Annotations whose values the controller does not read without a word, and priorities.
+//! Checks annotations whose values the controller silently ignores, and priorities.
 
 use super::{Checked, Run};
 use crate::annotations::{self as a, Annotation, Form, Read};
@@ -9,11 +9,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Diagnostic;
 
-/// The controller tells of these itself.
-const TOLD: [&str; 5] =
+/// The annotations whose faults the controller itself reports.
+const REPORTED_BY_CONTROLLER: [&str; 5] =
     [a::CONNECTION_DRAINING.name, a::COOKIE_AFFINITY.name, a::COOKIE_AFFINITY_DISTINCT.name, a::REQUEST_TIMEOUT.name, a::BACKEND_PROTOCOL.name];
 
-/// Numbers of which only some count: the smallest, the largest, and what holds otherwise.
+/// Numbers with an accepted range: the minimum, the maximum, and the behaviour otherwise.
 const LIMITS: [(&Annotation, i64, i64); 6] = [
     (&a::PROBE_INTERVAL, 1, i64::MAX),
     (&a::PROBE_TIMEOUT, 1, i64::MAX),
@@ -38,7 +38,7 @@ fn unreadable(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotat
         Form::Number => (matches!(ingress.annotations.number(annotation), Read::Invalid(_)), "a whole number"),
         _ => return None,
     };
-    if !is_wrong || TOLD.contains(&annotation.name) {
+    if !is_wrong || REPORTED_BY_CONTROLLER.contains(&annotation.name) {
         return None;
     }
     let message = format!("`{}` is not {wanted}, so the annotation is ignored", text.value);
@@ -56,7 +56,7 @@ fn outside(checked: &Checked<'_, '_>, ingress: &Ingress, annotation: &Annotation
     Some(checked.finding(&codes::ANNOTATION_VALUE, message, number.origin).help(format!("the default is used: {}", annotation.default)))
 }
 
-/// Either all Ingresses have a priority, or none.
+/// Either all Ingresses should have a priority, or none.
 fn priorities(checked: &mut Run<'_, '_, '_>) {
     let ingresses = &checked.processed.ingresses;
     let asks = |ingress: &&Arc<Ingress>| ingress.annotations.text(&a::RULE_PRIORITY).is_some();
@@ -65,5 +65,5 @@ fn priorities(checked: &mut Run<'_, '_, '_>) {
     let at = first.annotations.text(&a::RULE_PRIORITY).and_then(|text| text.origin);
     let message = format!("`{}` has a priority and `{}` has none: AGIC asks for all or none", first.key(), missing.key());
     let finding = checked.finding(&codes::PARTIAL_PRIORITIES, message, at);
-    checked.tell(finding.help("rules without one get free numbers from 19000 on, with hosts, and from 19500 on, without"));
+    checked.report(finding.help("rules without one get free numbers from 19000 on, with hosts, and from 19500 on, without"));
 }

@@ -16,7 +16,7 @@ fn failure(variables: &[(&str, &str)]) -> alloc::string::String {
 }
 
 #[test]
-fn without_variables_it_is_as_the_helm_chart_sets_it() {
+fn defaults_are_those_of_helm_chart() {
     let environment = read(&[]);
     assert_eq!((environment.gateway.as_str(), environment.resource_group.as_str()), ("agic-appgw", "agic-rg"));
     assert_eq!(environment.controller, "azure/application-gateway");
@@ -27,7 +27,7 @@ fn without_variables_it_is_as_the_helm_chart_sets_it() {
 }
 
 #[test]
-fn switches_take_one_word_and_two_take_any_of_gos() {
+fn switches_and_booleans_accept_different_words() {
     assert!(read(&[("APPGW_ENABLE_SHARED_APPGW", "true")]).shared);
     assert!(!read(&[("APPGW_ENABLE_SHARED_APPGW", "True")]).shared);
     assert!(!read(&[("INGRESS_CLASS_RESOURCE_ENABLED", "yes")]).class_enabled);
@@ -44,7 +44,7 @@ fn a_prefix_with_other_characters_is_refused() {
 }
 
 #[test]
-fn namespaces_stand_between_commas() {
+fn namespaces_are_separated_by_commas() {
     let watched = read(&[("KUBERNETES_WATCHNAMESPACE", "one, two,,")]);
     assert_eq!(watched.namespaces, Vec::from([Str::new("one"), Str::new("two")]));
     assert!(watched.watches("two") && !watched.watches("three"));
@@ -52,7 +52,7 @@ fn namespaces_stand_between_commas() {
 }
 
 #[test]
-fn an_id_goes_over_names_and_a_class_over_the_controller() {
+fn resource_id_and_class_override_names() {
     let id = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/applicationGateways/n";
     let environment = read(&[("APPGW_RESOURCE_ID", id), ("INGRESS_CLASS", "mine")]);
     let names = (environment.subscription.as_str(), environment.resource_group.as_str(), environment.gateway.as_str());
@@ -62,7 +62,7 @@ fn an_id_goes_over_names_and_a_class_over_the_controller() {
 }
 
 #[test]
-fn the_controller_does_not_start_without_what_it_needs() {
+fn missing_variables_prevent_start() {
     assert!(failure(&[("APPGW_NAME", "")]).contains("ErrorMissingApplicationGatewayNameOrApplicationGatewayID"));
     assert_eq!(failure(&[("APPGW_NAME", ""), ("APPGW_RESOURCE_ID", "/x")]), "none");
     let deploy = ("APPGW_ENABLE_DEPLOY", "true");

@@ -1,6 +1,6 @@
 //! Istio's Gateway and VirtualService, which the controller reads with APPGW_ENABLE_ISTIO_INTEGRATION.
 //!
-//! Only what the controller reads is written down; the rest is let through.
+//! Only the fields that the controller reads are defined; others are accepted.
 
 use chancery_base::object;
 use chancery_base::schema::{ANY, INTEGER, OPEN_OBJECT, STRING, STRINGS, Schema, array, field};
@@ -10,7 +10,6 @@ const fn own(name: &'static str, plural: &'static str, versions: &'static [Versi
     Kind { group: "networking.istio.io", name, plural, namespaced: true, doc, versions, built_in: false }
 }
 
-/// Where requests come in.
 pub static GATEWAY: Kind =
     own("Gateway", "gateways", &[Version { name: "v1alpha3", schema: &GATEWAY_V1ALPHA3 }], "Istio's gateway; AGIC dies of one that it would use");
 static GATEWAY_V1ALPHA3: Schema = object![API_VERSION, KIND, METADATA, field("spec", GATEWAY_SPEC, "Its servers"), field("status", ANY, "How it is")];
@@ -30,7 +29,6 @@ const SERVER: Schema = object![
 ]
 .open();
 
-/// Where requests go.
 pub static VIRTUAL_SERVICE: Kind =
     own("VirtualService", "virtualservices", &[Version { name: "v1alpha3", schema: &SERVICE_V1ALPHA3 }], "Istio's routes");
 static SERVICE_V1ALPHA3: Schema = object![API_VERSION, KIND, METADATA, field("spec", SERVICE_SPEC, "Its routes"), field("status", ANY, "How it is")];

@@ -1,6 +1,4 @@
-//! The kinds that the controller reads, in one table; its own ones, and those of Kubernetes that no other dialect reads, in a file each.
-//!
-//! What must not be here: what they mean; kinds that other dialects read too.
+//! The kinds that the controller reads, in one table. Its own kinds, and Kubernetes kinds that no other dialect reads, have one file each.
 
 mod istio;
 mod multi_cluster;
@@ -16,11 +14,11 @@ use chancery_kubernetes::custom;
 use chancery_kubernetes::kind::{self, Version};
 use chancery_kubernetes::kinds as kubernetes;
 
-/// The API group of targets that the controller leaves alone.
+/// The API group of prohibited targets.
 pub const TARGET_GROUP: &str = "appgw.ingress.k8s.io";
 /// The API group of rewrites.
 pub const REWRITE_GROUP: &str = "appgw.ingress.azure.io";
-/// The API group of Ingresses and Services of several clusters.
+/// The API group of multi-cluster Ingresses and Services.
 pub const MULTI_CLUSTER_GROUP: &str = "networking.aks.io";
 
 macro_rules! kinds {
@@ -31,7 +29,7 @@ macro_rules! kinds {
             $($(#[$meta])* $name,)*
         }
 
-        /// All kinds, in the order in which people meet them.
+        /// All kinds, in a natural order for readers.
         pub static ALL: &[(Kind, &kind::Kind)] = &[$((Kind::$name, $definition)),*];
     };
 }
@@ -107,7 +105,7 @@ static MULTI_CLUSTER_SERVICE: kind::Kind = own(
 );
 static MULTI_CLUSTER_SERVICE_V1ALPHA1: Schema = custom![multi_cluster::SERVICE_SPEC, "Its ports, and the Services behind it"];
 
-/// All whose schemas are known, in all their versions.
+/// All kinds with known schemas, in all their versions.
 pub fn known() -> Vec<KnownKind> {
     let of = |kind: &'static kind::Kind| {
         kind.versions.iter().rev().filter_map(move |version| {
@@ -124,9 +122,8 @@ pub fn find(group: &str, kind: &str) -> Option<Kind> {
 }
 
 impl Kind {
-    /// What there is to know of it.
     pub fn definition(self) -> &'static kind::Kind {
-        // The table has the order of the kinds; a test says so.
+        // The table has the order of the enum, which a test checks.
         ALL[self as usize].1
     }
 }

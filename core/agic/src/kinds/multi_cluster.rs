@@ -1,4 +1,4 @@
-//! MultiClusterIngress and MultiClusterService: an Ingress and Services over several clusters.
+//! MultiClusterIngress and MultiClusterService: an Ingress and Services for several clusters.
 //!
 //! AGIC `crds/MultiClusterIngress.yaml` and `crds/MultiClusterService.yaml`.
 

@@ -1,4 +1,4 @@
-//! Ingress as clusters before 1.19 have it.
+//! The Ingress of clusters before 1.19.
 //!
 //! Kubernetes `k8s.io/api/extensions/v1beta1`.
 
@@ -6,7 +6,6 @@ use chancery_base::object;
 use chancery_base::schema::{ANY, INT_OR_STRING, STRING, STRINGS, Schema, array, field};
 use chancery_kubernetes::kind::{API_VERSION, KIND as KIND_FIELD, Kind, METADATA, Version};
 
-/// The kind.
 pub static KIND: Kind = Kind {
     group: "extensions",
     name: "Ingress",

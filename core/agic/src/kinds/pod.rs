@@ -1,11 +1,11 @@
-//! A pod's containers, as far as the gateway's probes are made of them.
+//! The containers of a pod, as far as the gateway's probes are derived from them.
 
 use chancery_base::object;
 use chancery_base::schema::{INT_OR_STRING, INTEGER, Literal, OPEN_OBJECT, STRING, Schema, array, field};
 
 const INT32: Schema = INTEGER.int32();
 
-/// `spec`; what is not read is let through.
+/// `spec`; unread fields are accepted.
 pub(super) const POD_SPEC: Schema = object![field("containers", array(&CONTAINER), "Its containers")].open();
 const CONTAINER: Schema = object![
     field("livenessProbe", PROBE, "Whether it lives"),

@@ -1,7 +1,7 @@
-//! AzureIngressProhibitedTarget: a host and paths of a shared gateway that the controller leaves alone.
+//! AzureIngressProhibitedTarget: a host and paths of a shared gateway that the controller must not change.
 //!
-//! AGIC `crds/AzureIngressProhibitedTarget-v1-CRD-v1.yaml`. The pattern that the newer CRD has for paths is not here, as the controller
-//! works with paths that do not have it, and older CRDs let them through; a check tells of them.
+//! AGIC `crds/AzureIngressProhibitedTarget-v1-CRD-v1.yaml`. The newer CRD's pattern for paths is left out, since the controller accepts other paths
+//! and older CRDs do too; a check reports them.
 
 use chancery_base::object;
 use chancery_base::schema::{STRING, STRINGS, Schema, field};

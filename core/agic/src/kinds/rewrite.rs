@@ -1,7 +1,7 @@
 //! AzureApplicationGatewayRewrite: changes of headers and URLs.
 //!
-//! AGIC `crds/AzureApplicationGatewayRewrite.yaml`. That there is at least one rule, and what may stand in `actionType`, is not here, as
-//! the controller works without; checks tell of both.
+//! AGIC `crds/AzureApplicationGatewayRewrite.yaml`. The CRD's minimum of one rule and values of `actionType` are left out, since the controller
+//! works without them; checks report both.
 
 use chancery_base::object;
 use chancery_base::schema::{BOOLEAN, INTEGER, STRING, Schema, array, field};

@@ -1,4 +1,4 @@
-//! What the API server takes and puts in.
+//! Admission and defaults of the API server.
 
 use super::{ALL, find, known, listing};
 
@@ -12,7 +12,7 @@ fn the_table_has_the_order_of_the_kinds() {
 }
 
 #[test]
-fn each_kind_is_listed_with_its_versions_and_its_spec() {
+fn every_kind_lists_versions_and_spec() {
     assert_eq!(listing().len(), ALL.len());
     assert!(listing().iter().all(|kind| !kind.versions.is_empty() && !kind.doc.is_empty()));
     let names: alloc::vec::Vec<_> = known().iter().map(|kind| kind.name).collect();

@@ -1,7 +1,7 @@
-//! What Services lead to: Endpoints, Pods and their probes, and Nodes, which tell the cluster's name.
+//! Endpoints, Pods with their probes, and Nodes, which identify the cluster.
 //!
-//! Kubernetes `k8s.io/api/core/v1`, with the defaults of `pkg/apis/core/v1/defaults.go`. Of pods and nodes only what the controller reads is
-//! written down; the rest is let through.
+//! Kubernetes `k8s.io/api/core/v1`, with the defaults of `pkg/apis/core/v1/defaults.go`. For pods and nodes only the fields that the controller
+//! reads are defined; others are accepted.
 
 use super::pod::POD_SPEC;
 use chancery_base::object;
@@ -12,7 +12,7 @@ const fn built_in(name: &'static str, plural: &'static str, namespaced: bool, ve
     Kind { group: "", name, plural, namespaced, doc, versions, built_in: true }
 }
 
-/// Which addresses stand behind a Service.
+/// The addresses behind a Service.
 pub static ENDPOINTS: Kind =
     built_in("Endpoints", "endpoints", true, &[Version { name: "v1", schema: &ENDPOINTS_V1 }], "The pods behind a Service, as addresses and ports");
 static ENDPOINTS_V1: Schema = object![API_VERSION, KIND, METADATA, field("subsets", array(&SUBSET), "Addresses that share their ports")];
@@ -34,11 +34,11 @@ const PORT: Schema = object![
     field("protocol", STRING.default(Literal::Str("TCP")), "`TCP`, `UDP` or `SCTP`"),
 ];
 
-/// A pod, of which only probes and ports are read.
+/// A pod; only its probes and ports are read.
 pub static POD: Kind = built_in("Pod", "pods", true, &[Version { name: "v1", schema: &POD_V1 }], "A pod, whose probes become probes of the gateway");
 static POD_V1: Schema = object![API_VERSION, KIND, METADATA, field("spec", POD_SPEC, "Its containers"), field("status", ANY, "How it is")];
 
-/// A node, of which only the provider's name for it is read.
+/// A node; only the provider's id is read.
 pub static NODE: Kind =
     built_in("Node", "nodes", false, &[Version { name: "v1", schema: &NODE_V1 }], "A node, whose name in Azure tells the cluster's");
 static NODE_V1: Schema = object![

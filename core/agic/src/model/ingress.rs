@@ -1,4 +1,4 @@
-//! An Ingress, of whichever version or kind it is written.
+//! An Ingress, of any version or kind.
 
 use super::super::annotations::Annotations;
 use super::super::cluster::AdmittedObject;
@@ -10,37 +10,29 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_text::{Str, Value};
 use core::cmp::Ordering;
 
-/// An Ingress.
 #[derive(Clone, Debug)]
 pub struct Ingress {
-    /// The object.
     pub object: ObjectId,
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// The whole of it.
+    /// The whole Ingress.
     pub origin: Origin,
-    /// Its annotations.
     pub annotations: Annotations,
     /// `ingressClassName`, even if it is empty.
     pub class: Option<Sourced<Str>>,
-    /// Where requests go that no rule takes.
+    /// The target of requests that no rule matches.
     pub default_backend: Option<Backend>,
-    /// Certificates.
     pub tls: Vec<Tls>,
-    /// Which requests go where.
     pub rules: Vec<Rule>,
-    /// The addresses that its status has.
+    /// The addresses in its status.
     pub addresses: Vec<Str>,
 }
 
 /// A certificate of an Ingress.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// The Secret; empty where none is named.
+    /// The Secret; empty if none is named.
     pub secret: Sourced<Str>,
-    /// The hosts that it is for.
     pub hosts: Vec<Sourced<Str>>,
     /// The item.
     pub origin: Origin,
@@ -62,60 +54,53 @@ pub struct Rule {
 pub struct Http {
     /// Whether `paths` is written.
     pub has_paths: bool,
-    /// The paths.
     pub paths: Vec<Path>,
 }
 
 /// A path of a rule.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The path as it is written.
+    /// As it is written.
     pub path: Sourced<Str>,
-    /// How it is meant.
     pub path_type: PathType,
-    /// Where requests go.
     pub backend: Backend,
     /// The item.
     pub origin: Origin,
 }
 
-/// How a path is meant.
+/// How a path is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathType {
-    /// As it is.
+    /// Exactly.
     Exact,
-    /// With anything behind it.
+    /// As a prefix.
     Prefix,
-    /// As the controller likes, or not said.
+    /// As the controller likes, or unset.
     Unspecified,
 }
 
-/// Where requests go.
+/// The target of requests.
 #[derive(Clone, Debug)]
 pub struct Backend {
     /// The Service; `None` for an object of another kind, which the controller cannot use.
     pub service: Option<ServiceRef>,
-    /// Where it is written.
     pub origin: Origin,
 }
 
-/// A Service and a port of it.
+/// A Service and one of its ports.
 #[derive(Clone, Debug)]
 pub struct ServiceRef {
-    /// Its name.
     pub name: Sourced<Str>,
-    /// Its port.
     pub port: ServicePortRef,
 }
 
 /// A port by name or number.
 #[derive(Clone, Debug)]
 pub struct ServicePortRef {
-    /// Its name; empty where it goes by number.
+    /// Its name; empty if it is given by number.
     pub name: Str,
-    /// Its number; 0 where none is written.
+    /// Its number; 0 if none is written.
     pub number: i64,
-    /// Where it is written.
     pub origin: Origin,
 }
 
@@ -127,21 +112,21 @@ impl ServicePortRef {
 }
 
 impl Rule {
-    /// Its paths; none where it has no `http`.
+    /// Its paths; none without `http`.
     pub fn paths(&self) -> &[Path] {
         self.http.as_ref().map_or(&[], |http| &http.paths)
     }
 }
 
 impl Path {
-    /// Whether it stands for everything: the gateway has no path rule for `/` alone.
+    /// Whether it matches everything: the gateway has no path rule for `/` alone.
     pub fn is_catch_all(&self) -> bool {
         matches!(self.path.as_str(), "" | "/" | "/*")
     }
 }
 
 impl Ingress {
-    /// Reads an Ingress, or a MultiClusterIngress as one.
+    /// Reads an Ingress or a MultiClusterIngress.
     pub fn read(held: &AdmittedObject<'_>, kind: Kind) -> Self {
         let root = held.root();
         let spec = if kind == Kind::MultiClusterIngress { root.at("spec.template") } else { root.field("spec") };
@@ -163,17 +148,17 @@ impl Ingress {
         }
     }
 
-    /// Whether any of its rules has paths, in a wide sense.
+    /// Whether any of its rules has `http`.
     pub fn has_http(&self) -> bool {
         self.rules.iter().any(|rule| rule.http.is_some())
     }
 
-    /// `NAMESPACE/NAME`, which is also the order of Ingresses.
+    /// `NAMESPACE/NAME`, which is also the sort key of Ingresses.
     pub fn key(&self) -> Str {
         format!("{}/{}", self.namespace, self.name).into()
     }
 
-    /// Which Ingress comes first, by the keys as text.
+    /// Compares two Ingresses by their keys as strings.
     pub fn in_order(&self, other: &Self) -> Ordering {
         if self.namespace == other.namespace {
             return self.name.cmp(&other.name);

@@ -1,7 +1,5 @@
-//! What the controller reads, as it means it: Ingresses of either kind, Services and the addresses behind them, probes of pods, targets that
-//! it leaves alone.
-//!
-//! What must not be here: looking things up; what the gateway gets.
+//! The controller's view of the input: Ingresses of either kind, Services and their addresses, probes of pods, prohibited targets. Does not look up
+//! references; see `source`.
 
 mod ingress;
 mod service;

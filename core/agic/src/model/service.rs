@@ -1,4 +1,4 @@
-//! Services of one cluster or of several, and the addresses behind them.
+//! Services of one cluster or several, and their addresses.
 
 use super::super::cluster::AdmittedObject;
 use alloc::format;
@@ -7,12 +7,9 @@ use chancery_base::resource::{ObjectId, Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::{Str, Value};
 
-/// A Service.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// The object.
     pub object: ObjectId,
-    /// Its ports.
     pub ports: Vec<ServicePort>,
     /// The labels of its pods.
     pub selector: Vec<(Str, Str)>,
@@ -21,15 +18,12 @@ pub struct Service {
 /// A port of a Service.
 #[derive(Clone, Debug)]
 pub struct ServicePort {
-    /// Its name.
     pub name: Str,
-    /// Its number.
     pub port: i64,
-    /// Whether it is TCP; other ports are not looked at.
+    /// Whether it is TCP; other ports are ignored.
     pub is_tcp: bool,
     /// The port of the pods.
     pub target: Target,
-    /// Where it is written.
     pub origin: Origin,
 }
 
@@ -43,7 +37,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// As text.
     pub fn text(&self) -> Str {
         match self {
             Target::Number(number) => format!("{number}").into(),
@@ -55,36 +48,29 @@ impl Target {
 /// Addresses that share their ports.
 #[derive(Clone, Debug, Default)]
 pub struct Subset {
-    /// Its addresses, whether ready or not.
+    /// Its addresses, ready or not.
     pub addresses: Vec<EndpointAddress>,
-    /// Names, numbers, and whether they are TCP.
     pub ports: Vec<EndpointPort>,
 }
 
-/// An address: by IP, or else by name.
+/// An address: an IP address, or else a name.
 #[derive(Clone, Debug)]
 pub struct EndpointAddress {
-    /// The IP address.
     pub ip: Option<Sourced<Str>>,
-    /// The name.
     pub hostname: Option<Sourced<Str>>,
 }
 
 /// A port of addresses.
 #[derive(Clone, Debug)]
 pub struct EndpointPort {
-    /// Its name.
     pub name: Str,
-    /// Its number.
     pub port: i64,
-    /// Whether it is TCP.
     pub is_tcp: bool,
-    /// Where it is written.
     pub origin: Origin,
 }
 
 impl Service {
-    /// Reads a Service, with what the API server fills in.
+    /// Reads a Service, with the API server's defaults.
     pub fn read(held: &AdmittedObject<'_>) -> Self {
         let spec = held.root().field("spec");
         let port = |at: Cursor<'_>| {
@@ -100,7 +86,7 @@ impl Service {
         Self { object: held.object.id, ports: spec.field("ports").items().map(port).collect(), selector: labels(spec.field("selector")) }
     }
 
-    /// Reads a MultiClusterService. Nobody fills anything in: a port without a protocol is not TCP, and without a target it leads to 0.
+    /// Reads a MultiClusterService without defaults: a port without a protocol is not TCP, and without a target it leads to 0.
     pub fn read_of_clusters(held: &AdmittedObject<'_>) -> Self {
         let spec = held.root().field("spec");
         let port = |at: Cursor<'_>| ServicePort {
@@ -114,12 +100,12 @@ impl Service {
         Self { object: held.object.id, ports: spec.field("ports").items().map(port).collect(), selector }
     }
 
-    /// Whether it has a port that counts.
+    /// Whether it has a TCP port.
     pub fn has_tcp(&self) -> bool {
         self.ports.iter().any(|port| port.is_tcp)
     }
 
-    /// Its ports that a reference may mean: by number, by name, or by the port of the pods.
+    /// Returns the ports that a reference may mean: by number, by name, or by the port of the pods.
     pub fn ports_meant<'s>(&'s self, text: &'s str) -> impl Iterator<Item = &'s ServicePort> {
         self.ports.iter().filter(move |port| port.is_tcp && (format!("{}", port.port) == text || port.name == text || port.target.text() == text))
     }

@@ -1,4 +1,4 @@
-//! Pods, as far as probes of the gateway are made of theirs.
+//! Pods, as far as the gateway's probes are derived from theirs.
 
 use super::super::cluster::AdmittedObject;
 use super::service::labels;
@@ -8,60 +8,50 @@ use chancery_base::resource::{Also, ObjectId, Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::{Str, Value};
 
-/// A pod.
 #[derive(Clone, Debug)]
 pub struct Pod {
-    /// The object.
     pub object: ObjectId,
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// Its labels.
     pub labels: Vec<(Str, Str)>,
-    /// Its containers.
     pub containers: Vec<Container>,
 }
 
-/// A container.
 #[derive(Clone, Debug)]
 pub struct Container {
-    /// Its ports: names and numbers.
+    /// Names and numbers.
     pub ports: Vec<(Str, Sourced<i64>)>,
-    /// The probe that counts: readiness before liveness, and only by HTTP.
+    /// The effective HTTP probe: readiness before liveness.
     pub probe: Option<Probe>,
 }
 
-/// A probe by HTTP.
+/// An HTTP probe.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    /// What it asks for.
+    /// The request.
     pub get: HttpGet,
-    /// Seconds between two questions.
+    /// Seconds between two probes.
     pub period: Sourced<i64>,
     /// How long an answer may take.
     pub timeout: Sourced<i64>,
-    /// After how many failures it counts as failed.
+    /// The failure threshold.
     pub failures: Sourced<i64>,
-    /// Where it is written.
     pub origin: Origin,
 }
 
-/// What a probe asks for.
+/// The request of a probe.
 #[derive(Clone, Debug)]
 pub struct HttpGet {
-    /// The host; empty unless written.
+    /// The host; empty unless set.
     pub host: Sourced<Str>,
-    /// The path.
     pub path: Sourced<Str>,
-    /// The port, where one is written; a name that the container does not have is 0.
+    /// The port, if one is written; 0 for a name that the container does not have.
     pub port: Option<Derived<i64>>,
     /// `HTTP` or `HTTPS`.
     pub scheme: Sourced<Str>,
 }
 
 impl Pod {
-    /// Reads a pod.
     pub fn read(held: &AdmittedObject<'_>) -> Self {
         let root = held.root();
         Self {

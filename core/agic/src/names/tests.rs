@@ -16,7 +16,7 @@ fn id(port: i64, hosts: &[&str], frontend: FrontendType) -> ListenerId {
 }
 
 #[test]
-fn listeners_are_named_by_a_hash_of_their_identity() {
+fn listener_name_is_hash_of_identity() {
     let names = names("");
     // MD5 of {"FrontendPort":443,"HostNames":["a.test","b.test","","",""],"FrontendType":"Private"}
     let private = id(443, &["a.test", "b.test"], FrontendType::Private);
@@ -26,12 +26,12 @@ fn listeners_are_named_by_a_hash_of_their_identity() {
     assert_eq!(names.rule(&public), "rr-452c578b4f742bd7a3927c3caf2b604e");
     assert_eq!(names.path_map(&public), "url-452c578b4f742bd7a3927c3caf2b604e");
     assert_eq!(names.redirect(&public), "sslr-fl-452c578b4f742bd7a3927c3caf2b604e");
-    // The order of hosts counts.
+    // The order of hosts matters.
     assert_ne!(names.listener(&private), names.listener(&id(443, &["b.test", "a.test"], FrontendType::Private)));
 }
 
 #[test]
-fn hashes_see_hosts_as_go_writes_json() {
+fn listener_hash_escapes_ampersand_like_go() {
     assert_eq!(names("").listener(&id(80, &["a&b"], FrontendType::Public)), "fl-ef4ae5ce21028899085da51e9476e944");
 }
 
@@ -41,7 +41,7 @@ fn long_names_are_cut_and_get_a_hash() {
     assert_eq!(long, "pool-nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn-s-84c2fadf03fde995aba7e046dff34c87");
     assert_eq!(long.len(), 80);
     assert_eq!(names("").pool("shop-web", "http", 8080), "pool-shop-web-http-bp-8080");
-    // Certificates and sets of rewrites are not cut.
+    // Certificates and rewrite sets are not cut.
     assert_eq!(names("").certificate("n", &"s".repeat(90)).len(), "cert-n-".len() + 90);
     assert_eq!(rewrite_set("n", &"s".repeat(90)).len(), "crd-n-".len() + 90);
 }

@@ -1,4 +1,4 @@
-//! What Emissary takes and does not use.
+//! Tests the checks for settings that Emissary accepts but does not use.
 
 use crate::DIALECT;
 use alloc::format;
@@ -26,7 +26,7 @@ spec: {hostname: '*', prefix: /, service: rest}
 
 const CODES: [&str; 4] = ["field-without-effect", "unknown-value", "unknown-field", "no-effect"];
 
-/// What is found of these codes.
+/// The findings with these codes.
 fn found(object: &str) -> Vec<Diagnostic> {
     let inputs = Inputs::one("gateway.yaml", format!("apiVersion: getambassador.io/v3alpha1\n{object}{GATEWAY}"));
     let mut compilation = compile(&inputs, &Options::of(&DIALECT), &[&crate::DIALECT]);
@@ -45,7 +45,7 @@ fn of_mapping(fields: &str) -> Vec<String> {
 const NOTHING: [&str; 0] = [];
 
 #[test]
-fn fields_of_a_mapping_that_others_put_out_are_said() {
+fn overridden_mapping_fields_are_reported() {
     assert_eq!(of_mapping("hostname: a.example.com, host: b.example.com"), ["`host` changes nothing: `hostname` counts instead of it"]);
     assert_eq!(of_mapping("hostname: a.example.com, host: a.example.com"), NOTHING, "both say the same");
     assert_eq!(of_mapping("host: a.example.com"), NOTHING);
@@ -69,7 +69,7 @@ fn of_module(name: &str, config: &str) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn settings_that_the_module_does_not_have_are_said_with_what_is_meant() {
+fn unknown_module_settings_get_suggestions() {
     let meant = |config: &str| -> Vec<(String, Option<String>)> {
         let fix = |finding: &Diagnostic| finding.fix.as_ref().map(|fix| fix.edits[0].replacement.clone());
         of_module("ambassador", config).iter().map(|finding| (finding.message.clone(), fix(finding))).collect()
@@ -85,7 +85,7 @@ fn settings_that_the_module_does_not_have_are_said_with_what_is_meant() {
 }
 
 #[test]
-fn a_module_that_nobody_reads_has_the_name_that_is_meant() {
+fn unread_module_gets_name_suggestion() {
     let found = of_module("ambasador", "{use_remote_address: false}");
     let [finding] = &found[..] else { panic!("{found:?}") };
     assert_eq!(finding.message, "Emissary reads no Module `ambasador`: the gateway's settings are in the one that is called `ambassador`");
@@ -93,7 +93,7 @@ fn a_module_that_nobody_reads_has_the_name_that_is_meant() {
 }
 
 #[test]
-fn settings_that_listeners_and_hosts_took_over_are_said_with_where_they_are_now() {
+fn moved_module_settings_name_new_place() {
     let of = |config: &str| {
         let found = of_module("ambassador", config);
         found.iter().map(|finding| (finding.code.name, finding.help.clone().unwrap_or_default())).collect::<Vec<_>>()
@@ -115,7 +115,7 @@ fn labels_need_a_service_that_limits_rates() {
 }
 
 #[test]
-fn what_is_for_an_auth_service_needs_one() {
+fn auth_settings_need_auth_service() {
     let message = ["`bypass_auth` changes nothing: it is for an AuthService, and the input has none"];
     assert_eq!(of_mapping("hostname: '*', bypass_auth: true"), message);
     assert_eq!(of_mapping("hostname: '*', bypass_auth: false"), NOTHING);
@@ -125,7 +125,7 @@ fn what_is_for_an_auth_service_needs_one() {
 }
 
 #[test]
-fn one_value_of_a_list_is_no_certain_fix() {
+fn single_list_value_is_not_certain_fix() {
     let fixes = |retry_on: &str| {
         let mapping = format!(
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop}}\n\
@@ -141,7 +141,7 @@ fn one_value_of_a_list_is_no_certain_fix() {
 }
 
 #[test]
-fn labels_of_a_domain_that_nobody_asks_about_are_reported() {
+fn labels_of_unused_domain_are_reported() {
     let of = |domain: &str, labels: &str| {
         messages(&format!(
             "kind: RateLimitService\nmetadata: {{name: r}}\nspec: {{service: limits, protocol_version: v3{domain}}}\n---\n\
@@ -158,7 +158,7 @@ fn labels_of_a_domain_that_nobody_asks_about_are_reported() {
 }
 
 #[test]
-fn the_time_of_a_keep_alive_is_read_under_one_name_alone() {
+fn keepalive_time_has_one_name() {
     let message = ["`keepalive.idle_time` changes nothing: Emissary does not read it"];
     assert_eq!(of_mapping("hostname: '*', keepalive: {idle_time: 10, probes: 3}"), message);
     assert_eq!(of_mapping("hostname: '*', keepalive: {probes: 3}"), NOTHING);
@@ -168,7 +168,7 @@ fn the_time_of_a_keep_alive_is_read_under_one_name_alone() {
 }
 
 #[test]
-fn a_listener_for_tls_without_a_certificate_serves_cleartext() {
+fn tls_listener_without_certificate_is_reported() {
     const SECRET: &str = "
 ---
 apiVersion: v1
@@ -196,7 +196,7 @@ data: {tls.crt: YQ==, tls.key: YQ==}
     assert_eq!(of("protocol: HTTPS", ", tlsSecret: {name: cert}"), 0);
 }
 
-/// What is said of a Mapping that no Host takes, with the help.
+/// The message and help about a Mapping that no Host selects.
 fn untaken(host: &str, mapping: &str) -> Vec<(String, String)> {
     let host = format!(
         "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {{name: h}}\nspec: {{requestPolicy: {{insecure: {{action: Route}}}}, {host}}}"
@@ -217,12 +217,12 @@ fn why_no_host_takes_a_mapping_is_said() {
     assert_eq!(other, [(message.into(), "did you mean the hostname `a.example.com`?".into())]);
     let far = untaken("hostname: a.example.com", "hostname: shop.org");
     let message = "no Host has its hostname `shop.org`, so no request gets there";
-    assert_eq!(far, [(message.into(), "the Hosts that there are have the hostname `a.example.com`".into())]);
+    assert_eq!(far, [(message.into(), "the existing Hosts have the hostname `a.example.com`".into())]);
     let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
     let message = "Host `h` has its hostname, but takes only Mappings with certain labels, so no request gets there";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
-    // Of two Hosts the one with the narrower hostname gets the requests.
+    // The Host with the more specific hostname receives the requests.
     let narrower = |labels: &str| {
         let host = "hostname: '*'}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: narrow}\n\
                     spec: {requestPolicy: {insecure: {action: Route}}, hostname: '*.example.com'";

@@ -1,7 +1,7 @@
-//! What Emissary takes and does not use: fields beside others that win, settings that it does not have, Modules that it does not read.
+//! Finds settings that Emissary accepts but does not use: overridden fields, unknown settings, unread Modules. Does not repeat what a schema prunes
+//! or Emissary reports.
 //!
-//! Source of behaviour: Emissary `python/ambassador/ir/{irambassador,irhttpmapping,irhttpmappinggroup}.py`, `envoy/v3/v3route.py`. What must
-//! not be here: what a schema drops, and what Emissary reports.
+//! Source of behaviour: Emissary `python/ambassador/ir/{irambassador,irhttpmapping,irhttpmappinggroup}.py`, `envoy/v3/v3route.py`.
 
 use super::field;
 use crate::spec::decode::Unset;
@@ -80,7 +80,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The domains that Envoy asks a RateLimitService about.
+/// The domains of the RateLimitService.
 fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
     let mut domains: Vec<&Str> = side
         .irs()
@@ -93,7 +93,7 @@ fn limited_domains(side: SideRef<'_>) -> Vec<&Str> {
     domains
 }
 
-/// Labels of a Mapping whose domain is none that the RateLimitService is asked about.
+/// Finds labels of a Mapping in domains that the RateLimitService does not use.
 fn of_other_domains(object: &Object, domains: &[&Str], found: &mut Vec<Diagnostic>) {
     let Some(asked) = domains.first() else { return };
     for entry in field(object, "labels").and_then(Node::as_object).into_iter().flatten() {
@@ -157,7 +157,7 @@ fn of_mapping(object: &Object, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Fields of a Mapping for what is forwarded.
+/// Fields of a Mapping that only affect forwarded requests.
 const FORWARDING: [&str; 16] = [
     "allow_upgrade",
     "auto_host_rewrite",
@@ -177,8 +177,8 @@ const FORWARDING: [&str; 16] = [
     "tls",
 ];
 
-/// Settings of the Module that Emissary takes and does not use since it has Listeners: why, and what does it now.
-/// Emissary `python/ambassador/ir/irambassador.py` takes them; nothing asks for them.
+/// Module settings that Emissary accepts but no longer uses since it has Listeners: the reason, and their replacement. Emissary
+/// `python/ambassador/ir/irambassador.py` reads them, and no other code uses them.
 const MOVED: [(&str, &str, &str); 5] = [
     ("service_port", "Listeners say which ports there are", "write the port in a Listener"),
     (
@@ -189,7 +189,7 @@ const MOVED: [(&str, &str, &str); 5] = [
     ("xff_num_trusted_hops", "Listeners say how many proxies they trust", "write the number as `l7Depth` in the Listener"),
     (
         "x_forwarded_proto_redirect",
-        "Hosts say what becomes of insecure requests",
+        "Hosts decide how insecure requests are handled",
         "write `requestPolicy: {insecure: {action: Redirect}}` in the Host",
     ),
     ("debug_mode", "Emissary does not use it", "take it away"),
@@ -198,13 +198,13 @@ const MOVED: [(&str, &str, &str); 5] = [
 /// The Modules that are read.
 const MODULES: [&str; 3] = ["ambassador", "tls", "authentication"];
 
-/// Settings that Emissary takes besides those that we read; they do nothing.
+/// Settings that Emissary accepts in addition to ours; they have no effect.
 const IDLE: [&str; 4] = ["auth_enabled", "prune_unreachable_routes", "regex_type", "statsd"];
 
 /// Who may see the diagnostics from elsewhere, which is up to the page that shows them (Emissary `python/ambassador-diag`, `diagd.py`).
 const OF_THE_PAGE: &[&str] = &["allow_non_local"];
 
-/// Settings that hold others: which they hold, and which of these are not for Envoy.
+/// Nested settings: their known members, and members that do not concern Envoy.
 const PARTS: &[(&str, &[&str], &[&str])] = &[
     ("buffer", Buffer::KEYS, &[]),
     ("diagnostics", Probe::KEYS, OF_THE_PAGE),
@@ -215,7 +215,7 @@ const PARTS: &[(&str, &[&str], &[&str])] = &[
     ("readiness_probe", Probe::KEYS, &[]),
 ];
 
-/// Modules that nobody reads, and settings that the one which counts does not have.
+/// Finds unread Modules, and unknown settings of the effective one.
 pub fn modules(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for object in side.objects().iter().filter(|object| *object.key.kind == *"Module" && is_read(side, object)) {

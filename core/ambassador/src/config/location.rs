@@ -1,18 +1,16 @@
-//! Where a person goes to find a resource.
+//! Describes where a user finds a resource.
 
 use chancery_text::Str;
 use core::fmt;
 
-/// Where a person goes to find a resource: "Service ambassador, namespace default, object 1".
+/// Where a user finds a resource: "Service ambassador, namespace default, object 1".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// The n-th resource that an object of the cluster made: the object itself, one in its annotation, or one made from it.
     Object {
         /// The object's kind.
         kind: Str,
-        /// Its name.
         name: Str,
-        /// Its namespace.
         namespace: Option<Str>,
         /// Which of its resources, from 1.
         number: u32,

@@ -1,10 +1,9 @@
-//! The configuration as loaded: every resource that the controller takes, by kind and name, before anything is made of it.
+//! Stores the loaded configuration: every resource that the controller accepts, by kind and name.
 //!
-//! This is the `Config` of Ambassador's developer's guide: `fetch` puts [`Resource`]s together, [`Config::load_all`] files them once, and
-//! consumers ask with [`Config::get_config`], [`Config::get_module`] and [`Config::module_lookup`].
+//! This is the `Config` of Ambassador's developer's guide: `fetch` builds [`Resource`]s, [`Config::load_all`] files them once, and consumers use
+//! [`Config::get_config`], [`Config::get_module`] and [`Config::module_lookup`].
 //!
-//! What must not be here: how resources are found (`fetch`), what they mean (`model`), and any kind's name. Which kinds are filed under which
-//! key comes in as [`Rules`].
+//! Does not find resources (see `fetch`) or interpret them (see `model`). [`Rules`] defines the key of each kind.
 
 mod location;
 mod resource;

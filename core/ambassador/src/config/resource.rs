@@ -1,7 +1,7 @@
-//! One resource: the `ACResource` of Ambassador's developer's guide.
+//! Defines a resource: the `ACResource` of Ambassador's developer's guide.
 //!
-//! Source of behaviour: Emissary `python/ambassador/src/ambassador/resource.py` and `config/acresource.py`. The flat dictionary that those
-//! keep is [`Resource::as_dict`] here; inside, the fields that every resource has are kept apart from the `spec` that its kind defines.
+//! Source of behaviour: Emissary `python/ambassador/src/ambassador/resource.py` and `config/acresource.py`. [`Resource::as_dict`] returns their
+//! flat dictionary; here, the common fields are separate from the kind's `spec`.
 
 use super::Location;
 use alloc::collections::BTreeMap;
@@ -17,21 +17,20 @@ use core::fmt;
 /// Labels by name.
 pub type Labels = BTreeMap<Str, Str>;
 
-/// The version of a resource that names none, as the guide says.
+/// The version of a resource without one, according to the guide.
 const DEFAULT_API_VERSION: &str = "ambassador/v0";
 
 /// One resource of the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resource {
-    /// The short identifier by which everything refers to it, e.g. `quote.default.1`.
+    /// The short identifier of the resource, e.g. `quote.default.1`.
     pub rkey: Str,
     /// Where a person finds it.
     pub location: Location,
-    /// What it is: `Mapping`, `Host`...
+    /// The kind: `Mapping`, `Host`...
     pub kind: Str,
     /// Its name; empty for a `Pragma` only. [`super::Config`] appends the namespace to the second of two equal names.
     pub name: Str,
-    /// Its namespace.
     pub namespace: Str,
     /// The API version in which its `spec` is written.
     pub api_version: Str,
@@ -43,19 +42,19 @@ pub struct Resource {
     pub spec: Arc<Node>,
     /// The input object whose nodes `spec` names.
     pub object: ObjectId,
-    /// By which rule values of `spec` come from those nodes: [`Rule::Field`], or [`Rule::Conversion`] where it was made from another kind.
+    /// The origin rule of the values of `spec`: [`Rule::Field`], or [`Rule::Conversion`] if another kind was converted.
     pub rule: Rule,
-    /// What it is called in the cluster, whatever becomes of `name`.
+    /// Its key in the cluster, even if `name` changes.
     pub key: ResourceKey,
-    /// What does not fit in `spec`.
+    /// Content outside `spec`.
     pub payload: Payload,
-    /// What validation found before it was loaded; it is not filed when there is any.
+    /// Errors of validation before loading; a resource with errors is not filed.
     pub invalid: Vec<String>,
     /// Errors that were posted on it.
     pub errors: Vec<Diagnostic>,
-    /// What it uses.
+    /// The resources that it uses.
     pub references: Vec<Reference>,
-    /// What uses it.
+    /// The resources that use it.
     pub referenced_by: Vec<Reference>,
 }
 
@@ -68,7 +67,7 @@ pub struct Reference {
     pub at: Option<Origin>,
 }
 
-/// What some resources carry beside their `spec`.
+/// Content of some resources outside their `spec`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Payload {
     /// Nothing.
@@ -87,23 +86,22 @@ pub enum Payload {
 pub struct SecretData {
     /// `Opaque`, `kubernetes.io/tls`...
     pub secret_type: Str,
-    /// By key as written (`tls.crt`), the node where it is written and the base64 of its value.
+    /// By key as written (`tls.crt`): the node and the base64 value.
     pub data: BTreeMap<Str, (NodeId, Secret<Str>)>,
 }
 
 /// A Service's endpoints, by port of the Service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceData {
-    /// What stands behind each port. Empty where nothing is known: then the Service's own name is used.
+    /// The endpoints of each port. If empty, the Service's own name is used.
     pub endpoints: BTreeMap<u16, Vec<Target>>,
 }
 
-/// One address behind a port.
+/// An endpoint of a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// IP address, or a name.
     pub address: Str,
-    /// Port.
     pub port: u16,
     /// Where the address is written.
     pub origin: Option<Origin>,
@@ -143,14 +141,13 @@ pub enum ResourceError {
     NoName {
         /// What it is.
         kind: Str,
-        /// Its rkey.
         rkey: Str,
     },
     /// The resource with this rkey has no API version.
     NoApiVersion(Str),
     /// The fields of the resource with this rkey are not in an object.
     NotAnObject(Str),
-    /// The text is not YAML: what is wrong with it.
+    /// The text is not YAML; holds the error.
     Syntax(String),
     /// The text has no content.
     Empty,
@@ -176,7 +173,7 @@ impl core::error::Error for ResourceError {}
 const COMMON: &[&str] = &["apiVersion", "kind", "name", "namespace", "metadata_labels", "rkey", "location", "serialization"];
 
 impl Default for Resource {
-    /// Nothing but the built-in version: what is left where a resource was taken out.
+    /// An empty resource with the default version: the remainder of a removed resource.
     fn default() -> Self {
         Self {
             rkey: Str::default(),
@@ -217,7 +214,7 @@ impl Resource {
         Ok(Self { rkey, location: location.into(), kind: Str::new(kind), name: Str::new(name), key, ..Self::default() })
     }
 
-    /// A resource from its flat form: `kind`, `name`, `apiVersion`, `namespace`, `metadata_labels`, and its own fields beside them.
+    /// A resource from its flat form: `kind`, `name`, `apiVersion`, `namespace`, `metadata_labels`, and its own fields.
     pub fn from_dict(
         rkey: impl Into<Str>,
         location: impl Into<Location>,
@@ -248,7 +245,7 @@ impl Resource {
         Ok(resource)
     }
 
-    /// A resource from the text of its flat form. Fails where the text is not YAML.
+    /// A resource from the text of its flat form. Fails if the text is not YAML.
     pub fn from_yaml(rkey: impl Into<Str>, location: impl Into<Location>, serialization: &str) -> Result<Self, ResourceError> {
         let document = parse(serialization, &Limits::default());
         if let Some(problem) = document.problems.iter().find(|problem| !problem.kind.is_warning()) {
@@ -282,12 +279,12 @@ impl Resource {
         }
     }
 
-    /// One of its own fields.
+    /// A field of its `spec`.
     pub fn get(&self, field: &str) -> Option<&Node> {
         self.spec.get(field)
     }
 
-    /// Where one of its values comes from.
+    /// The origin of one of its values.
     pub fn origin(&self, node: &Node) -> Option<Origin> {
         (self.object != ObjectId::BUILT_IN && node.id.is_some()).then(|| Origin::new(self.object, node.id, self.rule))
     }
@@ -312,7 +309,7 @@ impl Resource {
         Node::synthesised(Value::Object(fields))
     }
 
-    /// Posts an error that stays with the resource. What uses the resource inherits it: see [`super::Config::errors`].
+    /// Notices an error on the resource. Resources that use it inherit the error: see [`super::Config::errors`].
     pub fn post_error(&mut self, error: Diagnostic) {
         self.errors.push(error);
     }
@@ -341,7 +338,7 @@ fn add(references: &mut Vec<Reference>, rkey: &Str, at: Option<Origin>) {
     }
 }
 
-/// The labels that a node holds; what is not a string is left out.
+/// The labels in a node; values that are not strings are skipped.
 pub(crate) fn labels_of(node: Option<&Node>) -> Labels {
     let entries = node.and_then(Node::as_object).into_iter().flatten();
     entries.filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).collect()

@@ -1,7 +1,7 @@
-//! The configuration as a whole: files resources by kind and name, and answers questions about them.
+//! Files resources by kind and name, and looks them up.
 //!
-//! Source of behaviour: Emissary `python/ambassador/src/ambassador/config/config.py`. What is Ambassador's own there (which kind is filed
-//! under which key, which API versions count) comes in as [`Rules`].
+//! Source of behaviour: Emissary `python/ambassador/src/ambassador/config/config.py`. Ambassador's own rules (keys of kinds, supported API
+//! versions) are passed as [`Rules`].
 
 use super::{Overrides, Resource};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use hashbrown::HashTable;
 pub enum Store {
     /// Under this key, by name.
     ByName(&'static str),
-    /// Under this key, by identifier: for kinds whose names say too little.
+    /// Under this key, by identifier: for kinds whose names are not unique enough.
     ByRkey(&'static str),
     /// As a module: under `modules`, with the fields of its `config` as its own.
     Module,
@@ -30,24 +30,24 @@ pub enum Store {
     ByKind,
 }
 
-/// What an API version is worth.
+/// How an API version is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
     /// It is current.
     Current,
-    /// It is read, but this is to be said of it.
+    /// It is read, with this notice.
     Notice(&'static str),
     /// It is not read.
     Refused,
 }
 
-/// What a dialect says about its resources.
+/// A dialect's rules for its resources.
 pub struct Rules<'a> {
-    /// The namespace of resources that have none.
+    /// The namespace of resources without one.
     pub namespace: &'a str,
     /// Where a kind is filed.
     pub store: fn(kind: &str) -> Store,
-    /// What an API version is worth.
+    /// How an API version is supported.
     pub support: fn(api_version: &str) -> Support,
     /// Whether a resource is meant for this instance of the controller.
     pub accepts: &'a dyn Fn(&Resource) -> bool,
@@ -56,25 +56,25 @@ pub struct Rules<'a> {
 /// The configuration as loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// What was loaded, in order; then what modules were made into.
+    /// The loaded resources in order, then the results of modules.
     resources: Blocks<Arc<Resource>>,
     loaded: usize,
-    /// Places in `resources` by rkey, equal ones in order; empty where the resources themselves have that order.
+    /// Indexes of `resources` sorted by rkey, equal ones in order; empty if the resources are already sorted.
     by_rkey: Arc<Vec<usize>>,
     stores: Vec<(Str, Arc<Filed>)>,
     /// The first Helm chart that a Service names.
     pub helm_chart: Option<Str>,
     /// Secrets that are assumed to exist, with the fields that refer to them.
     pub assumed: BTreeMap<ResourceKey, Vec<Origin>>,
-    /// Secrets that were supplied, whether or not they are passed on.
+    /// The supplied Secrets, whether or not they are passed on.
     pub supplied_secrets: BTreeSet<ResourceKey>,
     /// Secrets that are made from other objects, such as cert-manager's, and are assumed to exist.
     pub provided_secrets: Arc<BTreeMap<ResourceKey, ObjectId>>,
     /// Whether missing Secrets are assumed to exist.
     pub assume_missing: bool,
-    /// Whether those are too that no object refers to.
+    /// Whether unreferenced Secrets are assumed too.
     pub assume_unreferenced: bool,
-    /// Addresses by the name under which endpoint discovery asks for them, e.g. `k8s/default/quote/80`.
+    /// Addresses by their name in endpoint discovery, e.g. `k8s/default/quote/80`.
     pub endpoints: Arc<BTreeMap<Str, Vec<super::Target>>>,
 }
 
@@ -102,7 +102,7 @@ fn hash(name: &str) -> u64 {
     FixedState::default().hash_one(name)
 }
 
-/// What is known of something that is referred to.
+/// The state of a referenced object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Presence<'a> {
     /// It is part of the configuration.
@@ -136,7 +136,7 @@ impl<'a> Bucket<'a> {
         self.config.resources.get(*at).map(|resource| &**resource)
     }
 
-    /// The same, as they are shared between compiles, in order.
+    /// The shared resources, in order.
     pub fn shared(&self) -> impl Iterator<Item = &'a Arc<Resource>> + use<'a> {
         let config = self.config;
         self.filed.entries.iter().filter_map(move |(_, at)| config.resources.get(*at))
@@ -147,14 +147,13 @@ impl<'a> Bucket<'a> {
         self.filed.entries.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.filed.entries.is_empty()
     }
 }
 
 impl Config {
-    /// Files all resources, in the order given. A configuration is loaded once: to change it, load another.
+    /// Files all resources in order. A configuration is loaded once; load another one to change it.
     pub fn load_all(resources: impl IntoIterator<Item = Arc<Resource>>, rules: &Rules<'_>, sink: &mut Findings) -> Self {
         let mut config = Self::default();
         let mut modules = Vec::new();
@@ -164,7 +163,7 @@ impl Config {
         }
         config.loaded = config.resources.len();
         config.index_rkeys();
-        // Modules keep their place among those that are filed, but what they were made into is no input.
+        // Modules keep their place among filed resources, but their results are not inputs.
         for (source, place, name) in modules {
             let Some(lifted) = config.resources.get(source).map(|module| Arc::new(lift(module, name))) else { continue };
             config.resources.push(lifted);
@@ -211,7 +210,7 @@ impl Config {
         }
     }
 
-    /// Files a resource, and says at which place of its bucket and under which name.
+    /// Files a resource; returns its index and name in its bucket.
     fn file(&mut self, key: Str, at: usize, by_rkey: bool, duplicates: &mut Vec<(usize, usize)>) -> (usize, Str) {
         let store = match self.stores.iter().position(|(known, _)| *known == key) {
             Some(store) => store,
@@ -267,18 +266,17 @@ impl Config {
         sink.report(finding);
     }
 
-    /// All resources that were loaded, in order, those included that turned out invalid.
+    /// All loaded resources in order, including invalid ones.
     pub fn resources(&self) -> impl Iterator<Item = &Resource> {
         self.resources.iter().take(self.loaded).map(|resource| &**resource)
     }
 
-    /// The resource with this identifier; the last one, where several have it.
+    /// The resource with this identifier; the last of several.
     pub fn resource(&self, rkey: &str) -> Option<&Resource> {
         self.place(rkey).and_then(|at| self.resources.get(at)).map(|resource| &**resource)
     }
 
-    /// Puts a resource in the place of another that has the same identifier, kind and name, and that nothing was said of. Says
-    /// whether the other was found as it was loaded.
+    /// Replaces a resource without findings by another one of the same identifier, kind and name. Returns whether the old one was found.
     pub(crate) fn replace(&mut self, known: &Arc<Resource>, by: Arc<Resource>) -> bool {
         let place = self.place(&known.rkey).and_then(|at| self.resources.get_mut(at)).filter(|place| Arc::ptr_eq(place, known));
         place.map(|place| *place = by).is_some()
@@ -293,7 +291,7 @@ impl Config {
         }
     }
 
-    /// Where the last resource with this identifier stands.
+    /// The index of the last resource with this identifier.
     fn place(&self, rkey: &str) -> Option<usize> {
         let at = |index: usize| self.by_rkey.get(index).copied().unwrap_or(index);
         let (mut low, mut high) = (0, self.loaded);
@@ -323,7 +321,7 @@ impl Config {
         filed.entries.iter().filter_map(|(_, at)| Some(core::mem::replace(resources.get_mut(*at)?, nothing.clone()))).collect()
     }
 
-    /// The keys under which anything is filed, in the order in which they came up.
+    /// The keys of filed resources, in order of appearance.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.stores.iter().map(|(key, _)| key.as_str())
     }
@@ -333,7 +331,6 @@ impl Config {
         self.get_config("modules")?.get(name)
     }
 
-    /// A field of a module.
     pub fn module_field(&self, module: &str, field: &str) -> Option<&Node> {
         self.get_module(module)?.get(field)
     }
@@ -343,7 +340,7 @@ impl Config {
         self.module_field(module, field).unwrap_or(default)
     }
 
-    /// What is known of a Secret.
+    /// The state of a Secret.
     pub fn secret(&self, namespace: &str, name: &str) -> Presence<'_> {
         let rkey = format!("{name}.{namespace}.1");
         if let Some(resource) = self.get_config("secrets").and_then(|secrets| secrets.get(&rkey)) {
@@ -361,7 +358,7 @@ impl Config {
         self.assume_missing || self.provided_secrets.contains_key(secret)
     }
 
-    /// Says that one resource uses another, by the field at `at`.
+    /// Records that one resource uses another through the field at `at`.
     pub fn link(&mut self, from: &str, to: &str, at: Option<Origin>) {
         let (Some(from), Some(to)) = (self.place(from), self.place(to)) else { return };
         if from != to {
@@ -371,7 +368,7 @@ impl Config {
         }
     }
 
-    /// Posts an error on a resource; it reaches everything that uses it.
+    /// Notices an error on a resource; it reaches everything that uses it.
     pub fn post_error(&mut self, rkey: &str, error: Diagnostic, sink: &mut Findings) {
         if let Some(resource) = self.place(rkey).and_then(|at| self.resources.get_mut(at)) {
             Arc::make_mut(resource).post_error(error.clone());
@@ -392,7 +389,7 @@ impl Config {
         errors
     }
 
-    /// The whole configuration for people: by key and name, as [`Resource::as_dict`] gives each.
+    /// The whole configuration by key and name; [`Resource::as_dict`] returns each resource.
     pub fn loaded(&self) -> Vec<(Str, Vec<Loaded>)> {
         let loaded = |(name, at): &(Str, usize)| {
             let of = self.resources.get(*at)?;
@@ -408,10 +405,10 @@ impl Config {
     }
 }
 
-/// Whether a resource may be filed. Findings on what validation found before are posted already.
+/// Whether a resource may be filed. Earlier validation errors are already posted.
 fn validate(resource: &mut Arc<Resource>, rules: &Rules<'_>, sink: &mut Findings) -> bool {
     let place = Place::value(resource.object, resource.spec.id);
-    // What was found invalid before has its findings already.
+    // Earlier validation errors already have findings.
     if !resource.invalid.is_empty() {
         return false;
     }

@@ -1,4 +1,4 @@
-//! The contract of the developer's guide.
+//! Tests the rules of the developer's guide.
 
 use super::{Bucket, Config, Location, Overrides, Resource, Rules, Store, Support};
 use alloc::string::{String, ToString};
@@ -70,7 +70,7 @@ fn only_a_pragma_has_no_name() {
 }
 
 #[test]
-fn a_copy_takes_what_is_overridden_and_leaves_errors_behind() {
+fn copies_take_overrides_without_errors() {
     let mut first = Resource::from_yaml("a.1", "here", "kind: Mapping\nname: a\nprefix: /a/\n").expect("a resource");
     first.post_error(Diagnostic::new(&codes::SYNTAX, "wrong", Place::Whole));
     let copy = Resource::from_resource(&first, Overrides { rkey: Some("b.1".into()), name: Some("b".into()), ..Overrides::default() });
@@ -97,7 +97,7 @@ fn resources_are_filed_by_kind_in_order() {
 }
 
 #[test]
-fn the_same_name_in_another_namespace_gets_the_namespace_appended() {
+fn equal_names_get_namespace_suffix() {
     let (config, sink) = load(&["kind: Mapping\nname: a\nnamespace: one\n", "kind: Mapping\nname: a\nnamespace: two\n"]);
     assert!(sink.is_empty());
     assert_eq!(names(config.get_config("mappings")), ["a", "a.two"]);
@@ -105,7 +105,7 @@ fn the_same_name_in_another_namespace_gets_the_namespace_appended() {
 }
 
 #[test]
-fn the_same_name_and_namespace_is_an_error_and_the_later_one_counts() {
+fn duplicate_resource_is_error_later_wins() {
     let (config, sink) = load(&["kind: Mapping\nname: a\nprefix: /1/\n", "kind: Mapping\nname: b\n", "kind: Mapping\nname: a\nprefix: /2/\n"]);
     assert_eq!(sink.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["duplicate-resource"]);
     let mappings = config.get_config("mappings").expect("mappings");
@@ -134,7 +134,7 @@ fn versions_are_refused_or_noticed() {
     let config = Config::load_all(texts.map(resource), &rules, &mut sink);
     assert_eq!(sink.iter().map(|finding| finding.code.name).collect::<Vec<_>>(), ["deprecated-version", "unsupported-version"]);
     assert_eq!(names(config.get_config("mappings")), ["a"]);
-    assert_eq!(config.resources().count(), 2, "what is refused is still known");
+    assert_eq!(config.resources().count(), 2, "refused resources are still known");
 }
 
 #[test]

@@ -21,24 +21,24 @@ use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey, Rule};
 use chancery_text::{Node, NodeId, Str, Value};
 use hashbrown::HashMap;
 
-/// What an object in an annotation says, put into the form of a Kubernetes object.
+/// An annotation's object in the form of a Kubernetes object.
 pub(super) struct Unfolded {
     pub(super) kind: Str,
     pub(super) key: ResourceKey,
     /// Its `spec` in the current version.
     pub(super) spec: Option<Arc<Node>>,
     pub(super) valid: bool,
-    /// What the compiler loads, but for its identifier; `None` where it has no name or is meant for another instance.
+    /// The resource without identifier; `None` if it has no name or belongs to another instance.
     pub(super) resource: Option<Resource>,
-    /// Whether it counts in the identifiers of those after it.
+    /// Whether it counts in the identifiers of later objects.
     pub(super) counted: bool,
     pub(super) findings: Findings,
 }
 
-/// An object in an annotation, and what it says.
+/// An annotation's object with its decoded form.
 type Item<'a> = (&'a Object, &'a Unfolded);
 
-/// What stands in annotations, by the object that has them.
+/// The objects in annotations, by their holder.
 pub(super) struct Annotations<'a> {
     by_holder: Vec<(ObjectId, Vec<Item<'a>>)>,
     index: HashMap<ObjectId, usize>,
@@ -49,7 +49,7 @@ impl<'a> Annotations<'a> {
         self.index.get(&holder).and_then(|at| self.by_holder.get(*at)).map_or(&[], |(_, list)| list)
     }
 
-    /// Adds what stands in an object's annotation. It is counted from `count`, as the object itself may have made resources.
+    /// Adds the objects of a holder's annotation. Numbering starts at `count`, as the holder may have produced resources itself.
     pub(super) fn emit(&self, holder: &Applied<'_>, mut count: u32, emitter: &mut Emitter<'_>) {
         let base = format!("{}.{}", holder.object.key.name, holder.object.key.namespace.as_deref().unwrap_or_default());
         let base = expand::expand(&base, emitter.options).filter(|_| holder.object.text.is_some()).unwrap_or(base);
@@ -70,7 +70,7 @@ impl<'a> Annotations<'a> {
         }
     }
 
-    /// Everything that stands in annotations, in the order of the text.
+    /// All objects in annotations, in the order of the text.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Item<'a>> {
         self.by_holder.iter().flat_map(|(_, list)| list)
     }
@@ -193,7 +193,7 @@ fn labels(root: &Node) -> Arc<Labels> {
     Arc::new(labels)
 }
 
-/// The flat form as a Kubernetes object; what it does not say is the parent's.
+/// Converts the flat form to a Kubernetes object; missing values come from the parent.
 fn normalise(root: &Node, parent: &Object) -> Node {
     let mut root = kinds::unfold(root).into_owned();
     let id = root.id;

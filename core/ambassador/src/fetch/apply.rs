@@ -1,9 +1,7 @@
-//! What the API server holds after all documents were applied, one after another.
+//! Applies all documents to the API server, one after another.
 //!
-//! An object that it refuses leaves the earlier one of the same name in force; a later one that it takes replaces the earlier one in its
-//! place.
-//!
-//! What must not be here: what the controller watches of it.
+//! If the API server refuses an object, the earlier one of the same name stays; an accepted one replaces the earlier one. Does not decide what the
+//! controller watches; see `watch`.
 
 use super::role::Role;
 use super::verdict::{Applied, CachedByObject, Verdict};

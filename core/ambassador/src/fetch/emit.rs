@@ -1,7 +1,7 @@
-//! Resources as the compiler loads them, and the identifiers that it gives them.
+//! Creates resources as the compiler loads them, with their identifiers.
 //!
-//! Source of behaviour: Emissary `fetch/resource.py` (NormalizedResource, ResourceManager), `fetch/ambassador.py`, and
-//! `config/config.py` (good_ambassador_id).
+//! Source of behaviour: Emissary `fetch/resource.py` (NormalizedResource, ResourceManager), `fetch/ambassador.py`, and `config/config.py`
+//! (good_ambassador_id).
 
 use super::super::Options;
 use super::super::kinds::{Admission, GROUP};
@@ -21,7 +21,7 @@ use chancery_text::{self, Node, NodeId, Str, Value};
 /// The version that the API server stores and the compiler reads.
 pub(super) const CURRENT_VERSION: &str = "getambassador.io/v3alpha1";
 
-/// What all resources have, before they have an identifier.
+/// The common parts of resources before they have an identifier.
 pub(super) struct Parts {
     pub(super) kind: Str,
     pub(super) name: Str,
@@ -36,7 +36,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The resource that an object makes, with its environment variables put in.
+    /// The resource of an object, with expanded environment variables.
     pub(super) fn resource(self, object: &Object, options: &Options) -> Resource {
         let mut resource = Resource {
             rkey: Str::default(),
@@ -70,14 +70,14 @@ impl Parts {
     }
 }
 
-/// Gives a resource its identifier: the n-th that an object of this name makes.
+/// Sets a resource's identifier: the n-th resource of an object of this name.
 pub(super) fn number(resource: &mut Resource, base: &str, object: &Object, count: u32) {
     resource.rkey = Str::from(format!("{base}.{count}"));
     let key = &object.key;
     resource.location = Location::Object { kind: key.kind.clone(), name: key.name.clone(), namespace: key.namespace.clone(), number: count };
 }
 
-/// What an object in an annotation or on its own makes, or `None` where it is meant for another instance.
+/// The resource of an object; `None` if it belongs to another instance.
 pub(super) fn custom(object: &Object, admission: &Admission, options: &Options, sink: &mut Findings) -> Option<Arc<Resource>> {
     let parts = Parts {
         kind: object.key.kind.clone(),
@@ -112,7 +112,7 @@ pub(super) fn good_id(resource: &Resource, options: &Options) -> bool {
     let own = &*options.ambassador_id;
     match id_node(&resource.spec).map(|node| &node.value) {
         None => own == "default",
-        // A list without items does not survive the front end, unless the whole object is handed on as invalid.
+        // The front end drops an empty list, unless it passes the whole object on as invalid.
         Some(Value::Null) => valid && own == "default",
         Some(Value::Array(ids)) if ids.is_empty() => valid && own == "default",
         Some(Value::Array(ids)) => {
@@ -132,7 +132,7 @@ pub(super) fn front_end_id(spec: &Node, options: &Options) -> bool {
     }
 }
 
-/// Labels that are shared where there are none.
+/// Labels, shared if there are none.
 pub(super) fn labels(node: Option<&Node>) -> Arc<Labels> {
     Arc::new(crate::config::labels_of(node))
 }
@@ -141,17 +141,17 @@ pub(super) fn empty(id: NodeId) -> Node {
     Node { id, value: Value::Object(chancery_text::Object::new()) }
 }
 
-/// A node that was made from another one.
+/// A node that is generated from another node.
 pub(super) fn made(id: NodeId, value: Value) -> Node {
     Node { id, value }
 }
 
-/// A string that was made from another one.
+/// A string that is generated from another node.
 pub(super) fn made_text(id: NodeId, text: impl Into<Str>) -> Node {
     Node { id, value: Value::String(text.into()) }
 }
 
-/// Collects resources and writes down what becomes of their objects.
+/// Collects resources and records the fate of their objects.
 pub(super) struct Emitter<'e> {
     pub(super) options: &'e Options,
     pub(super) ledger: &'e mut Ledger,
@@ -171,7 +171,7 @@ impl<'e> Emitter<'e> {
         (self.out, self.users)
     }
 
-    /// Takes a resource as it is.
+    /// Adds a resource unchanged.
     pub(super) fn push(&mut self, resource: Arc<Resource>) {
         match resource.invalid.first() {
             Some(error) => self.ledger.set(resource.object, State::Invalid(Str::from(error.as_str()))),
@@ -195,7 +195,7 @@ impl<'e> Emitter<'e> {
         }
     }
 
-    /// A resource that was made from an object of another kind, the n-th of its kind.
+    /// Adds a resource that is generated from an object of another kind, as the n-th of its kind.
     pub(super) fn synthesised(&mut self, holder: &Object, parts: Synthesised, count: u32) {
         let namespace = holder.key.namespace.clone().unwrap_or_default();
         let parts = Parts {
@@ -217,13 +217,13 @@ impl<'e> Emitter<'e> {
         self.push(Arc::new(resource));
     }
 
-    /// Writes down that something was made of an object.
+    /// Records that an object is used.
     pub(super) fn used(&mut self, object: ObjectId) {
         self.ledger.set(object, State::Loaded);
     }
 }
 
-/// What a resource is made of that was made from another kind.
+/// The content of a resource that is generated from another kind.
 pub(super) struct Synthesised {
     pub(super) kind: &'static str,
     pub(super) name: Str,

@@ -1,5 +1,4 @@
-//! Environment variables in the configuration: `$NAME` and `${NAME}` become the variable's value wherever they stand, keys included, and
-//! stay as they are where there is no such variable.
+//! Expands environment variables: `$NAME` and `${NAME}` are replaced everywhere, also in keys; undefined variables stay.
 //!
 //! Source of behaviour: Emissary `fetch/fetcher.py` (`os.path.expandvars` over the whole snapshot).
 
@@ -9,7 +8,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use chancery_text::{Node, Str, Value};
 
-/// A text with its variables put in, or `None` where nothing changes.
+/// The expanded string; `None` if nothing changes.
 pub(super) fn expand(text: &str, options: &Options) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
@@ -54,7 +53,7 @@ pub(super) fn expand_text(text: &Str, options: &Options) -> Str {
     expand(text, options).map_or_else(|| text.clone(), Str::from)
 }
 
-/// Labels with their variables put in; the same where nothing changes.
+/// The expanded labels; shared if nothing changes.
 pub(super) fn expand_labels(labels: &Arc<Labels>, options: &Options) -> Arc<Labels> {
     if !labels.iter().any(|(name, value)| name.contains('$') || value.contains('$')) {
         return labels.clone();
@@ -62,7 +61,7 @@ pub(super) fn expand_labels(labels: &Arc<Labels>, options: &Options) -> Arc<Labe
     Arc::new(labels.iter().map(|(name, value)| (expand_text(name, options), expand_text(value, options))).collect())
 }
 
-/// A tree with its variables put in; the same tree where nothing changes.
+/// The expanded tree; shared if nothing changes.
 pub(super) fn expand_tree(node: &Arc<Node>, options: &Options) -> Arc<Node> {
     if mentions_variable(node) { Arc::new(expand_node(node, options)) } else { node.clone() }
 }

@@ -1,4 +1,4 @@
-//! The findings of this stage, each built by one function.
+//! Builds the findings of this stage, one function each.
 
 use super::super::Options;
 use super::verdict::Applied;
@@ -8,7 +8,7 @@ use chancery_base::resource::{Object, ObjectId, ResourceKey, nearest};
 use chancery_kubernetes::at_name;
 use chancery_text::{Node, NodeId, Str};
 
-/// Where an object says what it is.
+/// The place of an object's kind.
 fn at_kind(object: &Object) -> Place {
     let node = object.root.get("kind").map_or(object.root.id, |kind| kind.id);
     Place::value(object.id, node)
@@ -32,7 +32,7 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
 pub(super) fn unknown_ambassador_kind(object: &Object) -> Diagnostic {
     let message = format!("unknown kind {}: {} has no such kind", object.key.kind, object.key.group);
     let mut finding = Diagnostic::new(&codes::UNKNOWN_KIND, message, at_kind(object)).about(object.key.clone());
-    // The API server refuses it, unlike a kind of somebody else's.
+    // Unlike a foreign kind, the API server refuses this one.
     finding.severity = Severity::Error;
     match nearest(&object.key.kind, super::role::AMBASSADOR) {
         Some(kind) => finding.help(format!("did you mean {kind}?")),
@@ -123,7 +123,7 @@ pub(super) fn bad_pem(object: &Object, node: NodeId, key: &str, what: &str, forc
     let message = format!("`{key}` of {} {what}", object.key);
     let finding = Diagnostic::new(&codes::BAD_PEM, message, Place::value(object.id, node)).about(object.key.clone());
     if !forced {
-        return finding.help("the controller passes it on all the same, and Envoy refuses what uses it");
+        return finding.help("the controller passes it on anyway, and Envoy rejects the resources that use it");
     }
     let mut finding = finding.help("with AMBASSADOR_FORCE_SECRET_VALIDATION, the controller withholds it");
     finding.severity = Severity::Error;

@@ -1,6 +1,6 @@
-//! Hosts and Mappings from Ingresses.
+//! Generates Hosts and Mappings from Ingresses.
 //!
-//! Source of behaviour: Emissary `fetch/ingress.py`, over what `pkg/kates/k8s_resource_types/ingress.go` makes of all versions.
+//! Source of behaviour: Emissary `fetch/ingress.py`, with all versions converted by `pkg/kates/k8s_resource_types/ingress.go`.
 
 use super::annotations::Annotations;
 use super::emit::{Emitter, Synthesised, made, made_text};
@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 const CONTROLLER: &str = "getambassador.io/ingress-controller";
 pub(super) const ID_ANNOTATION: &str = "getambassador.io/ambassador-id";
 const CLASS_ANNOTATION: &str = "kubernetes.io/ingress.class";
-/// The label by which a Host finds the Mappings of its Ingress.
+/// The label of an Ingress's Mappings, which the Host selects.
 const INGRESS_LABEL: &str = "a10r-k8s-ingress";
 
 pub(super) fn annotation<'a>(object: &'a Object, name: &str) -> Option<&'a str> {
@@ -68,7 +68,7 @@ pub(super) fn emit(seen: &VisibleObjects<'_>, annotations: &Annotations<'_>, emi
 
 type Services<'a> = HashMap<(&'a str, &'a str), &'a Object>;
 
-/// Makes the resources of one Ingress, and says the number of the next one.
+/// Generates the resources of one Ingress; returns the next number.
 fn one(applied: &Applied<'_>, ours: &[&str], others: &[&str], services: &Services<'_>, emitter: &mut Emitter<'_>) -> u32 {
     let object = applied.object;
     let ingress = Ingress::read(&object.root);
@@ -210,7 +210,7 @@ impl Maker<'_> {
                     spec.insert("hostname", made_text(host.node, host.text));
                 }
             },
-            // With TLS, the Host selects its Mappings by label; without, they must say that any host will do.
+            // With TLS, the Host selects its Mappings by label; without TLS, they must match any host.
             None if !self.has_tls => {
                 spec.insert("hostname", made_text(rule.node, "*"));
             }
@@ -221,8 +221,7 @@ impl Maker<'_> {
         Some(Synthesised { payload, ..Synthesised::new("Mapping", name.into(), self.mapping_labels(), spec) })
     }
 
-    /// A port as the service's address has it: a name is looked up in the Service, which then is where the port comes from, and stays where it is
-    /// not found.
+    /// A port in the service's address: a name is looked up in the Service, whose port becomes the origin; an unknown name is unchanged.
     fn port(&self, service: &str, port: PortValue<'_>) -> Option<(String, Option<Origin>)> {
         let number = match port {
             PortValue::Number(number) => Some(number),

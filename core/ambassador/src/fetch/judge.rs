@@ -1,4 +1,4 @@
-//! What the API server and the controller's own validation say of an object by itself.
+//! Validates a single object like the API server and the controller.
 //!
 //! Source of behaviour: the API server; Emissary `pkg/kates/validator.go`.
 
@@ -12,7 +12,7 @@ use chancery_base::diagnostic::{Findings, Reported, Severity};
 use chancery_base::resource::Object;
 use chancery_kubernetes::{ingress, metadata, secret, service};
 
-/// What the API server and the controller's validation say of an object by itself.
+/// Validates a single object like the API server and the controller.
 pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
     let role = role::of(&object.key.group, &object.key.kind);
     let mut verdict = Verdict { role, refused: None, spec: None, errors: Vec::new(), resource: None, findings: Findings::default() };
@@ -21,7 +21,7 @@ pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
         Role::UnknownAmbassador => Err(sink.report(findings::unknown_ambassador_kind(object))),
         Role::Ambassador(kind) => {
             let admission = kinds::admit(kind, object, Via::ApiServer, &object.root, &mut sink);
-            // What is refused is loaded too, as invalid, so that everybody who looks at the configuration sees it.
+            // A refused object is loaded as invalid, so that views of the configuration show it.
             verdict.resource = emit::custom(object, &admission, options, &mut sink);
             verdict.spec = admission.spec;
             verdict.errors = admission.errors;
@@ -55,7 +55,7 @@ pub(super) fn judge(object: &Object, options: &Options) -> Verdict {
     verdict
 }
 
-/// Both checks passed; each has run, so that all that is wrong is reported.
+/// Whether both checks passed. Both run, so all errors are reported.
 fn both(first: Result<(), Reported>, second: Result<(), Reported>) -> Result<(), Reported> {
     first.and(second)
 }

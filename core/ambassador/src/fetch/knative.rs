@@ -1,4 +1,4 @@
-//! Mappings from Knative's Ingresses.
+//! Generates Mappings from Knative's Ingresses.
 //!
 //! Source of behaviour: Emissary `fetch/knative.py`.
 
@@ -57,7 +57,7 @@ fn items<'a>(holder: Option<&'a Node>, key: &str) -> &'a [Node] {
     holder.and_then(|holder| holder.get(key)).and_then(Node::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What each split of a rule's paths adds to a Mapping.
+/// The Mapping fields of each split of a rule's paths.
 fn splits(applied: &Applied<'_>, rule: &Node, sink: &mut Findings) -> Vec<chancery_text::Object> {
     let namespace = applied.object.key.namespace.as_deref().unwrap_or_default();
     let mut specs = Vec::new();
@@ -98,7 +98,7 @@ fn text<'a>(holder: &'a Node, key: &str) -> Option<(&'a str, NodeId)> {
     node.as_str().filter(|text| !text.is_empty()).map(|text| (text, node.id))
 }
 
-/// A path's timeout in milliseconds: 15 seconds where nothing is said.
+/// A path's timeout in milliseconds [default: 15 seconds].
 fn timeout(applied: &Applied<'_>, path: &Node, sink: &mut Findings) -> (i64, NodeId) {
     let Some((text, node)) = text(path, "timeout") else { return (15_000, path.id) };
     match milliseconds(text) {

@@ -1,23 +1,23 @@
-//! What earlier compiles found out about objects, kept as long as their texts and the options are the same.
+//! Caches results about single objects while their text and the options are unchanged.
 
 use super::super::Options;
 use super::annotations::Unfolded;
-use super::before::Before;
 use super::judge::judge;
+use super::previous::PreviousFetch;
 use super::verdict::{CachedByObject, Verdict};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::executor::{self, Executor};
 use chancery_base::resource::{Object, Objects};
 
-/// What earlier compiles found out about objects by themselves.
+/// Results of earlier compiles about single objects.
 #[derive(Default)]
 pub struct Memory {
     options: Option<Options>,
     pub(super) verdicts: CachedByObject<Verdict>,
     pub(super) unfolded: CachedByObject<Unfolded>,
-    /// What all of it came to.
-    pub(super) before: Option<Before>,
+    /// The previous fetch.
+    pub(super) before: Option<PreviousFetch>,
 }
 
 impl core::fmt::Debug for Memory {

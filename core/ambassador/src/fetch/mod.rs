@@ -1,26 +1,26 @@
-//! From the cluster's objects to the loaded configuration: everything that the real controller does before its own model begins.
+//! Loads the configuration from the cluster's objects: everything that the real controller does before its own model starts.
 //!
 //! ```text
-//! objects --apply--> what the API server holds --watch--> what the controller sees --emit--> resources --load_all--> Config
+//! objects --apply--> API server --watch--> visible objects --emit--> resources --load_all--> Config
 //! ```
 //!
 //! Source of behaviour: the API server; Emissary `cmd/entrypoint/{watcher,interesting_types,secrets,endpoints}.go` and
-//! `pkg/snapshot/v1/annotations.go` for what is seen; `python/ambassador/src/ambassador/fetch/` for what is made of it; and
-//! `diagd.py`, which sorts resources by their rkey before it loads them.
+//! `pkg/snapshot/v1/annotations.go` for visible objects; `python/ambassador/src/ambassador/fetch/` for resources; and `diagd.py`, which sorts
+//! resources by their rkey before it loads them.
 //!
-//! What must not be here: what Mappings, Hosts and the rest mean.
+//! Does not interpret Mappings, Hosts and other kinds; see `model`.
 
-mod again;
 mod annotations;
 mod apply;
-mod before;
 mod emit;
 mod expand;
 mod findings;
+mod incremental;
 mod ingress;
 mod judge;
 mod knative;
 mod memory;
+mod previous;
 mod role;
 mod secrets;
 mod services;
@@ -45,8 +45,8 @@ use role::Role;
 /// The annotation that holds configuration.
 pub const CONFIG_ANNOTATION: &str = "getambassador.io/config";
 
-/// The annotations that Emissary reads, but for an Ingress's class. Others under its prefix are not reported: it ignores them, and people
-/// mark objects with them.
+/// The annotations that Emissary reads, except an Ingress's class. Others with its prefix are not reported: Emissary ignores them, and users mark
+/// objects with them.
 pub const KNOWN_ANNOTATIONS: &[(&str, KnownAnnotations)] = &[
     ("Ingress", KnownAnnotations { prefixes: &[], names: &[CONFIG_ANNOTATION, ingress::ID_ANNOTATION], docs: &[] }),
     ("IngressClass", KnownAnnotations { prefixes: &[], names: &[ingress::ID_ANNOTATION], docs: &[] }),
@@ -58,12 +58,12 @@ pub fn read_options() -> ReadOptions {
     ReadOptions { embedded: Vec::from([CONFIG_ANNOTATION]), ..ReadOptions::default() }
 }
 
-/// The configuration that the controller loads from these objects. Every object gets its entry in the ledger.
+/// Loads the controller's configuration from these objects. Every object gets a ledger entry.
 pub fn fetch(objects: &Objects, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> Config {
     fetch_again(objects, options, &Sequential, &mut Memory::default(), ledger, sink)
 }
 
-/// [`fetch`] with a memory of what earlier compiles found out about the same objects.
+/// [`fetch`] with the results of earlier compiles.
 pub fn fetch_again(
     objects: &Objects,
     options: &Options,
@@ -73,7 +73,7 @@ pub fn fetch_again(
     sink: &mut Findings,
 ) -> Config {
     memory.prepare(objects, options);
-    if let Some(config) = again::fetch(objects, options, memory, ledger, sink) {
+    if let Some(config) = incremental::fetch(objects, options, memory, ledger, sink) {
         return config;
     }
     let found_before = sink.len();
@@ -105,7 +105,7 @@ pub fn fetch_again(
     config.helm_chart = helm_chart;
     config.endpoints = Arc::new(services::discovery(&seen));
     secrets.finish(&mut config, users, objects, &options.missing, sink);
-    memory.before = Some(before::Before::new(objects, &config, ledger, &sink[found_before..]));
+    memory.before = Some(previous::PreviousFetch::new(objects, &config, ledger, &sink[found_before..]));
     config
 }
 

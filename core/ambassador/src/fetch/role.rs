@@ -1,4 +1,4 @@
-//! Which kinds the controller reads, and what is said of those that it does not.
+//! Classifies the kinds by how the controller reads them.
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`, `pkg/snapshot/v1/types.go` (order), `config/config.py` (storage).
 
@@ -6,7 +6,7 @@ use super::super::kinds::{self, AmbassadorKind, GROUP};
 use crate::config::{Store, Support};
 use chancery_kubernetes::ingress::is_ingress;
 
-/// What an object is to the controller.
+/// How the controller reads an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
     /// One of Ambassador's own kinds.
@@ -35,7 +35,7 @@ impl PartialEq for Role {
     }
 }
 
-/// Ambassador's kinds in the order in which the compiler sees them. It shows only where two resources have the same rkey.
+/// Ambassador's kinds in the compiler's order. It matters only if two resources have the same rkey.
 pub(super) const AMBASSADOR: [&str; 14] = [
     "Listener",
     "Host",
@@ -69,18 +69,18 @@ const EDGE_STACK: &[&str] = &[
     "WebApplicationFirewallPolicy",
 ];
 
-/// Kinds of other groups that the controller reads: group, kind, and one line for people.
+/// Kinds of other groups that the controller reads: group, kind, and a one-line description.
 pub const ALSO_READ: &[(&str, &str, &str)] = &[
     ("", "Service", "What Mappings name; may carry configuration in the annotation `getambassador.io/config`"),
     ("", "Secret", "Certificates and keys that a Host or TLSContext names"),
     ("", "Endpoints", "The pods behind a Service, for resolvers that balance over them"),
     ("discovery.k8s.io", "EndpointSlice", "The same in parts"),
-    ("networking.k8s.io", "Ingress", "Which requests go to which service, in Kubernetes' own words"),
+    ("networking.k8s.io", "Ingress", "Routes requests to services, in Kubernetes' own format"),
     ("networking.k8s.io", "IngressClass", "Which Ingresses are the controller's"),
     ("networking.internal.knative.dev", "Ingress", "The same for Knative, where AMBASSADOR_KNATIVE_SUPPORT is set"),
 ];
 
-/// What an object is to the controller.
+/// How the controller reads an object.
 pub(super) fn of(group: &str, kind: &str) -> Role {
     match (group, kind) {
         (GROUP | "ambassador", _) => match kinds::find(kind) {
@@ -112,7 +112,7 @@ pub(super) fn store(kind: &str) -> Store {
     }
 }
 
-/// What an API version is worth to the compiler.
+/// How the compiler supports an API version.
 pub(super) fn support(api_version: &str) -> Support {
     match api_version.strip_prefix("getambassador.io/") {
         Some("v3alpha1") => Support::Current,

@@ -1,4 +1,4 @@
-//! Which Secrets the controller passes on to the compiler: those that something in use refers to.
+//! Selects the Secrets that the controller passes to the compiler: those that a used resource references.
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/secrets.go` and `fetch/secret.py`.
 
@@ -20,11 +20,11 @@ use chancery_base::resource::{Object, ObjectId, Objects, Origin, REDACTED, Resou
 use chancery_kubernetes::{ingress, pem, secret};
 use chancery_text::{self, Node, NodeId, Str, Value};
 
-/// Types of Secrets that the compiler takes.
+/// Types of Secrets that the compiler accepts.
 const KNOWN_TYPES: [&str; 3] = ["Opaque", "kubernetes.io/tls", "istio.io/key-and-cert"];
-/// Keys of which it wants at least one.
+/// A Secret needs at least one of these keys.
 const KNOWN_KEYS: [&str; 7] = ["tls.crt", "tls.key", "user.key", "cert-chain.pem", "key.pem", "root-cert.pem", "crl.pem"];
-/// The Secret that is always asked for.
+/// The Secret that is always requested.
 const FALLBACK: &str = "fallback-self-signed-cert";
 
 /// Namespace and name, and the fields that refer to it.
@@ -87,7 +87,7 @@ pub(super) fn reconcile<'a>(
     secrets
 }
 
-/// Why the compiler would not take a Secret.
+/// Why the compiler would drop a Secret.
 fn unusable(object: &Object) -> Option<&'static str> {
     if !KNOWN_TYPES.contains(&&*secret::secret_type(object)) {
         return Some("only types Opaque, kubernetes.io/tls and istio.io/key-and-cert are read");
@@ -149,7 +149,7 @@ impl Passed<'_> {
     }
 }
 
-/// Everything that is referred to, by those that may refer to Secrets and are meant for this instance.
+/// All Secrets that resources of this instance reference.
 fn references(seen: &VisibleObjects<'_>, annotations: &Annotations<'_>, options: &Options) -> References {
     let mut users: Vec<(&str, &Object, &str, &Node)> = Vec::new();
     for (object, unfolded) in annotations.iter() {
@@ -214,13 +214,13 @@ fn name_of(object: &Object) -> &str {
     &object.key.name
 }
 
-/// What the front end reads of a Module's `config`.
+/// The parts of a Module's `config` that the front end reads.
 struct ModuleSecrets<'a> {
     namespacing: bool,
     named: Vec<&'a Node>,
 }
 
-/// Reads a Module's `config` as the front end does: wholly, or, where a type is wrong, not at all.
+/// Reads a Module's `config` like the front end: completely, or not at all if a type is wrong.
 fn module_secrets(spec: &Node) -> Option<ModuleSecrets<'_>> {
     let none = ModuleSecrets { namespacing: false, named: Vec::new() };
     let config = match spec.get("config") {
@@ -277,7 +277,7 @@ impl SecretCollector<'_> {
 }
 
 impl Secrets<'_> {
-    /// Says in the configuration which Secrets are used by what, and which are taken to exist.
+    /// Records in the configuration which resources use which Secrets, and which Secrets are assumed.
     pub(super) fn finish(self, config: &mut Config, users: Vec<(ObjectId, Str)>, objects: &Objects, missing: &Assumptions, sink: &mut Findings) {
         config.supplied_secrets = self.supplied.into_iter().collect();
         config.assume_missing = missing.assumes(&ResourceKey::new("", "Secret", "", ""), &[("", "Secret")], objects, &BTreeSet::new());

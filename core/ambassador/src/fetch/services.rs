@@ -1,4 +1,4 @@
-//! Services with what stands behind their ports, as the compiler loads them, and as endpoint discovery answers for them.
+//! Loads Services with the endpoints of their ports, and simulates endpoint discovery.
 //!
 //! Source of behaviour: Emissary `fetch/service.py` (resources) and `cmd/entrypoint/endpoints.go` (discovery).
 
@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 /// Addresses by namespace and name of their Service.
 type ByService = HashMap<(Str, Str), Vec<Subset>>;
 
-/// What stands behind all Services. Endpoints win over EndpointSlices, as both say the same in a cluster.
+/// The endpoints of all Services. Endpoints override EndpointSlices, as both are equal in a cluster.
 fn subsets(seen: &VisibleObjects<'_>) -> ByService {
     let mut all = ByService::new();
     for applied in seen.of(Role::EndpointSlice) {
@@ -38,7 +38,7 @@ fn subsets(seen: &VisibleObjects<'_>) -> ByService {
     all
 }
 
-/// Makes the resources of all Services, and says which Helm chart they come from.
+/// Creates the resources of all Services, and returns their Helm chart.
 pub(super) fn emit(seen: &VisibleObjects<'_>, emitter: &mut Emitter<'_>) -> Option<Str> {
     let subsets = subsets(seen);
     let chart = |applied: &Applied<'_>| Some(Str::new(applied.object.root.at(&["metadata", "labels", "helm.sh/chart"])?.as_str()?));
@@ -93,13 +93,13 @@ pub(super) fn emit(seen: &VisibleObjects<'_>, emitter: &mut Emitter<'_>) -> Opti
 }
 
 /// The endpoints of a Service as the compiler sees them: the last subset that has addresses and TCP ports.
-struct Behind<'a> {
+struct ServiceEndpoints<'a> {
     subset: &'a Subset,
     /// By number and by name.
     ports: BTreeMap<Str, u16>,
 }
 
-fn compiler_view(subsets: &[Subset]) -> Option<Behind<'_>> {
+fn compiler_view(subsets: &[Subset]) -> Option<ServiceEndpoints<'_>> {
     let usable = |subset| {
         let mut ports = BTreeMap::new();
         let subset: &Subset = subset;
@@ -109,12 +109,12 @@ fn compiler_view(subsets: &[Subset]) -> Option<Behind<'_>> {
                 ports.insert(port.name.clone(), port.port);
             }
         }
-        (!subset.addresses.is_empty() && !ports.is_empty()).then_some(Behind { subset, ports })
+        (!subset.addresses.is_empty() && !ports.is_empty()).then_some(ServiceEndpoints { subset, ports })
     };
     subsets.iter().rev().find_map(usable)
 }
 
-impl Behind<'_> {
+impl ServiceEndpoints<'_> {
     fn by_port(&self, ports: &[Port], service: &(Str, Str)) -> BTreeMap<u16, Vec<Target>> {
         let _ = service;
         let only = if self.ports.len() == 1 { self.ports.values().next().copied() } else { None };
@@ -135,7 +135,7 @@ impl Behind<'_> {
     }
 }
 
-/// The addresses that endpoint discovery answers with, by the names under which clusters ask for them.
+/// The addresses of endpoint discovery, by the names that clusters request.
 pub(super) fn discovery(seen: &VisibleObjects<'_>) -> BTreeMap<Str, Vec<Target>> {
     let mut found: BTreeMap<Str, Vec<Target>> = BTreeMap::new();
     let subsets = subsets(seen);
@@ -165,7 +165,7 @@ pub(super) fn discovery(seen: &VisibleObjects<'_>) -> BTreeMap<Str, Vec<Target>>
     found
 }
 
-/// By what a port of the endpoints is called, the names under which clusters ask for it.
+/// The names that clusters request, by the port's name in the endpoints.
 fn port_names(ports: &[Port]) -> BTreeMap<Str, BTreeSet<Str>> {
     let mut names: BTreeMap<Str, BTreeSet<Str>> = BTreeMap::new();
     let mut add = |from: &Str, to: &Str| {

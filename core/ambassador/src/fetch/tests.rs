@@ -1,4 +1,4 @@
-//! What the controller loads, by feature.
+//! Tests loading, by feature.
 
 extern crate std;
 
@@ -87,7 +87,7 @@ fn resources_are_sorted_by_rkey() {
 }
 
 #[test]
-fn a_later_document_overwrites_and_a_refused_one_does_not() {
+fn later_document_overwrites_refused_does_not() {
     let second = object("Mapping", "a", "{hostname: '*', prefix: /second/, service: b}");
     let fetched = get(&(mapping("a") + &second));
     assert!(fetched.spec("a.default.1").contains("/second/"));
@@ -122,7 +122,7 @@ fn objects_outside_the_single_namespace_are_not_read() {
 }
 
 #[test]
-fn a_label_selector_hides_what_it_does_not_match() {
+fn label_selector_hides_unmatched_objects() {
     let labelled = mapping("b").replace("{name: b}", "{name: b, labels: {env: prod}}");
     for (selector, seen) in
         [("env=prod", "b.default.1"), ("env!=prod", "a.default.1"), ("env in (dev, prod)", "b.default.1"), ("!env", "a.default.1")]
@@ -199,7 +199,7 @@ fn an_ingress_becomes_hosts_and_mappings() {
 }
 
 #[test]
-fn a_class_of_ours_is_an_object_with_our_controller() {
+fn ingress_class_matches_by_controller() {
     let ingress =
         INGRESS.replace("  annotations: {kubernetes.io/ingress.class: ambassador}\n", "").replace("spec:\n", "spec:\n  ingressClassName: mine\n");
     let class = |controller: &str| {
@@ -271,7 +271,7 @@ fn an_unseen_secret_is_assumed_or_missing() {
 }
 
 #[test]
-fn secrets_that_are_no_pem_are_withheld_when_validation_is_forced() {
+fn forced_validation_drops_non_pem_secrets() {
     let text = object("Host", "h", "{hostname: a.example.com, tlsSecret: {name: cert}}") + &secret("cert");
     assert!(matches!(get(&text).config.secret("default", "cert"), Presence::Known(_)));
     let forced = with(&env(&[("AMBASSADOR_FORCE_SECRET_VALIDATION", "true")]), &text);
@@ -308,7 +308,7 @@ fn a_memory_gives_what_fetching_from_scratch_gives() {
 }
 
 #[test]
-fn nothing_of_an_unknown_kind_is_lost_in_silence() {
+fn unknown_kinds_are_reported() {
     let fetched = get(&(object("FilterPolicy", "f", "{}")
         + &object("Maping", "m", "{}")
         + "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}}\n"));

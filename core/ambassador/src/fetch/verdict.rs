@@ -1,6 +1,4 @@
-//! What is found out about an object by itself, and how it is kept.
-//!
-//! What must not be here: finding it out (`judge`).
+//! Stores the validation results of single objects. Does not validate; see `judge`.
 
 use super::role::Role;
 use crate::config::Resource;
@@ -19,21 +17,21 @@ pub(super) struct Applied<'a> {
     pub(super) verdict: &'a Verdict,
 }
 
-/// What was found out about an object by itself.
+/// The validation result of a single object.
 pub(super) struct Verdict {
     pub(super) role: Role,
-    /// Why the API server refuses it. Ambassador's own objects go on all the same, as invalid ones.
+    /// Why the API server refuses it. Ambassador's own objects continue as invalid ones.
     pub(super) refused: Option<Str>,
     /// For Ambassador's kinds: its `spec` in the current version.
     pub(super) spec: Option<Arc<Node>>,
-    /// What the controller's own validation found.
+    /// Errors of the controller's own validation.
     pub(super) errors: Vec<String>,
-    /// For Ambassador's kinds: what the compiler loads; `None` for another instance's.
+    /// For Ambassador's kinds: the resource; `None` if it belongs to another instance.
     pub(super) resource: Option<Arc<Resource>>,
     pub(super) findings: Findings,
 }
 
-/// What was found out about objects, by the index of their number, with a hash of what it was learnt from.
+/// Results by object number, each with a hash of its source.
 pub(super) struct CachedByObject<T> {
     pub(super) slots: Vec<Option<(u64, Box<T>)>>,
 }
@@ -45,20 +43,20 @@ impl<T> Default for CachedByObject<T> {
 }
 
 impl<T> CachedByObject<T> {
-    /// Whether nothing is cached of an object as it is now.
+    /// Whether the object's current form has no cached result.
     pub(super) fn lacks(&self, object: &Object) -> bool {
         let slot = object.id.index().and_then(|index| self.slots.get(index));
         slot.is_some_and(|slot| !matches!(slot, Some((fingerprint, _)) if *fingerprint == object.fingerprint))
     }
 
-    /// Caches what was found out about an object.
+    /// Caches the result for an object.
     pub(super) fn insert(&mut self, object: &Object, value: Box<T>) {
         if let Some(slot) = object.id.index().and_then(|index| self.slots.get_mut(index)) {
             *slot = Some((object.fingerprint, value));
         }
     }
 
-    /// What is cached of an object.
+    /// The cached result for an object.
     pub(super) fn get(&self, object: &Object) -> Option<&T> {
         let (_, known) = self.slots.get(object.id.index()?)?.as_ref()?;
         Some(known)

@@ -1,4 +1,4 @@
-//! Everything that the controller sees, by kind.
+//! Stores the objects that the controller sees, by kind.
 
 use super::role::Role;
 use super::verdict::Applied;

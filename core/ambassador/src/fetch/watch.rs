@@ -1,4 +1,4 @@
-//! What the controller sees of what the API server holds.
+//! Selects the objects that the controller sees in the API server.
 //!
 //! Source of behaviour: Emissary `cmd/entrypoint/interesting_types.go`.
 
@@ -14,7 +14,7 @@ use chancery_base::resource::Object;
 use chancery_kubernetes::selector::Selector;
 use chancery_text::Node;
 
-/// Sorts what is seen by kind, and says of the rest why it is not.
+/// Sorts visible objects by kind, and records why the others are invisible.
 pub(super) fn watch<'a>(cluster: Vec<Applied<'a>>, options: &Options, ledger: &mut Ledger, sink: &mut Findings) -> VisibleObjects<'a> {
     let scope = Scope::new(options);
     let mut seen = VisibleObjects { kinds: Vec::new() };

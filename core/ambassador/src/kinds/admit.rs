@@ -1,13 +1,10 @@
-//! What the controller gets of an object that somebody wrote: what the API server makes of it, what the conversion to
-//! v3alpha1 makes of that, what the entrypoint's validator says, and what is left after its Go structs.
+//! Admits a written object: the API server, the conversion to v3alpha1, the entrypoint's validator, and the round trip through Go structs.
 //!
-//! Emissary `cmd/entrypoint/{watcher,resource_validator}.go`, `pkg/snapshot/v1/annotations.go`,
-//! `charts/emissary-crds/templates`, `pkg/api/getambassador.io/crds.yaml`.
-//!
-//! What must not be here: a kind's own fields; which objects are looked at at all.
+//! Emissary `cmd/entrypoint/{watcher,resource_validator}.go`, `pkg/snapshot/v1/annotations.go`, `charts/emissary-crds/templates`,
+//! `pkg/api/getambassador.io/crds.yaml`.
 
 use super::report::Report;
-use super::{AmbassadorKind, GROUP, Version, habits};
+use super::{AmbassadorKind, GROUP, Version, lints};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
@@ -28,15 +25,14 @@ pub enum Via {
     Annotation,
 }
 
-/// What became of an object.
+/// The result of admission.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    /// What diagd receives as `spec`, in v3alpha1 (as it was written, where the version is not supported). Invalid objects
-    /// have one too: their `ambassador_id` decides which instance reports the errors; what does not fit is left in it. Every node that stems from the input keeps its number; nodes that a
-    /// conversion made have the number of what they were made from, or none. `None` where there is nothing to receive.
+    /// The `spec` that diagd receives, in v3alpha1 (as written, if the version is unsupported). Invalid objects have one too, including invalid
+    /// values: their `ambassador_id` decides which instance reports the errors. Input nodes keep their numbers; nodes of a conversion have the
+    /// number of their source, or none. `None` if diagd receives nothing.
     pub spec: Option<Arc<Node>>,
-    /// What the reference says is wrong, in its words; empty when the object is valid. diagd posts these and does not use the
-    /// object any further.
+    /// The reference's errors, verbatim; empty for a valid object. diagd notices them and does not use the object.
     pub errors: Vec<String>,
     /// The version that diagd sees: `getambassador.io/v3alpha1`, except for objects in annotations that were not converted.
     pub api_version: Str,
@@ -45,8 +41,8 @@ pub struct Admission {
     pub refused: bool,
 }
 
-/// Admits an object of a kind. `root` is the object itself; in an annotation, its fields may stand beside `apiVersion` and
-/// `kind` instead of under `metadata` and `spec` (see [`unfold`]). Findings go to `sink`, each at its node.
+/// Admits an object of a kind. `root` is the object; in an annotation, its fields may be at the top level instead of under `metadata` and `spec`
+/// (see [`unfold`]). Findings go to `sink`.
 pub fn admit(kind: &'static AmbassadorKind, object: &resource::Object, via: Via, root: &Node, sink: &mut Findings) -> Admission {
     let mut report = Report::new(kind, object, sink);
     match via {
@@ -58,7 +54,7 @@ pub fn admit(kind: &'static AmbassadorKind, object: &resource::Object, via: Via,
 
 const CURRENT: &str = Version::V3Alpha1.api_version();
 
-/// What the API server gives is as the schema that is installed there wants it. The entrypoint validates it once more, by the schemas that it carries.
+/// An object from an API server satisfies the schema that is installed there. The entrypoint validates it again with its own schemas.
 fn held(root: &Node, report: &mut Report<'_>) -> Admission {
     let version = Version::of(&report.common.object.api_version).and_then(|version| Some((version, report.kind.schema(version)?)));
     let (Some(version), Some(spec)) = (version, root.get("spec").filter(|spec| !spec.is_null())) else { return applied(root, report) };
@@ -95,7 +91,7 @@ fn applied(root: &Node, report: &mut Report<'_>) -> Admission {
             errors.push(report.missing_spec());
             None
         }
-        // A Go struct in its place has a `spec` all the same.
+        // A Go struct in its place still has a `spec`.
         spec => {
             let rules = Tidy { unknown: true, nulls: true, defaults: true };
             Some(receive(root, spec.unwrap_or(&empty), (version, schema), rules, Check::server(&Memo::default()), report, &mut errors))
@@ -106,7 +102,7 @@ fn applied(root: &Node, report: &mut Report<'_>) -> Admission {
 }
 
 fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
-    // The older group is taken for the newer one.
+    // The older group is treated as the newer one.
     let written = &report.common.object.api_version;
     let api_version = match written.strip_prefix("ambassador/") {
         Some(version) => Str::from(format!("{GROUP}/{version}")),
@@ -145,7 +141,7 @@ fn annotated(root: &Node, report: &mut Report<'_>) -> Admission {
     Admission { spec: Some(Arc::new(spec)), errors, api_version, refused: false }
 }
 
-/// Tidies, validates, converts, validates again, and goes through the Go structs.
+/// Tidies, validates, converts, validates again, and runs the Go round trip.
 fn receive(
     root: &Node,
     spec: &Node,
@@ -161,7 +157,7 @@ fn receive(
         && check.server
         && let Some(written) = round_trip_if_valid(spec, schema, check)
     {
-        habits::inspect(report, version, root, spec);
+        lints::inspect(report, version, root, spec);
         return written;
     }
     let tidied = tidy(spec, schema, rules, &path, &mut |path, change| report.change(path, change, version));
@@ -177,7 +173,7 @@ fn receive(
             round_trip(&converted, current)
         }
     };
-    // What was converted is validated again; what stands in an annotation counts as converted in every version.
+    // Converted objects are validated again; objects in annotations count as converted in every version.
     if violations.is_empty() && (version != Version::V3Alpha1 || !check.server) {
         violations = Check::controller(&Memo::default()).run(&written, current, &path);
         for violation in violations.iter_mut().filter(|violation| violation.fault == Fault::Missing) {
@@ -185,7 +181,7 @@ fn receive(
         }
     }
     if violations.is_empty() {
-        habits::inspect(report, version, root, spec);
+        lints::inspect(report, version, root, spec);
     } else {
         violations.iter().for_each(|violation| report.violation(violation));
         errors.push(joined(violations));
@@ -193,9 +189,9 @@ fn receive(
     written
 }
 
-/// All that the reference says, as its list of errors prints itself and diagd puts it on one line.
+/// All errors of the reference, formatted like its error list on one line.
 fn joined(mut violations: Vec<Violation>) -> String {
-    // Only one of those who look at an object says anything.
+    // Only one of the validators reports anything.
     if violations.iter().any(|violation| !violation.later) {
         violations.retain(|violation| !violation.later);
     }
@@ -213,7 +209,7 @@ fn joined(mut violations: Vec<Violation>) -> String {
     }
 }
 
-/// `spec` as it stands there, for a version without a known schema.
+/// `spec` as written, for a version without a known schema.
 fn as_written(root: &Node) -> Option<Arc<Node>> {
     root.get("spec").map(|spec| Arc::new(round_trip(spec, &OPEN_OBJECT)))
 }
@@ -222,8 +218,8 @@ fn version_node(root: &Node) -> NodeId {
     root.get("apiVersion").map_or(root.id, |node| node.id)
 }
 
-/// An object of an annotation in the usual form: `name`, `namespace` and `generation` go under `metadata`, `metadata_labels`
-/// becomes its labels, everything else goes under `spec`. One that has that form already is not copied.
+/// Converts an annotation's object to the usual form: `name`, `namespace` and `generation` go under `metadata`, `metadata_labels` becomes its
+/// labels, everything else goes under `spec`. An object in that form is not copied.
 pub fn unfold(root: &Node) -> Cow<'_, Node> {
     let Value::Object(fields) = &root.value else { return Cow::Borrowed(root) };
     let is_usual = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata" | "spec" | "status");

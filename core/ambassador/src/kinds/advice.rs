@@ -1,12 +1,10 @@
-//! What people mean by fields that a kind does not have, and by values that it does not take.
-//!
-//! What must not be here: what is wrong.
+//! Suggests the intended fields and values for unknown ones. Does not detect errors.
 
 use super::{AmbassadorKind, Version};
 use alloc::string::String;
 use chancery_base::schema::{Fault, Violation};
 
-/// The field that was certainly meant by an unknown one, where spelling does not tell.
+/// The field that was certainly meant by an unknown one, if spelling does not tell.
 pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
     match (kind.name, version, name) {
         ("Mapping", Version::V1 | Version::V2, "hostname") => Some("host"),
@@ -18,7 +16,7 @@ pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Opti
     }
 }
 
-/// Better advice than the general one, for violations that have a usual cause.
+/// Specific advice for violations with a usual cause.
 pub(super) fn help(kind: &AmbassadorKind, violation: &Violation) -> Option<String> {
     let help = match (kind.name, violation.path.as_str(), violation.fault) {
         ("Mapping", "spec.cors.origins", Fault::WrongType) => "v3alpha1 wants a list of origins; only v1 and v2 took one string with commas",

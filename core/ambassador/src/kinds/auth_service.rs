@@ -1,4 +1,4 @@
-//! AuthService: the service that is asked whether a request may pass.
+//! AuthService: the external authorization service.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_authservice.go`.
 
@@ -13,7 +13,7 @@ const PROTO: Field = field("proto", one_of(&["http", "grpc"]), "How it is asked;
 const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long its answer may take, in milliseconds; 5000 unless set");
 const REQUEST_HEADERS: Field = field("allowed_request_headers", STRINGS, "Headers of the request that it sees").dropped();
 const AUTHORIZATION_HEADERS: Field = field("allowed_authorization_headers", STRINGS, "Headers of its answer that the request gets").dropped();
-const ADD_AUTH_HEADERS: Field = field("add_auth_headers", STRING_MAP, "Headers that it gets besides").dropped();
+const ADD_AUTH_HEADERS: Field = field("add_auth_headers", STRING_MAP, "Further headers sent to it").dropped();
 const ALLOW_BODY: Field = field("allow_request_body", BOOLEAN, "Older form of `include_body`");
 const LINKERD: Field = field("add_linkerd_headers", BOOLEAN, "Whether to add `l5d-dst-override`, which Linkerd routes by");
 const FAILURE_MODE: Field = field("failure_mode_allow", BOOLEAN, "Whether requests pass when it cannot be asked");
@@ -37,7 +37,7 @@ pub(super) static V3ALPHA1: Schema = object![
     AMBASSADOR_ID,
     AUTH_SERVICE,
     PATH_PREFIX,
-    field("tls", STRING, "The TLSContext by which TLS is spoken with it").dropped(),
+    field("tls", STRING, "The TLSContext for TLS to it").dropped(),
     PROTO,
     TIMEOUT,
     REQUEST_HEADERS,
@@ -59,7 +59,7 @@ pub(super) static V2: Schema = object![
     AMBASSADOR_ID_V2,
     AUTH_SERVICE,
     PATH_PREFIX,
-    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is spoken with it, or the TLSContext by which it is"),
+    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is used, or the TLSContext for it"),
     PROTO,
     TIMEOUT,
     REQUEST_HEADERS,

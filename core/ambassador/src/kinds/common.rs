@@ -13,7 +13,7 @@ const ID_DOC: &str = "Which Ambassadors read this resource; without it, the one 
 
 /// `ambassador_id` in v3alpha1.
 pub(super) const AMBASSADOR_ID: Field = field("ambassador_id", STRINGS, ID_DOC).dropped();
-/// `ambassador_id` in v1 and v2: one name will do.
+/// `ambassador_id` in v1 and v2: a single name is allowed.
 pub(super) const AMBASSADOR_ID_V2: Field = field("ambassador_id", STRING_OR_STRINGS.unserved(), ID_DOC).dropped();
 
 /// One string or a list of them.
@@ -23,7 +23,6 @@ pub(super) const BOOL_OR_STRING: Schema = either(&[STRING, BOOLEAN]);
 
 /// `circuit_breakers`.
 pub(super) const CIRCUIT_BREAKERS: Schema = array(&CIRCUIT_BREAKER);
-/// One circuit breaker.
 pub(super) const CIRCUIT_BREAKER: Schema = object![
     field("priority", one_of(&["default", "high"]), "Which requests it counts: those of `default` or of `high` priority").dropped(),
     field("max_connections", INTEGER, "The most connections to the service; Envoy's default is 1024"),
@@ -32,7 +31,7 @@ pub(super) const CIRCUIT_BREAKER: Schema = object![
     field("max_retries", INTEGER, "The most retries under way at once; Envoy's default is 3"),
 ];
 
-/// `v2ExplicitTLS`: how TLS was written in v2. It changes nothing by itself.
+/// `v2ExplicitTLS`: how v2 configured TLS. It has no effect itself.
 pub(super) const V2_EXPLICIT_TLS: Schema = object![
     field("tls", one_of(&["", "null", "bool:true", "bool:false", "string"]), "The form that `tls` had").dropped(),
     field("serviceScheme", like("^([hH][tT][tT][pP][sS]?://)?$"), "The scheme that the service had"),
@@ -42,7 +41,6 @@ pub(super) const V2_EXPLICIT_TLS: Schema = object![
 pub(super) const V2_EXPLICIT_TLS_FIELD: Field =
     field("v2ExplicitTLS", V2_EXPLICIT_TLS, "How TLS was written in v2, kept by conversions; changes nothing by itself");
 
-/// A label selector.
 pub(super) const LABEL_SELECTOR: Schema = object![
     field("matchLabels", STRING_MAP, "Labels that must be there with these values").dropped(),
     field("matchExpressions", array(&MATCH_EXPRESSION), "Rules for labels; all must hold").dropped(),
@@ -73,7 +71,7 @@ const ERROR_RESPONSE_BODY: Schema = object![
     field("content_type", STRING, "Its content type").dropped(),
 ];
 
-/// A v2 value that may be one string, as the list that v3alpha1 wants. Null and nothing become nothing.
+/// Converts a v2 value that may be a single string to v3alpha1's list. Null and absent values are dropped.
 pub(super) fn string_to_list(spec: &mut Object, key: &str) {
     let Some(node) = spec.get_mut(key) else { return };
     match &mut node.value {
@@ -119,13 +117,12 @@ pub(super) fn object_node<const N: usize>(from: NodeId, entries: [(&'static str,
     made(from, Value::Object(entries.collect()))
 }
 
-/// A string node.
 pub(super) fn string_node(from: NodeId, text: impl Into<Str>) -> Node {
     made(from, Value::String(text.into()))
 }
 
-/// v2's `tls` (a boolean or a context's name) and the service's scheme, as v3alpha1 has them: `tls` is a name only, and
-/// whether TLS is spoken is said by the scheme. `tls: true` makes the scheme `https://`; `tls: false` does not undo it.
+/// Converts v2's `tls` (a boolean or a context's name) and the service's scheme to v3alpha1: `tls` is only a name, and the scheme selects TLS.
+/// `tls: true` makes the scheme `https://`; `tls: false` does not undo it.
 ///
 /// Emissary `convert_v2_TLS_To_v3alpha1_TLS`.
 pub(super) fn convert_tls(spec: &mut Object, service_key: &'static str, keeps_scheme: bool) {
@@ -170,8 +167,8 @@ fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// v2's maps of headers or query parameters, whose values may be booleans: strings stay, `true` becomes the regular
-/// expression `.*` in `regex_key` unless that already names the header, everything else goes.
+/// Converts v2's maps of headers or query parameters, whose values may be booleans: strings stay, `true` becomes the regular expression `.*` in
+/// `regex_key` unless that already contains the header, and everything else is dropped.
 pub(super) fn convert_presence(spec: &mut Object, key: &'static str, regex_key: &'static str, list_key: &'static str) {
     let Some(node) = spec.get_mut(key) else { return };
     let (map, id) = match &mut node.value {

@@ -1,4 +1,4 @@
-//! DevPortal: the page that shows developers the documentation of services. It makes nothing in Envoy.
+//! DevPortal: the page that shows developers the documentation of services. It has no effect on Envoy.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_devportal.go`.
 
@@ -17,7 +17,7 @@ const CONTENT: Field = field(
     ],
     "Where its pages come from",
 );
-const DOCS: Field = field("docs", array(&DOC), "Documents besides those of the Mappings").dropped();
+const DOCS: Field = field("docs", array(&DOC), "Documents in addition to those of the Mappings").dropped();
 const DOC: Schema = object![
     field("service", STRING, "The service that it documents").dropped(),
     field("url", STRING, "Where it is").dropped(),

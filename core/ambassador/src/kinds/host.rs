@@ -1,4 +1,4 @@
-//! Host: a name that clients use, its certificate, and what happens to requests without TLS.
+//! Host: a host name, its certificate, and its policy for requests without TLS.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_host.go`. There is no v1.
 
@@ -41,7 +41,7 @@ const PREVIEW: Schema =
 
 const CERT_CHAIN_FILE: Field = field("cert_chain_file", STRING, "A file with the certificate").dropped();
 const PRIVATE_KEY_FILE: Field = field("private_key_file", STRING, "A file with its key").dropped();
-const CA_SECRET: Field = field("ca_secret", STRING, "The Secret with the CA by which clients' certificates are checked").dropped();
+const CA_SECRET: Field = field("ca_secret", STRING, "The Secret with the CA that verifies clients' certificates").dropped();
 const CACERT_CHAIN_FILE: Field = field("cacert_chain_file", STRING, "A file with that CA").dropped();
 const CRL: &str = "The Secret with the list of revoked certificates";
 const ALPN: Field = field("alpn_protocols", STRING, "Protocols offered by ALPN, e.g. `h2,http/1.1`").dropped();
@@ -89,7 +89,7 @@ pub(super) static V3ALPHA1: Schema = object![
     AMBASSADOR_ID,
     HOSTNAME,
     field("selector", LABEL_SELECTOR, "Older form of `mappingSelector`"),
-    field("mappingSelector", LABEL_SELECTOR, "Mappings that belong to this Host by their labels, besides those of its hostname"),
+    field("mappingSelector", LABEL_SELECTOR, "Mappings that belong to this Host by their labels, in addition to those with its hostname"),
     ACME,
     TLS_SECRET,
     REQUEST_POLICY,
@@ -103,7 +103,7 @@ pub(super) static V2: Schema = object![
     AMBASSADOR_ID_V2,
     field("ambassadorId", STRING_OR_STRINGS.unserved(), "Older form of `ambassador_id`").dropped(),
     HOSTNAME,
-    field("selector", LABEL_SELECTOR, "Mappings that belong to this Host by their labels, besides those of its hostname"),
+    field("selector", LABEL_SELECTOR, "Mappings that belong to this Host by their labels, in addition to those with its hostname"),
     ACME,
     TLS_SECRET,
     REQUEST_POLICY,

@@ -31,7 +31,7 @@ pub(super) static V3ALPHA1: Schema = object![
         object![
             field(
                 "namespace",
-                object![field("from", one_of(&["SELF", "ALL", "SELECTOR"]), "Hosts of its own namespace, of all, or of selected ones").dropped()],
+                object![field("from", one_of(&["SELF", "ALL", "SELECTOR"]), "Hosts in this namespace, in all, or in selected ones").dropped()],
                 "Which namespaces' Hosts it serves"
             )
             .always(),

@@ -1,4 +1,4 @@
-//! LogService: where access logs go, by gRPC.
+//! LogService: a gRPC receiver of access logs.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_logservice.go`.
 
@@ -11,7 +11,7 @@ const SERVICE: Field = field("service", STRING, "The service: `name[.namespace][
 const DRIVER: Field = field("driver", one_of(&["tcp", "http"]), "Whether it logs connections or requests").dropped();
 const DRIVER_CONFIG: Field = field(
     "driver_config",
-    object![field("additional_log_headers", array(&LOG_HEADER), "Headers that are logged besides").dropped()],
+    object![field("additional_log_headers", array(&LOG_HEADER), "Further logged headers").dropped()],
     "Settings of the driver",
 );
 const LOG_HEADER: Schema = object![

@@ -1,4 +1,4 @@
-//! Mapping: which requests go to which service, and how.
+//! Mapping: routes requests to a service.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_mapping.go`, `v2/handwritten.conversion.go`.
 
@@ -54,7 +54,7 @@ const CONNECT_TIMEOUT: Field = field("connect_timeout_ms", INTEGER, "How long co
 const CLUSTER_IDLE: Field = field("cluster_idle_timeout_ms", INTEGER, "How long a connection to the service may be idle, in milliseconds");
 const CLUSTER_LIFETIME: Field =
     field("cluster_max_connection_lifetime_ms", INTEGER, "How long a connection to the service may last, in milliseconds");
-const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long a whole request may take, in milliseconds; 3000 unless set, 0 for ever");
+const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long a whole request may take, in milliseconds; 0 for no limit [default: 3000]");
 const IDLE_TIMEOUT: Field = field("idle_timeout_ms", INTEGER, "How long a request may be idle, in milliseconds; 300000 unless set");
 const USE_WEBSOCKET: Field = field("use_websocket", BOOLEAN, "Older form of `allow_upgrade: [websocket]`");
 const ALLOW_UPGRADE: Field = field("allow_upgrade", STRINGS, "Protocols that a request may upgrade to, e.g. `websocket`").dropped();
@@ -141,7 +141,7 @@ const HEALTH_CHECK: Schema = object![
     field("interval", GO_DURATION, "How long between checks, e.g. `5s`"),
     field("unhealthy_threshold", INTEGER, "Failures after which an endpoint gets no more requests"),
     field("healthy_threshold", INTEGER, "Successes after which it gets requests again"),
-    field("health_check", HEALTH_CHECK_LOCATION, "What is asked: `http` or `grpc`").required().always(),
+    field("health_check", HEALTH_CHECK_LOCATION, "The kind of check: `http` or `grpc`").required().always(),
 ];
 const HEALTH_CHECK_LOCATION: Schema =
     object![field("http", HTTP_HEALTH_CHECK, "An HTTP request"), field("grpc", GRPC_HEALTH_CHECK, "A call of gRPC's health service"),]
@@ -257,8 +257,8 @@ pub(super) static V3ALPHA1: Schema = object![
     CLUSTER_LIFETIME,
     TIMEOUT,
     IDLE_TIMEOUT,
-    field("tls", STRING, "The TLSContext by which TLS is spoken with the service").dropped(),
-    field("health_checks", HEALTH_CHECKS, "How Envoy finds out which endpoints work").dropped(),
+    field("tls", STRING, "The TLSContext for TLS to the service").dropped(),
+    field("health_checks", HEALTH_CHECKS, "How Envoy detects working endpoints").dropped(),
     USE_WEBSOCKET,
     ALLOW_UPGRADE,
     WEIGHT,
@@ -272,7 +272,7 @@ pub(super) static V3ALPHA1: Schema = object![
     field("hostname", STRING, "The host that it matches; `*` at either end matches anything").dropped(),
     field("headers", STRING_MAP, "Headers that must have these values").dropped(),
     REGEX_HEADERS,
-    field("labels", LABELS, "What is sent to the rate-limit service about its requests, by domain").dropped(),
+    field("labels", LABELS, "Descriptors sent to the rate limit service about its requests, by domain").dropped(),
     ENVOY_OVERRIDE,
     LOAD_BALANCER,
     field("query_parameters", STRING_MAP, "Query parameters that must have these values").dropped(),
@@ -328,8 +328,8 @@ pub(super) static V2: Schema = object![
     CLUSTER_LIFETIME,
     TIMEOUT,
     IDLE_TIMEOUT,
-    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is spoken with the service, or the TLSContext by which it is"),
-    field("v3health_checks", HEALTH_CHECKS, "How Envoy finds out which endpoints work").dropped(),
+    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is used to the service, or the TLSContext for it"),
+    field("v3health_checks", HEALTH_CHECKS, "How Envoy detects working endpoints").dropped(),
     USE_WEBSOCKET,
     ALLOW_UPGRADE,
     WEIGHT,
@@ -342,7 +342,7 @@ pub(super) static V2: Schema = object![
     HOST_REGEX,
     field("headers", PRESENCE_V2, "Headers that must have these values; `true` for any value").dropped(),
     REGEX_HEADERS,
-    field("labels", LABELS_V2, "What is sent to the rate-limit service about its requests, by domain").dropped(),
+    field("labels", LABELS_V2, "Descriptors sent to the rate limit service about its requests, by domain").dropped(),
     ENVOY_OVERRIDE,
     LOAD_BALANCER,
     field("query_parameters", PRESENCE_V2, "Query parameters that must have these values; `true` for any value").dropped(),
@@ -379,7 +379,7 @@ fn convert_host(spec: &mut Object) {
     let hostname = match spec.remove("host") {
         Some(host) => match host.as_str() {
             Some("") => string_node(host.id, "*"),
-            // What a v3alpha1 Mapping without hostname looks like after a round trip through v2.
+            // The form of a v3alpha1 Mapping without hostname after a round trip through v2.
             Some("_skip_mapping_with_empty_host_") => string_node(host.id, ""),
             _ => host,
         },
@@ -433,7 +433,7 @@ fn convert_labels(labels: &mut Node) {
     }
 }
 
-/// One label of v2: a word, `generic_key: word`, or a header under a name of its own.
+/// One label of v2: a word, `generic_key: word`, or a header under its own key.
 fn convert_label(label: &Node) -> Node {
     let id = label.id;
     let of = |kind: &'static str, entries: Object| object_node(id, [(kind, made(id, Value::Object(entries)))]);
@@ -457,7 +457,7 @@ fn convert_label(label: &Node) -> Node {
                 _ => false,
             };
             match object.entries() {
-                // Everything that reads as a map of headers is one; of several, Go keeps whichever it meets last.
+                // Everything that looks like a map of headers is one; Go keeps the last of several.
                 entries if entries.iter().all(is_header) => {
                     let Some(entry) = entries.last() else { return object_node(id, []) };
                     let header = entry.value.get("header").cloned().unwrap_or_else(|| string_node(entry.value.id, ""));

@@ -1,10 +1,8 @@
-//! The `getambassador.io` kinds: one file each with everything about a kind up to the point where the reference's Python
-//! compiler (diagd) receives it, and the one table of them all.
+//! Defines the `getambassador.io` kinds: one file each, up to the point where the reference's Python compiler (diagd) receives an object, and one
+//! table of all.
 //!
-//! To add a kind: write its file, add its line to the table. Decoding, the list of what is watched, the legend and the
-//! documentation read the table.
-//!
-//! What must not be here: what a kind means (`model`), and what becomes of it (`lower`).
+//! To add a kind, write its file and add its line to the table. Decoding, the list of watched kinds, the legend and the documentation read the
+//! table. Does not interpret kinds (see `model`) or lower them (see `lower`).
 
 mod admit;
 mod advice;
@@ -12,10 +10,10 @@ mod auth_service;
 mod common;
 mod consul_resolver;
 mod dev_portal;
-mod habits;
 mod host;
 mod kubernetes_endpoint_resolver;
 mod kubernetes_service_resolver;
+mod lints;
 mod listener;
 mod log_service;
 mod mapping;
@@ -42,7 +40,7 @@ pub enum Version {
     V1,
     /// `v2`.
     V2,
-    /// `v3alpha1`: what the controller works with.
+    /// `v3alpha1`: the controller's internal version.
     V3Alpha1,
 }
 
@@ -59,7 +57,7 @@ impl Version {
         }
     }
 
-    /// Its name with the group, as `apiVersion` has it.
+    /// The version with the group, as in `apiVersion`.
     pub const fn api_version(self) -> &'static str {
         match self {
             Self::V1 => "getambassador.io/v1",
@@ -83,9 +81,9 @@ pub struct AmbassadorKind {
     pub plural: &'static str,
     /// Where the configuration keeps its objects.
     pub config_key: &'static str,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
-    /// The versions that the API server takes, the oldest first.
+    /// The versions that the API server accepts, the oldest first.
     pub versions: &'static [Version],
     /// Whether an object without `spec` stops the controller.
     pub needs_spec: bool,
@@ -95,7 +93,7 @@ pub struct AmbassadorKind {
 }
 
 impl AmbassadorKind {
-    /// The schema of its `spec` in a version, if there is that version of it.
+    /// The schema of its `spec` in a version, if the kind has this version.
     pub fn schema(&self, version: Version) -> Option<&'static Schema> {
         match version {
             _ if !self.versions.contains(&version) => None,
@@ -145,7 +143,7 @@ macro_rules! kinds {
 
 kinds! {
     "Mapping" "mappings" "mappings" mapping [V1 V2 V3Alpha1] Some(&mapping::V2), false,
-        "Which requests go to which service, and how";
+        "Routes requests to services";
     "Host" "hosts" "hosts" host [V2 V3Alpha1] Some(&host::V2), true,
         "A name that clients use, its certificate, and what happens to requests without TLS";
     "Listener" "listeners" "listeners" listener [V3Alpha1] None, true,
@@ -155,7 +153,7 @@ kinds! {
     "Module" "modules" "modules" module [V1 V2 V3Alpha1] Some(&module::V2), false,
         "Settings for the whole gateway";
     "TCPMapping" "tcpmappings" "tcpmappings" tcp_mapping [V1 V2 V3Alpha1] Some(&tcp_mapping::V2), false,
-        "Which TCP connections go to which service";
+        "Routes TCP connections to services";
     "AuthService" "authservices" "auth_configs" auth_service [V1 V2 V3Alpha1] Some(&auth_service::V2), false,
         "The service that is asked whether a request may pass";
     "RateLimitService" "ratelimitservices" "ratelimit_configs" rate_limit_service [V1 V2 V3Alpha1] Some(&rate_limit_service::V2), false,

@@ -1,4 +1,4 @@
-//! Module: settings for the whole gateway. Its `config` has no schema; what it may hold is the business of the lowering.
+//! Module: settings for the whole gateway. Its `config` has no schema; `model` reads it.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_module.go`.
 

@@ -1,4 +1,4 @@
-//! RateLimitService: the service that is asked whether a request is one too many.
+//! RateLimitService: the external rate limit service.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_ratelimitservice.go`.
 
@@ -23,7 +23,7 @@ pub(super) static V3ALPHA1: Schema = object![
     SERVICE,
     TIMEOUT,
     DOMAIN,
-    field("tls", STRING, "The TLSContext by which TLS is spoken with it").dropped(),
+    field("tls", STRING, "The TLSContext for TLS to it").dropped(),
     PROTOCOL_VERSION,
     field("stats_name", STRING, STATS_NAME).dropped(),
     FAILURE_MODE,
@@ -37,7 +37,7 @@ pub(super) static V2: Schema = object![
     SERVICE,
     TIMEOUT,
     DOMAIN,
-    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is spoken with it, or the TLSContext by which it is"),
+    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is used, or the TLSContext for it"),
     PROTOCOL_VERSION,
     field("v3StatsName", STRING, STATS_NAME).dropped(),
     FAILURE_MODE,

@@ -1,6 +1,4 @@
-//! Findings about an object as it is admitted: one named function each.
-//!
-//! What must not be here: deciding what is wrong.
+//! Builds the findings of admission, one function each. Does not decide what is wrong.
 
 use super::{AmbassadorKind, Version};
 use alloc::format;
@@ -11,7 +9,7 @@ use chancery_base::schema::{Change, Path, Violation, advise_move};
 use chancery_kubernetes::report;
 use chancery_text::{Node, NodeId};
 
-/// Where findings about one object go.
+/// Collects the findings of one object.
 pub(super) struct Report<'a> {
     pub kind: &'static AmbassadorKind,
     pub common: report::Report<'a>,
@@ -38,7 +36,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// An unknown field beside `spec`.
+    /// An unknown field next to `spec`.
     pub(super) fn unknown_at_top(&mut self, name: &str, node: &Node, version: Version) {
         if report::is_separator(name) {
             return;
@@ -59,7 +57,7 @@ impl<'a> Report<'a> {
         self.common.violation(violation, super::advice::help(self.kind, violation));
     }
 
-    /// No `spec` where the controller cannot do without.
+    /// A missing `spec` that the controller requires.
     pub(super) fn missing_spec(&mut self) -> String {
         let message = format!("a {} needs a `spec`; without it the controller stops", self.kind.name);
         let finding = self.common.finding(&codes::MISSING_FIELD, message, self.common.object.root.id, Part::Key);

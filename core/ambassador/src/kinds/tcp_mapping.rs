@@ -1,4 +1,4 @@
-//! TCPMapping: which TCP connections go to which service.
+//! TCPMapping: routes TCP connections to a service.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tcpmapping.go`.
 
@@ -33,7 +33,7 @@ pub(super) static V3ALPHA1: Schema = object![
     CIRCUIT,
     IDLE_TIMEOUT,
     RESOLVER,
-    field("tls", STRING, "The TLSContext by which TLS is spoken with the service").dropped(),
+    field("tls", STRING, "The TLSContext for TLS to the service").dropped(),
     WEIGHT,
     CLUSTER_TAG,
     field("stats_name", STRING, STATS_NAME).dropped(),
@@ -52,13 +52,13 @@ pub(super) static V2: Schema = object![
     CIRCUIT,
     IDLE_TIMEOUT,
     RESOLVER,
-    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is spoken with the service, or the TLSContext by which it is"),
+    field("tls", BOOL_OR_STRING.unserved(), "Whether TLS is used to the service, or the TLSContext for it"),
     WEIGHT,
     CLUSTER_TAG,
     field("v3StatsName", STRING, STATS_NAME).dropped(),
 ];
 
-/// v2 -> v3alpha1. The scheme is not noted down: in v2 a TCPMapping's service had none.
+/// v2 -> v3alpha1. The scheme is not recorded: in v2 a TCPMapping's service had none.
 pub(super) fn convert(spec: &mut Object) {
     convert_ids(spec, "ambassador_id");
     rename(spec, "v3StatsName", "stats_name");

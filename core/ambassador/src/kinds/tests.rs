@@ -1,4 +1,4 @@
-//! What is admitted, and what the reference says of what is not.
+//! Tests admission and the reference's errors.
 
 extern crate std;
 

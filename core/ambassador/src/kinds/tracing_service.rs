@@ -1,4 +1,4 @@
-//! TracingService: where traces of requests go.
+//! TracingService: the receiver of request traces.
 //!
 //! Emissary `pkg/api/getambassador.io/{v2,v3alpha1}/crd_tracingservice.go`.
 

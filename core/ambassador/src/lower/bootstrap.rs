@@ -1,4 +1,4 @@
-//! What Envoy starts with: node, admin, runtime, the management server, tracing, statistics.
+//! Lowers the bootstrap: node, admin, runtime, the management server, tracing, statistics.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3bootstrap.py`, `v3admin.py`, `v3runtime.py`, `v3tracing.py`.
 
@@ -21,7 +21,6 @@ use core::time::Duration;
 const ADMIN_PORT: u16 = 8001;
 /// The port of the management server.
 const XDS_PORT: u16 = 8003;
-/// The port of statsd.
 const STATSD_PORT: u16 = 8125;
 
 /// Runtime flags that the Module may set, and whether they are whole numbers or booleans.
@@ -39,7 +38,7 @@ impl Lowering<'_, '_> {
         let admin_port = model.ambassador.settings.admin_port.as_ref();
         let admin_port = admin_port.and_then(|port| self.port(port, "admin_port", &model.ambassador.identity).ok());
         let admin_port = admin_port.unwrap_or_else(|| Sourced::built_in(ADMIN_PORT));
-        // Tracing and logging are named by the bootstrap, so their clusters stand in it. They are also served.
+        // The bootstrap names the tracing and logging services, so it contains their clusters. They are also served.
         let mut own: Vec<&Str> = model.tracing.iter().map(|tracing| &tracing.cluster).collect();
         own.extend(model.log_services.values().map(|log| &log.cluster));
         let named = own.iter().map(|key| model.envoy_name(key));
@@ -112,7 +111,7 @@ impl Lowering<'_, '_> {
         Some(Sourced::new(Tracer { name: name.into(), config }, tracing.identity.origin))
     }
 
-    /// Envoy takes an address here; the controller asks DNS for a name when it starts, which cannot be known.
+    /// Envoy requires an address here; the controller resolves a name at startup, which is unknown here.
     fn stats_sinks(&mut self) -> Vec<Sourced<StatsSink>> {
         let options = self.model.options;
         let Some(address) = options.statsd_address() else { return Vec::new() };

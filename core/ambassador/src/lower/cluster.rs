@@ -1,4 +1,4 @@
-//! Clusters.
+//! Lowers clusters.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3cluster.py`.
 
@@ -26,7 +26,7 @@ impl Lowering<'_, '_> {
             }
             let before = self.findings.reports();
             let lowered = Arc::new(self.cluster(cluster));
-            // What certificates and further endpoints say may change without the cluster itself.
+            // Certificates and further endpoints may change without the cluster itself.
             let alone = cluster.tls.as_ref().is_none_or(|tls| self.model.context(tls.value).is_null) && cluster.more.is_empty();
             memory.keep_cluster(number, cluster, Some(&lowered).filter(|_| alone && self.findings.reports() == before));
             out.push(lowered);
@@ -66,7 +66,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Those that Envoy takes: one, and of gRPC only towards HTTP/2.
+    /// The health checks that Envoy accepts: one, and gRPC only with HTTP/2.
     fn health_checks(&mut self, cluster: &Cluster, on: &Identity) -> Vec<Sourced<HealthCheck>> {
         let http2 = cluster.grpc.is_some_and(|grpc| grpc.value);
         let mut checks = Vec::new();

@@ -1,4 +1,4 @@
-//! HTTP filters.
+//! Lowers HTTP filters.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3httpfilter.py`.
 
@@ -58,10 +58,10 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// External authorization; where the service is misconfigured, a script that answers 500 in its place.
+    /// External authorization; a misconfigured service is replaced by a script that responds 500.
     fn authentication(&mut self, auth: &Auth) -> (Str, HttpFilterKind) {
         let model = self.model;
-        if model.posts.has_error(&auth.identity.rkey) {
+        if model.notices.has_error(&auth.identity.rkey) {
             let script = Sourced::new(Str::from(misconfigured(&auth.identity.rkey)), auth.identity.origin.map(|origin| origin.by(Rule::Derived)));
             return ("envoy.filters.http.lua".into(), HttpFilterKind::Lua(always(script)));
         }
@@ -155,7 +155,7 @@ fn always(script: Sourced<Str>) -> LuaScripts {
     LuaScripts { default: Some(script), named: Vec::new() }
 }
 
-/// The script that the reference sends in the place of a misconfigured AuthService. It is part of the answer, to the letter.
+/// The script that replaces a misconfigured AuthService, exactly as the reference sends it.
 fn misconfigured(rkey: &str) -> String {
     include_str!("misconfigured_auth.lua").replace("{{rkey}}", rkey)
 }

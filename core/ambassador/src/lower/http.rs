@@ -1,4 +1,4 @@
-//! What all HTTP connection managers of a listener have in common.
+//! Lowers the common parts of a listener's HTTP connection managers.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py` (`base_http_config`, `access_log`).
 
@@ -20,7 +20,7 @@ use chancery_base::substitution;
 use chancery_text::{Node, Str, Value};
 use core::time::Duration;
 
-/// What all HTTP connection managers of a listener have in common.
+/// The common parts of a listener's HTTP connection managers.
 pub(super) struct BaseHttp {
     /// A manager without routes.
     pub manager: HttpConnectionManager,
@@ -238,7 +238,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What keeps Envoy from reading a log format, in any of its texts.
+/// Why Envoy rejects a log format.
 fn unreadable_format(format: &Node) -> Option<String> {
     match &format.value {
         Value::String(text) => substitution::problem(text),
@@ -272,7 +272,7 @@ fn tracing_of(spec: &spec::TracingService) -> Tracing {
     }
 }
 
-/// A value as it is.
+/// Converts a value unchanged.
 pub(super) fn json(node: &Node) -> Json {
     match &node.value {
         Value::Null => Json::Null,

@@ -1,4 +1,4 @@
-//! Listeners and their filter chains: which Hosts and TCP groups stand behind a port.
+//! Lowers listeners and their filter chains: the Hosts and TCP groups of each port.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3listener.py`.
 
@@ -7,7 +7,8 @@ use super::{Lowering, http::BaseHttp};
 use crate::model::group::{Group, TcpGroup};
 use crate::model::host::InsecureAction;
 use crate::model::hostglob::globs_overlap;
-use crate::model::listener::{Protocol, Security};
+use crate::model::listener::Security;
+use crate::model::protocol::Protocol;
 use crate::model::{ContextId, Host, Identity, Listener, Map};
 use alloc::format;
 use alloc::string::String;
@@ -22,7 +23,7 @@ use chancery_base::ir::{
 use chancery_base::resource::{Also, Origin, Rule, Sourced};
 use chancery_text::Str;
 
-/// What stands behind one chain while it is put together.
+/// The content of a chain under construction.
 struct Chain<'m> {
     context: Option<ContextId>,
     /// By host name.
@@ -37,7 +38,7 @@ enum Member<'m> {
 }
 
 impl Member<'_> {
-    /// Where a TCPMapping says the port that it is served on.
+    /// The origin of a TCPMapping's port.
     fn port(&self) -> Option<Origin> {
         match self {
             Member::Http(_) => None,
@@ -57,7 +58,7 @@ impl<'m> Chain<'m> {
         }
     }
 
-    /// Names sent to Envoy: none where one of them is `*`.
+    /// The names sent to Envoy: empty if one of them is `*`.
     fn names(&self) -> Vec<Sourced<Str>> {
         if self.server_names.iter().any(|name| name.value == "*") { Vec::new() } else { self.server_names.clone() }
     }
@@ -205,7 +206,7 @@ impl<'m> Lowering<'m, '_> {
             Some(context) => Some(self.downstream_tls(context, &group.identity).ok()?),
             None => None,
         };
-        // Each share is a sum, and the last one is what the others leave.
+        // Each share is a sum, and the last one is the remainder.
         let weights = tcp.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.weight.as_ref()?.origin);
         let weight_also = if tcp.mappings.len() > 1 { Also(weights.map(|origin| origin.by(Rule::Derived)).collect()) } else { Also::default() };
         let clusters: Vec<WeightedCluster> = tcp

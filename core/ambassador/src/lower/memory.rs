@@ -1,8 +1,6 @@
-//! What earlier compiles lowered: routes by their group, lists of routes by the host that takes them, clusters by what they were
-//! made from.
+//! Caches lowered values: routes by group, lists of routes by host, and clusters by source.
 //!
-//! The same values come back in the same `Arc`s, by which back ends know what they have emitted already. Only what was
-//! lowered without a finding is kept.
+//! Equal values keep their `Arc`s, so back ends recognize values that they have already emitted. Only values without findings are cached.
 
 use super::variant::{HostRoutes, Variants};
 use crate::Options;
@@ -13,7 +11,7 @@ use alloc::vec::Vec;
 use chancery_base::ir;
 use chancery_text::{Node, Str};
 
-/// What the lowering remembers from one compile to the next.
+/// The cached values of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     environment: Option<Environment>,
@@ -25,23 +23,23 @@ pub struct Memory {
     clusters: Vec<Option<CachedCluster>>,
 }
 
-/// What routes and clusters depend on beside their own Mappings.
+/// The inputs of routes and clusters other than their own Mappings.
 #[derive(PartialEq)]
 struct Environment {
     options: Options,
     module: Option<Arc<Node>>,
     authentication: bool,
     rate_limit_domain: Option<Str>,
-    /// What says which hosts take which routes.
+    /// The hosts and selectors that decide which host has which routes.
     hosts: Vec<(Str, Option<MatchLabels>)>,
 }
 
 /// A group that was lowered.
 pub(super) struct CachedGroup {
-    /// Kept alive, so that it is known by its address; `None` where no later compile looks for it.
+    /// Kept alive, so that its address is unique; `None` if no later compile needs it.
     pub(super) group: Option<Arc<Group>>,
     pub(super) routes: Vec<Arc<Variants>>,
-    /// The hosts that take it.
+    /// The hosts that have the group's routes.
     pub(super) hosts: Hosts,
     /// Whether it can be used again.
     pub(super) quiet: bool,
@@ -107,7 +105,7 @@ impl Memory {
         self.clusters.resize_with(model.clusters.numbers(), || None);
     }
 
-    /// What a cluster was lowered to.
+    /// The lowered form of a cluster.
     pub(super) fn cluster(&self, number: u32, entry: &Arc<ClusterEntry>) -> Option<&Arc<ir::Cluster>> {
         let known = self.clusters.get(number as usize)?.as_ref()?;
         Arc::ptr_eq(&known.entry, entry).then_some(&known.lowered)

@@ -1,7 +1,7 @@
-//! From the model to the dialect-free IR: what Emissary's `V3Config` decides, without Envoy's messages.
+//! Lowers the model to the IR: the decisions of Emissary's `V3Config`, without Envoy's messages.
 //!
-//! Values that the reference passes on and Envoy refuses are left out here, with an error at their place
-//! ([`Lowering::refuse`]), so that what comes out is always accepted.
+//! Values that the reference passes on but Envoy rejects are omitted here with an error at their place ([`Lowering::refuse`]), so Envoy always
+//! accepts the result.
 
 mod bootstrap;
 mod cluster;
@@ -27,7 +27,7 @@ use core::time::Duration;
 
 pub use memory::Memory;
 
-/// How Emissary 4 spells what Envoy lets one say in two ways.
+/// Emissary 4's choices between equivalent Envoy fields.
 const SPELLING: Spelling = Spelling {
     header_append: true,
     cors_on_route: true,
@@ -46,8 +46,8 @@ const SPELLING: Spelling = Spelling {
     ext_authz_version_of_http: false,
 };
 
-/// Lowers a finished model. Its groups of Mappings may have been taken out of it, with their numbers and in the order of their routes: each of those is
-/// dropped as soon as it is lowered.
+/// Lowers a finished model. Its groups of Mappings may have been removed from it, with their numbers and in route order: each of those is dropped
+/// as soon as it is lowered.
 pub fn lower(
     model: &Model<'_>,
     taken: Option<Vec<(u32, Arc<Group>)>>,
@@ -69,11 +69,11 @@ pub fn lower(
     Ir { listeners, clusters, delivery, ..Ir::default() }
 }
 
-/// The model, and where findings go.
+/// The model, and the findings.
 struct Lowering<'m, 'c> {
     model: &'m Model<'c>,
     executor: &'m dyn Executor,
-    /// Whether what is lowered is kept for later compiles.
+    /// Whether results are cached for later compiles.
     remembers: bool,
     findings: DistinctFindings,
 }
@@ -95,7 +95,7 @@ impl Lowering<'_, '_> {
         self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, place).about(on.key()).help(REFUSED_HELP))
     }
 
-    /// A number of milliseconds as a duration; a negative one is refused.
+    /// Converts milliseconds to a duration; refuses negative numbers.
     fn milliseconds(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<Duration>, Reported> {
         match super::duration::milliseconds(value.value) {
             Some(duration) => Ok(Sourced::new(duration, value.origin)),
@@ -111,7 +111,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A status, if there is such a status.
+    /// The status, if valid.
     fn status(&mut self, value: &Sourced<i64>, on: &Identity) -> Result<Sourced<StatusCode>, Reported> {
         match StatusCode::new(value.value) {
             Some(status) => Ok(Sourced::new(status, value.origin)),
@@ -119,7 +119,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A port, if there is such a port.
+    /// The port, if valid.
     fn port(&mut self, value: &Sourced<i64>, field: &str, on: &Identity) -> Result<Sourced<u16>, Reported> {
         match u16::try_from(value.value) {
             Ok(port) => Ok(Sourced::new(port, value.origin)),
@@ -127,7 +127,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The name of a header, if Envoy takes it.
+    /// The name of a header, if Envoy accepts it.
     fn header_name(&mut self, name: &Str, origin: Option<Origin>, on: &Identity) -> Result<HeaderName, Reported> {
         HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), on, origin))
     }

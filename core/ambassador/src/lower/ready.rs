@@ -1,4 +1,4 @@
-//! The listener that answers readiness probes.
+//! Creates the listener for readiness probes.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3ready.py`.
 

@@ -1,4 +1,4 @@
-//! Routes: one for each member of a group, in variants by how secure the request is.
+//! Lowers routes: one per member of a group, in variants for secure and insecure requests.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`, `v3ratelimitaction.py`.
 
@@ -45,13 +45,13 @@ impl<'m> Routes<'m> {
 /// How many groups are lowered before the first of them may be dropped.
 const AT_ONCE: usize = 4096;
 
-/// Where the first members of a group say their prefixes.
+/// The origins of the first members' prefixes.
 fn prefixes_of(http: &HttpGroup) -> impl Iterator<Item = Origin> {
     http.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.prefix.as_ref()?.origin)
 }
 
 impl<'m> Lowering<'m, '_> {
-    /// `taken` are the groups that were taken out of the model, if they were.
+    /// `taken` are the groups that were removed from the model, if any.
     pub(super) fn routes(&mut self, taken: Option<Vec<(u32, Arc<Group>)>>, memory: &mut Memory) -> Routes<'m> {
         let model = self.model;
         let hosts: Vec<_> = model.hosts.values().collect();
@@ -101,7 +101,7 @@ impl<'m> Lowering<'m, '_> {
         Routes { hosts: hosts.into_iter().zip(lists.iter().cloned()).collect() }
     }
 
-    /// A group by itself, and what was found.
+    /// A single group with its findings.
     fn lowered_group(&self, group: &Arc<Group>, hosts: &[&Host]) -> (CachedGroup, Findings) {
         let mut own = Lowering { findings: DistinctFindings::default(), ..*self };
         let group_to_keep = self.remembers.then(|| group.clone());
@@ -170,7 +170,7 @@ impl<'m> Lowering<'m, '_> {
     fn forward_route(&mut self, group: &Group, http: &HttpGroup, mapping: &Member<HttpMapping>) -> Result<Route, Reported> {
         let on = &mapping.identity;
         let cluster = self.model.envoy_name(&mapping.cluster);
-        // A share is a sum, and the last one is what the others leave: those that match the same.
+        // A share is a sum, and the last one is the remainder of its group.
         let weights = http.mappings.iter().take(Also::MOST_OF_GROUP).filter_map(|member| member.spec.weight.as_ref()?.origin);
         let parts = weights.chain(prefixes_of(http)).map(|origin| origin.by(Rule::Derived));
         let percent_also = if http.mappings.len() > 1 { Also(parts.collect()) } else { Also::default() };
@@ -218,12 +218,12 @@ impl<'m> Lowering<'m, '_> {
             query.push(Sourced::new(QueryMatch { name: parameter.value.name.clone(), value, ignore_case: false }, parameter.origin));
         }
         let case_sensitive = Some(case_sensitive.unwrap_or_else(|| Sourced::built_in(true)));
-        // Mappings share requests because they have the same prefix: that of each member keeps the route as it is.
+        // Mappings share requests because they have the same prefix; each member's prefix keeps the route unchanged.
         let path_also = if http.mappings.len() > 1 { Also(prefixes_of(http).collect()) } else { Also::default() };
         Ok(RouteMatch { path, path_also, case_sensitive, headers, query, fraction: Some(fraction), grpc: false })
     }
 
-    /// `None`: the matcher takes everything and is not sent.
+    /// `None`: the matcher matches everything and is not sent.
     fn header_match(&mut self, header: &Sourced<KeyValue>, on: &Identity) -> Result<Option<Sourced<HeaderMatch>>, Reported> {
         let name = self.header_name(&header.value.name, header.origin, on)?;
         let written = header.value.value.clone();
@@ -242,7 +242,7 @@ impl<'m> Lowering<'m, '_> {
         Ok(Some(Sourced::new(matcher, header.origin)))
     }
 
-    /// A regular expression that Envoy takes; otherwise the route goes, as its meaning would change.
+    /// A regular expression that Envoy accepts; otherwise the route is dropped, as its meaning would change.
     fn regex(&mut self, text: &Sourced<Str>, on: &Identity) -> Result<Regex, Reported> {
         if let Err(problem) = re2::check(&text.value) {
             let message = format!("Envoy refuses the regular expression `{}`: {problem}; the route is left out", text.value);

@@ -1,4 +1,4 @@
-//! TLS contexts as Envoy needs them, for both sides.
+//! Lowers TLS contexts for both sides.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3tls.py`.
 
@@ -16,7 +16,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 impl Lowering<'_, '_> {
-    /// TLS towards clients. Without a certificate to show there is none.
+    /// TLS towards clients; none without a certificate.
     pub(super) fn downstream_tls(&mut self, id: ContextId, on: &Identity) -> Result<Sourced<DownstreamTls>, Reported> {
         let context = self.model.context(id);
         let name = &context.identity.name;
@@ -37,7 +37,7 @@ impl Lowering<'_, '_> {
         Ok(Sourced::new(tls, context.identity.origin))
     }
 
-    /// TLS towards an upstream; `None`: the context says nothing at all, and TLS is not originated.
+    /// TLS towards an upstream; `None`: the context is empty, and TLS is not originated.
     pub(super) fn upstream_tls(&mut self, id: &Sourced<ContextId>) -> Option<Sourced<Box<UpstreamTls>>> {
         let context = self.model.context(id.value);
         if context.is_null {

@@ -1,6 +1,6 @@
-//! Routes in the variants that listeners ask for, by how secure the request is.
+//! Creates the variants of routes that listeners need for secure and insecure requests.
 //!
-//! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`. What must not be here: what a route does.
+//! Source of the behaviour: Emissary `python/ambassador/envoy/v3/v3route.py`.
 
 use crate::model::host::InsecureAction;
 use crate::model::listener::Security;
@@ -16,16 +16,16 @@ use once_cell::race::OnceBox;
 /// Routes in order.
 type Chosen = Arc<Vec<Arc<Route>>>;
 
-/// The routes of a host in order, and what listeners choose of them, made when first needed and shared from then on.
+/// The routes of a host in order, and the variants that listeners use; created on first use and shared.
 #[derive(Default)]
 pub(super) struct HostRoutes {
     routes: Vec<Arc<Variants>>,
-    /// By how secure the listener is, and by what happens to insecure requests.
+    /// By the listener's security, and by the policy for insecure requests.
     chosen: [[OnceBox<Chosen>; 3]; 3],
 }
 
 impl HostRoutes {
-    /// These routes, of which nothing has been chosen.
+    /// Routes without any variants yet.
     pub fn new(routes: Vec<Arc<Variants>>) -> Self {
         Self { routes, ..Self::default() }
     }
@@ -42,7 +42,7 @@ impl HostRoutes {
     }
 }
 
-/// A route in the variants that listeners ask for, made when first needed and shared from then on.
+/// A route's variants, created on first use and shared.
 pub(super) struct Variants {
     route: Arc<Route>,
     has_authentication: bool,
@@ -54,19 +54,19 @@ pub(super) struct Variants {
     pub acme: bool,
 }
 
-/// Which requests a variant takes.
+/// Which requests a variant matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Matcher {
     /// All.
     Always,
-    /// Those with `x-forwarded-proto: https`.
+    /// Requests with `x-forwarded-proto: https`.
     XfpHttps,
-    /// Those without.
+    /// Requests without it.
     XfpHttp,
 }
 
 impl Variants {
-    /// The variants for secure and for insecure requests, of those that the listener takes.
+    /// The variants for secure and insecure requests that the listener uses.
     fn chosen(&self, security: Security, insecure_action: InsecureAction) -> [Option<Arc<Route>>; 2] {
         let secure = if security == Security::Secure { Matcher::Always } else { Matcher::XfpHttps };
         let insecure = if security == Security::Insecure { Matcher::Always } else { Matcher::XfpHttp };
@@ -134,7 +134,7 @@ fn without_proto(route: &Arc<Route>) -> Arc<Route> {
 }
 
 impl Variants {
-    /// A route of which no variant has been asked for.
+    /// A route without any variants yet.
     pub fn new(route: Route, has_authentication: bool) -> Self {
         let acme = matches!(&route.matcher.path.value, PathMatch::Prefix(prefix) if prefix == "/.well-known/acme-challenge/");
         let (https, redirect, redirect_http, http) = (OnceBox::new(), OnceBox::new(), OnceBox::new(), OnceBox::new());

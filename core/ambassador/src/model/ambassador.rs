@@ -1,12 +1,11 @@
-//! IRAmbassador: the `ambassador` Module, its defaults, and the filters that it asks for.
+//! Models IRAmbassador: the `ambassador` Module, its defaults, and its filters.
 //!
-//! Source of the behaviour: Emissary `python/ambassador/ir/irambassador.py`, `ir/irgzip.py`, `ir/irbuffer.py`,
-//! `ir/iripallowdeny.py`.
+//! Source of the behaviour: Emissary `python/ambassador/ir/irambassador.py`, `ir/irgzip.py`, `ir/irbuffer.py`, `ir/iripallowdeny.py`.
 
 use super::breakers::{Breakers, named_breakers};
 use super::filter::{Filter, FilterKind};
 use super::mapping::{self, LbSettings};
-use super::posts::{Identity, Post, Posts, REFUSED_HELP};
+use super::notices::{ControllerNotice, Identity, Notices, REFUSED_HELP};
 use super::service::python_repr;
 use super::tls::is_truthy;
 use super::{HttpMapping, Model};
@@ -22,7 +21,7 @@ use chancery_base::resource::{Origin, Rule, Sourced};
 use chancery_text::{Node, Str, Value};
 use core::net::IpAddr;
 
-/// The port of the controller's own diagnostics service, where probes go.
+/// The port of the controller's diagnostics service, which answers probes.
 const DIAGNOSTICS_SERVICE: &str = "127.0.0.1:8877";
 
 /// IRAmbassador.
@@ -30,7 +29,7 @@ const DIAGNOSTICS_SERVICE: &str = "127.0.0.1:8877";
 pub struct Ambassador {
     /// The Module, or `ir.ambassador` without one.
     pub identity: Identity,
-    /// What was written, as far as it may be used.
+    /// The written settings that are usable.
     pub settings: AmbassadorModule,
     /// `defaults` for Mappings.
     pub mapping_defaults: MappingDefaults,
@@ -53,7 +52,7 @@ pub struct Ambassador {
 
 impl Ambassador {
     /// Reads the Module, without checking it: [`Model::finish_ambassador`] does.
-    pub(super) fn new(config: &Config, posts: &mut Posts) -> Self {
+    pub(super) fn new(config: &Config, notices: &mut Notices) -> Self {
         let mut this =
             Self { identity: Identity::internal("ir.ambassador", "Module", "ambassador"), regex_max_size: Sourced::built_in(200), ..Self::default() };
         let Some(module) = config.get_module("ambassador") else { return this };
@@ -67,7 +66,7 @@ impl Ambassador {
         for mistake in wrong {
             let message =
                 format!("the Module needs {} {} here, not {} {}", article(mistake.expected), mistake.expected, article(mistake.found), mistake.found);
-            posts.error(&this.identity, Post::new(&codes::WRONG_MODULE_VALUE, message, mistake.origin));
+            notices.error(&this.identity, ControllerNotice::new(&codes::WRONG_MODULE_VALUE, message, mistake.origin));
         }
         this
     }
@@ -102,12 +101,12 @@ impl Ambassador {
         domain.filter(|domain| !domain.value.is_empty()).unwrap_or_else(|| Sourced::built_in("ambassador".into()))
     }
 
-    /// Labels put in front of every label of a domain.
+    /// Labels that precede every label of a domain.
     pub fn default_labels(&self, domain: &str) -> Option<&Sourced<Vec<Sourced<spec::LabelSpecifier>>>> {
         self.settings.default_labels.as_ref()?.value.get(domain)?.value.defaults.as_ref().filter(|labels| !labels.value.is_empty())
     }
 
-    /// A switch that is on where Python's `parse_bool` says so.
+    /// A boolean by Python's `parse_bool`.
     pub fn flag(value: Option<&Sourced<Node>>) -> Option<Sourced<bool>> {
         let value = value?;
         let on = match &value.value.value {
@@ -128,7 +127,7 @@ impl Model<'_> {
     pub(super) fn finish_ambassador(&mut self) {
         self.resolve_contexts();
         let identity = self.ambassador.identity.clone();
-        self.ambassador.errored = self.posts.has_error(&identity.rkey);
+        self.ambassador.errored = self.notices.has_error(&identity.rkey);
         if let Some(timeout) = self.ambassador.settings.envoy_validation_timeout.clone() {
             let whole = match &timeout.value.value {
                 Value::Int(_) | Value::Bool(_) | Value::Float(_) => true,
@@ -163,14 +162,14 @@ impl Model<'_> {
     fn report_on_module(&mut self, message: impl Into<String>, origin: Option<Origin>) {
         self.ambassador.errored = true;
         let identity = self.ambassador.identity.clone();
-        self.posts.error(&identity, Post::new(&codes::WRONG_MODULE_VALUE, message, origin));
+        self.notices.error(&identity, ControllerNotice::new(&codes::WRONG_MODULE_VALUE, message, origin));
     }
 
     fn save_module_filter(&mut self, name: &str, kind: FilterKind, origin: Option<Origin>) {
         self.filters.push(Filter { name: name.into(), kind, origin: origin.or(self.ambassador.identity.origin) });
     }
 
-    /// The filters that the Module asks for, in the reference's order. A broken one stops everything after it.
+    /// The Module's filters in the reference's order. An invalid one stops all later ones.
     fn module_filters(&mut self) -> Result<(), Reported> {
         let settings = self.ambassador.settings.clone();
         if let Some(bridge) = &settings.enable_grpc_http11_bridge {
@@ -203,8 +202,8 @@ impl Model<'_> {
                     let written = self.module_node(&["buffer", "max_request_bytes"]).is_some();
                     if !written {
                         let part = Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.buffer", "IRBuffer", "ir.buffer") };
-                        let post = Post::new(&codes::MISSING_FIELD, "missing required field: max_request_bytes", buffer.origin);
-                        return Err(self.posts.error(&part, post));
+                        let post = ControllerNotice::new(&codes::MISSING_FIELD, "missing required field: max_request_bytes", buffer.origin);
+                        return Err(self.notices.error(&part, post));
                     }
                 }
             }
@@ -217,7 +216,7 @@ impl Model<'_> {
                 let part =
                     Identity { origin: self.ambassador.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
                 let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
-                return Err(self.posts.error(&part, Post::new(&codes::INVALID_RETRY_POLICY, message, policy.origin)));
+                return Err(self.notices.error(&part, ControllerNotice::new(&codes::INVALID_RETRY_POLICY, message, policy.origin)));
             }
         }
         self.ip_filter(&settings);
@@ -228,10 +227,10 @@ impl Model<'_> {
         self.config.get_module("ambassador")?.spec.at(path)
     }
 
-    /// Something that the reference passes on and Envoy refuses: left out here, and said.
+    /// Reports and omits a value that the reference passes on but Envoy rejects.
     pub(super) fn refuse_module_value(&mut self, message: impl Into<String>, origin: Option<Origin>) {
         let identity = self.ambassador.identity.clone();
-        self.posts.error(&identity, Post::new(&codes::REFUSED_BY_ENVOY, message, origin).help(REFUSED_HELP));
+        self.notices.error(&identity, ControllerNotice::new(&codes::REFUSED_BY_ENVOY, message, origin).help(REFUSED_HELP));
     }
 
     fn compressor(&mut self, gzip: &spec::Gzip) -> Compressor {
@@ -422,9 +421,9 @@ impl Model<'_> {
 
     /// Mappings for liveness, readiness and diagnostics.
     pub(super) fn add_probe_mappings(&mut self) {
-        let before = self.posts.reports();
+        let before = self.notices.reports();
         let probes = self.groups.probes.clone().unwrap_or_else(|| self.probe_mappings());
-        self.groups.probes = Some(probes.clone()).filter(|_| self.posts.reports() == before);
+        self.groups.probes = Some(probes.clone()).filter(|_| self.notices.reports() == before);
         probes.into_iter().for_each(|mapping| self.add_mapping(mapping));
     }
 
@@ -489,7 +488,7 @@ fn grpc_stats(stats: &Sourced<spec::GrpcStats>) -> GrpcStats {
     GrpcStats { methods, upstream: truthy(&stats.value.upstream_stats), filter_state: false }
 }
 
-/// Why a range of addresses cannot be read. It prints in the reference's words.
+/// Why an address range is invalid. Prints the reference's message.
 enum RangeError {
     BadLength(Str),
     BadAddress(Str),

@@ -4,7 +4,7 @@
 
 use super::breakers::{Breakers, NamedBreaker};
 use super::cluster::{ClusterRequest, ServiceSettings};
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Map, Model};
 use crate::config::Resource;
 use crate::spec::{self, Decode, Decoder};
@@ -19,17 +19,17 @@ use chancery_text::{NodeId, Str};
 pub struct Auth {
     /// The first AuthService's.
     pub identity: Identity,
-    /// The last one's settings, which win.
+    /// The last service's settings, which win.
     pub spec: spec::AuthService,
-    /// The last one's namespace, where bare names are looked up.
+    /// The last service's namespace, in which bare names are looked up.
     pub namespace: Str,
-    /// The first one's path prefix.
+    /// The first service's path prefix.
     pub path_prefix: Option<Sourced<Str>>,
     /// `http` or `grpc`.
     pub proto: Sourced<Str>,
-    /// Request headers sent along, beside the ones that always are.
+    /// Further request headers sent to the service.
     pub allowed_request_headers: Vec<Sourced<Str>>,
-    /// Headers of answers that are kept, beside the ones that always are.
+    /// Further headers of responses that are kept.
     pub allowed_authorization_headers: Vec<Sourced<Str>>,
     /// Linkerd gets the destination of the request in a header.
     pub add_linkerd_headers: Option<Sourced<bool>>,
@@ -108,7 +108,7 @@ impl Auth {
     fn conflicts(&self, model: &mut Model<'_>, spec: &spec::AuthService, on: &Identity) {
         let mut report = |field: &str, previous: &str, origin| {
             let message = format!("AuthService cannot support multiple {field} values; using {previous}");
-            model.posts.error(on, Post::new(&codes::AUTH_CONFLICT, message, origin));
+            model.notices.error(on, ControllerNotice::new(&codes::AUTH_CONFLICT, message, origin));
         };
         if let (Some(previous), Some(new)) = (&self.path_prefix, &spec.path_prefix)
             && previous != new
@@ -132,17 +132,17 @@ impl Auth {
         let proto = self.proto.value.as_str();
         if proto != "grpc" && proto != "http" {
             let message = format!("AuthService: proto_version {proto} is unsupported, proto must be \"grpc\" or \"http\"");
-            model.posts.error(&self.identity, Post::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, self.proto.origin));
+            model.notices.error(&self.identity, ControllerNotice::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, self.proto.origin));
         }
         let version = self.spec.protocol_version.clone().unwrap_or_else(|| Sourced::new("v2".into(), None));
         if proto == "grpc" && version.value != "v3" {
             let message = format!("AuthService: protocol_version {} is unsupported, protocol_version must be \"v3\"", version.value);
-            model.posts.error(&self.identity, Post::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, version.origin));
+            model.notices.error(&self.identity, ControllerNotice::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, version.origin));
         }
         let allowed = self.spec.allow_request_body.as_ref().filter(|allow| allow.value);
         if let (Some(_), Some(allow)) = (&self.spec.include_body, allowed) {
             let message = "AuthService ignoring allow_request_body since include_body is present";
-            model.posts.error(&self.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, allow.origin));
+            model.notices.error(&self.identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, allow.origin));
         }
     }
 }
@@ -161,7 +161,7 @@ fn collect_headers(into: &mut Vec<Sourced<Str>>, from: Option<&Sourced<Vec<Sourc
 }
 
 impl Model<'_> {
-    /// The authentication service's cluster; several services become endpoints of one.
+    /// Adds the authentication services' cluster; several services become its endpoints.
     pub(super) fn add_auth_cluster(&mut self) {
         let Some(mut auth) = self.auth.take() else { return };
         let own = auth.spec.circuit_breakers.as_ref().filter(|breakers| !breakers.value.is_empty()).map(unchecked_breakers);
@@ -186,8 +186,8 @@ impl Model<'_> {
             let identity = Identity::cluster(&cluster, auth.identity.origin);
             let service = auth.services.values().next().map_or("", |entry| entry.service.value.as_str());
             let message = format!("{service}: unvalidated circuit breaker");
-            let post = Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin);
-            self.posts.error(&identity, post.help("Emissary shows this error in its diagnostics, and applies them all the same"));
+            let post = ControllerNotice::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin);
+            self.notices.error(&identity, post.help("Emissary shows this error in its diagnostics, but applies them anyway"));
         }
         auth.cluster = cluster;
         self.auth = Some(auth);

@@ -1,4 +1,4 @@
-//! Circuit breakers, and their part of a cluster's name.
+//! Models circuit breakers, and their part of a cluster's name.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemapping.py`, `ir/ircluster.py`.
 
@@ -9,19 +9,19 @@ use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// Circuit breakers with the names that go into a cluster's name.
+/// Circuit breakers with their parts of a cluster's name.
 pub type Breakers = Sourced<Vec<Sourced<NamedBreaker>>>;
 
 /// Circuit breaker thresholds and their part of a cluster's name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedBreaker {
-    /// What was written.
+    /// The written values.
     pub spec: spec::CircuitBreaker,
     /// E.g. `cbdc10r20`.
     pub name: Str,
 }
 
-/// Circuit breakers with names; `None` if one has a priority that does not exist.
+/// Circuit breakers with names; `None` if a priority is invalid.
 pub fn named_breakers(breakers: &[Sourced<spec::CircuitBreaker>]) -> Option<Vec<Sourced<NamedBreaker>>> {
     breakers
         .iter()

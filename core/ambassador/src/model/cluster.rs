@@ -1,10 +1,10 @@
-//! IRCluster: something that requests are sent to, with the name that Emissary gives it.
+//! Models IRCluster: a target of requests, with Emissary's name for it.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/ircluster.py`, `ir/ir.py` (name collisions).
 
 use super::breakers::Breakers;
 use super::mapping::{LbHash, LbSettings};
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::resolver::Targets;
 use super::service::Authority;
 use super::tls::ContextId;
@@ -21,16 +21,16 @@ use chancery_base::ir::{Endpoint, HealthCheck, Origins};
 use chancery_base::resource::{Also, Origin, Rule, Sourced};
 use chancery_text::Str;
 
-/// A cluster, with what is known of it only once all are there.
+/// A cluster, with values that are known only after all clusters exist.
 #[derive(Clone, Debug)]
 pub struct ClusterEntry {
-    /// What the first that asked for it made it; shared with earlier and later compiles.
+    /// The first request's definition; shared between compiles.
     pub cluster: Arc<Cluster>,
     /// The name that Envoy gets.
     pub envoy_name: Str,
     /// Further endpoints, of services that share the work of the first.
     pub more: Vec<Sourced<Endpoint>>,
-    /// What it was made for.
+    /// The resources that request it.
     pub origins: Origins,
 }
 
@@ -46,13 +46,13 @@ impl core::ops::Deref for ClusterEntry {
 pub struct Cluster {
     /// Its long name.
     pub name: Str,
-    /// Fields that are part of its name besides the service.
+    /// Further origins of its name, except the service.
     pub name_also: Also,
     /// Name in statistics.
     pub stats_name: Sourced<Str>,
     /// How endpoints are found.
     pub targets: Targets,
-    /// `strict_dns` or `logical_dns`, where it is DNS.
+    /// `strict_dns` or `logical_dns`, for DNS clusters.
     pub dns_type: Option<Sourced<Str>>,
     /// IPv4 is used; `None`: the Module decides.
     pub enable_ipv4: Option<Sourced<bool>>,
@@ -81,13 +81,13 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Whether it depends on nothing but its Mapping and what all Mappings are made from.
+    /// Whether it depends only on its Mapping and the environment.
     fn stands_alone(&self) -> bool {
         matches!(self.targets, Targets::Name(_))
     }
 }
 
-/// A Mapping that asks for a cluster.
+/// A Mapping that requests a cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
     /// The cluster's number.
@@ -96,15 +96,15 @@ pub(super) struct Ask {
     pub(super) mapping: Arc<HttpMapping>,
     /// Part of the cluster's name.
     pub(super) marker: Option<Str>,
-    /// It asks for the context that originates TLS without a certificate, which somebody has to make.
+    /// It needs the TLS context without a certificate, which must be created.
     pub(super) without_certificate: bool,
-    /// How it defined the cluster, where that holds for as long as the Mapping does.
+    /// Its definition of the cluster, if it is valid as long as the Mapping is.
     pub(super) made: Option<Arc<Cluster>>,
 }
 
-/// A cluster as something asks for it.
+/// A request for a cluster.
 pub struct ClusterRequest<'m> {
-    /// Who asks: its errors and namespace.
+    /// The requesting resource: its errors and namespace.
     pub identity: &'m Identity,
     /// Namespace of bare names.
     pub namespace: &'m str,
@@ -120,11 +120,11 @@ pub struct ClusterRequest<'m> {
     pub tls: Option<&'m Sourced<Str>>,
     /// Part of the name when TLS is originated.
     pub host_rewrite: Option<&'m Sourced<Str>>,
-    /// The rest, as a Mapping would say it.
+    /// The other settings, in a Mapping's form.
     pub settings: Settings<'m>,
 }
 
-/// What a Mapping says about its cluster; other resources say less.
+/// A Mapping's settings for its cluster; other resources have fewer.
 #[derive(Default)]
 pub struct Settings<'m> {
     tag: Option<&'m Sourced<Str>>,
@@ -197,7 +197,7 @@ impl<'m> ClusterRequest<'m> {
         }
     }
 
-    /// The cluster of a service that the gateway itself asks (authentication, rate limits, tracing, logs).
+    /// The cluster of a service that the gateway itself calls (authentication, rate limits, tracing, logs).
     pub fn by_service(identity: &'m Identity, namespace: &'m str, service: &'m Sourced<Str>, asked: ServiceSettings<'m>) -> Self {
         let ServiceSettings { marker, tls, grpc, stats_name, breakers } = asked;
         let settings = Settings { grpc, stats_name, breakers, ..Settings::default() };
@@ -205,7 +205,7 @@ impl<'m> ClusterRequest<'m> {
     }
 }
 
-/// What a service that the gateway asks says of its cluster.
+/// The cluster settings of a service that the gateway calls.
 #[derive(Default)]
 pub struct ServiceSettings<'m> {
     /// Part of the name, e.g. `extauth`.
@@ -220,7 +220,7 @@ pub struct ServiceSettings<'m> {
     pub breakers: Option<&'m Breakers>,
 }
 
-/// What can be known of a cluster from its name's parts.
+/// The parts of a cluster that its name determines.
 pub(super) struct Named {
     name: String,
     host: String,
@@ -232,7 +232,7 @@ pub(super) struct Named {
 }
 
 impl Model<'_> {
-    /// Adds a cluster, or finds the one of that name: the first definition stands. The result is its key.
+    /// Adds a cluster, or finds the one of that name: the first definition wins. Returns its key.
     pub(super) fn add_cluster(&mut self, wanted: ClusterRequest<'_>) -> Str {
         let named = self.name_cluster(&wanted);
         let (origin, name) = (wanted.service.origin.or(wanted.identity.origin), Str::from(named.name.as_str()));
@@ -271,10 +271,10 @@ impl Model<'_> {
             } else {
                 let wanted = ClusterRequest::by_mapping(&ask.mapping, ask.marker.clone());
                 let named = named.unwrap_or_else(|| self.name_cluster(&wanted));
-                let before = self.posts.reports();
+                let before = self.notices.reports();
                 let cluster = Arc::new(self.define_cluster(&wanted, named));
                 self.clusters.define(ask.cluster, &cluster);
-                ask.made = Some(cluster).filter(|cluster| cluster.stands_alone() && self.posts.reports() == before);
+                ask.made = Some(cluster).filter(|cluster| cluster.stands_alone() && self.notices.reports() == before);
             }
         }
         self.clusters.ask(ask.cluster, ask.origin);
@@ -283,7 +283,7 @@ impl Model<'_> {
     fn post_problems(&mut self, named: &Named, origin: Option<Origin>) {
         for (code, message, place) in &named.problems {
             let identity = Identity::cluster(&named.name.as_str().into(), origin);
-            self.posts.error(&identity, Post::new(code, message.as_str(), *place));
+            self.notices.error(&identity, ControllerNotice::new(code, message.as_str(), *place));
         }
     }
 
@@ -299,8 +299,8 @@ impl Model<'_> {
             (Some(checks), Targets::Name(_)) => {
                 drop(self.health_checks(checks, wanted.identity));
                 let message = "health_checks have no effect with the KubernetesServiceResolver";
-                let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, checks.origin).help("set `resolver: endpoint`");
-                self.posts.notice(wanted.identity, post);
+                let post = ControllerNotice::new(&codes::FIELD_WITHOUT_EFFECT, message, checks.origin).help("set `resolver: endpoint`");
+                self.notices.notice(wanted.identity, post);
                 Vec::new()
             }
             (None, _) => Vec::new(),
@@ -328,7 +328,7 @@ impl Model<'_> {
         }
     }
 
-    /// Adds what another service resolves to, if it is like the first.
+    /// Adds the endpoints of another service, if its settings equal the first's.
     pub(super) fn merge_cluster(&mut self, first: &str, wanted: ClusterRequest<'_>) {
         let named = self.name_cluster(&wanted);
         let resolver = self.ambassador.resolver().value;
@@ -340,7 +340,7 @@ impl Model<'_> {
         if !same {
             let identity = Identity::cluster(&first.into(), wanted.identity.origin);
             let message = format!("cannot merge cluster {}: it differs in more than its service", named.name);
-            self.posts.error(&identity, Post::new(&codes::AUTH_CONFLICT, message, wanted.service.origin));
+            self.notices.error(&identity, ControllerNotice::new(&codes::AUTH_CONFLICT, message, wanted.service.origin));
             return;
         }
         match targets {
@@ -440,7 +440,7 @@ impl Model<'_> {
         }
     }
 
-    /// The name by which Envoy knows a cluster of this model.
+    /// Envoy's name for a cluster of this model.
     pub fn envoy_name(&self, key: &str) -> Str {
         let cluster = self.get_cluster(key);
         debug_assert!(cluster.is_some(), "no cluster {key}: every resource that is lowered has added its own");
@@ -448,7 +448,7 @@ impl Model<'_> {
     }
 }
 
-/// The fields besides the service that [`Model::name_cluster`] put into a name.
+/// The further origins that [`Model::name_cluster`] puts into a name.
 fn name_also(wanted: &ClusterRequest<'_>, named: &Named) -> Also {
     let settings = &wanted.settings;
     let tls = [wanted.tls, wanted.host_rewrite].into_iter().filter(|_| named.tls.is_some()).flatten();

@@ -1,7 +1,5 @@
-//! The clusters of a model by number: a name keeps its number from one compile to the next, and an entry stays the same shared
-//! value as long as what defines it and who asks for it are the same.
-//!
-//! What must not be here: what a cluster is (`cluster`).
+//! Stores the clusters of a model by number: a name keeps its number between compiles, and an entry stays the same shared value while its
+//! definition and its requesters are unchanged. For clusters themselves see `cluster`.
 
 use super::cluster::{Cluster, ClusterEntry};
 use super::numbered::put_in_order;
@@ -14,17 +12,16 @@ use chancery_text::Str;
 use hashbrown::HashMap;
 use sha1::{Digest, Sha1};
 
-/// Names longer than this are shortened: Envoy takes 60 characters.
+/// Longer names are shortened: Envoy accepts 60 characters.
 const LONGEST_NAME: usize = 60;
 
-/// All clusters.
 #[derive(Debug, Default)]
 pub struct Clusters {
     numbers: HashMap<Str, u32>,
     slots: Vec<Slot>,
-    /// Those that are there, in the order of their names in Envoy.
+    /// The current clusters, sorted by their Envoy names.
     order: Vec<u32>,
-    /// Long names by what they are shortened to, where that is ambiguous.
+    /// Long names with ambiguous short forms.
     ambiguous: Vec<u32>,
     by_short: HashMap<Str, u32>,
     round: u32,
@@ -35,17 +32,17 @@ struct Slot {
     name: Str,
     envoy_name: Str,
     entry: Option<Arc<ClusterEntry>>,
-    /// The compile in which it was last asked for.
+    /// The last compile that requested it.
     round: u32,
-    /// How many askers there are in this compile.
+    /// The number of requesters in this compile.
     asked: u32,
     ordered: bool,
 }
 
 impl Clusters {
-    /// Begins a compile: no cluster was asked for. Says whether numbers are still what they were.
+    /// Starts a compile without requests. Returns whether numbers are still valid.
     pub(super) fn begin(&mut self) -> bool {
-        // Names that came and went are forgotten when there are more of them than of those that stayed.
+        // Old names are dropped when they outnumber the current ones.
         let stale = self.slots.len() > 2 * self.order.len() + 64 || self.round == u32::MAX;
         if stale {
             *self = Self::default();
@@ -73,7 +70,7 @@ impl Clusters {
         number
     }
 
-    /// Whether somebody has defined it in this compile.
+    /// Whether the cluster is defined in this compile.
     pub(super) fn is_there(&self, number: u32) -> bool {
         self.slots.get(number as usize).is_some_and(|slot| slot.round == self.round)
     }
@@ -89,7 +86,7 @@ impl Clusters {
         }
     }
 
-    /// Notes who asks for a cluster that is there.
+    /// Records a requester of an existing cluster.
     pub(super) fn ask(&mut self, number: u32, origin: Option<Origin>) {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
         let (Some(entry), Some(origin)) = (&mut slot.entry, origin) else { return };
@@ -102,21 +99,21 @@ impl Clusters {
         }
     }
 
-    /// A cluster that is there, to be changed.
+    /// An existing cluster, mutable.
     pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut ClusterEntry> {
         let round = self.round;
         let slot = self.slots.get_mut(*self.numbers.get(name)? as usize).filter(|slot| slot.round == round)?;
         slot.entry.as_mut().map(Arc::make_mut)
     }
 
-    /// Notes somebody who shares a cluster that another defined.
+    /// Records a requester that shares another one's cluster.
     pub(super) fn share(&mut self, name: &str, origin: Option<Origin>) {
         if let Some(number) = self.numbers.get(name) {
             self.ask(*number, origin);
         }
     }
 
-    /// Ends a compile: forgets who no longer asks, and puts in order what is there.
+    /// Ends a compile: drops old requesters, and sorts the clusters.
     pub(super) fn finalize(&mut self) {
         let mut fresh = Vec::new();
         let mut gone = false;
@@ -142,12 +139,12 @@ impl Clusters {
         let name = |number: &u32| slots.get(*number as usize).map(|slot| &slot.envoy_name);
         put_in_order(order, fresh, |a, b| name(a).cmp(&name(b)));
         if !self.ambiguous.is_empty() {
-            self.tell_apart();
+            self.make_names_unique();
         }
     }
 
     /// Long names that are shortened to the same are counted, in order.
-    fn tell_apart(&mut self) {
+    fn make_names_unique(&mut self) {
         let mut long: Vec<u32> = self.order.iter().copied().filter(|number| self.ambiguous.contains(number)).collect();
         long.sort_by(|a, b| self.slots.get(*a as usize).map(|slot| &slot.name).cmp(&self.slots.get(*b as usize).map(|slot| &slot.name)));
         let mut taken: HashMap<Str, u32> = HashMap::new();
@@ -165,7 +162,7 @@ impl Clusters {
         order.sort_by(|a, b| slots.get(*a as usize).map(|slot| &slot.envoy_name).cmp(&slots.get(*b as usize).map(|slot| &slot.envoy_name)));
     }
 
-    /// Whether names depend on which other clusters are there.
+    /// Whether names depend on the other clusters.
     pub(crate) fn is_ambiguous(&self) -> bool {
         !self.ambiguous.is_empty()
     }
@@ -187,7 +184,7 @@ impl Clusters {
     }
 }
 
-/// The beginning of a long name, and a hash that tells it apart.
+/// The start of a long name, with a distinguishing hash.
 fn shortened(name: &str) -> Str {
     let digest: String = Sha1::digest(name.as_bytes()).iter().take(8).map(|byte| format!("{byte:02X}")).collect();
     // Only ASCII is left in the names of clusters.

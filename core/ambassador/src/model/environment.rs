@@ -1,4 +1,4 @@
-//! Everything that Mappings are made from beside their own resources. What was made in another environment is not used again.
+//! Collects all inputs of Mappings other than their own resources. Results of another environment are not reused.
 
 use super::resolver::ResolverKind;
 use super::{ContextId, Identity, Model, Options};
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use chancery_base::resource::Sourced;
 use chancery_text::{Node, Str};
 
-/// Everything that a Mapping is made from, beside its own resource.
+/// All inputs of a Mapping other than its own resource.
 #[derive(PartialEq)]
 pub(super) struct Environment {
     options: Options,
@@ -15,7 +15,7 @@ pub(super) struct Environment {
     module_identity: Identity,
     resolvers: Vec<(Str, ResolverKind)>,
     selectors: Vec<Vec<(Str, Sourced<Str>)>>,
-    /// TLS contexts by name, and whether they can be used; and the number that the next one gets.
+    /// TLS contexts by name with their usability, and the next number.
     contexts: (Vec<(Str, ContextId, bool)>, usize),
 }
 

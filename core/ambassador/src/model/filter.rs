@@ -1,4 +1,4 @@
-//! IRFilter: the HTTP filters, as a list in the order in which requests pass them.
+//! Models IRFilter: the HTTP filters in the order in which requests pass them.
 
 use super::Model;
 use chancery_base::ir::{Compressor, GrpcStats, Rbac};
@@ -12,16 +12,14 @@ pub struct Filter {
     pub name: Str,
     /// What it does.
     pub kind: FilterKind,
-    /// What asked for it; `None` for those that are always there.
+    /// The origin; `None` for filters that always exist.
     pub origin: Option<Origin>,
 }
 
-/// What a filter does.
 #[derive(Clone, Debug)]
 pub enum FilterKind {
     /// gRPC over HTTP/1.1.
     GrpcHttp1Bridge,
-    /// gRPC-Web.
     GrpcWeb,
     /// Statistics by gRPC method.
     GrpcStats(GrpcStats),
@@ -33,13 +31,11 @@ pub enum FilterKind {
     Buffer(Sourced<u32>),
     /// Allowed or denied addresses.
     Rbac(Rbac),
-    /// CORS.
     Cors,
     /// Authentication; its settings are [`Model::auth`].
     Auth,
     /// Rate limiting; its settings are [`Model::rate_limit`].
     RateLimit,
-    /// The router.
     Router,
 }
 

@@ -1,12 +1,11 @@
-//! IRHTTPMappingGroup and IRTCPMappingGroup: Mappings that match the same requests and share them by weight.
+//! Models IRHTTPMappingGroup and IRTCPMappingGroup: Mappings that match the same requests and share them by weight.
 //!
-//! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`,
-//! `ir/irtcpmappinggroup.py`.
+//! Source of the behaviour: Emissary `python/ambassador/ir/irbasemappinggroup.py`, `ir/irhttpmappinggroup.py`, `ir/irtcpmappinggroup.py`.
 
 use super::cluster::Ask;
 use super::key::GroupKey;
 use super::mapping::LbSettings;
-use super::posts::{Identity, Post, Posts, text};
+use super::notices::{ControllerNotice, Identity, Notices, text};
 use super::{HttpMapping, Model, TcpMapping, cluster};
 use crate::config::Labels;
 use crate::spec::{self, LabelSpecifier};
@@ -21,14 +20,12 @@ use chancery_base::resource::{Origin, Rule, Sourced};
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// A group.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Its key.
     pub key: GroupKey,
-    /// The first Mapping's, on which errors of the group are posted.
+    /// The first Mapping's identity, which receives the group's errors.
     pub identity: Identity,
-    /// The member that decides where its routes stand: the heaviest. TCP groups have none, and stand last.
+    /// The heaviest member, which decides the order of the group's routes. TCP groups have none, and come last.
     pub heaviest: Option<Arc<HttpMapping>>,
     /// Its members.
     pub kind: GroupKind,
@@ -37,9 +34,9 @@ pub struct Group {
 /// The members of a group.
 #[derive(Clone, Debug)]
 pub enum GroupKind {
-    /// Of Mappings.
+    /// A group of Mappings.
     Http(Box<HttpGroup>),
-    /// Of TCPMappings.
+    /// A group of TCPMappings.
     Tcp(Box<TcpGroup>),
 }
 
@@ -76,26 +73,26 @@ impl<M> core::ops::Deref for Member<M> {
 /// IRHTTPMappingGroup.
 #[derive(Clone, Debug)]
 pub struct HttpGroup {
-    /// In order; after finishing, those with a weight come first.
+    /// In order; after finishing, members with a weight come first.
     pub mappings: Vec<Member<HttpMapping>>,
     /// Gets copies of the requests.
     pub shadow: Option<Member<HttpMapping>>,
-    /// Sends clients elsewhere; a group with one has no other Mappings.
+    /// Redirects clients; a group with a redirect has no other Mappings.
     pub redirect: Option<Member<HttpMapping>>,
-    /// The first one: in some fields, all others must agree with it.
+    /// The first member; the others must agree with it in some fields.
     pub founder: Arc<HttpMapping>,
     /// The founder's rate limit labels by domain; completed with the Module's defaults when the group is finished.
     pub labels: Option<Sourced<RateLimitLabels>>,
-    /// What the last member that says something decides for all.
+    /// The values that the last member with them sets for all.
     pub shared: Shared,
-    /// Who is among `mappings`, as far as somebody asked.
+    /// The members of `mappings`, as far as they were looked up.
     pub known: Known,
 }
 
 /// Rate limit labels by domain.
 pub type RateLimitLabels = spec::Map<Vec<Sourced<spec::Map<Vec<Sourced<LabelSpecifier>>>>>>;
 
-/// Fields of a group that come from its members, the last one that has them.
+/// Fields that the last member with them sets for the group.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// Host glob.
@@ -112,21 +109,18 @@ pub struct Shared {
     pub add_request_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
     /// Headers added to responses, of all members.
     pub add_response_headers: Vec<(Str, Sourced<spec::AddedHeader>)>,
-    /// Headers taken off requests.
+    /// Headers removed from requests.
     pub remove_request_headers: Option<Sourced<Vec<Sourced<Str>>>>,
-    /// Headers taken off responses.
+    /// Headers removed from responses.
     pub remove_response_headers: Option<Sourced<Vec<Sourced<Str>>>>,
-    /// Which circuit breaker counts.
+    /// Which circuit breaker limits requests.
     pub priority: Option<Sourced<Str>>,
     /// Rewriting by a regular expression.
     pub regex_rewrite: Option<Sourced<Box<spec::RegexMap>>>,
-    /// CORS.
     pub cors: Option<Sourced<Box<spec::Cors>>>,
-    /// Retries.
     pub retry_policy: Option<Sourced<Box<spec::RetryPolicy>>>,
-    /// Upgrades.
     pub allow_upgrade: Option<Sourced<Vec<Sourced<Str>>>>,
-    /// Whether a member says `host_redirect`, even `false`.
+    /// Whether a member sets `host_redirect`, even to `false`.
     pub mentions_redirect: bool,
 }
 
@@ -145,37 +139,37 @@ impl HttpGroup {
 /// IRTCPMappingGroup.
 #[derive(Clone, Debug)]
 pub struct TcpGroup {
-    /// In order; after finishing, those with a weight come first.
+    /// In order; after finishing, members with a weight come first.
     pub mappings: Vec<Member<TcpMapping>>,
     /// The name of the member that made the group.
     pub first_name: Str,
     /// Port listened on.
     pub port: Sourced<i64>,
-    /// Address listened on, if said.
+    /// The address that it listens on, if set.
     pub address: Option<Sourced<Str>>,
-    /// SNI; none: any connection.
+    /// SNI; `None`: any connection.
     pub host: Option<Sourced<Str>>,
-    /// Who is among `mappings`, as far as somebody asked.
+    /// The members of `mappings`, as far as they were looked up.
     pub known: Known,
 }
 
 impl TcpGroup {
-    /// What a listener for it binds to.
+    /// The address that its listener binds to.
     pub fn bind_to(&self, options: &super::Options) -> String {
         let address = self.address.as_ref().map_or(options.bind_address(), |address| address.value.clone());
         format!("tcp-{address}-{}", self.port.value)
     }
 
-    /// The name by which the reference calls it.
+    /// The reference's name for it.
     pub fn name(&self) -> String {
         format!("GROUP: {}", self.first_name)
     }
 }
 
-/// The fields in which a newcomer says something else than the group, with their places.
+/// The fields in which a new member differs from the group, with their places.
 fn mismatches(founder: &HttpMapping, mapping: &HttpMapping) -> Vec<(&'static str, Option<Origin>)> {
     let (spec, first) = (&mapping.spec, &founder.spec);
-    // Circuit breakers are always there in the reference, so that none and some differ both ways.
+    // The reference always has circuit breakers, so none and some differ both ways.
     let breakers = (founder.breakers != mapping.breakers).then(|| mapping.breakers.as_ref().and_then(|b| b.origin));
     let headers = (founder.headers != mapping.headers).then(|| mapping.headers.first().and_then(|h| h.origin));
     [
@@ -196,7 +190,7 @@ fn mismatches(founder: &HttpMapping, mapping: &HttpMapping) -> Vec<(&'static str
     .collect()
 }
 
-/// Where a newcomer's field stands, if it is set and not as in the group.
+/// The place of a new member's field, if it is set and differs from the group's.
 fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>) -> Option<Option<Origin>> {
     match (theirs, ours) {
         (Some(theirs), ours) if ours.as_ref() != Some(theirs) => Some(theirs.origin),
@@ -204,8 +198,7 @@ fn differs<T: PartialEq>(theirs: &Option<Sourced<T>>, ours: &Option<Sourced<T>>)
     }
 }
 
-/// The names of members: kind, namespace and name. The reference forgets what stands after the first dot of a name when it looks whether a member is
-/// there already.
+/// The names of members: kind, namespace and name. The reference ignores everything after the first dot of a name when it checks for duplicates.
 #[derive(Clone, Debug, Default)]
 pub struct Known(HashSet<(Str, Option<Str>, Str)>);
 
@@ -214,50 +207,51 @@ impl Known {
         (of.kind.clone(), of.namespace.clone(), of.name.split('.').next().map(Str::from).unwrap_or_default())
     }
 
-    /// Whether one of the members is of this name. They may become more, but remain in their places.
+    /// Whether a member has this name. Members may be added, but keep their indexes.
     fn has<'m>(&mut self, of: &Identity, members: impl ExactSizeIterator<Item = &'m Identity>) -> bool {
-        // Most groups have one member, and none asks.
+        // Most groups have one member and need no check.
         let met = self.0.len();
         self.0.extend(members.skip(met).map(Self::key));
         self.0.contains(&Self::key(of))
     }
 }
 
-fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> Post {
+fn mismatch(name: &str, fields: &[(&'static str, Option<Origin>)]) -> ControllerNotice {
     let names: Vec<&str> = fields.iter().map(|(field, _)| *field).collect();
     let message = format!("cannot accept new mapping {name} with mismatched {}", names.join(", "));
     let place = fields.iter().find_map(|(_, place)| *place);
-    Post::new(&codes::GROUP_MISMATCH, message, place).help("Mappings that match the same requests must have the same value in these fields")
+    ControllerNotice::new(&codes::GROUP_MISMATCH, message, place)
+        .help("Mappings that match the same requests must have the same value in these fields")
 }
 
 impl Group {
     /// A group whose first member is this Mapping.
-    pub(super) fn of(mapping: Arc<HttpMapping>, posts: &mut Posts) -> Self {
+    pub(super) fn of(mapping: Arc<HttpMapping>, notices: &mut Notices) -> Self {
         let mut group = HttpGroup::new(mapping.clone());
         let (key, identity, heaviest) = (mapping.group.clone(), mapping.identity.clone(), Some(mapping.clone()));
-        group.take(mapping, &identity, posts);
+        group.take(mapping, &identity, notices);
         Self { key, identity, heaviest, kind: GroupKind::Http(Box::new(group)) }
     }
 
-    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
+    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, notices: &mut Notices) {
         let Group { kind, identity, heaviest, .. } = self;
         let GroupKind::Http(group) = kind else { return };
         if group.known.has(&mapping.identity, group.mappings.iter().map(|member| &member.identity)) {
-            posts.duplicate_member(&mapping.identity, identity);
+            notices.duplicate_member(&mapping.identity, identity);
             return;
         }
         let mismatched = mismatches(&group.founder, &mapping);
         if !mismatched.is_empty() {
-            posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
+            notices.error(identity, mismatch(&mapping.identity.name, &mismatched));
             return;
         }
         let newcomer = mapping.clone();
-        if group.take(mapping, identity, posts) && heaviest.as_ref().is_none_or(|known| newcomer.weight > known.weight) {
+        if group.take(mapping, identity, notices) && heaviest.as_ref().is_none_or(|known| newcomer.weight > known.weight) {
             *heaviest = Some(newcomer);
         }
     }
 
-    /// Whether another group was made of the same Mappings, and so is the same.
+    /// Whether another group has the same Mappings, and so is equal.
     pub(super) fn is_made_of_the_same(&self, other: &Group) -> bool {
         let (GroupKind::Http(ours), GroupKind::Http(theirs)) = (&self.kind, &other.kind) else { return false };
         let same = |a: &Member<HttpMapping>, b: &Member<HttpMapping>| {
@@ -277,25 +271,25 @@ impl Group {
 }
 
 impl Model<'_> {
-    /// Adds a Mapping that is not a loaded one to its group, or makes the group.
+    /// Adds a generated Mapping to its group, or creates the group.
     pub(super) fn add_mapping(&mut self, mapping: Arc<HttpMapping>) {
-        let Self { groups, posts, .. } = self;
+        let Self { groups, notices, .. } = self;
         let number = groups.enter(&mapping.group);
         if let Some(slot) = groups.meet(number) {
-            slot.add(mapping, posts);
+            slot.add(mapping, notices);
             slot.noisy = true;
         }
     }
 
-    /// Puts loaded Mappings into those groups that are made again.
+    /// Adds loaded Mappings to the groups that are rebuilt.
     pub(super) fn fill_groups(&mut self) {
-        let Self { groups, posts, .. } = self;
+        let Self { groups, notices, .. } = self;
         for at in 0..groups.loaded.len() {
             let Some(loaded) = groups.loaded.get(at).filter(|loaded| loaded.mapping.is_some()) else { continue };
             let (number, mapping) = (loaded.group, &loaded.mapping);
             let mapping = if groups.is_made_again(number) { mapping.clone() } else { None };
             if let (Some(slot), Some(mapping)) = (groups.meet(number), mapping) {
-                slot.add(mapping, posts);
+                slot.add(mapping, notices);
             }
         }
         groups.before_tcp = groups.first.len();
@@ -308,7 +302,7 @@ impl Model<'_> {
         let port = mapping.spec.port.unwrap_or_default();
         let or_star = |text: &str| if text.is_empty() { String::from("*") } else { text.into() };
         let key = GroupKey::of(&format!("TCP-{}{}{}", or_star(address), port.value, or_star(host)));
-        let Self { groups, posts, .. } = self;
+        let Self { groups, notices, .. } = self;
         match groups.tcp.entry(key.clone()) {
             indexmap::map::Entry::Vacant(slot) => {
                 let identity = mapping.identity.clone();
@@ -326,20 +320,20 @@ impl Model<'_> {
                 let Group { kind, identity, .. } = slot.get_mut();
                 let GroupKind::Tcp(group) = kind else { return };
                 if group.known.has(&mapping.identity, group.mappings.iter().map(|member| &member.identity)) {
-                    posts.duplicate_member(&mapping.identity, identity);
+                    notices.duplicate_member(&mapping.identity, identity);
                     return;
                 }
                 let mismatched = tcp_mismatches(&group.mappings[0], &mapping);
                 if mismatched.is_empty() {
                     group.mappings.push(Member::new(Arc::new(mapping)));
                 } else {
-                    posts.error(identity, mismatch(&mapping.identity.name, &mismatched));
+                    notices.error(identity, mismatch(&mapping.identity.name, &mismatched));
                 }
             }
         }
     }
 
-    /// MappingFactory.finalize: what members share, their clusters, their weights, their order.
+    /// MappingFactory.finalize: shared values of members, their clusters, their weights, their order.
     pub(super) fn finalize_groups(&mut self) {
         let mut groups = core::mem::take(&mut self.groups);
         let mut again = Vec::new();
@@ -355,9 +349,9 @@ impl Model<'_> {
             }
             again.push(number);
             let Some(mut group) = slot.group.take() else { continue };
-            let before = self.posts.reports();
+            let before = self.notices.reports();
             let (asks, steady) = self.finalize_http_group(Arc::make_mut(&mut group));
-            groups.made(number, group, asks, steady && self.posts.reports() == before);
+            groups.made(number, group, asks, steady && self.notices.reports() == before);
         }
         groups.put_in_order(again);
         self.groups = groups;
@@ -375,7 +369,7 @@ impl Model<'_> {
         }
     }
 
-    /// Says which clusters are asked for, and whether these answers hold for as long as the members do.
+    /// Lists the requested clusters, and whether the result is valid as long as the members are.
     fn finalize_http_group(&mut self, group: &mut Group) -> (Vec<Ask>, bool) {
         let Group { identity, kind, .. } = group;
         let GroupKind::Http(group) = kind else { return (Vec::new(), true) };
@@ -414,7 +408,7 @@ impl Model<'_> {
         (asks, steady)
     }
 
-    /// Puts the Module's default labels in front of a group's, or in their place.
+    /// Adds the Module's default labels before a group's labels, or replaces them.
     fn complete_labels(&mut self, group: &mut HttpGroup, identity: &Identity) {
         let Some(labels) = group.labels.as_mut().filter(|labels| !labels.value.is_empty()) else {
             let domain = self.ambassador.default_label_domain();
@@ -430,7 +424,7 @@ impl Model<'_> {
             for label in &mut list.value {
                 if label.value.0.len() > 1 {
                     let message = "label has multiple entries instead of just one";
-                    self.posts.error(identity, Post::new(&codes::INVALID_LABEL_GROUP, message, label.origin));
+                    self.notices.error(identity, ControllerNotice::new(&codes::INVALID_LABEL_GROUP, message, label.origin));
                 }
                 if let Some((_, actions)) = label.value.0.first_mut() {
                     actions.value.splice(0..0, defaults.value.iter().cloned());
@@ -443,12 +437,12 @@ impl Model<'_> {
     fn weight_alone(&mut self, weight: Option<&Sourced<i64>>, name: &Str, identity: &Identity) {
         let Some(weight) = weight.filter(|weight| weight.value != 100) else { return };
         let message = format!("no other Mapping has the same conditions as {name}, so its weight ({}) changes nothing", weight.value);
-        let post = Post::new(&codes::FIELD_WITHOUT_EFFECT, message, weight.origin);
-        self.posts.warning(identity, post.help("give the others the same hostname, prefix and conditions, or take the weight out"));
+        let post = ControllerNotice::new(&codes::FIELD_WITHOUT_EFFECT, message, weight.origin);
+        self.notices.warning(identity, post.help("give the others the same hostname, prefix and conditions, or take the weight out"));
     }
 
-    /// Cumulative shares: members with a weight first, in order; the others divide what is left. On an error, what the
-    /// reference had set by then.
+    /// Cumulative shares: members with a weight first, in order; the others divide the remainder. On an error, the values that the reference has
+    /// set by then.
     fn shares(&mut self, weights: Vec<(Option<Sourced<i64>>, Str)>, identity: &Identity) -> Result<Shares, Shares> {
         let built_in = Origin::built_in();
         if let [(weight, name)] = weights.as_slice() {
@@ -462,8 +456,8 @@ impl Model<'_> {
             let Some(weight) = weight else { continue };
             if !(0..=100).contains(&weight.value) {
                 let message = format!("Mapping {name} has invalid weight {}", weight.value);
-                self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, message, weight.origin));
-                self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, ignoring, None));
+                self.notices.error(identity, ControllerNotice::new(&codes::INVALID_WEIGHT, message, weight.origin));
+                self.notices.error(identity, ControllerNotice::new(&codes::INVALID_WEIGHT, ignoring, None));
                 return Err(shares);
             }
             total += weight.value;
@@ -472,8 +466,8 @@ impl Model<'_> {
         if total > 100 {
             let message = "Total weight of mappings exceeds 100, please reconfigure for correct behavior...";
             let place = weights.iter().rev().find_map(|(weight, _)| weight.as_ref()).and_then(|weight| weight.origin);
-            self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, message, place));
-            self.posts.error(identity, Post::new(&codes::INVALID_WEIGHT, ignoring, None));
+            self.notices.error(identity, ControllerNotice::new(&codes::INVALID_WEIGHT, message, place));
+            self.notices.error(identity, ControllerNotice::new(&codes::INVALID_WEIGHT, ignoring, None));
             return Err(shares);
         }
         let without: Vec<usize> = weights.iter().enumerate().filter(|(_, (weight, _))| weight.is_none()).map(|(at, _)| at).collect();
@@ -503,7 +497,7 @@ fn reorder<M>(members: &mut Vec<M>, order: &Shares, set: impl Fn(&mut M, Sourced
     }
 }
 
-/// Division rounded to the nearest, halves to even, as Python's `round`.
+/// Division rounded like Python's `round`: to the nearest, halves to even.
 fn half_even(value: i64, by: i64) -> i64 {
     if by == 0 {
         return 0;
@@ -517,20 +511,20 @@ fn half_even(value: i64, by: i64) -> i64 {
 }
 
 impl HttpGroup {
-    /// Takes a member in; says whether it counts for the group's place among routes.
-    fn take(&mut self, mut mapping: Arc<HttpMapping>, identity: &Identity, posts: &mut Posts) -> bool {
+    /// Adds a member; returns whether it affects the group's order among routes.
+    fn take(&mut self, mut mapping: Arc<HttpMapping>, identity: &Identity, notices: &mut Notices) -> bool {
         let on = |flag: &Option<Sourced<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
         let place = |flag: &Option<Sourced<bool>>| flag.as_ref().and_then(|flag| flag.origin);
         let name = mapping.identity.name.clone();
         let (shadow, mut redirect) = (on(&mapping.spec.shadow), on(&mapping.spec.host_redirect));
         if shadow && redirect {
             let message = "At most one of host_redirect and shadow may be set; ignoring host_redirect";
-            posts.error(&mapping.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, place(&mapping.spec.host_redirect)));
+            notices.error(&mapping.identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, place(&mapping.spec.host_redirect)));
             Arc::make_mut(&mut mapping).spec.host_redirect = None;
             redirect = false;
         }
         let mut refuse = |message: String, origin| {
-            posts.error(identity, Post::new(&codes::GROUP_CONFLICT, message, origin));
+            notices.error(identity, ControllerNotice::new(&codes::GROUP_CONFLICT, message, origin));
         };
         if shadow {
             match &self.shadow {
@@ -551,7 +545,7 @@ impl HttpGroup {
             false
         } else if let Some(first) = &self.redirect {
             let message = format!("cannot accept {name} without host_redirect after {} with host_redirect", first.identity.name);
-            posts.error(&mapping.identity, Post::new(&codes::GROUP_CONFLICT, message, None));
+            notices.error(&mapping.identity, ControllerNotice::new(&codes::GROUP_CONFLICT, message, None));
             false
         } else {
             // Most groups have one member.
@@ -579,7 +573,7 @@ fn tcp_mismatches(first: &TcpMapping, mapping: &TcpMapping) -> Vec<(&'static str
     .collect()
 }
 
-/// What the members of a group decide for all: the last that says something.
+/// The values that members set for the whole group: the last one wins.
 fn shared(mappings: &[Member<HttpMapping>]) -> Shared {
     let mut order: Vec<&HttpMapping> = mappings.iter().map(|member| &*member.mapping).collect();
     order.sort_by(|a, b| a.weight.cmp(&b.weight));
@@ -620,7 +614,7 @@ fn replace<T: Clone>(into: &mut Option<T>, from: &Option<T>) {
     }
 }
 
-/// Later entries replace earlier ones of the same key, in their place.
+/// Later entries replace earlier ones of the same key, at the same position.
 fn merge<T: Clone>(into: &mut Vec<T>, from: &[T], key: impl Fn(&T) -> &Str) {
     for entry in from {
         match into.iter_mut().find(|known| key(known) == key(entry)) {

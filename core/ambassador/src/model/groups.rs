@@ -1,22 +1,19 @@
-//! Mappings and their groups by number: a group keeps its number from one compile to the next, and stays the same shared value
-//! as long as its members are the same. A compile makes only those groups again whose members changed, or that had something to
-//! report; the others are passed over.
-//!
-//! What must not be here: what a group is (`group`), and what a Mapping is (`mapping`).
+//! Stores Mappings and their groups by number: a group keeps its number between compiles, and stays the same shared value while its members are
+//! unchanged. A compile rebuilds only groups whose members changed or that had findings. For groups and Mappings themselves see `group` and
+//! `mapping`.
 
 use super::cluster::Ask;
 use super::environment::Environment;
 use super::group::{Group, GroupKind};
 use super::key::{GroupKey, RouteWeight};
+use super::notices::Notices;
 use super::numbered::put_in_order;
-use super::posts::Posts;
 use super::{HttpMapping, Map};
 use crate::config::Resource;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// All groups.
 #[derive(Default)]
 pub struct Groups {
     environment: Option<Environment>,
@@ -24,23 +21,23 @@ pub struct Groups {
     pub(super) loaded: Vec<Loaded>,
     numbers: HashMap<GroupKey, u32>,
     pub(super) slots: Vec<Slot>,
-    /// Those that are there, in the order in which they came up.
+    /// The current groups in order of appearance.
     pub(super) first: Vec<u32>,
     /// How many of them came up before the groups of TCPMappings.
     pub(super) before_tcp: usize,
-    /// Those that are there, in the order of their routes.
+    /// The current groups in route order.
     order: Vec<u32>,
-    /// The controller's own Mappings, where nothing was reported.
+    /// The controller's own Mappings, if they have no findings.
     pub(super) probes: Option<Vec<Arc<HttpMapping>>>,
     /// Groups of TCPMappings, which are few.
     pub(super) tcp: Map<GroupKey, Group>,
     round: u32,
 }
 
-/// A Mapping's resource, and what was made of it.
+/// A Mapping's resource, and the Mapping.
 pub(super) struct Loaded {
     pub(super) resource: Arc<Resource>,
-    /// `None` where it was dropped.
+    /// `None` if it was dropped.
     pub(super) mapping: Option<Arc<HttpMapping>>,
     /// The group's number.
     pub(super) group: u32,
@@ -48,39 +45,39 @@ pub(super) struct Loaded {
     pub(super) quiet: bool,
 }
 
-/// A group with what is remembered of it.
+/// A group with its cached values.
 #[derive(Default)]
 pub(super) struct Slot {
     pub(super) group: Option<Arc<Group>>,
-    /// What it was before this compile, where it is made again.
+    /// Its previous value, if it is rebuilt.
     before: Option<Arc<Group>>,
     pub(super) asks: Vec<Ask>,
     /// The compile in which it last had members.
     round: u32,
-    /// Its place among those that are there.
+    /// Its position among the current groups.
     place: u32,
-    /// It is to be made again.
+    /// Whether it must be rebuilt.
     pub(super) redo: bool,
-    /// Something was reported while members came in, or a member is not a loaded one.
+    /// Whether a finding was reported while members were added, or a member is generated.
     pub(super) noisy: bool,
     /// Several Mappings share its requests.
     is_shared: bool,
 }
 
 impl Slot {
-    /// Adds a Mapping to the group, or makes the group.
-    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, posts: &mut Posts) {
-        let before = posts.reports();
+    /// Adds a Mapping to the group, or creates the group.
+    pub(super) fn add(&mut self, mapping: Arc<HttpMapping>, notices: &mut Notices) {
+        let before = notices.reports();
         match &mut self.group {
-            None => self.group = Some(Arc::new(Group::of(mapping, posts))),
-            Some(group) => Arc::make_mut(group).add(mapping, posts),
+            None => self.group = Some(Arc::new(Group::of(mapping, notices))),
+            Some(group) => Arc::make_mut(group).add(mapping, notices),
         }
-        self.noisy |= posts.reports() > before;
+        self.noisy |= notices.reports() > before;
     }
 }
 
 impl Groups {
-    /// Begins a compile. What was made in another environment is forgotten.
+    /// Starts a compile. A changed environment drops all results.
     pub(super) fn begin(&mut self, environment: Environment) {
         let stale = self.slots.len() > 2 * self.first.len() + 64 || self.round == u32::MAX;
         if stale || self.environment.as_ref() != Some(&environment) {
@@ -91,7 +88,7 @@ impl Groups {
         self.tcp.clear();
     }
 
-    /// Takes the resources of this compile in place of those of the compile before. What was made of those that stayed stays.
+    /// Replaces the resources by this compile's. Results of unchanged ones stay.
     pub(super) fn load(&mut self, resources: &[&Arc<Resource>]) {
         let mut loaded = core::mem::take(&mut self.loaded);
         let same = |(known, now): &(&Loaded, &&Arc<Resource>)| Arc::ptr_eq(&known.resource, now);
@@ -115,7 +112,7 @@ impl Groups {
         }
         loaded.extend(rest);
         if !in_order {
-            // The order of groups follows that of their members, and only what stayed in order is known to be in order.
+            // Groups follow the order of their members, and only unchanged order is known to be correct.
             *self = Self { environment: self.environment.take(), round: self.round, ..Self::default() };
             loaded.iter_mut().for_each(|entry| (entry.quiet, entry.group) = (false, u32::MAX));
         }
@@ -129,7 +126,7 @@ impl Groups {
         }
     }
 
-    /// The number of a group, which is to be made again.
+    /// The number of a group, which must be rebuilt.
     pub(super) fn enter(&mut self, key: &GroupKey) -> u32 {
         let number = match self.numbers.get(key) {
             Some(number) => *number,
@@ -149,7 +146,7 @@ impl Groups {
         self.slots.get(number as usize).is_some_and(|slot| slot.redo)
     }
 
-    /// Notes that a group has a member. Gives what is known of the group, if it is made again.
+    /// Records a member of a group. Returns the group's values if it is rebuilt.
     pub(super) fn meet(&mut self, number: u32) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(number as usize)?;
         if slot.round != self.round {
@@ -163,7 +160,7 @@ impl Groups {
         slot.redo.then_some(slot)
     }
 
-    /// Ends the making of a group that was made again. `steady`: nothing was reported, and nothing else was looked at.
+    /// Finishes a rebuilt group. `steady`: it has no findings and depends on nothing else.
     pub(super) fn made(&mut self, number: u32, group: Arc<Group>, asks: Vec<Ask>, steady: bool) {
         let Some(slot) = self.slots.get_mut(number as usize) else { return };
         // Later stages recognise it by being the same value.
@@ -174,7 +171,7 @@ impl Groups {
         slot.redo = slot.noisy || !steady;
     }
 
-    /// Puts groups in the order of their routes: the heaviest first; of equals, the one that came last.
+    /// Sorts groups in route order: the heaviest first; of equals, the latest first.
     pub(super) fn put_in_order(&mut self, again: Vec<u32>) {
         let Self { order, slots, round, .. } = self;
         for slot in slots.iter_mut().filter(|slot| slot.round != *round) {
@@ -203,7 +200,7 @@ impl Groups {
         slots.filter(|slot| slot.is_shared).filter_map(|slot| slot.group.clone()).collect()
     }
 
-    /// The same as [`Groups::iter`], of which nothing is remembered: whoever drops a group drops its Mappings.
+    /// Like [`Groups::iter`], but removes the groups: dropping a group drops its Mappings.
     pub fn take(&mut self) -> Vec<(u32, Arc<Group>)> {
         let groups = self.iter().map(|(number, group)| (number, group.clone())).collect();
         self.loaded = Vec::new();

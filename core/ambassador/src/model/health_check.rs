@@ -3,7 +3,7 @@
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhealthchecks.py`.
 
 use super::Model;
-use super::posts::{Identity, Post, REFUSED_HELP};
+use super::notices::{ControllerNotice, Identity, REFUSED_HELP};
 use crate::duration;
 use crate::spec;
 use alloc::format;
@@ -58,7 +58,7 @@ impl Model<'_> {
                 let message = format!(
                     "IRHealthChecks: expected_statuses: status range start value {start} cannot be higher than the end {end} for range. Ignoring expected status for health-check"
                 );
-                self.posts.error(identity, Post::new(&codes::INVALID_HEALTH_CHECK, message, range.origin));
+                self.notices.error(identity, ControllerNotice::new(&codes::INVALID_HEALTH_CHECK, message, range.origin));
                 continue;
             }
             expected_statuses.push(Sourced::new((start, end), range.origin));
@@ -68,7 +68,7 @@ impl Model<'_> {
             let value = header.value.value.as_ref().map_or("", |value| value.value.as_str());
             if let Some(problem) = substitution::problem(value) {
                 let message = format!("Envoy cannot read the value of this header: {problem}");
-                self.posts.error(identity, Post::new(&codes::REFUSED_BY_ENVOY, message, header.origin).help(REFUSED_HELP));
+                self.notices.error(identity, ControllerNotice::new(&codes::REFUSED_BY_ENVOY, message, header.origin).help(REFUSED_HELP));
                 continue;
             }
             add.extend(self.header_name(name, header.origin, identity).map(|name| added_header(name, header)));
@@ -88,18 +88,18 @@ impl Model<'_> {
     }
     fn header_name(&mut self, name: &Str, origin: Option<Origin>, identity: &Identity) -> Option<HeaderName> {
         let refuse = |problem: InvalidHeaderName| {
-            self.posts.error(identity, Post::new(&codes::REFUSED_BY_ENVOY, problem.to_string(), origin).help(REFUSED_HELP));
+            self.notices.error(identity, ControllerNotice::new(&codes::REFUSED_BY_ENVOY, problem.to_string(), origin).help(REFUSED_HELP));
         };
         HeaderName::new(name.clone()).map_err(refuse).ok()
     }
 }
 
-/// A header to add, as the IR has it. Without `append` it is appended.
+/// The IR form of an added header [default: appended].
 pub fn added_header(name: HeaderName, header: &Sourced<spec::AddedHeader>) -> Sourced<HeaderToAdd> {
     let append = header.value.append.as_ref().is_none_or(|append| append.value);
     let action = if append { AppendAction::Append } else { AppendAction::Overwrite };
     let value = header.value.value.clone().unwrap_or_default();
-    // With `append`, the header is made of two fields.
+    // With `append`, the header depends on two fields.
     let origin: Option<Origin> = if header.value.append.is_some() { header.origin.map(Origin::whole) } else { value.origin.or(header.origin) };
     Sourced::new(HeaderToAdd { name, value: value.value, action }, origin)
 }

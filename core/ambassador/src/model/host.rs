@@ -1,12 +1,12 @@
-//! IRHost: a host name with its certificate, its policy for insecure requests, and the Mappings that it takes.
+//! Models IRHost: a host name with its certificate, its policy for insecure requests, and its Mappings.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhost.py`.
 
 use super::group::HttpGroup;
 use super::hostglob::{globs_overlap, selector_matches};
-use super::listener::Protocol;
 use super::mapping::INTERNAL_MAPPING;
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
+use super::protocol::Protocol;
 use super::tls::{ContextId, TlsContext, is_tls_version};
 use super::{Model, spec_of};
 use crate::config::{Labels, Presence};
@@ -26,7 +26,6 @@ use chancery_text::Str;
 pub struct Host {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
     /// `metadata.labels`, which Listeners select by.
     pub labels: Arc<Labels>,
@@ -36,7 +35,7 @@ pub struct Host {
     pub sni: Str,
     /// Labels that Mappings must have.
     pub mapping_selector: Option<Sourced<MatchLabels>>,
-    /// What happens to insecure requests.
+    /// How insecure requests are handled.
     pub insecure_action: Sourced<InsecureAction>,
     /// Certificate.
     pub context: Option<ContextId>,
@@ -45,7 +44,7 @@ pub struct Host {
 /// Labels with the values that they must have.
 pub type MatchLabels = Vec<(Str, Sourced<Str>)>;
 
-/// What happens to insecure requests.
+/// How insecure requests are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsecureAction {
     /// They are redirected to https.
@@ -99,26 +98,27 @@ impl Model<'_> {
         let name = host.identity.name.clone();
         if let Some(known) = self.hosts.get(&name) {
             let message = format!("Duplicate Host {name}; keeping definition from {}", known.identity.rkey);
-            self.posts.overall(Post::new(&codes::DUPLICATE_RESOURCE, message, host.identity.origin));
+            self.notices.overall(ControllerNotice::new(&codes::DUPLICATE_RESOURCE, message, host.identity.origin));
             return;
         }
         self.hosts.insert(name, host);
     }
 
-    /// Without any Host there is one for everything: with the fallback certificate if there is one, else cleartext only.
+    /// Adds a Host for everything if there is none: with the fallback certificate if it exists, or else cleartext only.
     pub(super) fn default_host(&mut self) {
         if !self.hosts.is_empty() {
             return;
         }
         if self.contexts.iter().any(TlsContext::has_hosts) && self.context_names.values().any(|id| self.contexts[id.0].has_hosts()) {
-            // Where the input has none, they may be elsewhere.
+            // If the input has none, they may be elsewhere.
             if self.options.missing.of_others() == Missing::Error || self.resources("hosts").next().is_some() {
                 let message = "No Hosts defined, but TLSContexts exist that terminate TLS. The TLSContexts are being ignored.";
-                self.posts.overall(Post::new(&codes::NO_HOSTS, message, None));
+                self.notices.overall(ControllerNotice::new(&codes::NO_HOSTS, message, None));
             } else {
                 for context in self.contexts.iter().filter(|context| context.has_hosts()) {
                     let message = "no Host is in the input, so the TLSContext is ignored: certificates are used through Hosts";
-                    self.posts.warning(&context.identity, Post::new(&codes::NO_HOSTS, message, None).help("add the Hosts to the input"));
+                    self.notices
+                        .warning(&context.identity, ControllerNotice::new(&codes::NO_HOSTS, message, None).help("add the Hosts to the input"));
                 }
             }
         }
@@ -126,17 +126,17 @@ impl Model<'_> {
         let namespace = self.options.ambassador_namespace.clone();
         let built_in = Origin::built_in();
         let mut spec = spec::Host { hostname: Some(Sourced::new("*".into(), built_in)), ..spec::Host::default() };
-        // No object refers to it. Emissary's installation does not bring it, Edge Stack makes it.
+        // No object references it. Emissary's installation does not contain it; Edge Stack creates it.
         let is_assumed = self.config.secret(&namespace, FALLBACK) == Presence::Assumed;
         if (!is_assumed || self.config.assume_unreferenced) && self.find_secret(FALLBACK, &namespace).0.is_good() {
             let secret = spec::SecretReference { name: Some(Sourced::new(FALLBACK.into(), built_in)), namespace: None };
             spec.tls_secret = Some(Sourced::new(secret, built_in));
         } else {
-            // Who asks for no TLS needs no word about it.
+            // Without a TLS listener, no finding is needed.
             if let Some(listener) = self.listeners.values().find(|listener| listener.speaks(Protocol::Tls)) {
                 let message = "no Host is in use, so Emissary serves all names without TLS: certificates come from Hosts";
-                let post = Post::new(&codes::NO_HOSTS, message, listener.identity.origin);
-                self.posts.overall_notice(post.help("write a Host with `tlsSecret`, or a Listener with the protocol `HTTP`"));
+                let post = ControllerNotice::new(&codes::NO_HOSTS, message, listener.identity.origin);
+                self.notices.overall_notice(post.help("write a Host with `tlsSecret`, or a Listener with the protocol `HTTP`"));
             }
             let policy = spec::InsecurePolicy { action: Some(Sourced::new("Route".into(), built_in)), additional_port: None };
             let policy = spec::RequestPolicy { insecure: Some(Sourced::new(policy, built_in)) };
@@ -164,7 +164,7 @@ impl Model<'_> {
             None => Sourced::new(InsecureAction::Redirect, identity.origin.map(|origin| origin.by(Rule::Default))),
         };
         let selector = |selector: &Option<Sourced<spec::LabelSelector>>| {
-            // An empty selector is none.
+            // An empty selector is ignored.
             selector.clone().filter(|s| s.value.match_labels.is_some() || s.value.match_expressions.is_some())
         };
         let mapping_selector = selector(&spec.mapping_selector).or_else(|| selector(&spec.selector));
@@ -190,13 +190,13 @@ impl Model<'_> {
             if !self.find_secret(&key.value, &namespace).0.is_good() {
                 let message =
                     format!("continuing with invalid ACME private key secret {}; ACME will not be able to renew this certificate", key.value);
-                self.posts.error(&host.identity, Post::new(&codes::SECRET_NOT_FOUND, message, key.origin));
+                self.notices.error(&host.identity, ControllerNotice::new(&codes::SECRET_NOT_FOUND, message, key.origin));
             }
         }
         Ok(host)
     }
 
-    /// Finds or makes the TLS context of a Host.
+    /// Finds or creates the TLS context of a Host.
     fn host_certificate(
         &mut self,
         host: &mut Host,
@@ -208,9 +208,9 @@ impl Model<'_> {
         let in_namespace = namespace.map_or_else(|| host.namespace.clone(), |namespace| namespace.value.clone());
         if !self.find_secret(&name.value, &in_namespace).0.is_good() {
             let message = format!("no Secret `{}` with a certificate in namespace `{in_namespace}`: the Host is dropped", name.value);
-            let post = Post::new(&codes::SECRET_NOT_FOUND, message, name.origin);
+            let post = ControllerNotice::new(&codes::SECRET_NOT_FOUND, message, name.origin);
             let help = "add the Secret to the input, or assume that the cluster has it (`--missing assume`)";
-            return Err(self.posts.warning(&host.identity, post.help(help)));
+            return Err(self.notices.warning(&host.identity, post.help(help)));
         }
         let full_name = match namespace {
             Some(namespace) => name.clone().map(|name| Str::from(format!("{name}.{}", namespace.value))),
@@ -221,7 +221,7 @@ impl Model<'_> {
         match (named, &spec.tls) {
             (Some(named), Some(_)) => {
                 let message = format!("Host {}: both TLSContext name and TLS config specified, ignoring Host...", host.identity.name);
-                Err(self.posts.error(&host.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, named.origin)))
+                Err(self.notices.error(&host.identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, named.origin)))
             }
             (Some(named), None) => self.use_context(host, &named, &full_name, (&name.value, &in_namespace)),
             (None, Some(tls)) => self.make_context(host, implicit, full_name, namespace.is_some(), tls.value.clone(), true),
@@ -245,7 +245,7 @@ impl Model<'_> {
         for (field, version) in [("min_tls_version", &tls.min_tls_version), ("max_tls_version", &tls.max_tls_version)] {
             if let Some(version) = version.as_ref().filter(|version| !is_tls_version(&version.value)) {
                 let message = format!("Host {}: Invalid {field} set in Host.tls: {}", host.identity.name, version.value);
-                return Err(self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, version.origin)));
+                return Err(self.notices.error(&host.identity, ControllerNotice::new(&codes::INVALID_TLS_CONTEXT, message, version.origin)));
             }
         }
         tls.hosts = Some(Sourced::new(vec![host.hostname.clone()], host.hostname.origin.map(|origin| origin.by(Rule::Host))));
@@ -259,7 +259,7 @@ impl Model<'_> {
             }
             Err(_) if explicit => {
                 let message = format!("Host {}: generated TLSContext {name} from Host.tls is not valid", host.identity.name);
-                Err(self.posts.error(&host.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, None)))
+                Err(self.notices.error(&host.identity, ControllerNotice::new(&codes::INVALID_TLS_CONTEXT, message, None)))
             }
             Err(_) => Ok(()),
         }
@@ -283,7 +283,7 @@ impl Model<'_> {
             host = host.hostname.value
         );
         let help = "give the two TLSContexts different names";
-        self.posts.warning(&host.identity, Post::new(&codes::NAME_OF_OTHER_NAMESPACE, message, name.origin).help(help));
+        self.notices.warning(&host.identity, ControllerNotice::new(&codes::NAME_OF_OTHER_NAMESPACE, message, name.origin).help(help));
     }
 
     /// Uses a TLSContext that exists, if it agrees on the Secret.
@@ -296,20 +296,20 @@ impl Model<'_> {
     ) -> Result<(), Reported> {
         let Some(id) = self.context_named(&name.value) else {
             let message = format!("Host {}: Specified TLSContext does not exist: {}", host.identity.name, name.value);
-            return Err(self.posts.error(&host.identity, Post::new(&codes::UNKNOWN_TLS_CONTEXT, message, name.origin)));
+            return Err(self.notices.error(&host.identity, ControllerNotice::new(&codes::UNKNOWN_TLS_CONTEXT, message, name.origin)));
         };
         self.warn_of_other_namespace(host, name, id);
         match self.contexts[id.0].spec.secret.clone() {
             Some(theirs) => {
-                // The reference looks the context's Secret up in the Host's namespace, whatever the context says.
+                // The reference looks up the context's Secret in the Host's namespace, whatever the context says.
                 let same = theirs.value == *bare && *secret_namespace == host.namespace;
                 if !same {
                     let message = format!(
                         "Secret info mismatch between Host {} (secret: {}) and TLSContext {}: (secret: {})",
                         host.identity.name, secret.value, name.value, theirs.value
                     );
-                    let post = Post::new(&codes::SECRET_MISMATCH, message, secret.origin);
-                    return Err(self.posts.error(&host.identity, post));
+                    let post = ControllerNotice::new(&codes::SECRET_MISMATCH, message, secret.origin);
+                    return Err(self.notices.error(&host.identity, post));
                 }
             }
             None => self.contexts[id.0].spec.secret = Some(secret.clone()),
@@ -328,7 +328,7 @@ impl Model<'_> {
                         host.hostname.value
                     );
                     let help = format!("add `{}` to the `hosts` of the TLSContext, or name another TLSContext", host.hostname.value);
-                    self.posts.error(&host.identity, Post::new(&codes::HOSTS_MISMATCH, message, name.origin).help(help));
+                    self.notices.error(&host.identity, ControllerNotice::new(&codes::HOSTS_MISMATCH, message, name.origin).help(help));
                 }
             }
             None => {

@@ -6,8 +6,7 @@ use crate::config::Labels;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// Whether some host name matches both globs. A `*` counts only as the first or last character; it never stands for
-/// nothing.
+/// Whether some host name matches both globs. A `*` is special only as the first or last character; it never matches the empty string.
 pub fn globs_overlap(a: &str, b: &str) -> bool {
     if a == b || a == "*" || b == "*" {
         return true;

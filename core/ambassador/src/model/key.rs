@@ -1,4 +1,4 @@
-//! Which group a Mapping belongs to, and where the routes of the group stand among others.
+//! Computes the group of a Mapping, and the order of the group's routes.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irhttpmapping.py` (`_group_id`, `_route_weight`).
 
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use sha1::{Digest, Sha1};
 
-/// What makes two Mappings members of one group.
+/// The key that Mappings of one group share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GroupKey(Str);
 
@@ -23,7 +23,7 @@ impl GroupKey {
     }
 }
 
-/// Where a route stands: the greater comes first. Precedence, then lengths of prefix, headers and query parameters, then texts.
+/// The order of a route: the greater comes first. Precedence, then lengths of prefix, headers and query parameters, then strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RouteWeight {
     pub(super) numbers: Vec<i64>,

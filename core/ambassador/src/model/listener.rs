@@ -1,10 +1,11 @@
-//! IRListener: a port, what is spoken there, and which Hosts it serves.
+//! Models IRListener: a port, its protocols, and its Hosts.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irlistener.py`, `ir/ir.py` (HTTP/3 companions).
 
 use super::group::GroupKind;
 use super::hostglob::selector_matches;
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
+use super::protocol::Protocol;
 use super::{Host, Model, spec_of};
 use crate::spec;
 use alloc::format;
@@ -23,7 +24,7 @@ pub struct Listener {
     pub bind_address: Sourced<Str>,
     /// Port bound to.
     pub port: Sourced<u16>,
-    /// What is spoken, outermost last: `[TLS, HTTP, TCP]`.
+    /// The protocol stack, outermost last: `[TLS, HTTP, TCP]`.
     pub stack: Sourced<Vec<Protocol>>,
     /// Which requests are secure.
     pub security: Sourced<Security>,
@@ -33,31 +34,16 @@ pub struct Listener {
     pub l7_depth: Option<Sourced<i64>>,
     /// Streams of an HTTP/2 connection.
     pub max_concurrent_streams: Option<Sourced<i64>>,
-    /// HTTP/3 is served here, or beside it.
+    /// HTTP/3 is served on this listener or its companion.
     pub http3: bool,
     namespace: Binding,
     selector: Vec<(Str, Sourced<Str>)>,
 }
 
-/// What stands in a protocol stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// HTTP.
-    Http,
-    /// The PROXY protocol.
-    Proxy,
-    /// TLS.
-    Tls,
-    /// TCP.
-    Tcp,
-    /// UDP.
-    Udp,
-}
-
 /// Which requests are secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Those that say so in `x-forwarded-proto`.
+    /// Requests whose `x-forwarded-proto` says so.
     Xfp,
     /// All.
     Secure,
@@ -82,7 +68,7 @@ impl Listener {
         self.stack.value.contains(&protocol)
     }
 
-    /// What tells listeners apart, e.g. `tcp-0.0.0.0-8080`.
+    /// The unique key of a listener, e.g. `tcp-0.0.0.0-8080`.
     pub fn bind_to(&self) -> String {
         let protocol = if self.is_udp() { "udp" } else { "tcp" };
         format!("{protocol}-{}-{}", self.bind_address.value, self.port.value)
@@ -141,7 +127,7 @@ impl Model<'_> {
                 "Duplicate listener {} on {protocol}://{}:{}; keeping definition from {}",
                 listener.identity.name, listener.bind_address.value, listener.port.value, known.identity.rkey
             );
-            self.posts.overall(Post::new(&codes::DUPLICATE_LISTENER, message, listener.port.origin));
+            self.notices.overall(ControllerNotice::new(&codes::DUPLICATE_LISTENER, message, listener.port.origin));
             return;
         }
         self.listeners.insert(key, listener);
@@ -163,10 +149,10 @@ impl Model<'_> {
     }
 
     fn listener(&mut self, identity: Identity, namespace: &Str, spec: &spec::Listener) -> Result<Listener, Reported> {
-        let invalid = |message: &str, origin: Option<Origin>| Post::new(&codes::INVALID_LISTENER, message, origin);
+        let invalid = |message: &str, origin: Option<Origin>| ControllerNotice::new(&codes::INVALID_LISTENER, message, origin);
         let stack = self.protocol_stack(&identity, spec)?;
         let Some(security) = &spec.security_model else {
-            return Err(self.posts.error(&identity, invalid("securityModel is required", None)));
+            return Err(self.notices.error(&identity, invalid("securityModel is required", None)));
         };
         let security = Sourced::new(
             match security.value.as_str() {
@@ -178,18 +164,18 @@ impl Model<'_> {
         );
         let written_port = spec.port.unwrap_or_default();
         let Ok(port) = u16::try_from(written_port.value) else {
-            return Err(self.posts.error(&identity, invalid("port must be from 0 to 65535", written_port.origin)));
+            return Err(self.notices.error(&identity, invalid("port must be from 0 to 65535", written_port.origin)));
         };
         let written = spec.stats_prefix.clone().filter(|prefix| !prefix.value.is_empty());
         let stats_prefix =
             written.unwrap_or_else(|| Sourced::new(default_stats_prefix(&stack.value, port).into(), stack.origin.map(|o| o.by(Rule::Derived))));
         let Some(binding) = &spec.host_binding else {
-            return Err(self.posts.error(&identity, invalid("hostBinding is required", None)));
+            return Err(self.notices.error(&identity, invalid("hostBinding is required", None)));
         };
         let from = binding.value.namespace.as_ref().and_then(|namespace| namespace.value.from.clone());
         let selector = binding.value.selector.clone().filter(|s| s.value.match_labels.is_some() || s.value.match_expressions.is_some());
         if from.is_none() && selector.is_none() {
-            return Err(self.posts.error(&identity, invalid("hostBinding must have at least one of namespace or selector", binding.origin)));
+            return Err(self.notices.error(&identity, invalid("hostBinding must have at least one of namespace or selector", binding.origin)));
         }
         let mut bound = Binding::Only(namespace.clone());
         if let Some(from) = from {
@@ -197,7 +183,7 @@ impl Model<'_> {
                 "all" => bound = Binding::All,
                 "selector" => {
                     let message = "hostBinding.namespace.from=selector is not yet supported";
-                    self.posts.error(&identity, super::posts::unsupported(message, from.origin));
+                    self.notices.error(&identity, super::notices::unsupported(message, from.origin));
                 }
                 _ => {}
             }
@@ -207,7 +193,7 @@ impl Model<'_> {
                 Some(labels) => labels.value.0,
                 None => {
                     let message = "hostBinding.selector currently supports only matchLabels";
-                    return Err(self.posts.error(&identity, super::posts::unsupported(message, selector.origin)));
+                    return Err(self.notices.error(&identity, super::notices::unsupported(message, selector.origin)));
                 }
             },
             None => Vec::new(),
@@ -233,20 +219,21 @@ impl Model<'_> {
             (Some(stack), protocol) => {
                 if let Some(protocol) = protocol {
                     let message = "protocol and protocolStack may not both be specified; using protocolStack and ignoring protocol";
-                    self.posts.error(identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, protocol.origin));
+                    self.notices.error(identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, protocol.origin));
                 }
                 Sourced::new(stack.value.iter().filter_map(|name| element(&name.value)).collect(), stack.origin)
             }
             (None, None) => {
                 let message = "one of protocol and protocolStack must be specified";
-                return Err(self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, None)));
+                return Err(self.notices.error(identity, ControllerNotice::new(&codes::INVALID_LISTENER, message, None)));
             }
             (None, Some(protocol)) => match stack_of(&protocol.value) {
                 Some(stack) => Sourced::new(stack, protocol.origin),
                 None => {
                     let message = format!("protocol {} is not valid", protocol.value);
-                    let post = Post::new(&codes::INVALID_LISTENER, message, protocol.origin).help("for HTTP/3 use `protocolStack: [TLS, HTTP, UDP]`");
-                    return Err(self.posts.error(identity, post));
+                    let post = ControllerNotice::new(&codes::INVALID_LISTENER, message, protocol.origin)
+                        .help("for HTTP/3 use `protocolStack: [TLS, HTTP, UDP]`");
+                    return Err(self.notices.error(identity, post));
                 }
             },
         };
@@ -260,7 +247,7 @@ impl Model<'_> {
             )),
         };
         match problem {
-            Some(message) => Err(self.posts.error(identity, Post::new(&codes::INVALID_LISTENER, message, stack.origin))),
+            Some(message) => Err(self.notices.error(identity, ControllerNotice::new(&codes::INVALID_LISTENER, message, stack.origin))),
             None => Ok(stack),
         }
     }
@@ -301,11 +288,11 @@ impl Model<'_> {
         }
         for (identity, port) in no_ports {
             let message = format!("there is no port {}: ports end at 65535", port.value);
-            self.posts.error(&identity, Post::new(&codes::REFUSED_BY_ENVOY, message, port.origin));
+            self.notices.error(&identity, ControllerNotice::new(&codes::REFUSED_BY_ENVOY, message, port.origin));
         }
     }
 
-    /// Groups of TCPMappings in order: the one that came last first.
+    /// Groups of TCPMappings, the latest first.
     pub fn tcp_groups(&self) -> impl Iterator<Item = (&super::Group, &super::group::TcpGroup)> {
         self.groups.tcp.values().rev().filter_map(|group| match &group.kind {
             GroupKind::Tcp(tcp) => Some((group, &**tcp)),

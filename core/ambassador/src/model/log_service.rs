@@ -1,10 +1,9 @@
-//! IRLogService: services that get the access log.
+//! Models IRLogService: services that receive the access log.
 //!
-//! Source of the behaviour: Emissary `python/ambassador/ir/irlogservice.py`. Its name is always `logservice`, so that of
-//! several only the first counts.
+//! Source of the behaviour: Emissary `python/ambassador/ir/irlogservice.py`. Its name is always `logservice`, so only the first one is used.
 
 use super::cluster::{ClusterRequest, ServiceSettings};
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Model, spec_of};
 use crate::spec;
 use alloc::format;
@@ -18,9 +17,8 @@ use chancery_text::Str;
 pub struct LogService {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
-    /// What was written.
+    /// The written values.
     pub spec: spec::LogService,
     /// HTTP requests are logged, not only connections.
     pub http: bool,
@@ -39,7 +37,7 @@ impl Model<'_> {
             let service = self.log_service(Identity::of(resource), resource.namespace.clone(), spec);
             if let Some(known) = self.log_services.get(LOG_NAME) {
                 let message = format!("Duplicate LogService {LOG_NAME}; keeping definition from {}", known.identity.rkey);
-                self.posts.overall(Post::new(&codes::ONLY_ONE_ALLOWED, message, Identity::of(resource).origin));
+                self.notices.overall(ControllerNotice::new(&codes::ONLY_ONE_ALLOWED, message, Identity::of(resource).origin));
             } else if let Ok(service) = service {
                 self.log_services.insert(LOG_NAME.into(), service);
             }
@@ -48,7 +46,7 @@ impl Model<'_> {
 
     fn log_service(&mut self, identity: Identity, namespace: Str, spec: spec::LogService) -> Result<LogService, Reported> {
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.logservice", "IRLogService", "ir.logservice") };
-        let mut refuse = |code, message: &str, origin| Err(self.posts.error(&internal, Post::new(code, message, origin)));
+        let mut refuse = |code, message: &str, origin| Err(self.notices.error(&internal, ControllerNotice::new(code, message, origin)));
         if spec.service.as_ref().is_none_or(|service| service.value.is_empty()) {
             return refuse(&codes::MISSING_FIELD, "service must be present for a remote log service!", None);
         }

@@ -6,7 +6,7 @@ use super::breakers::{Breakers, named_breakers};
 use super::environment::Environment;
 use super::hostglob::selector_matches;
 use super::key::{GroupKey, RouteWeight};
-use super::posts::{Identity, Post, text};
+use super::notices::{ControllerNotice, Identity, text};
 use super::resolver::ResolverKind;
 use super::service::{self, Qualification, python_repr};
 use super::{Model, spec_of};
@@ -22,15 +22,14 @@ use chancery_base::diagnostic::{Reported, codes};
 use chancery_base::resource::{Origin, Rule, Sourced};
 use chancery_text::Str;
 
-/// The kind of Mappings that the controller makes for probes and diagnostics.
+/// The kind of the controller's own Mappings for probes and diagnostics.
 pub const INTERNAL_MAPPING: &str = "InternalMapping";
 
 /// A header or query parameter that is matched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyValue {
-    /// Its name.
     pub name: Str,
-    /// What it must be; `None`: that it is there.
+    /// The required value; `None`: any value.
     pub value: Option<Str>,
     /// Whether the value is a regular expression.
     pub regex: bool,
@@ -53,28 +52,26 @@ impl KeyValue {
     }
 }
 
-/// Load balancing as it was asked for.
+/// The requested load balancing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LbSettings {
     /// `round_robin`, `least_request`, `ring_hash` or `maglev`.
     pub policy: Str,
-    /// What is hashed.
+    /// The hash input.
     pub hash: Option<LbHash>,
 }
 
-/// What is hashed to choose an endpoint.
+/// The input of the hash that selects an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LbHash {
-    /// A cookie.
     Cookie(Box<spec::LoadBalancerCookie>),
-    /// A header.
     Header(Str),
     /// The client's address.
     SourceIp(bool),
 }
 
 impl LbSettings {
-    /// The settings, if they are consistent: hashing policies need exactly one thing to hash, others none.
+    /// The settings, if they are consistent: hashing policies need exactly one hash input, others none.
     pub fn read(from: &spec::LoadBalancer) -> Option<Self> {
         let policy = from.policy.as_ref()?.value.clone();
         let set = usize::from(from.cookie.is_some()) + usize::from(from.header.is_some()) + usize::from(from.source_ip.is_some());
@@ -118,7 +115,7 @@ pub fn python_load_balancer(from: &spec::LoadBalancer) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether Emissary takes a retry policy.
+/// Whether Emissary accepts a retry policy.
 pub fn valid_retry_policy(policy: &spec::RetryPolicy) -> bool {
     matches!(
         text(policy.retry_on.as_ref()),
@@ -131,11 +128,10 @@ pub fn valid_retry_policy(policy: &spec::RetryPolicy) -> bool {
 pub struct HttpMapping {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
     /// `metadata.labels`.
     pub labels: Arc<Labels>,
-    /// What was written, with defaults of the Module where nothing was, and without what is ignored.
+    /// The written values with the Module's defaults, without ignored values.
     pub spec: spec::Mapping,
     /// The host it is for, unless that is a regular expression.
     pub host: Option<Sourced<Str>>,
@@ -159,7 +155,7 @@ pub struct HttpMapping {
     pub load_balancer: Option<Sourced<LbSettings>>,
     /// Which group it belongs to.
     pub group: GroupKey,
-    /// Where it stands among routes.
+    /// Its order among routes.
     pub weight: RouteWeight,
 }
 
@@ -176,7 +172,7 @@ impl HttpMapping {
         if spec.add_request_headers.is_none() {
             spec.add_request_headers.clone_from(&defaults.add_request_headers);
         }
-        // A field that few Mappings have is written only where there is something to write.
+        // Rarely used fields are only written if they have a value.
         macro_rules! inherit {
             ($($field:ident from $defaults:expr),*) => {
                 $(if spec.$field.is_none() && $defaults.$field.is_some() {
@@ -204,7 +200,7 @@ impl HttpMapping {
         if let Some(regex) = &spec.regex_rewrite {
             if !rewrite.value.is_empty() && rewrite.value != "/" {
                 let message = "both rewrite and regex_rewrite are set: regex_rewrite is used, rewrite ignored";
-                model.posts.notice(&identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, rewrite.origin));
+                model.notices.notice(&identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, rewrite.origin));
             }
             rewrite = Sourced::new(Str::default(), regex.origin);
         }
@@ -227,7 +223,7 @@ impl HttpMapping {
             resolver,
         };
         if let Some(problem) = host_problem {
-            return Err(model.posts.error(&this.identity, problem));
+            return Err(model.notices.error(&this.identity, problem));
         }
         this.group = this.group_key(model);
         this.weight = this.route_weight();
@@ -245,36 +241,36 @@ impl HttpMapping {
             let origin = policy.value.retry_on.as_ref().map_or(policy.origin, |on| on.origin);
             let policy = Identity { origin: self.identity.origin, ..Identity::internal("ir.retrypolicy", "IRRetryPolicy", "ir.retrypolicy") };
             let message = "Invalid retry policy specified: <IRRetryPolicy ir.retrypolicy>";
-            return Err(model.posts.error(&policy, Post::new(&codes::INVALID_RETRY_POLICY, message, origin)));
+            return Err(model.notices.error(&policy, ControllerNotice::new(&codes::INVALID_RETRY_POLICY, message, origin)));
         }
         let mut verdict = Ok(());
         if let Some(overrides) = &self.spec.error_response_overrides {
             let message = "error_response_overrides is not supported in Emissary 4 and will be ignored";
-            let post = super::posts::unsupported(message, overrides.origin).help("Emissary drops the whole Mapping because of it");
-            verdict = Err(model.posts.error(&self.identity, post));
+            let post = super::notices::unsupported(message, overrides.origin).help("Emissary drops the whole Mapping because of it");
+            verdict = Err(model.notices.error(&self.identity, post));
         }
         if let Some(balancer) = &self.spec.load_balancer {
             match LbSettings::read(&balancer.value) {
                 Some(lb) => self.load_balancer = Some(Sourced::new(lb, balancer.origin)),
                 None => {
                     let message = format!("Invalid load_balancer specified: {}, invalidating mapping", python_load_balancer(&balancer.value));
-                    return Err(model.posts.error(&self.identity, Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer.origin)));
+                    return Err(model.notices.error(&self.identity, ControllerNotice::new(&codes::INVALID_LOAD_BALANCER, message, balancer.origin)));
                 }
             }
         }
         self.exclude(model);
         if self.spec.outlier_detection.is_some() {
             let origin = self.spec.outlier_detection.as_ref().and_then(|o| o.origin);
-            verdict = Err(model.posts.error(&self.identity, super::posts::unsupported("outlier_detection is not supported", origin)));
+            verdict = Err(model.notices.error(&self.identity, super::notices::unsupported("outlier_detection is not supported", origin)));
         }
         verdict
     }
 
-    /// Of the three ways to redirect a path, the first wins.
+    /// The first of the three ways to redirect a path wins.
     fn exclude(&mut self, model: &mut Model<'_>) {
         let mut exclude = |preferred: &str, other: &str, origin| {
             let message = format!("Cannot specify both {preferred} and {other}. Using {preferred} and ignoring {other}.");
-            model.posts.error(&self.identity, Post::new(&codes::MUTUALLY_EXCLUSIVE, message, origin));
+            model.notices.error(&self.identity, ControllerNotice::new(&codes::MUTUALLY_EXCLUSIVE, message, origin));
         };
         if self.spec.path_redirect.is_some() {
             if let Some(prefix) = self.spec.prefix_redirect.take() {
@@ -327,7 +323,7 @@ impl HttpMapping {
     }
 }
 
-/// `use_websocket` is an old way to say `allow_upgrade: [websocket]`.
+/// `use_websocket` is the old form of `allow_upgrade: [websocket]`.
 fn add_websocket(spec: &mut spec::Mapping) {
     if let Some(websocket) = spec.use_websocket {
         spec.use_websocket = None;
@@ -338,9 +334,9 @@ fn add_websocket(spec: &mut spec::Mapping) {
     }
 }
 
-type Headers = (Vec<Sourced<KeyValue>>, Option<Sourced<Str>>, Option<Post>);
+type Headers = (Vec<Sourced<KeyValue>>, Option<Sourced<Str>>, Option<ControllerNotice>);
 
-/// The header matchers, the host, and what is wrong with the host. `hostname` beats `host`, which beats `:authority`.
+/// The header matchers, the host, and the host's errors. `hostname` overrides `host`, which overrides `:authority`.
 fn match_headers(spec: &spec::Mapping) -> Headers {
     let mut headers = Vec::new();
     let mut problem = None;
@@ -350,7 +346,7 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
             headers.push(Sourced::new(KeyValue { name: name.clone(), value: Some(value.value.clone()), regex: false }, value.origin));
         } else if value.value.contains('*') {
             let message = format!(":authority exact-match '{}' contains *, which cannot match anything.", value.value);
-            problem = Some(Post::new(&codes::HOST_NEVER_MATCHES, message, value.origin));
+            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, value.origin));
         } else {
             host = Some((value.clone(), false));
         }
@@ -362,7 +358,7 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
         let regex = spec.host_regex.as_ref().is_some_and(|regex| regex.value);
         if !regex && exact.value.contains('*') {
             let message = format!("host exact-match {} contains *, which cannot match anything.", exact.value);
-            problem = Some(Post::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which takes globs"));
+            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which takes globs"));
         }
         host = Some((exact.clone(), regex));
     }
@@ -394,7 +390,7 @@ fn match_query(spec: &spec::Mapping) -> Vec<Sourced<KeyValue>> {
     query
 }
 
-/// What Linkerd gets in a header: host and port of a service.
+/// The header value for Linkerd: host and port of a service.
 pub fn host_and_port(service: &str) -> String {
     let lower = service.to_ascii_lowercase();
     let (rest, https) = if lower.starts_with("https://") {
@@ -424,9 +420,8 @@ pub fn host_and_port(service: &str) -> String {
 pub struct TcpMapping {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
-    /// What was written.
+    /// The written values.
     pub spec: spec::TcpMapping,
     /// Normalised.
     pub service: Sourced<Str>,
@@ -437,8 +432,7 @@ pub struct TcpMapping {
 }
 
 impl Model<'_> {
-    /// MappingFactory.load_all, Mappings: all are made first, then they are put into groups. Resources that were taken out of the configuration
-    /// are dropped on the way.
+    /// MappingFactory.load_all: creates all Mappings, then groups them. Resources that were removed from the configuration are dropped on the way.
     pub(super) fn load_mappings(&mut self, taken: Option<Vec<Arc<Resource>>>) {
         let environment = Environment::of(self);
         let mut groups = core::mem::take(&mut self.groups);
@@ -450,17 +444,17 @@ impl Model<'_> {
         }
         for at in 0..groups.loaded.len() {
             let Some(loaded) = groups.loaded.get_mut(at).filter(|loaded| !loaded.quiet) else { continue };
-            let before = self.posts.reports();
+            let before = self.notices.reports();
             let resource = &loaded.resource;
             let own = (Identity::of(resource), resource.namespace.clone(), resource.labels.clone());
             let mut spec: spec::Mapping = spec_of(resource);
-            // An Ingress says the parts of the address apart: name and port.
+            // An Ingress contains the parts of the address separately: name and port.
             if resource.rule == Rule::Conversion {
                 spec.service = spec.service.map(Sourced::whole);
             }
             let port_from = if let Payload::Port(origin) = resource.payload { Some(origin) } else { None };
             let mapping = HttpMapping::new(self, own.0, own.1, own.2, spec).ok().map(|mapping| Arc::new(HttpMapping { port_from, ..mapping }));
-            loaded.quiet = self.posts.reports() == before;
+            loaded.quiet = self.notices.reports() == before;
             let last = core::mem::replace(&mut loaded.group, u32::MAX);
             loaded.mapping.clone_from(&mapping);
             dropped.iter().for_each(|nothing| loaded.resource = nothing.clone());
@@ -502,7 +496,7 @@ impl Model<'_> {
         let normal = service::normalize(&written.value, &rule);
         if let Some(problem) = normal.problem {
             let message = format!("{}: Malformed service {}: {problem}", identity.rkey, python_repr(&written.value));
-            self.posts.overall(Post::new(&codes::MALFORMED_SERVICE, message, written.origin.or(identity.origin)));
+            self.notices.overall(ControllerNotice::new(&codes::MALFORMED_SERVICE, message, written.origin.or(identity.origin)));
         }
         Sourced::new(normal.service, written.origin)
     }
@@ -516,23 +510,23 @@ impl Model<'_> {
     ) -> Result<(), Reported> {
         let Some(resolver) = self.resolvers.get(&name.value) else {
             let message = format!("resolver {} is unknown!", name.value);
-            return Err(self.posts.error(identity, Post::new(&codes::UNKNOWN_RESOLVER, message, name.origin)));
+            return Err(self.notices.error(identity, ControllerNotice::new(&codes::UNKNOWN_RESOLVER, message, name.origin)));
         };
         match resolver.kind {
             ResolverKind::KubernetesService if balancer.is_some() => {
                 let message = "No load_balancer setting is allowed with the KubernetesServiceResolver";
-                let post = Post::new(&codes::INVALID_LOAD_BALANCER, message, balancer)
+                let post = ControllerNotice::new(&codes::INVALID_LOAD_BALANCER, message, balancer)
                     .help("set `resolver: endpoint` to balance over a Service's endpoints");
-                Err(self.posts.error(identity, post))
+                Err(self.notices.error(identity, post))
             }
             ResolverKind::Consul => {
                 if service.value.contains(':') {
                     let message = "The Consul resolver does not allow overriding service port; ignoring requested port";
-                    self.posts.notice(identity, Post::new(&codes::IGNORED_PORT, message, service.origin));
+                    self.notices.notice(identity, ControllerNotice::new(&codes::IGNORED_PORT, message, service.origin));
                 }
                 if service.value.contains('.') {
                     let message = "The Consul resolver does not allow dots in service names";
-                    return Err(self.posts.error(identity, Post::new(&codes::MALFORMED_SERVICE, message, service.origin)));
+                    return Err(self.notices.error(identity, ControllerNotice::new(&codes::MALFORMED_SERVICE, message, service.origin)));
                 }
                 Ok(())
             }
@@ -547,7 +541,7 @@ impl Model<'_> {
             Some(named) => Ok(Some(Sourced::new(named, own.origin))),
             None => {
                 let message = "Invalid circuit_breakers specified: priority must be default or high, invalidating mapping";
-                Err(self.posts.error(identity, Post::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin)))
+                Err(self.notices.error(identity, ControllerNotice::new(&codes::INVALID_CIRCUIT_BREAKERS, message, own.origin)))
             }
         }
     }

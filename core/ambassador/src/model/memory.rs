@@ -1,13 +1,12 @@
-//! What earlier compiles found out about Mappings: each is made once, as long as its resource and what it looks things up
-//! in are the same; so are groups and clusters.
+//! Caches Mappings, groups and clusters while their resources and the environment are unchanged.
 //!
-//! Only what was made without a finding is cached, so that reports are made again each time.
+//! Only values without findings are cached, so findings are reported in every compile.
 
 use super::Model;
 use super::clusters::Clusters;
 use super::groups::Groups;
 
-/// What the model remembers from one compile to the next: a model takes it, and [`Memory::keep`] takes it back.
+/// The model's cache between compiles: a model takes it, and [`Memory::keep`] returns it.
 #[derive(Default)]
 pub struct Memory {
     pub(super) groups: Groups,
@@ -15,7 +14,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Keeps what a model made. The model is no longer needed.
+    /// Stores the results of a model, which is no longer needed.
     pub fn keep(&mut self, model: Model<'_>) {
         *self = Self { groups: model.groups, clusters: model.clusters };
     }

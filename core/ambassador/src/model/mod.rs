@@ -1,7 +1,7 @@
-//! What only Ambassador means: the seed's IR (`IRAmbassador`, `IRHost`, `IRListener`, `IRMapping`, `IRMappingGroup`,
-//! `IRCluster`, `IRAuth`...), built from a [`Config`] in the order that [`Model::build`] shows.
+//! Models Ambassador's own IR (`IRAmbassador`, `IRHost`, `IRListener`, `IRMapping`, `IRMappingGroup`, `IRCluster`, `IRAuth`...), built from a
+//! [`Config`] in the order of [`Model::build`].
 //!
-//! Nothing here knows Envoy's messages or the dialect-free IR; `lower/` goes from here to there.
+//! Does not know Envoy's messages or the dialect-free IR; `lower/` converts to it.
 
 pub mod ambassador;
 pub mod auth;
@@ -20,6 +20,7 @@ pub mod listener;
 pub mod log_service;
 pub mod mapping;
 pub mod memory;
+pub mod protocol;
 pub mod rate_limit;
 pub mod resolver;
 pub mod service;
@@ -27,8 +28,8 @@ pub mod sharing;
 pub mod tls;
 pub mod tracing;
 
+mod notices;
 mod numbered;
-mod posts;
 
 pub use ambassador::Ambassador;
 pub use auth::Auth;
@@ -42,7 +43,7 @@ pub use listener::Listener;
 pub use log_service::LogService;
 pub use mapping::{HttpMapping, TcpMapping};
 pub use memory::Memory;
-pub use posts::{Identity, Posts, REFUSED_HELP};
+pub use notices::{Identity, Notices, REFUSED_HELP};
 pub use rate_limit::RateLimit;
 pub use resolver::Resolver;
 pub use tls::{ContextId, TlsContext};
@@ -62,7 +63,7 @@ pub type Map<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
 
 /// The whole model, complete after [`Model::build`].
 pub struct Model<'c> {
-    /// What it is built from.
+    /// The source of the model.
     pub config: &'c Config,
     /// How the controller is deployed.
     pub options: &'c Options,
@@ -70,14 +71,14 @@ pub struct Model<'c> {
     pub ambassador: Ambassador,
     /// All TLS contexts ever made; hosts and clusters name them by number.
     pub contexts: Vec<TlsContext>,
-    /// Those that can be found by name.
+    /// Contexts that can be found by name.
     pub context_names: Map<Str, ContextId>,
-    /// The port that cleartext is redirected from, once a context has set one.
+    /// The port whose cleartext requests are redirected, if a context sets one.
     pub redirect_cleartext_from: Option<Sourced<i64>>,
-    /// Secrets that were found, by name: the reference looks them up by name and namespace joined with a dot, so that a
-    /// name with a dot finds what an earlier look-up found under it.
+    /// Secrets that were found, by name: the reference looks them up by name and namespace joined with a dot, so a name with a dot finds the result
+    /// of an earlier look-up.
     saved_secrets: Map<Str, (tls::FoundSecret, chancery_base::ir::SecretReference)>,
-    /// Listeners by what they bind to, e.g. `tcp-0.0.0.0-8080`.
+    /// Listeners by their bind address, e.g. `tcp-0.0.0.0-8080`.
     pub listeners: Map<Str, Listener>,
     /// Hosts by name.
     pub hosts: Map<Str, Host>,
@@ -95,17 +96,16 @@ pub struct Model<'c> {
     pub auth: Option<Auth>,
     /// Mapping groups.
     pub groups: Groups,
-    /// Clusters.
     pub clusters: Clusters,
-    /// What was reported, by resource.
-    pub posts: Posts,
+    /// Reported errors and notices by resource.
+    pub notices: Notices,
 }
 
 impl<'c> Model<'c> {
-    /// Builds the model. This is the order of construction: it decides which definition wins and what later steps see.
+    /// Builds the model. The order decides which definition wins and what later steps see.
     ///
-    /// Source of the order: Emissary `python/ambassador/ir/ir.py`.
-    /// `mappings` are those that were taken out of the configuration, if they were: each is dropped when its Mapping is made.
+    /// Source of the order: Emissary `python/ambassador/ir/ir.py`. `mappings` are the ones removed from the configuration, if any: each is dropped
+    /// after its Mapping is built.
     pub fn build(config: &'c Config, mappings: Option<Vec<Arc<Resource>>>, options: &'c Options, memory: &mut Memory, sink: &mut Findings) -> Self {
         let mut model = Self::new(config, options);
         (model.groups, model.clusters) = (core::mem::take(&mut memory.groups), core::mem::take(&mut memory.clusters));
@@ -113,7 +113,7 @@ impl<'c> Model<'c> {
             model.groups = Groups::default();
         }
         // The Module first, as everything may look up a default in it; it is finished below, once certificates are known.
-        model.ambassador = Ambassador::new(config, &mut model.posts);
+        model.ambassador = Ambassador::new(config, &mut model.notices);
         // TLS contexts, from the `tls` Module (IRAmbassadorTLS) and from TLSContext resources.
         model.load_tls_module();
         model.load_tls_contexts();
@@ -123,10 +123,10 @@ impl<'c> Model<'c> {
         // Hosts; without any, one for everything.
         model.load_hosts();
         model.default_host();
-        // The Module's settings and the filters that it asks for.
+        // The Module's settings and filters.
         model.finish_ambassador();
         model.load_resolvers();
-        // Single-instance resources: set up, then asked whether they are active.
+        // Single-instance resources: set up, then tested for activity.
         model.tracing = Tracing::set_up(&mut model).ok().flatten();
         model.rate_limit = RateLimit::set_up(&mut model).ok().flatten();
         model.load_log_services();
@@ -140,21 +140,21 @@ impl<'c> Model<'c> {
         model.load_tcp_mappings();
         // Active resources add the mappings and clusters that they need.
         model.add_mappings();
-        // With everything known: weights across a group, clusters, listeners for TCP groups, names that Envoy takes.
+        // After everything is known: weights in groups, clusters, listeners for TCP groups, names that Envoy accepts.
         model.finalize_groups();
         model.add_tcp_listeners();
         model.clusters.finalize();
-        sink.append(&mut model.posts.take());
+        sink.append(&mut model.notices.take());
         model
     }
 
-    /// The mappings and clusters that active resources need: those of probes, and of services that filters and logs ask.
+    /// Adds the mappings and clusters that active resources need: for probes, and for services of filters and logs.
     fn add_mappings(&mut self) {
         self.add_probe_mappings();
         self.add_service_clusters();
     }
 
-    /// Whether there is a cluster of this name.
+    /// Whether a cluster has this name.
     pub fn has_cluster(&self, name: &str) -> bool {
         self.get_cluster(name).is_some()
     }
@@ -183,7 +183,7 @@ impl<'c> Model<'c> {
             auth: None,
             groups: Groups::default(),
             clusters: Clusters::default(),
-            posts: Posts::default(),
+            notices: Notices::default(),
         }
     }
 
@@ -202,7 +202,8 @@ impl<'c> Model<'c> {
         if let Some(overrides) = &self.ambassador.settings.error_response_overrides {
             let origin = overrides.origin;
             let identity = self.ambassador.identity.clone();
-            self.posts.error(&identity, posts::unsupported("error_response_overrides is not supported in Emissary 4 and will be ignored", origin));
+            self.notices
+                .error(&identity, notices::unsupported("error_response_overrides is not supported in Emissary 4 and will be ignored", origin));
         }
     }
 }

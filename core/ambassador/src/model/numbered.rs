@@ -1,8 +1,8 @@
-//! Lists of numbers that stay in order while a few come and go.
+//! Keeps lists of numbers sorted while a few are added and removed.
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Puts a few more into what is in order.
+/// Merges a few more numbers into a sorted list.
 pub(super) fn put_in_order(order: &mut Vec<u32>, more: Vec<u32>, compare: impl Fn(&u32, &u32) -> Ordering) {
     if more.len() > 16 + order.len() / 64 {
         order.extend(more);

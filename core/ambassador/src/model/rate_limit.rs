@@ -1,9 +1,9 @@
-//! IRRateLimit: the rate limit service. There can be one.
+//! Models IRRateLimit: the single rate limit service.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irratelimit.py`.
 
 use super::cluster::{ClusterRequest, ServiceSettings};
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Model, spec_of};
 use crate::spec;
 use alloc::format;
@@ -16,11 +16,10 @@ use chancery_text::Str;
 pub struct RateLimit {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
-    /// What was written.
+    /// The written values.
     pub spec: spec::RateLimitService,
-    /// Domain asked for.
+    /// The domain of the descriptors.
     pub domain: Sourced<Str>,
     /// Key of its cluster; empty until it is added.
     pub cluster: Str,
@@ -34,16 +33,18 @@ impl RateLimit {
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.ratelimit", "IRRateLimit", "ir.ratelimit") };
         if count != 1 {
             let message = format!("only one RateLimitService is supported, got {count}");
-            return Err(model.posts.error(&internal, Post::new(&codes::ONLY_ONE_ALLOWED, message, None)));
+            return Err(model.notices.error(&internal, ControllerNotice::new(&codes::ONLY_ONE_ALLOWED, message, None)));
         }
         let spec: spec::RateLimitService = spec_of(resource);
         if spec.service.as_ref().is_none_or(|service| service.value.is_empty()) {
-            return Err(model.posts.error(&internal, Post::new(&codes::MISSING_FIELD, "service is required in RateLimitService", None)));
+            return Err(model
+                .notices
+                .error(&internal, ControllerNotice::new(&codes::MISSING_FIELD, "service is required in RateLimitService", None)));
         }
         if spec.protocol_version.as_ref().is_none_or(|version| version.value == "v2") {
             let origin = spec.protocol_version.as_ref().and_then(|version| version.origin);
             let message = "RateLimitService: protocol_version v2 is unsupported, protocol_version must be \"v3\"";
-            return Err(model.posts.error(&internal, Post::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, origin)));
+            return Err(model.notices.error(&internal, ControllerNotice::new(&codes::UNSUPPORTED_PROTOCOL_VERSION, message, origin)));
         }
         let domain = spec.domain.clone().unwrap_or_else(|| model.ambassador.default_label_domain().by(Rule::Default));
         Ok(Some(Self { identity, namespace: resource.namespace.clone(), spec, domain, cluster: Str::default() }))
@@ -51,7 +52,7 @@ impl RateLimit {
 }
 
 impl Model<'_> {
-    /// Clusters of the services that the gateway asks.
+    /// Adds the clusters of services that the gateway calls.
     pub(super) fn add_service_clusters(&mut self) {
         self.add_tracing_cluster();
         if let Some(mut limit) = self.rate_limit.take() {

@@ -1,8 +1,8 @@
-//! IRServiceResolver: how a service name becomes endpoints.
+//! Models IRServiceResolver: how a service name is resolved to endpoints.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irserviceresolver.py`.
 
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Model, spec_of};
 use crate::config::{Payload, Resource, Target};
 use crate::spec;
@@ -15,7 +15,6 @@ use chancery_base::resource::{Origin, Rule, Sourced};
 use chancery_text::{NodeId, Str};
 use core::net::IpAddr;
 
-/// A resolver.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     /// Who it is.
@@ -26,23 +25,22 @@ pub struct Resolver {
     pub datacenter: Str,
 }
 
-/// What a resolver asks.
+/// The source of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResolverKind {
     /// DNS, for the Service's name.
     KubernetesService,
     /// The Service's endpoints.
     KubernetesEndpoint,
-    /// Consul.
     Consul,
 }
 
 /// How a cluster finds its endpoints.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
-    /// DNS asks for a name, or it is an address already.
+    /// A name for DNS, or an address.
     Name(Endpoint),
-    /// EDS, under this name; the endpoints as far as they are known.
+    /// EDS with this name, and the known endpoints.
     Eds {
         /// E.g. `k8s/default/quote/80`.
         path: Str,
@@ -72,7 +70,7 @@ impl Model<'_> {
         let identity = Identity::of(resource);
         let datacenter = consul.datacenter.unwrap_or_default().value;
         if kind == ResolverKind::Consul && datacenter.is_empty() {
-            self.posts.error(&identity, Post::new(&codes::MISSING_FIELD, "ConsulResolver is required to have a datacenter", None));
+            self.notices.error(&identity, ControllerNotice::new(&codes::MISSING_FIELD, "ConsulResolver is required to have a datacenter", None));
         }
         self.resolvers.insert(resource.name.clone(), Resolver { identity, kind, datacenter });
     }
@@ -82,7 +80,7 @@ impl Model<'_> {
         self.resolvers.entry(name.into()).or_insert(Resolver { identity, kind, datacenter: "dc1".into() });
     }
 
-    /// Two names for one resolver: where one is written, the other means the same.
+    /// Two names of one resolver: if one is written, the other is an alias.
     fn resolver_pair(&mut self, one: &str, other: &str, kind: ResolverKind) {
         match (self.resolvers.get(one).cloned(), self.resolvers.get(other).cloned()) {
             (Some(known), None) => drop(self.resolvers.insert(other.into(), known)),
@@ -128,8 +126,8 @@ impl Model<'_> {
         let Some(list) = data.endpoints.get(&port) else {
             let message = format!("Service {name}: {key}:{port} matches no endpoints from Kubernetes");
             let identity = Identity { origin: Some(Origin::field(service.object, NodeId(0))), ..Identity::of(service) };
-            let post = Post::new(&codes::PORT_WITHOUT_ENDPOINTS, message, asked_by.origin);
-            self.posts.error(&identity, post);
+            let post = ControllerNotice::new(&codes::PORT_WITHOUT_ENDPOINTS, message, asked_by.origin);
+            self.notices.error(&identity, post);
             return vec![];
         };
         let endpoint = |target: &Target| {

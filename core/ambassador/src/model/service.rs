@@ -1,4 +1,4 @@
-//! What stands in a `service` field: `[scheme://]host[:port]`, read as Python's `urllib.parse` reads it.
+//! Parses a `service` field: `[scheme://]host[:port]`, like Python's `urllib.parse`.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irbasemapping.py` (`normalize_service_name`), `ir/ircluster.py`.
 
@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use chancery_text::Str;
 use core::fmt;
 
-/// Why a service cannot be read. It prints in Python's words.
+/// Why a service is invalid. Prints Python's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceError {
     /// A bracket without its other half.
@@ -34,7 +34,7 @@ impl fmt::Display for ServiceError {
     }
 }
 
-/// The authority of a URL.
+/// The user, host and port of a URL.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Authority {
     /// Lower case, without brackets; `None` when empty.
@@ -46,7 +46,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Splits what follows `scheme://`. The error is Python's.
+    /// Splits the text after `scheme://`. Returns Python's error.
     pub fn parse(text: &str) -> Result<Self, ServiceError> {
         let end = text.find(['/', '?', '#']).unwrap_or(text.len());
         let (netloc, rest) = text.split_at(end);
@@ -64,12 +64,12 @@ impl Authority {
                 None => (host_info, None),
             },
         };
-        // A bare `;`, `?`, `#` or `/` at the end leaves nothing behind it.
+        // A single trailing `;`, `?`, `#` or `/` has no effect.
         let has_rest = rest.len() > 1 || rest == "/";
         Ok(Self { host: (!host.is_empty()).then(|| lower_host(host)), port: port.filter(|port| !port.is_empty()).map(ToString::to_string), has_rest })
     }
 
-    /// The port as a number; 0 when there is none. The error is Python's.
+    /// The port as a number; 0 if absent. Returns Python's error.
     pub fn port_number(&self) -> Result<u16, ServiceError> {
         let Some(port) = &self.port else { return Ok(0) };
         if !port.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -79,7 +79,7 @@ impl Authority {
     }
 }
 
-/// In lower case, but for what stands after a `%`: Python takes that for the zone of an IPv6 address.
+/// Lower case, except after a `%`, which Python treats as the zone of an IPv6 address.
 fn lower_host(host: &str) -> String {
     match host.split_once('%') {
         Some((host, zone)) => format!("{}%{zone}", host.to_lowercase()),
@@ -110,18 +110,18 @@ pub fn python_repr(text: &str) -> String {
     out
 }
 
-/// Whether `//` must go in front so that `urlparse` sees a host: unless the text has a scheme, or starts with `//`.
+/// Whether `//` must be prepended so that `urlparse` sees a host: unless the text has a scheme or starts with `//`.
 fn needs_slashes(text: &str) -> bool {
     let scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let has_scheme = text.find(':').is_some_and(|at| at > 0) && text.trim_start_matches(scheme).starts_with("://");
     !has_scheme && !text.starts_with("//")
 }
 
-/// What a service name becomes.
+/// The normalized form of a service name.
 pub struct Normalized {
-    /// The name by which the cluster is made.
+    /// The name for the cluster.
     pub service: Str,
-    /// Why it could not be read, in the reference's words after `Malformed service 'x': `.
+    /// The reference's error after `Malformed service 'x': `.
     pub problem: Option<ServiceError>,
 }
 
@@ -136,9 +136,9 @@ pub struct Qualification<'a> {
     pub qualify: bool,
 }
 
-/// Completes a bare name with the Mapping's namespace, drops a path, and writes the rest in one form.
+/// Normalizes a service: adds the Mapping's namespace to a bare name and drops a path.
 pub fn normalize(service: &str, rule: &Qualification<'_>) -> Normalized {
-    // What nearly everybody writes needs no work: `name`, `name.namespace`, `name:port`.
+    // The usual forms need no work: `name`, `name.namespace`, `name:port`.
     let plain = !service.is_empty() && service.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'.' | b'_'));
     let foreign = rule.qualify && !rule.namespace.is_empty() && rule.namespace != rule.ambassador_namespace;
     if plain && (!foreign || service.contains('.') || service == "localhost") {

@@ -1,10 +1,9 @@
-//! What a Mapping decides for others that match the same requests: some fields count for all of a group, whichever member a request goes to.
-//!
-//! Emissary says nothing of it. What must not be here: how the fields are joined (`group`).
+//! Finds Mappings whose fields affect other Mappings with the same match: some fields apply to the whole group, whichever member receives a
+//! request. Emissary does not report them. For merging see `group`.
 
 use super::HttpMapping;
 use super::group::{Group, GroupKind};
-use super::posts::Identity;
+use super::notices::Identity;
 use crate::spec::{self, AddedHeader};
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +15,7 @@ use chancery_text::Str;
 /// At most this many Mappings are named in a message.
 const MOST_NAMES: usize = 3;
 
-/// Fields that count for requests of other Mappings too, and those that lose to another Mapping's.
+/// Fields that also affect other Mappings' requests, and fields that another Mapping overrides.
 pub fn findings(group: &Group) -> Vec<Diagnostic> {
     let GroupKind::Http(group) = &group.kind else { return Vec::new() };
     let members: Vec<&HttpMapping> = group.mappings.iter().map(|member| &*member.mapping).collect();
@@ -40,13 +39,13 @@ struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// A field: what counts for all, and what each member says.
+    /// A field: the group's value, and each member's.
     fn field<T: PartialEq>(&mut self, name: &str, counts: Option<&Sourced<T>>, of: impl Fn(&HttpMapping) -> Option<&Sourced<T>>) {
         let decides = self.members.iter().find(|member| counts.is_some_and(|counts| of(member).is_some_and(|own| is_same(own, counts))));
         let lacking: Vec<&Identity> = self.members.iter().filter(|member| of(member).is_none()).map(|member| &member.identity).collect();
         if let (Some(counts), Some(decides), false) = (counts, decides, lacking.is_empty()) {
             let message = format!("`{name}` counts for requests that go to {} as well: all match the same requests", names(&lacking));
-            let help = "give this Mapping conditions of its own if only its requests are meant";
+            let help = "give this Mapping separate conditions if only its requests are meant";
             self.add(&codes::SHARED_FIELD, Severity::Notice, &decides.identity, message, counts.origin, help);
         }
         for member in self.members {
@@ -57,7 +56,7 @@ impl Check<'_> {
             };
             let what = if counts.is_some() { "says something else, which counts for all of them" } else { "has none, which counts for all of them" };
             let message = format!("this `{name}` changes nothing: {} for the same requests {what}", names(&others));
-            let help = "write the same in each of them, or give this Mapping conditions of its own";
+            let help = "write the same in each of them, or give this Mapping separate conditions";
             self.add(&codes::FIELD_WITHOUT_EFFECT, Severity::Warning, &member.identity, message, lost.origin, help);
         }
     }
@@ -108,7 +107,7 @@ mod tests {
     use chancery_compile::{EmittedByGateway, compile};
     use chancery_explain::check::check;
 
-    /// What is reported of fields of two Mappings for the same requests.
+    /// The reported fields of two Mappings for the same requests.
     fn reported(main: &str, canary: &str) -> Vec<String> {
         let mapping = |name: &str, fields: &str| {
             let spec = format!("spec: {{hostname: '*', prefix: /a/, service: {name}{fields}}}");
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_counts_for_requests_of_another_mapping_is_reported() {
+    fn field_affecting_other_mapping_is_reported() {
         assert_eq!(reported("", ", timeout_ms: 9000, rewrite: /b/"), [""; 0], "these are each Mapping's own");
         let told = |field: &str, other: &str| {
             format!("notice shared-field: `{field}` counts for requests that go to Mapping {other} as well: all match the same requests")
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_loses_to_that_of_another_mapping_is_reported() {
+    fn overridden_field_is_reported() {
         let told = |field: &str, other: &str, what: &str| {
             format!(
                 "warning field-without-effect: this `{field}` changes nothing: Mapping {other} for the same requests {what}, which counts for all of them"

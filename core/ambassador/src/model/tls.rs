@@ -1,8 +1,8 @@
-//! TLS contexts: from TLSContext resources, from the old `tls` Module, and from Hosts.
+//! Models TLS contexts: from TLSContext resources, the old `tls` Module, and Hosts.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irtlscontext.py`, `ir/irtls.py`, `ir/ir.py` (`resolve_secret`).
 
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Model, spec_of};
 use crate::config::{Payload, Presence, Resource};
 use crate::spec::{Decode, Decoder, TlsConfig};
@@ -24,21 +24,20 @@ pub struct ContextId(pub usize);
 pub struct TlsContext {
     /// Who it is.
     pub identity: Identity,
-    /// Where its secrets are looked for.
+    /// The namespace of its secrets.
     pub namespace: Str,
-    /// What was written. `secret`, `ca_secret` and `crl_secret` may have been set by a Host since.
+    /// The written values. A Host may have set `secret`, `ca_secret` and `crl_secret`.
     pub spec: TlsConfig,
-    /// Not made by anybody: originates TLS without a certificate.
+    /// The generated context that originates TLS without a certificate.
     pub is_null: bool,
     /// Whether a Host gave a namespace for its secret, so that dots in names separate it.
     pub force_namespacing: bool,
     /// Set to `false` when it turns out to be unusable.
     pub active: bool,
-    /// Whether an error was posted on it, which makes it as good as absent.
+    /// Whether it has an error and is therefore unusable.
     pub errored: bool,
     /// Certificate shown.
     pub certificate: Option<Sourced<CertificateSource>>,
-    /// Its key.
     pub private_key: Option<Sourced<CertificateSource>>,
     /// Authorities that peers are checked with.
     pub trusted_ca: Option<Sourced<CertificateSource>>,
@@ -48,13 +47,13 @@ pub struct TlsContext {
 
 const VERSIONS: [&str; 4] = ["v1.0", "v1.1", "v1.2", "v1.3"];
 
-/// Whether it is a version that can be asked for.
+/// Whether this is a supported TLS version.
 pub fn is_tls_version(version: &str) -> bool {
     VERSIONS.contains(&version)
 }
 
 impl TlsContext {
-    /// Whether the reference takes it for existing.
+    /// Whether the reference considers it to exist.
     pub fn usable(&self) -> bool {
         self.active && !self.errored
     }
@@ -69,7 +68,7 @@ impl TlsContext {
     }
 }
 
-/// What a Secret turned out to hold.
+/// The content of a found Secret.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoundSecret {
     certificate: Option<SecretPart>,
@@ -160,7 +159,7 @@ impl Model<'_> {
             let extant = &self.contexts[extant.0];
             if extant.usable() {
                 let message = format!("Duplicate TLSContext {name}; keeping definition from {}", extant.identity.rkey);
-                self.posts.overall(Post::new(&codes::DUPLICATE_RESOURCE, message, context.origin()));
+                self.notices.overall(ControllerNotice::new(&codes::DUPLICATE_RESOURCE, message, context.origin()));
                 valid = false;
             }
         }
@@ -169,7 +168,7 @@ impl Model<'_> {
                 None => self.redirect_cleartext_from = Some(*port),
                 Some(taken) if taken.value != port.value => {
                     let message = format!("TLSContext: {name}; configured conflicting redirect_from port: {}", port.value);
-                    self.posts.overall(Post::new(&codes::CONFLICTING_REDIRECT_PORT, message, port.origin));
+                    self.notices.overall(ControllerNotice::new(&codes::CONFLICTING_REDIRECT_PORT, message, port.origin));
                     valid = false;
                 }
                 Some(_) => {}
@@ -182,7 +181,7 @@ impl Model<'_> {
         id
     }
 
-    /// Checks what a context says of itself, as soon as it is read. One with an error never becomes active.
+    /// Validates a context when it is read. A context with an error never becomes active.
     pub fn set_up_context(&mut self, mut context: TlsContext) -> Result<TlsContext, Reported> {
         let name = context.identity.name.clone();
         let mut problems = Vec::new();
@@ -195,7 +194,9 @@ impl Model<'_> {
             problems.push(format!("TLSContext {name}: exactly one of 'secret' and 'cert_chain_file' must be present"));
         }
         let origin = context.spec.cert_chain_file.as_ref().and_then(|s| s.origin);
-        let errors = problems.into_iter().map(|message| self.posts.error(&context.identity, Post::new(&codes::INVALID_TLS_CONTEXT, message, origin)));
+        let errors = problems
+            .into_iter()
+            .map(|message| self.notices.error(&context.identity, ControllerNotice::new(&codes::INVALID_TLS_CONTEXT, message, origin)));
         match errors.last() {
             Some(reported) => Err(reported),
             None => {
@@ -212,7 +213,7 @@ impl Model<'_> {
         {
             let origin = Origin::field(module.object, tls.id);
             let message = "The 'tls' field on the Ambassador module is deprecated! Please use a TLSContext instead";
-            self.posts.overall(Post::new(&codes::DEPRECATED_FIELD, message, origin));
+            self.notices.overall(ControllerNotice::new(&codes::DEPRECATED_FIELD, message, origin));
         }
         let Some(module) = self.config.get_module("tls") else { return };
         let Some(contexts) = module.spec.as_object() else { return };
@@ -287,7 +288,7 @@ impl Model<'_> {
         }
     }
 
-    /// Finds the certificates of all contexts; those that cannot be used lose their name.
+    /// Resolves the certificates of all contexts; unusable ones lose their name.
     pub(super) fn resolve_contexts(&mut self) {
         let named: Vec<(Str, ContextId)> = self.context_names.iter().map(|(name, id)| (name.clone(), *id)).collect();
         for (name, id) in named {
@@ -397,7 +398,7 @@ impl Model<'_> {
     ) -> Reported {
         self.contexts[id.0].errored = true;
         let identity = self.contexts[id.0].identity.clone();
-        self.posts.error(&identity, Post::new(code, message, origin))
+        self.notices.error(&identity, ControllerNotice::new(code, message, origin))
     }
 }
 
@@ -410,7 +411,7 @@ fn describe(reference: &SecretReference) -> alloc::string::String {
     format!("secret {} in namespace {}", reference.name, reference.namespace)
 }
 
-/// Whether the reference gets a text out of a Secret's value: PEM as it is, anything else by base64.
+/// Whether the reference can decode a Secret's value: PEM verbatim, anything else by base64.
 fn holds_text(value: &str) -> bool {
     if value.is_empty() {
         return false;
@@ -419,7 +420,7 @@ fn holds_text(value: &str) -> bool {
         || chancery_text::base64::decode(value).is_some_and(|bytes| !bytes.is_empty() && core::str::from_utf8(&bytes).is_ok())
 }
 
-/// Whether Python takes a value for true.
+/// Whether Python considers a value true.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -1,9 +1,9 @@
-//! IRTracing: the tracing service. There can be one.
+//! Models IRTracing: the single tracing service.
 //!
 //! Source of the behaviour: Emissary `python/ambassador/ir/irtracing.py`, `envoy/v3/v3tracing.py`.
 
 use super::cluster::{ClusterRequest, ServiceSettings};
-use super::posts::{Identity, Post};
+use super::notices::{ControllerNotice, Identity};
 use super::{Model, spec_of};
 use crate::spec;
 use alloc::format;
@@ -16,11 +16,10 @@ use chancery_text::Str;
 pub struct Tracing {
     /// Who it is.
     pub identity: Identity,
-    /// Its namespace.
     pub namespace: Str,
     /// Which tracer.
     pub driver: Sourced<Driver>,
-    /// What was written.
+    /// The written values.
     pub spec: spec::TracingService,
     /// Key of its cluster; empty until it is added.
     pub cluster: Str,
@@ -29,11 +28,8 @@ pub struct Tracing {
 /// A tracer that Emissary knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
-    /// Zipkin.
     Zipkin,
-    /// Datadog.
     Datadog,
-    /// OpenTelemetry.
     OpenTelemetry,
 }
 
@@ -44,7 +40,7 @@ impl Tracing {
         let identity = Identity::of(resource);
         let internal = Identity { origin: identity.origin, ..Identity::internal("ir.tracing", "IRTracing", "ir.tracing") };
         let spec: spec::TracingService = spec_of(resource);
-        let mut refuse = |code, message: &str, origin| Err(model.posts.error(&internal, Post::new(code, message, origin)));
+        let mut refuse = |code, message: &str, origin| Err(model.notices.error(&internal, ControllerNotice::new(code, message, origin)));
         if count != 1 {
             return refuse(&codes::ONLY_ONE_ALLOWED, &format!("exactly one TracingService is supported, got {count}"), None);
         }

@@ -1,20 +1,19 @@
-//! Reading typed specs from normalised trees: every field optional, every value with its origin.
+//! Decodes typed specs from normalized trees: every field is optional, every value has its origin.
 //!
-//! A value of the wrong type reads as absent here. Saying so is the schema's business (`kinds/`), which has seen the
-//! object before; for the untyped `Module` it is [`Decoder::wrong`]'s.
+//! A value of the wrong type reads as absent. The schema (`kinds/`) has already reported it; for the untyped `Module`, see [`Decoder::wrong`].
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use chancery_base::resource::{ObjectId, Origin, Rule, Sourced};
 use chancery_text::{Node, Str, Value};
 
-/// What a value of the wrong type was.
+/// A value of the wrong type.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     /// Where.
     pub origin: Origin,
-    /// What it should have been.
+    /// The expected type.
     pub expected: &'static str,
-    /// What it is.
+    /// The found type.
     pub found: &'static str,
 }
 
@@ -61,7 +60,7 @@ impl<'w> Decoder<'w> {
 
 /// A type that can be read from a node.
 pub trait Decode: Sized {
-    /// What a message calls it.
+    /// The type's name in messages.
     const EXPECTED: &'static str;
 
     /// The value, or `None` if the node is something else.
@@ -111,12 +110,10 @@ impl<T: Decode> Decode for Vec<Sourced<T>> {
     }
 }
 
-/// A text, or a list of texts: the untyped Module takes both in some places.
+/// A string or a list of strings: the untyped Module accepts both in some places.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextOrList {
-    /// One text.
     Text(Str),
-    /// A list.
     List(Vec<Sourced<Str>>),
 }
 
@@ -145,7 +142,6 @@ impl<T> Map<T> {
         self.0.iter()
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -168,7 +164,7 @@ impl<T: Decode> Decode for Box<T> {
     }
 }
 
-/// Fields that few resources have, in a box that is not there where none is set. They are read and written as if they stood beside the others.
+/// Rarely used fields in an optional box. They are read and written like the other fields.
 #[derive(Clone, Debug)]
 pub struct Rare<T>(Option<Box<T>>);
 
@@ -228,8 +224,8 @@ impl<T: Unset + PartialEq> PartialEq for Rare<T> {
     }
 }
 
-/// Declares structs whose fields are all `Option<Sourced<T>>`, read from the keys of their names (or of the string given).
-/// `struct A with B` has the fields of `B` in a box of their own ([`Rare`]).
+/// Declares structs whose fields are all `Option<Sourced<T>>`, read from the keys of their names (or of the given string). `struct A with B` has
+/// the fields of `B` in a separate box ([`Rare`]).
 macro_rules! spec {
     ($($(#[$meta:meta])* pub struct $name:ident $(with $rare:ident)? { $($(#[$field_meta:meta])* $field:ident $(= $key:literal)?: $type:ty,)* })*) => {$(
         $(#[$meta])*

@@ -1,7 +1,6 @@
-//! The specs of getambassador.io kinds as the compiler proper sees them: v3alpha1, normalised by `kinds/`, typed.
+//! Defines the typed specs of getambassador.io kinds for the compiler: v3alpha1, normalized by `kinds/`.
 //!
-//! Only fields that have an effect stand here. What a field means is said in `kinds/`, where its schema is.
-//! Field names are the reference's own.
+//! Contains only fields with an effect. For their meaning see the schemas in `kinds/`. Field names are the reference's.
 
 pub mod decode;
 
@@ -56,7 +55,7 @@ spec! {
         query_parameters: Map<Str>,
     }
 
-    /// What few Mappings say.
+    /// Fields that few Mappings have.
     pub struct RareMapping {
         add_response_headers: Map<AddedHeader>,
         add_linkerd_headers: bool,
@@ -507,7 +506,7 @@ spec! {
         enabled: bool,
     }
 
-    /// What the `defaults` of the Module can set for Mappings.
+    /// The fields that the Module's `defaults` can set for Mappings.
     pub struct MappingDefaults {
         add_request_headers: Map<AddedHeader>,
         add_response_headers: Map<AddedHeader>,

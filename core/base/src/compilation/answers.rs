@@ -1,6 +1,4 @@
-//! What a controller answers besides the configuration of proxies.
-//!
-//! What must not be here: what any controller answers.
+//! Defines the results of a controller in addition to the proxies' configuration: statuses, refused and created objects, its own settings.
 
 use super::Failure;
 use crate::resource::{ObjectId, ResourceKey};
@@ -9,97 +7,88 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::{Node, NodeId, Str, Value};
 
-/// What a controller answers besides the configuration of proxies.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// The statuses that it writes, by kind, namespace and name; `None` where it does not get as far as writing any.
+    /// The statuses that the controller writes, by kind, namespace and name; `None` if it stops before it writes any.
     pub statuses: Option<Vec<StatusOf>>,
-    /// What the API server refused, in the order of the text.
+    /// The objects that the API server refused, in the order of the text.
     pub refused: Vec<Refused>,
-    /// The objects that it creates in the cluster; `None` for a controller that creates none.
+    /// The objects that the controller creates in the cluster; `None` for a controller that creates none.
     pub created: Option<Vec<Created>>,
-    /// Its own configuration, where it has one and gets as far as reading it.
+    /// The controller's own configuration, if it has one and reads it.
     pub configuration: Option<OwnConfiguration>,
-    /// How it stands to its own configuration, where it has one.
+    /// Whether the controller serves with its configuration, if it has one.
     pub life: Option<Life>,
-    /// Why it does not get as far as having gateways.
+    /// Why the controller has no gateways.
     pub failure: Option<Failure>,
 }
 
 /// The status of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusOf {
-    /// The object's kind.
     pub kind: Str,
-    /// Its namespace; empty for what stands in none.
+    /// Empty for cluster-scoped objects.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// The status; many objects have the same.
+    /// Shared, since many objects have the same status.
     pub status: Arc<Node>,
 }
 
 /// An object that the API server refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// The object.
     pub object: ObjectId,
-    /// The object's root, for findings.
+    /// The object's root node, for findings.
     pub root: NodeId,
-    /// Its name.
     pub key: ResourceKey,
-    /// The API server's own messages.
+    /// The API server's messages, verbatim.
     pub errors: Vec<String>,
 }
 
 /// An object that a controller creates in the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Created {
-    /// Its name.
     pub key: ResourceKey,
-    /// The input object on whose account it is there, and with which it goes.
+    /// The input object that owns it; deleting the owner deletes it.
     pub owner: ObjectId,
-    /// The object.
     pub object: Node,
 }
 
-/// The configuration of a controller itself.
+/// A controller's own configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnConfiguration {
-    /// What takes effect: what is given, laid over the defaults.
+    /// The effective settings: the given ones over the defaults.
     pub effective: Node,
-    /// What flags and files come to, where they and not an object give it.
+    /// The settings from flags and files, if they and not an object configure the controller.
     pub given: Option<Node>,
 }
 
 /// Whether a controller serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serving {
-    /// With its configuration.
+    /// It serves with its configuration.
     Ready,
-    /// With defaults, as its configuration is gone.
+    /// It serves with defaults because its configuration was deleted.
     Defaults,
-    /// Not at all: its controllers do not run and it is not ready, until the configuration is repaired.
+    /// It does not run and is not ready until the configuration is repaired.
     Unready,
 }
 
-/// How a controller stands to its own configuration.
+/// The state of a controller with its own configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Life {
-    /// Whether it serves.
     pub serving: Serving,
-    /// Why it does not.
+    /// Why it does not serve.
     pub error: Option<String>,
-    /// The object that holds the configuration: its name, its finalizers and its status, as a document.
+    /// The object that holds the configuration, as a document with name, finalizers and status.
     pub configuration: Option<Node>,
-    /// Settings whose change makes the process start again.
+    /// Settings whose change restarts the process.
     pub restarts_process: Vec<&'static str>,
-    /// Settings whose change makes the controllers start again.
+    /// Settings whose change restarts the controllers.
     pub restarts_controllers: Vec<&'static str>,
 }
 
 impl Serving {
-    /// The word by which outputs name it.
     pub fn name(self) -> &'static str {
         match self {
             Serving::Ready => "ready",
@@ -109,19 +98,19 @@ impl Serving {
     }
 }
 
-/// Documents of what every controller may answer, for the outputs that a dialect lists.
+/// Documents of the results, for the outputs that a dialect lists.
 impl Answers {
-    /// `[{kind, name, namespace, status}]`; what stands in no namespace has no such field.
+    /// `[{kind, name, namespace, status}]`; cluster-scoped objects have no `namespace`.
     pub fn status_document(&self) -> Option<Node> {
         self.statuses.as_ref().map(|statuses| array(statuses.iter().map(StatusOf::node)))
     }
 
-    /// What the API server refused: `[{kind, namespace, name, errors}]`; what stands in no namespace has no such field.
+    /// The refused objects: `[{kind, namespace, name, errors}]`; cluster-scoped objects have no `namespace`.
     pub fn admission_document(&self) -> Option<Node> {
         (!self.refused.is_empty()).then(|| array(self.refused.iter().map(Refused::node)))
     }
 
-    /// The objects that the controller creates, in its order.
+    /// The created objects, in the controller's order.
     pub fn created_document(&self) -> Option<Node> {
         self.created.as_ref().map(|created| array(created.iter().map(|created| created.object.clone())))
     }
@@ -180,33 +169,33 @@ impl Refused {
     }
 }
 
-/// A setting of a controller that differs between two configurations.
+/// A controller setting that differs between two configurations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingChange {
-    /// Its path in the controller's configuration.
+    /// The path in the controller's configuration.
     pub path: String,
-    /// What it was; `None` where nothing was.
+    /// The old value; `None` if it was not set.
     pub before: Option<Node>,
-    /// What it is; `None` where nothing is.
+    /// The new value; `None` if it is not set.
     pub after: Option<Node>,
-    /// What the change takes.
+    /// What the change restarts.
     pub takes: Takes,
 }
 
-/// What a changed setting takes.
+/// What a changed setting restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Takes {
-    /// The controller serves the new value to the Envoys that run.
+    /// Nothing: the controller serves the new value to the running Envoys.
     Nothing,
-    /// The controller stops its controllers and starts them with the new value.
+    /// The controller restarts its internal controllers with the new value.
     Controllers,
-    /// The controller listens elsewhere, so that its process must start again.
+    /// The process must restart, since the controller listens elsewhere.
     Process,
 }
 
 impl Takes {
-    /// What it takes, as the end of a sentence about the change.
+    /// Describes the restart, as the end of a sentence about the change.
     pub fn words(self) -> &'static str {
         match self {
             Takes::Nothing => "is taken in place",

@@ -1,6 +1,5 @@
-//! A configuration language as a value: everything that shared rooms need to know of it.
-//!
-//! What must not be here: any dialect; each has its descriptor in its own folder, and hosts say which of them they want.
+//! Describes a configuration language as a value: everything that the shared modules need to know of it. Contains no dialect: each dialect defines
+//! its descriptor, and hosts choose among them.
 
 use super::{Answers, Gateway, Ledger, OptionSpec, Options, ReferencedObject, SettingChange, SideRef, Stages};
 use crate::diagnostic::{Code, Diagnostic, Findings};
@@ -16,84 +15,82 @@ use alloc::vec::Vec;
 use chancery_text::Node;
 use core::any::Any;
 
-/// By what a configuration language is recognised, apart from all that compiles it: a host may know languages whose compilers it has not loaded.
+/// How a configuration language is recognized, without its compiler: a host may recognize languages whose compilers it has not loaded.
 #[derive(Clone, Copy, Debug)]
 pub struct Language {
-    /// The word by which flags and outputs name it.
+    /// The name in flags and outputs.
     pub name: &'static str,
-    /// What people call its controller.
+    /// The controller's usual name.
     pub controller: &'static str,
-    /// By what an input is known to be written in it.
+    /// Marks of an input in this language.
     pub claims: &'static [Claim],
 }
 
-/// A configuration language and its controller.
 pub struct Dialect {
-    /// The word by which flags and outputs name it.
+    /// The name in flags and outputs.
     pub name: &'static str,
-    /// What people call its controller.
+    /// The controller's usual name.
     pub controller: &'static str,
-    /// By what an input is known to be written in it.
+    /// Marks of an input in this language.
     pub claims: &'static [Claim],
     /// How its objects are read.
     pub read_options: fn(&Options) -> ReadOptions,
-    /// The kinds that people write for it, each in the versions that it has, the newest first.
+    /// The kinds that users write for it, each in its versions, the newest first.
     pub kinds: fn() -> Vec<KnownKind>,
     /// The kinds that it reads, its own first, for lists.
     pub listing: fn() -> Vec<ListedKind>,
-    /// Kinds of its own API groups that other programs read.
+    /// Kinds in the dialect's API groups that other programs read.
     pub of_others: &'static [&'static str],
     /// Whether it reads an object of this kind.
     pub reads: fn(&ResourceKey) -> bool,
-    /// What its objects ask for that other objects must bring; what the input does not hold may be assumed to exist.
-    pub wanted: fn(&Objects, &Options) -> Vec<ReferencedObject>,
-    /// The options that change its answer.
+    /// The objects that its objects refer to. Missing ones may be assumed to exist.
+    pub references: fn(&Objects, &Options) -> Vec<ReferencedObject>,
+    /// The options that change its result.
     pub options: &'static [OptionSpec],
-    /// Defaults that people ask about.
+    /// Defaults that users ask about.
     pub defaults: &'static [KnownDefault],
-    /// What it means that an object has no effect.
+    /// Explanations for objects without effect.
     pub hints: Hints,
-    /// The annotations that it reads, of each kind where those of its own can be told from others.
+    /// The annotations that it reads, by kind if the kinds differ.
     pub annotations: &'static [(&'static str, KnownAnnotations)],
-    /// The codes of findings that only it has; their pages come with it.
+    /// The codes of the dialect's findings, with their pages.
     pub codes: &'static [&'static Code],
-    /// The documents that its controller answers besides the configuration of proxies.
+    /// The documents that its controller produces in addition to the proxies' configuration.
     pub outputs: &'static [Output],
-    /// Checks over the whole that only its kinds need; they run beside those that every dialect has.
+    /// Its own checks of the whole compilation; they run after the checks that every dialect has.
     pub checks: &'static [fn(SideRef<'_>) -> Vec<Diagnostic>],
-    /// An empty memory for [`Task::memory`].
+    /// Creates an empty memory for [`Task::memory`].
     pub memory: fn() -> Box<dyn Any + Send>,
-    /// From objects to gateways.
+    /// Compiles objects to gateways.
     pub compile: fn(Task<'_>) -> Draft,
-    /// What people call a cluster of Envoy's, by its name, where they wrote neither that name nor a Kubernetes Service.
+    /// The user's name for an Envoy cluster, if the user wrote neither the cluster's name nor a Kubernetes Service.
     pub called: fn(cluster: &str) -> Option<String>,
-    /// The settings of the controller itself that differ between two compiles, each with what a change of it takes.
+    /// The controller's own settings that differ between two compiles, each with what the change restarts.
     pub setting_changes: fn(&Answers, &Answers) -> Vec<SettingChange>,
 }
 
-/// A text by which an input is known to be written in a dialect.
+/// A mark of an input in a dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// An `apiVersion` that begins so, such as `projectcontour.io/`.
+    /// The start of an `apiVersion`, such as `projectcontour.io/`.
     Version(&'static str),
-    /// The key of an annotation that begins so.
+    /// The start of an annotation key.
     Annotation(&'static str),
-    /// An Ingress of this class.
     IngressClass(&'static str),
-    /// A key, in any case, with a value that begins so; any value where it is empty.
+    /// A key, ignoring case, with the start of its value; an empty start matches any value.
     Field(&'static str, &'static str),
-    /// A block of HCL with this name and without labels, that is in no other block.
+    /// The name of an HCL block without labels at the top level.
     Block(&'static str),
-    /// A document with a text at the first of these keys, and with the others; all in no other object, and in this case.
+    /// A document with a string at the first of these keys, and with the other keys. All are top-level and case-sensitive.
     Keys(&'static str, &'static [&'static str]),
-    /// An `apiVersion` that begins so, where no dialect claims the input by itself.
+    /// The start of an `apiVersion`; it decides only if no dialect has another claim.
     SharedVersion(&'static str),
-    /// The key of an annotation that begins so, where no dialect claims the input by itself.
+    /// The start of an annotation key; it decides only if no dialect has another claim.
     SharedAnnotation(&'static str),
 }
 
 impl Claim {
-    /// Whether several dialects write this, so that it decides only if no other claim does.
+    /// Whether several dialects share this mark, so that it decides only if no other claim does.
     pub fn is_shared(&self) -> bool {
         matches!(self, Claim::SharedVersion(_) | Claim::SharedAnnotation(_))
     }
@@ -113,116 +110,112 @@ impl core::fmt::Display for Claim {
     }
 }
 
-/// A default that people ask about.
+/// A default that users ask about.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownDefault {
     /// The end of a pointer, in Envoy's or the IR's names.
     pub pointer: &'static str,
-    /// The value as JSON; empty for any.
+    /// The value as JSON; empty for any value.
     pub value: &'static str,
-    /// What is to be said about it.
+    /// The explanation.
     pub doc: &'static str,
 }
 
-/// What it means that an object of a kind has no effect.
+/// Explanations for objects without effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Hints {
-    /// Why nothing was made of an object that is in order and that nothing refers to.
+    /// Why a valid, unreferenced object of this kind has no effect.
     pub why_idle: fn(kind: &str) -> &'static str,
-    /// Why no route was made of an object of which there should be one.
+    /// Why an object that should have a route has none.
     pub why_unreached: fn(SideRef<'_>, &Object) -> Option<&'static str>,
-    /// What would put the rules of the first object before those of the second, where a field of it decides that.
-    pub ahead: fn(&Object, &Object) -> Option<Ahead>,
+    /// A change that would put the first object's rules before the second's, if a field of the first decides the order.
+    pub precedence_change: fn(&Object, &Object) -> Option<PrecedenceChange>,
 }
 
-/// What would put the rules of one object before those of another.
+/// A change that would put one object's rules before another's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ahead {
-    /// Why the other's come first, as a sentence.
+pub struct PrecedenceChange {
+    /// Why the other object's rules come first, as a sentence.
     pub why: String,
-    /// The field of `spec` that decides it.
+    /// The field of `spec` that decides the order.
     pub field: &'static str,
-    /// The value that would change it.
+    /// The value that would change the order.
     pub value: String,
 }
 
 /// The annotations of a kind that a controller reads.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownAnnotations {
-    /// What the controller's own begin with.
+    /// The prefixes of the controller's own annotations.
     pub prefixes: &'static [&'static str],
-    /// Those that it reads.
+    /// The full names.
     pub names: &'static [&'static str],
-    /// What there is to say of each of those that are described.
+    /// Descriptions of some annotations.
     pub docs: &'static [AnnotationDoc],
 }
 
-/// What there is to say of an annotation.
+/// The description of an annotation.
 #[derive(Clone, Copy, Debug)]
 pub struct AnnotationDoc {
-    /// Its name.
     pub name: &'static str,
-    /// What sort of value it takes.
+    /// The type of its value.
     pub takes: &'static str,
-    /// What may stand there, where only some values may.
+    /// The allowed values, if they are restricted.
     pub values: &'static [&'static str],
-    /// What counts without it.
     pub default: &'static str,
-    /// What it does.
+    /// Its effect.
     pub doc: &'static str,
 }
 
-/// A document that a controller answers besides the configuration of proxies.
+/// A document that a controller produces in addition to the proxies' configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
-    /// The word by which the command line names it.
+    /// The name on the command line.
     pub name: &'static str,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
-    /// The document; `None` where this input has none.
+    /// The document; `None` if this input has none.
     pub document: fn(SideRef<'_>) -> Option<Node>,
-    /// The same with where each value comes from, where that is known.
+    /// The document with the origins of its values, if they are known.
     pub traced: Option<fn(SideRef<'_>) -> Option<Tree>>,
 }
 
-/// What is looked at of a draft. A dialect may leave out the rest, or drop it early.
+/// The part of a draft that the caller uses. A dialect may omit the rest or drop it early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Everything.
     All,
     /// The documents of the proxies.
     Documents,
-    /// What the controller answers besides: statuses, and objects that it creates.
+    /// Only statuses and created objects.
     Answers,
 }
 
-/// What a dialect compiles.
+/// The input of a dialect's compile.
 pub struct Task<'a> {
-    /// The objects of the input. A dialect may drop those that it has read where only documents are looked at.
+    /// The objects of the input. A dialect may drop objects after reading them if the caller only needs documents.
     pub objects: &'a mut Objects,
     /// How the controller runs.
     pub options: &'a Options,
-    /// What runs work on many things, perhaps at the same time.
+    /// Runs independent jobs, perhaps in parallel.
     pub executor: &'a dyn Executor,
-    /// What earlier compiles of this dialect found out; what [`Dialect::memory`] made at first.
+    /// Results of this dialect's earlier compiles; [`Dialect::memory`] created it.
     pub memory: &'a mut (dyn Any + Send),
-    /// Whether a later compile can use the memory. Where none will come, a dialect drops early what only the memory needs.
+    /// Whether a later compile can use the memory. If not, a dialect drops early what only the memory needs.
     pub remembers: bool,
-    /// What is looked at of the draft.
+    /// The part of the draft that the caller uses.
     pub purpose: Purpose,
-    /// What becomes of every object, to be filled in.
+    /// Records the fate of every object.
     pub ledger: &'a mut Ledger,
-    /// Where findings go.
+    /// Receives findings.
     pub sink: &'a mut Findings,
 }
 
-/// What a dialect made of its task.
+/// The result of a dialect's compile.
 pub struct Draft {
     /// The values of its stages.
     pub stages: Arc<dyn Stages>,
-    /// What its controller answers besides.
+    /// Its controller's other results.
     pub answers: Answers,
-    /// The proxies that its controller configures.
     pub gateways: Vec<Gateway>,
 }
 
@@ -246,12 +239,10 @@ impl Dialect {
         all.iter().copied().find(|dialect| dialect.name == name)
     }
 
-    /// Whether it reads an object of this kind.
     pub fn reads(&self, key: &ResourceKey) -> bool {
         (self.reads)(key)
     }
 
-    /// The output of this name.
     pub fn output(&self, name: &str) -> Option<&'static Output> {
         self.outputs.iter().find(|output| output.name == name)
     }

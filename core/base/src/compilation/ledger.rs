@@ -1,44 +1,43 @@
-//! The ledger: what became of every input object.
+//! Records the fate of every input object.
 //!
-//! Each stage writes down what it decides. At the end no object may be without an entry, so that nothing is dropped in silence:
-//! [`Ledger::undecided`] is empty, and a test of every corpus says so.
+//! Each stage records its decisions. Every object must have an entry at the end, so that nothing is dropped silently: [`Ledger::undecided`] is
+//! empty, and a test checks this for every corpus.
 //!
-//! What must not be here: any dialect's words. Why an object was ignored is said in general by [`Why`], and exactly by its detail.
+//! Contains no dialect's terms: [`Why`] gives the general reason for an ignored object, and its detail the exact one.
 
 use crate::resource::{ObjectId, Objects};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::Str;
 
-/// What became of an input object.
+/// The fate of an input object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// Not decided yet.
     #[default]
     Undecided,
-    /// It is part of the configuration; what is made of it is not known yet.
+    /// The object is part of the configuration; its results are not known yet.
     Loaded,
-    /// It is in use: something was made of it, or what was made would be something else without it. Names what, such as a route or a listener.
+    /// The object is in use: it produced something, or the results would differ without it. Names the results, such as a route or a listener.
     Emitted(Arc<Vec<Str>>),
-    /// What is in effect looked it up, and would do the same without it.
+    /// Objects in effect looked it up, but they would work the same without it.
     Read(Vec<ObjectId>),
-    /// It was joined with other objects into one thing, e.g. canary Mappings into a route. Names all of them, itself too, in the order of
-    /// their names: one list for all.
+    /// The object was joined with others into one result, e.g. canary Mappings into a route. Lists all of them, including itself, sorted by name;
+    /// all share one list.
     Merged(Arc<Vec<ObjectId>>),
-    /// Another object took its place.
+    /// Another object replaces it.
     Shadowed(ObjectId),
-    /// It was left alone.
+    /// The controller ignores it.
     Ignored(Why, Str),
-    /// It is wrong: what is wrong with it.
+    /// The object is invalid, for this reason.
     Invalid(Str),
 }
 
-/// Why an object was left alone.
+/// Why an object is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
-    /// It is meant for another controller, or for another instance of this one: another id, another class.
+    /// It belongs to another controller, or to another instance of this one: another id, another class.
     OtherController,
-    /// The controller does not look there: another namespace, a label selector.
+    /// The controller does not watch it: another namespace, a label selector.
     NotWatched,
     /// The controller does not know the kind.
     UnknownKind,
@@ -46,7 +45,7 @@ pub enum Why {
     NotCovered,
     /// Nothing in use refers to it.
     NeverReferenced,
-    /// There is nothing in it that the controller would use.
+    /// It contains nothing that the controller would use.
     NothingInIt,
 }
 
@@ -62,7 +61,6 @@ impl State {
     /// The word for [`State::Invalid`].
     pub const INVALID: &'static str = "invalid";
 
-    /// The word by which outputs name it.
     pub fn name(&self) -> &'static str {
         match self {
             State::Undecided => "undecided",
@@ -78,7 +76,7 @@ impl State {
 }
 
 impl State {
-    /// How much is made of the object, for comparing.
+    /// The rank of the state; the higher one wins in [`Ledger::join`].
     fn rank(&self) -> u8 {
         match self {
             State::Undecided => 0,
@@ -93,7 +91,6 @@ impl State {
 }
 
 impl Why {
-    /// The word by which outputs name it.
     pub fn name(self) -> &'static str {
         match self {
             Why::OtherController => "other-controller",
@@ -106,26 +103,22 @@ impl Why {
     }
 }
 
-/// One line of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerEntry<'a> {
-    /// The object.
     pub object: ObjectId,
-    /// What became of it.
     pub state: &'a State,
 }
 
-/// What became of every input object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     order: Arc<Vec<ObjectId>>,
-    /// By the index of the object's number; empty as long as nothing is decided.
+    /// Indexed by the object's number; empty until something is decided.
     states: Arc<Vec<State>>,
     slots: usize,
 }
 
 impl Ledger {
-    /// One undecided entry for every object.
+    /// Creates an undecided entry for every object.
     pub fn new(objects: &Objects) -> Self {
         Self { order: objects.order().clone(), states: Arc::default(), slots: objects.slots() }
     }
@@ -138,14 +131,14 @@ impl Ledger {
         states.get_mut(object.index()?)
     }
 
-    /// Writes down what became of an object, in place of what stood there.
+    /// Records the fate of an object and replaces the previous entry.
     pub fn set(&mut self, object: ObjectId, state: State) {
         if let Some(slot) = self.slot(object) {
             *slot = state;
         }
     }
 
-    /// Writes down that something was made of an object, beside what else was. What was wrong with it, or took its place, is forgotten.
+    /// Records a result of an object and keeps its earlier results. An earlier error or replacement is forgotten.
     pub fn emitted(&mut self, object: ObjectId, into: impl Into<Str>) {
         let Some(slot) = self.slot(object) else { return };
         match slot {
@@ -154,8 +147,7 @@ impl Ledger {
         }
     }
 
-    /// Takes over what several gateways, each with a copy of this ledger, wrote down of every object: of each what the gateway says that makes
-    /// most of it. What something was made of before stays.
+    /// Merges the copies of this ledger that several gateways filled in. For each object, the entry of the highest rank wins. Earlier results stay.
     pub fn join(&mut self, gateways: &[Ledger]) {
         let order = self.order.clone();
         for object in order.iter().copied() {
@@ -169,12 +161,11 @@ impl Ledger {
         }
     }
 
-    /// How many objects there may be: more than the number of each.
+    /// The length of a table by object number.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// What became of an object.
     pub fn get(&self, object: ObjectId) -> &State {
         object.index().and_then(|index| self.states.get(index)).unwrap_or(&State::Undecided)
     }

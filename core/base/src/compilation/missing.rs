@@ -1,8 +1,7 @@
-//! What an input refers to and does not hold: whether it is missing, or assumed to exist.
+//! Decides whether a referenced object that the input lacks is missing or assumed to exist.
 //!
-//! One place decides that for every dialect: [`Assumptions::assumes`]. A dialect only lists what its objects ask for ([`ReferencedObject`]).
-//!
-//! What must not be here: which fields refer to what, and how an assumed object is made (`compile::assume`).
+//! [`Assumptions::assumes`] decides for every dialect. A dialect only lists the references of its objects ([`ReferencedObject`]). Does not create
+//! assumed objects; see `compile::assume`.
 
 use super::{OptionKind, OptionSpec, Options};
 use crate::resource::{ObjectId, Objects, ResourceKey};
@@ -10,25 +9,25 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use chancery_text::{Node, NodeId, Str};
 
-/// What is done about objects that are referred to and that the input does not hold.
+/// How referenced objects that the input lacks are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// They do not exist: right where the input is a whole cluster.
+    /// They do not exist: right if the input is a whole cluster.
     #[default]
     Error,
-    /// They are assumed to exist where the input holds none of their kind; otherwise they are missing.
+    /// They are assumed to exist if the input has no object of their kind; otherwise they are missing.
     Auto,
     /// They are assumed to exist.
     Assume,
 }
 
-/// What is done about objects that the input does not hold, for Secrets and for all other kinds.
+/// How objects that the input lacks are treated: Secrets, and all other kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assumptions {
     secrets: Missing,
     others: Missing,
     controller: bool,
-    /// Kinds that count as held.
+    /// Kinds treated as present in the input.
     held: BTreeSet<(Str, Str)>,
 }
 
@@ -39,7 +38,7 @@ const AUTO: &str = "auto";
 const ASSUME: &str = "assume";
 const SAME: &str = "same";
 
-/// `missing`: what to do about what the input does not hold. Every dialect lists it.
+/// `missing`: how objects that the input lacks are treated. Every dialect lists it.
 pub const MISSING_OPTION: OptionSpec = OptionSpec {
     name: MISSING,
     kind: OptionKind::Choice(&[
@@ -74,24 +73,24 @@ impl Missing {
 }
 
 impl Assumptions {
-    /// What the options say.
+    /// Reads the options.
     pub fn of(options: &Options) -> Self {
         let given = |name: &str| options.text(name).filter(|word| *word != SAME).map(|word| Missing::named(word));
         let others = given(MISSING).unwrap_or_default();
         Self { secrets: given(MISSING_SECRETS).unwrap_or(others), others, controller: options.assumes_controller, held: options.held.clone() }
     }
 
-    /// The same for Secrets alone.
+    /// Assumptions for Secrets alone.
     pub fn of_secrets(secrets: Missing) -> Self {
         Self { secrets, ..Self::default() }
     }
 
-    /// Whether it is assumed how the controller itself is configured, where nothing says so.
+    /// Whether the controller's own configuration is assumed if the input lacks it.
     pub fn assumes_controller(&self) -> bool {
         self.controller || self.others != Missing::Error
     }
 
-    /// What is done about other kinds than Secrets.
+    /// How kinds other than Secrets are treated.
     pub fn of_others(&self) -> Missing {
         self.others
     }
@@ -101,19 +100,19 @@ impl Assumptions {
         self.secrets == Missing::Error && self.others == Missing::Error
     }
 
-    /// Whether a Secret is assumed to exist that no object refers to and that a controller looks for by itself: the input is a whole cluster without its
-    /// Secrets. Of a fragment nobody knows.
+    /// Whether a Secret is assumed to exist that no object refers to and that a controller looks up itself. This holds for a whole cluster without
+    /// its Secrets; a fragment does not tell.
     pub fn assumes_unreferenced_secrets(&self) -> bool {
         self.secrets == Missing::Assume && self.others == Missing::Error
     }
 
-    /// Whether a Secret is assumed to exist that an operator makes from an object of the input, such as a cert-manager Certificate.
+    /// Whether a Secret is assumed to exist that an operator generates from an object of the input, such as a cert-manager Certificate.
     pub fn assumes_provided(&self) -> bool {
         self.secrets != Missing::Error
     }
 
-    /// Whether an object that the input does not hold is assumed to exist. `kinds` are the kinds (group and name) of which one counts as
-    /// one of its own; those of `from`, which refer to such objects themselves, do not count.
+    /// Whether an object that the input lacks is assumed to exist. `kinds` are the kinds (group and name) that count as its own kind. Objects in
+    /// `from`, which refer to such objects, are ignored.
     pub fn assumes(&self, key: &ResourceKey, kinds: &[(&str, &str)], objects: &Objects, from: &BTreeSet<ObjectId>) -> bool {
         let missing = if key.group.is_empty() && key.kind == "Secret" { self.secrets } else { self.others };
         let is_one = |(group, kind): (&Str, &Str)| kinds.iter().any(|(known, name)| *group == *known && *kind == *name);
@@ -129,9 +128,8 @@ impl Assumptions {
     }
 }
 
-/// The options of a host that shows people what becomes of an input, which is often a fragment: what is missing is assumed where the input
-/// holds none of its kind. Who says what to do about Secrets has a whole cluster without its Secrets: nothing else is assumed then, unless
-/// the options say so.
+/// The options of a host for interactive use, whose input is often a fragment: objects are assumed if the input has none of their kind. If the
+/// options treat Secrets, the input is a whole cluster without its Secrets: nothing else is assumed then, unless the options say so.
 pub fn for_people(options: Options) -> Options {
     if options.text(MISSING_SECRETS).is_some_and(|word| word != SAME) {
         return options;
@@ -139,27 +137,27 @@ pub fn for_people(options: Options) -> Options {
     options.or(Options::default().with(MISSING, super::OptionValue::Text(AUTO.into())))
 }
 
-/// The same without any object that is assumed. What is assumed of the controller itself stays.
+/// The same options without assumed objects. Assumptions about the controller itself stay.
 pub fn as_written(options: &Options) -> Options {
     let assumes_controller = Assumptions::of(options).assumes_controller();
     Options { assumes_controller, ..options.clone().with(MISSING, super::OptionValue::Text(ERROR.into())) }
 }
 
-/// An object that a field of another object asks for.
+/// An object that a field of another object refers to.
 #[derive(Clone, Debug)]
 pub struct ReferencedObject {
-    /// The object that refers to it.
+    /// The referring object.
     pub from: ObjectId,
-    /// The field that does.
+    /// The referring field.
     pub at: NodeId,
-    /// Its name.
+    /// The referenced object's key.
     pub key: ResourceKey,
-    /// The kinds (group and name) of which the input must hold none, so that [`Missing::Auto`] assumes it.
+    /// If the input has no object of these kinds (group and name), [`Missing::Auto`] assumes the object.
     pub kinds: &'static [(&'static str, &'static str)],
-    /// What must be in it. What several fields ask of one object is laid together.
+    /// The required content. The requirements of several fields are merged.
     pub object: Node,
-    /// What a notice says of it; nothing where the notice about another object says it.
+    /// The message of the notice; `None` if the notice about another object covers it.
     pub notice: Option<String>,
-    /// Whether the object may ask for others in its turn, or others for more because of it.
+    /// Whether the object may refer to further objects, or other objects may refer to more because of it.
     pub asks: bool,
 }

@@ -1,100 +1,95 @@
-//! Options: what changes the answer and is not in the YAML. Each dialect lists its own ([`OptionSpec`]); the command line, the page, embedded
-//! playgrounds and snapshots read and write them by that list.
-//!
-//! What must not be here: what an option does.
+//! Defines options: settings outside the YAML that change the result. Each dialect lists its own ([`OptionSpec`]); the command line, the page,
+//! embedded playgrounds and snapshots read and write them by that list.
 
 use crate::diagnostic::Policy;
-use crate::redact::{HeldBack, Veil, credentials_of};
+use crate::redact::{RedactionMap, Redactor, credentials_of};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_text::{Limits, Node, Object, Str, Value, parse};
 
-/// How to compile.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Options {
-    /// The configuration language by name; found from the input when not given, where there may be several.
+    /// The configuration language by name; if `None`, the input decides, and there may be several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Str>,
-    /// The values that differ from defaults, by the names of options.
+    /// Values that differ from the defaults, by option name.
     #[serde(flatten)]
     pub(super) values: BTreeMap<Str, OptionValue>,
-    /// Kinds (group and name) that count as held by the input although it holds none: another side of a comparison does.
+    /// Kinds (group and name) treated as present in the input although it has none, because another side of a comparison has them.
     #[serde(skip)]
     pub held: BTreeSet<(Str, Str)>,
-    /// Whether it is assumed how the controller itself is configured, though no object is assumed.
+    /// Whether the controller's own configuration is assumed, although no object is.
     #[serde(skip)]
     pub assumes_controller: bool,
-    /// How findings are judged. It changes nothing of what is compiled.
+    /// How findings are judged. Does not change the compilation.
     #[serde(skip_serializing_if = "Policy::is_default")]
     pub findings: Policy,
 }
 
-/// An option that a dialect has.
+/// An option of a dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// Its name, as the flag has it: `controller-arg`.
+    /// The flag's name, such as `controller-arg`.
     pub name: &'static str,
-    /// What may be given.
+    /// The type of its value.
     pub kind: OptionKind,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
     /// Whether short help shows it.
     pub common: bool,
 }
 
-/// What may be given for an option.
+/// The type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
-    /// Nothing: it is on or off.
+    /// On or off, without a value.
     Flag,
-    /// A text.
+    /// A string.
     Text {
-        /// What stands for it in help.
+        /// The placeholder in help.
         placeholder: &'static str,
-        /// What counts when none is given.
         default: &'static str,
     },
-    /// One of some words, each with its meaning. The first counts when none is given.
+    /// One of several words, each with its meaning. The first is the default.
     Choice(&'static [(&'static str, &'static str)]),
-    /// Several texts, in order.
+    /// Several strings, in order.
     List {
-        /// What stands for one of them in help.
+        /// The placeholder of one string in help.
         placeholder: &'static str,
     },
-    /// Several texts by name, each as `KEY=VALUE`.
+    /// Several strings by key, each as `KEY=VALUE`.
     Map,
     /// A file that the host reads.
     File {
-        /// What stands for it in help.
+        /// The placeholder in help.
         placeholder: &'static str,
     },
     /// Several files that the host reads, each as `KEY=PATH`.
     Files,
 }
 
-/// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum OptionValue {
     /// On or off.
     Flag(bool),
-    /// A text, or a file's text.
+    /// A string, or a file's content.
     Text(Str),
-    /// Several texts.
+    /// Several strings.
     List(Vec<Str>),
-    /// Several texts by name.
+    /// Several strings by key.
     Map(BTreeMap<Str, Str>),
 }
 
-/// Why an option cannot be taken.
+/// Why an option is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionError {
-    /// No dialect has an option of this name; the nearest one, if one is near.
+    /// No dialect has this option; holds its name and a similar option's name.
     Unknown(String, Option<&'static str>),
-    /// There is no dialect of this name; the names that there are.
+    /// No dialect has this name; holds the existing names.
     UnknownDialect(String, Vec<&'static str>),
-    /// The value is not one of the words; the words.
+    /// The value is not one of the words; holds the words.
     NotAChoice(String, &'static str, Vec<&'static str>),
     /// A value of a map is not `KEY=VALUE`.
     NotAPair(String, &'static str),
@@ -115,7 +110,7 @@ impl core::fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 impl Options {
-    /// Puts in a value, unless it says what counts without it.
+    /// Sets a value, unless it equals the default.
     pub(super) fn put(&mut self, name: Str, value: OptionValue) {
         if value == OptionValue::Flag(false) {
             self.values.remove(&name);
@@ -124,31 +119,31 @@ impl Options {
         }
     }
 
-    /// Sets a value as data, whatever dialect has such an option.
+    /// Sets a value, whichever dialect has the option.
     pub fn insert(&mut self, name: impl Into<Str>, value: OptionValue) {
         self.put(name.into(), value);
     }
 
-    /// The same options with one more value.
+    /// Adds a value.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: OptionValue) -> Self {
         self.insert(name, value);
         self
     }
 
-    /// The same options for the dialect of this name.
+    /// Selects a dialect.
     #[must_use]
     pub fn in_dialect(self, name: impl Into<Str>) -> Self {
         Self { dialect: Some(name.into()), ..self }
     }
 
-    /// The same options, for whatever dialects the input has.
+    /// Selects the dialects of the input.
     #[must_use]
     pub fn of_any_dialect(self) -> Self {
         Self { dialect: None, ..self }
     }
 
-    /// The same options, and for what they leave open those of `others`.
+    /// Fills unset options from `others`.
     #[must_use]
     pub fn or(mut self, others: Self) -> Self {
         for (name, value) in others.values {
@@ -157,12 +152,10 @@ impl Options {
         Self { dialect: self.dialect.or(others.dialect), ..self }
     }
 
-    /// Whether a flag is on.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.values.get(name), Some(OptionValue::Flag(true)))
     }
 
-    /// A text, if one is given.
     pub fn text(&self, name: &str) -> Option<&Str> {
         match self.values.get(name) {
             Some(OptionValue::Text(text)) => Some(text),
@@ -178,7 +171,6 @@ impl Options {
         }
     }
 
-    /// A map, if one is given.
     pub fn map(&self, name: &str) -> Option<&BTreeMap<Str, Str>> {
         match self.values.get(name) {
             Some(OptionValue::Map(map)) => Some(map),
@@ -186,7 +178,7 @@ impl Options {
         }
     }
 
-    /// The same without anything secret: stand-ins of the same form are in its place.
+    /// The same options with stand-ins of the same form for secret values.
     #[must_use]
     pub fn with_stand_ins(&self) -> Self {
         let mut safe = self.clone();
@@ -201,7 +193,7 @@ impl Options {
         safe
     }
 
-    /// What no output may have of the values.
+    /// The values that no output may contain.
     pub(crate) fn credentials(&self) -> Vec<Str> {
         let of_value = |value: &OptionValue| match value {
             OptionValue::Flag(_) => Vec::new(),
@@ -212,16 +204,15 @@ impl Options {
         self.values.values().flat_map(of_value).collect()
     }
 
-    /// The names of the options that are given.
     pub fn given(&self) -> impl Iterator<Item = &str> {
         self.values.keys().map(Str::as_str)
     }
 }
 
-/// Members that snapshots of the first version had for each dialect, and what they are called now.
+/// Option names in snapshots of the first version, with their current names.
 const FORMER: &[(&str, &str)] = &[("arguments", "controller-arg")];
 
-/// What stands in data: a value, or (in snapshots of the first version) the options of a dialect.
+/// A member of serialized options: a value, or (in snapshots of the first version) the options of a dialect.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum Member {
@@ -243,7 +234,7 @@ impl<'de> serde::Deserialize<'de> for Options {
         let mut options = Self { dialect, findings, ..Self::default() };
         for (name, member) in members {
             match member {
-                // `env` is an object as well: of texts, and no dialect's.
+                // `env` is also an object, but it holds strings and belongs to no dialect.
                 Member::Former(fields) if name != "env" => fields.into_iter().for_each(|(name, value)| options.put_former(&name, value)),
                 Member::Former(fields) => {
                     let text = |(name, value)| if let OptionValue::Text(text) = value { Some((Str::from(name), text)) } else { None };
@@ -257,7 +248,7 @@ impl<'de> serde::Deserialize<'de> for Options {
 }
 
 impl Options {
-    /// Puts in a value under the name that it had in snapshots of the first version.
+    /// Sets a value by its name in snapshots of the first version.
     fn put_former(&mut self, name: &str, value: OptionValue) {
         let name = FORMER.iter().find(|(former, _)| *former == name).map_or_else(|| name.replace('_', "-"), |(_, now)| (*now).to_string());
         let value = match value {
@@ -270,12 +261,12 @@ impl Options {
     }
 }
 
-/// What is secret in a text.
+/// The credentials in a string.
 fn credentials_within(text: &Str) -> Vec<Str> {
     parse(text, &Limits::default()).root.map(|mut root| credentials_of(&mut root)).unwrap_or_default()
 }
 
-/// What is secret of a value by its name, by its look, or in it.
+/// The credentials of a value: by the option's name, by its form, or inside it.
 fn credentials_of_named(name: &Str, value: &Str) -> Vec<Str> {
     let mut object = Object::default();
     object.insert(name.clone(), Node::synthesised(Value::String(value.clone())));
@@ -284,13 +275,13 @@ fn credentials_of_named(name: &Str, value: &Str) -> Vec<Str> {
     found
 }
 
-/// A text without these credentials. In one that cannot be read more may be secret.
+/// Replaces these credentials by stand-ins. An unreadable text may contain more secrets.
 fn with_stand_ins(text: &Str, credentials: Vec<Str>) -> Str {
     let is_whole = || parse(text, &Limits::default()).problems.is_empty();
-    let is_held_back = |credential: &Str| credential.len() >= HeldBack::SHORTEST;
+    let is_held_back = |credential: &Str| credential.len() >= Redactor::SHORTEST;
     match text.contains('\n') && !is_whole() || !credentials.iter().all(is_held_back) {
-        true => Veil::new(text).with_stand_ins(text).into(),
-        false => HeldBack::new(credentials.iter().map(Str::as_str)).scrub(text).into(),
+        true => RedactionMap::new(text).with_stand_ins(text).into(),
+        false => Redactor::new(credentials.iter().map(Str::as_str)).scrub(text).into(),
     }
 }
 
@@ -299,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stand_ins_take_the_place_of_what_is_secret_by_its_name_or_its_look() {
+    fn stand_ins_replace_secret_option_values() {
         let map = |pairs: &[(&str, &str)]| OptionValue::Map(pairs.iter().map(|(name, value)| (Str::new(name), Str::new(value))).collect());
         let options = Options::default()
             .with(

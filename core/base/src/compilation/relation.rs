@@ -1,37 +1,35 @@
-//! References by field: one object naming another.
-//!
-//! What must not be here: which fields refer, which each dialect knows.
+//! Defines references from a field of one object to another object. Each dialect lists its fields.
 
 use crate::resource::{ObjectId, Origin, ResourceKey};
 use chancery_text::Str;
 
-/// One field of one object naming another object.
+/// One reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relation {
-    /// The object that refers.
+    /// The referring object.
     pub from: ObjectId,
-    /// Its field.
+    /// The referring field.
     pub at: Option<Origin>,
-    /// What for: `service`, `secret`...
+    /// The purpose: `service`, `secret`...
     pub relation: &'static str,
-    /// What is meant.
+    /// The referenced object.
     pub to: ResourceKey,
     /// The text of the field.
     pub written: Str,
-    /// An object of that name counts whatever its namespace.
+    /// An object of that name in any namespace satisfies the reference.
     pub anywhere: bool,
-    /// What refers does the same without the object.
+    /// The referring object works the same without the referenced one.
     pub optional: bool,
-    /// What it means that the object is not in the input.
+    /// What it means if the input lacks the object.
     pub absent: Absent,
 }
 
-/// What it means that an object is not in the input.
+/// What it means if the input lacks an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// Something is missing.
+    /// The object is missing.
     Hole,
-    /// Nothing is wrong: it is taken to be elsewhere; how that is said.
+    /// Nothing is wrong: the object is assumed to be elsewhere. Holds the explanation.
     Assumed(&'static str),
     /// The field names no object then.
     Nothing,

@@ -1,6 +1,4 @@
-//! Which objects requests can get to, by the origins in the IRs of a side, and of which objects something bad is known.
-//!
-//! What must not be here: what follows from that for a kind, which dialects know.
+//! Finds the objects that requests can reach, by the origins in a side's IRs, and the objects with problems. Does not judge them; dialects do.
 
 use super::SideRef;
 use crate::diagnostic::{Severity, codes};
@@ -9,7 +7,7 @@ use crate::resource::{ObjectId, Origin};
 use hashbrown::HashSet;
 
 impl SideRef<'_> {
-    /// Objects from which routes, virtual hosts, filter chains or listeners are made.
+    /// The objects that produced routes, virtual hosts, filter chains or listeners.
     pub fn served(self) -> HashSet<ObjectId> {
         let mut served = HashSet::new();
         for ir in self.irs() {
@@ -19,11 +17,11 @@ impl SideRef<'_> {
         served
     }
 
-    /// Objects of which something bad was found, or whose place another object took: they need no further finding.
+    /// Objects with a bad finding, or replaced by another object: they need no further finding.
     pub fn with_problems(self) -> HashSet<ObjectId> {
         let bad = self.diagnostics().filter(|finding| finding.severity != Severity::Notice);
         let mut found: HashSet<ObjectId> = bad.filter_map(|finding| finding.place.object()).collect();
-        // Of two that are called the same, the related place is the one that no longer counts.
+        // The related place is the one of two objects of one name that has no effect.
         let replaced = self.diagnostics().filter(|finding| [&codes::DUPLICATE_RESOURCE, &codes::OVERWRITTEN].contains(&finding.code));
         found.extend(replaced.flat_map(|finding| &finding.related).filter_map(|related| related.place.object()));
         found
@@ -36,7 +34,7 @@ fn connections(ir: &Ir, served: &mut HashSet<ObjectId>) {
         add(&listener.origins);
         for chain in &listener.chains {
             add(&chain.origins);
-            // A certificate alone is a reason for a chain.
+            // A certificate alone can be the reason for a chain.
             let certificates =
                 chain.tls.iter().flat_map(|tls| &tls.value.certificates).filter_map(|certificate| certificate.value.chain.as_ref()?.origin);
             let names = chain.matcher.iter().flat_map(|matcher| &matcher.server_names).filter_map(|name| name.origin);
@@ -61,7 +59,7 @@ fn routes(ir: &Ir, served: &mut HashSet<ObjectId>) {
     }
 }
 
-/// All tables of routes.
+/// All route tables.
 fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
     let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let inline = filters.filter_map(|filter| match filter {

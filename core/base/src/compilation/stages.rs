@@ -1,6 +1,4 @@
-//! What a dialect's own stages leave behind for views: what is loaded, what refers to what, and key material.
-//!
-//! What must not be here: what the stages of any dialect are.
+//! Gives views access to the values of a dialect's stages: loaded objects, references, and key material.
 
 use super::{Relation, SideRef};
 use crate::ir::SecretReference;
@@ -12,62 +10,62 @@ use chancery_text::{Node, Str};
 use core::any::Any;
 use core::fmt::Debug;
 
-/// The values of a dialect's own stages. Views ask for what every dialect has; who knows the dialect gets its own type back by
+/// The values of a dialect's stages. Views use the methods that every dialect has; code that knows the dialect gets the concrete type by
 /// [`downcast_ref`](core::any::Any).
 pub trait Stages: Any + Debug + Send + Sync {
-    /// The configuration as loaded, for people, by kind or key. Key material is redacted.
+    /// The loaded configuration by kind or key. Key material is redacted.
     fn loaded(&self, _: &Objects) -> Vec<(Str, Vec<Loaded>)> {
         Vec::new()
     }
 
-    /// Which fields refer to which objects.
+    /// The references between objects.
     fn relations(&self, _: &Objects) -> Vec<Relation> {
         Vec::new()
     }
 
-    /// Whether gateways would be sent something else without an object, for a dialect that finds it out with less than a compile; `None` where it does
-    /// not. Only gateways of `_readers`, which refer to it directly or not, are made again; `_budget` is how many of them may be, and what is left of it.
+    /// Whether the gateways' configuration would change without an object, if the dialect can tell with less than a compile; `None` otherwise. Only
+    /// gateways of `_readers`, which refer to the object directly or indirectly, are rebuilt; `_budget` limits their number and holds the
+    /// remainder.
     fn is_needed(&self, _: SideRef<'_>, _: ObjectId, _readers: &BTreeSet<ObjectId>, _budget: &mut usize) -> Option<bool> {
         None
     }
 
-    /// The data that a certificate's reference names; `None` where there is none.
+    /// The data of a certificate's reference, if any.
     fn key_material(&self, _: &Objects, _: &SecretReference) -> Option<Vec<u8>> {
         None
     }
 
-    /// What the cluster itself issues for a reference while it runs, so that no input has it; `None` where it issues nothing.
+    /// The certificate that the cluster itself issues for a reference at run time, so that no input has it.
     fn issued(&self, _: &SecretReference) -> Option<Issued> {
         None
     }
 }
 
-/// A certificate that the authority of a cluster issues while it runs. A host may issue one in its place, of an authority of its own.
+/// A certificate that a cluster's CA issues at run time. A host may issue a replacement from its own CA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issued {
-    /// The trust domain of the authority.
+    /// The CA's trust domain.
     pub authority: Str,
-    /// The URI that the certificate is for; `None` for the authority's own.
+    /// The URI of the certificate; `None` for the CA's own certificate.
     pub identity: Option<Str>,
 }
 
-/// The stages of a side whose values were taken out.
+/// The stages of a side whose values were removed.
 #[derive(Debug)]
 pub(super) struct Taken;
 
 impl Stages for Taken {}
 
-/// What is loaded under one name.
+/// An object loaded under one name.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The name.
     pub name: Str,
-    /// The input object that it was read from.
+    /// The source object.
     pub object: ObjectId,
-    /// By which rule it comes from there.
+    /// The rule that derived it from there.
     pub rule: Rule,
-    /// What was written, with the numbers of the object's nodes.
+    /// The written value, with the object's node numbers.
     pub written: Arc<Node>,
-    /// What is loaded. Key material is redacted.
+    /// The loaded value. Key material is redacted.
     pub shown: Node,
 }

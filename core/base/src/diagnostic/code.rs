@@ -1,18 +1,16 @@
-//! What kind of finding it is.
+//! Defines the kinds of findings and their severities.
 
-/// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Something was refused, dropped or does not work.
+    /// Something was refused or dropped, or does not work.
     Error,
-    /// It works, but hardly as meant.
+    /// It works, but probably not as intended.
     Warning,
     /// Worth knowing.
     Notice,
 }
 
 impl Severity {
-    /// The word that outputs use.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -25,11 +23,9 @@ impl Severity {
 /// A kind of finding, in the registry of [`super::codes`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Stable name in kebab case, e.g. `unknown-field`.
     pub name: &'static str,
-    /// Severity unless configured otherwise.
     pub severity: Severity,
-    /// One line for lists.
+    /// One full sentence for lists.
     pub summary: &'static str,
     /// The page in Markdown: the meaning, an example that produces the code, and the fix.
     pub page: &'static str,

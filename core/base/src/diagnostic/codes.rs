@@ -14,7 +14,7 @@ macro_rules! codes {
             page: include_str!(concat!("pages/", $name, ".md")),
         };)*
 
-        /// All codes, in the order in which they are documented.
+        /// All codes, in the order of the documentation.
         pub static ALL: &[&$crate::diagnostic::Code] = &[$(&$constant),*];
     };
 }

@@ -1,16 +1,14 @@
-//! Where findings go while something is compiled, and the proof that one went there.
+//! Collects findings during a compile, and proves that a failure was reported.
 //!
-//! A function that gives something up for a reason returns `Result<T, Reported>`. Only [`Findings::report`] and its kin make a [`Reported`], so
-//! that nothing can be left out without a finding.
-//!
-//! What must not be here: what is found.
+//! A function that fails for a reported reason returns `Result<T, Reported>`. Only [`Findings::report`] and its variants create a [`Reported`], so
+//! nothing can be dropped without a finding.
 
 use super::Diagnostic;
 use alloc::vec::Vec;
 use core::ops::Deref;
 use hashbrown::HashSet;
 
-/// Proof that a finding was reported. It cannot be made by hand.
+/// Proof that a finding was reported. Only the lists of this module create it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported(());
 
@@ -31,23 +29,20 @@ pub struct Reported(());
 pub struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    /// Adds a finding.
     pub fn report(&mut self, finding: Diagnostic) -> Reported {
         self.0.push(finding);
         Reported(())
     }
 
-    /// Whether anything was reported since there were `before` findings.
+    /// Whether anything was reported after the first `before` findings.
     pub fn since(&self, before: usize) -> Result<(), Reported> {
         if self.0.len() > before { Err(Reported(())) } else { Ok(()) }
     }
 
-    /// Moves the findings of another list to the end of this one.
     pub fn append(&mut self, other: &mut Self) {
         self.0.append(&mut other.0);
     }
 
-    /// The plain list.
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.0
     }
@@ -91,7 +86,7 @@ impl<'a> IntoIterator for &'a Findings {
     }
 }
 
-/// Findings of which each is kept once, however often it is reported.
+/// A list that keeps each finding once, however often it is reported.
 #[derive(Debug, Default)]
 pub struct DistinctFindings {
     findings: Findings,
@@ -100,7 +95,7 @@ pub struct DistinctFindings {
 }
 
 impl DistinctFindings {
-    /// Adds a finding, unless the same was reported before.
+    /// Adds a finding unless an equal one was reported before.
     pub fn report(&mut self, finding: Diagnostic) -> Reported {
         self.reports += 1;
         if self.fingerprints.insert(finding.fingerprint()) {
@@ -109,25 +104,25 @@ impl DistinctFindings {
         Reported(())
     }
 
-    /// Adds findings that were reported apart, and leaves none there.
+    /// Moves all findings of another list to this one.
     pub fn append(&mut self, other: &mut Findings) {
         for finding in core::mem::take(other) {
             self.report(finding);
         }
     }
 
-    /// How often something was reported, duplicates included: what changes between two looks was not silent.
+    /// The number of reports, including duplicates. If it changes during a step, the step reported something.
     pub fn reports(&self) -> usize {
         self.reports
     }
 
-    /// The findings so far; the list is empty afterwards, and what was in it is still not reported again.
+    /// Takes the findings so far. Equal findings are still not reported again.
     pub fn take(&mut self) -> Findings {
         core::mem::take(&mut self.findings)
     }
 }
 
-/// Errors that become findings at the end, for instance the conditions of an object's status.
+/// Errors that become findings later, for instance the conditions of an object's status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending<T>(Vec<T>);
 
@@ -138,7 +133,7 @@ impl<T> Default for Pending<T> {
 }
 
 impl<T> Pending<T> {
-    /// Adds an error, which whoever holds the list reports.
+    /// Adds an error; the owner of the list reports it.
     pub fn report(&mut self, error: T) -> Reported {
         self.0.push(error);
         Reported(())

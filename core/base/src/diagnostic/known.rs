@@ -1,6 +1,4 @@
-//! Fields that take any text, of which a controller knows some values and takes none of the others.
-//!
-//! What must not be here: which fields there are, and values that are refused.
+//! Checks free-form fields if a controller knows only certain values of them. Does not list the fields; each dialect does.
 
 use super::{Diagnostic, Place, codes};
 use crate::resource::{REDACTED, nearest};
@@ -9,30 +7,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::{quoted, series};
 
-/// What a controller knows of a field, and what it does with everything else.
+/// The values that a controller knows of a field, and its reaction to others.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// The values that it knows.
     pub values: Values,
-    /// What it does where it does not know the value: the end of a sentence whose subject it is.
+    /// What the controller does with an unknown value: the end of a sentence whose subject is the controller.
     pub otherwise: &'static str,
 }
 
-/// The values that a controller knows of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
-    /// These words.
+    /// Exactly these words.
     Words(&'static [&'static str]),
-    /// These words, in any case.
+    /// These words, ignoring case.
     AnyCase(&'static [&'static str]),
-    /// These words, with commas between them.
+    /// These words, separated by commas.
     Several(&'static [&'static str]),
-    /// Whatever is of this form, which has a name.
+    /// Any value that the function accepts; the string names the form.
     Form(fn(&str) -> bool, &'static str),
 }
 
 impl Values {
-    /// What of a text is not known.
+    /// The first part of the value that is unknown.
     fn unknown(self, text: &str) -> Option<&str> {
         let is_known = match self {
             Self::Words(words) => words.contains(&text),
@@ -52,7 +48,7 @@ impl Values {
 }
 
 impl Known {
-    /// The finding for a value that the controller does not know. An empty one is not written, and what a template leaves is not yet a value.
+    /// The finding for an unknown value. Empty values and values of unexpanded templates are skipped.
     pub fn judge(&self, controller: &str, text: &str, place: Place) -> Option<Diagnostic> {
         let is_left = ["${", "$(", "{{"].iter().any(|open| text.contains(open));
         if text.is_empty() || text == REDACTED || is_left {
@@ -80,8 +76,8 @@ impl Known {
     }
 }
 
-/// The word that was certainly meant: the only version that the text holds, as `TLSv1.2` holds `1.2`, or a word that is spelled nearly so. What goes
-/// on after a word may be another word: `https` is not `http`.
+/// The word that the user certainly meant: the only version in the value (`TLSv1.2` contains `1.2`), or a similarly spelled word. A longer word may
+/// be a different word: `https` is not `http`.
 fn meant(text: &str, words: &[&'static str]) -> Option<&'static str> {
     let is_version = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
     let held: Vec<&'static str> = words.iter().copied().filter(|word| is_version(word) && text.contains(word)).collect();
@@ -100,7 +96,7 @@ mod tests {
     use super::meant;
 
     #[test]
-    fn only_what_was_certainly_meant_is_a_fix() {
+    fn only_certain_words_become_fixes() {
         let protocols = ["tcp", "http", "http2", "grpc"];
         assert_eq!(meant("htpp", &protocols), Some("http"));
         assert_eq!(meant("HTTP", &protocols), Some("http"));
@@ -112,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_known_in_whatever_is_around_it() {
+    fn versions_are_recognized_inside_values() {
         let versions = ["auto", "1.2", "1.3"];
         assert_eq!(meant("TLSv1.2", &versions), Some("1.2"));
         assert_eq!(meant("TLS_1.3", &versions), Some("1.3"));

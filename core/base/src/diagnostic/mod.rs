@@ -1,19 +1,19 @@
-//! Findings: what is wrong, how bad it is, where, and what to do about it.
+//! Defines findings: the problem, its severity, its place, and the advice.
 //!
-//! Only data: a [`Diagnostic`] is rendered by its host (terminal, SARIF, editor). Each is built by a named function next
-//! to the rule that finds it; each has a [`Code`] of the one registry ([`codes`]), whose page is also its test.
+//! A [`Diagnostic`] is plain data; its host renders it (terminal, SARIF, editor). A named function next to each rule builds it. Each finding has a
+//! [`Code`] from the one registry ([`codes`]), whose page is also its test.
 
-mod alike;
 mod code;
 pub mod codes;
 mod findings;
+mod join;
 mod known;
 mod policy;
 pub mod time;
 
-pub use alike::join_alike;
 pub use code::{Code, Severity};
 pub use findings::{DistinctFindings, Findings, Pending, Reported};
+pub use join::join_alike;
 pub use known::{Known, Values};
 pub use policy::{Level, Policy};
 
@@ -22,46 +22,35 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::{NodeId, TextRange};
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// What kind of finding it is.
     pub code: &'static Code,
-    /// How bad it is; the code's own severity unless a configuration changes it.
+    /// Usually the code's severity; a configuration can change it.
     pub severity: Severity,
-    /// One sentence in the user's words, without a full stop.
+    /// One sentence without a full stop.
     pub message: String,
-    /// Where it stands.
+    /// The place of the problem.
     pub place: Place,
-    /// The resource that it is about, if it is about one: often an input object, sometimes one that the controller made.
+    /// The resource that the finding concerns: often an input object, sometimes a generated one.
     pub resource: Option<ResourceKey>,
-    /// Detail: other places that explain it.
+    /// Other places that explain the finding.
     pub related: Vec<Related>,
-    /// What would help, in one sentence.
+    /// Advice in one sentence.
     pub help: Option<String>,
-    /// A change of the text that certainly mends it.
+    /// A text change that certainly fixes the problem.
     pub fix: Option<Fix>,
 }
 
-/// Where a finding stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// At a node of an input object.
-    Node {
-        /// The object.
-        object: ObjectId,
-        /// The node in its document.
-        node: NodeId,
-        /// Which part of the node to underline.
-        part: Part,
-    },
-    /// At a range of an input's text.
+    /// A node of an input object.
+    Node { object: ObjectId, node: NodeId, part: Part },
+    /// A range of an input's text.
     Text(SourceId, TextRange),
-    /// Nowhere: about the whole.
+    /// No place: the finding concerns the whole input.
     Whole,
 }
 
-/// Which part of a node is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The key, e.g. for an unknown field.
@@ -70,40 +59,33 @@ pub enum Part {
     Value,
 }
 
-/// Another place that explains a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Related {
-    /// Where.
     pub place: Place,
-    /// What is there.
+    /// What this place contributes.
     pub message: String,
 }
 
-/// A change of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What it does, e.g. "rename to `prefix`".
+    /// What the change does, e.g. "rename to `prefix`".
     pub message: String,
-    /// The parts of it, all of one text, in its order; they do not touch each other.
+    /// Replacements in one text, in its order. They do not overlap.
     pub edits: Vec<Edit>,
 }
 
-/// One replacement of text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
-    /// What is replaced.
     pub place: Place,
-    /// With what.
     pub replacement: String,
 }
 
 impl Diagnostic {
-    /// A finding with its code's severity and no detail.
     pub fn new(code: &'static Code, message: impl Into<String>, place: Place) -> Self {
         Self { code, severity: code.severity, message: message.into(), place, resource: None, related: Vec::new(), help: None, fix: None }
     }
 
-    /// A number that is the same for findings that say the same of the same place.
+    /// A number that is equal for findings with the same message at the same place.
     pub fn fingerprint(&self) -> u64 {
         use core::hash::{BuildHasher, Hash, Hasher};
         let mut hasher = foldhash::fast::FixedState::default().build_hasher();
@@ -117,28 +99,25 @@ impl Diagnostic {
         hasher.finish()
     }
 
-    /// Names the resource that it is about.
+    /// Sets the resource that the finding concerns.
     #[must_use]
     pub fn about(mut self, resource: ResourceKey) -> Self {
         self.resource = Some(resource);
         self
     }
 
-    /// Adds another place.
     #[must_use]
     pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
         self.related.push(Related { place, message: message.into() });
         self
     }
 
-    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a certain change.
     #[must_use]
     pub fn fix(mut self, message: impl Into<String>, place: Place, replacement: impl Into<String>) -> Self {
         self.fix = Some(Fix { message: message.into(), edits: Vec::from([Edit { place, replacement: replacement.into() }]) });
@@ -147,17 +126,15 @@ impl Diagnostic {
 }
 
 impl Place {
-    /// A node's value.
     pub fn value(object: ObjectId, node: NodeId) -> Self {
         Place::Node { object, node, part: Part::Value }
     }
 
-    /// A node's key.
     pub fn key(object: ObjectId, node: NodeId) -> Self {
         Place::Node { object, node, part: Part::Key }
     }
 
-    /// The value that an origin names, or the whole.
+    /// The value that an origin names, or the whole input.
     pub fn origin(origin: impl Into<Option<Origin>>) -> Self {
         match origin.into() {
             Some(origin) if origin.object() != ObjectId::BUILT_IN => Place::value(origin.object(), origin.node()),
@@ -165,7 +142,7 @@ impl Place {
         }
     }
 
-    /// The object that the place is in; `None` for a range of a text, and for the whole.
+    /// The object that contains the place; `None` for text ranges and for the whole input.
     pub fn object(&self) -> Option<ObjectId> {
         match self {
             Place::Node { object, .. } => Some(*object),

@@ -1,55 +1,48 @@
-//! How findings are judged: how bad each kind of them is, and at what time.
-//!
-//! What must not be here: the judging itself, which is `chancery_explain::check`'s.
+//! Configures the severity of findings and the time at which they are checked. Does not judge findings; see `chancery_explain::check`.
 
 use super::Severity;
 use alloc::collections::BTreeMap;
 use chancery_text::Str;
 
-/// What a user has decided about findings, and what time it is.
+/// The user's settings for findings, and the current time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
-    /// Seconds since 1970 in UTC. `None`: what depends on the time is not looked into.
+    /// Seconds since 1970 in UTC. `None` skips the checks that depend on time.
     pub at: Option<i64>,
-    /// Levels by name of the code, in place of the codes' own.
+    /// Severity levels by code name; they override the codes' own severities.
     pub severities: BTreeMap<Str, Level>,
 }
 
 impl Policy {
-    /// Whether nothing was decided.
+    /// Whether the policy changes nothing.
     #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// How bad a finding is, or that it is not reported at all.
+/// The severity of a finding, or `Off` if it is not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// [`Severity::Error`]
     Error,
-    /// [`Severity::Warning`]
     Warning,
-    /// [`Severity::Notice`]
     Notice,
-    /// It is not reported.
     Off,
 }
 
 impl Level {
-    /// All of them, by the words that people write.
+    /// All levels with the words that users type.
     pub const ALL: [(&'static str, Level); 4] =
         [("error", Level::Error), ("warning", Level::Warning), ("notice", Level::Notice), ("off", Level::Off)];
 
-    /// The level of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, level)| level)
     }
 
-    /// How bad it is; `None` where it is not reported.
+    /// `None` if the finding is not reported.
     #[must_use]
     pub fn severity(self) -> Option<Severity> {
         match self {

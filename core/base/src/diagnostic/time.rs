@@ -1,14 +1,11 @@
-//! Points in time as people and certificates write them. The core has no clock: hosts say what time it is.
-//!
-//! What must not be here: time zones, and what is made of a time.
+//! Parses and writes points in time. The core has no clock: hosts pass the time. Does not handle time zones.
 
 use alloc::format;
 use alloc::string::String;
 
-/// Seconds of a day.
 pub const DAY: i64 = 86_400;
 
-/// Seconds since 1970 in UTC of a date and a time of day; `None` where there is no such time.
+/// Converts a date and a time of day to seconds since 1970 in UTC; `None` if the date does not exist.
 #[must_use]
 pub fn from_civil(year: i64, month: i64, day: i64, seconds: i64) -> Option<i64> {
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -22,7 +19,7 @@ pub fn from_civil(year: i64, month: i64, day: i64, seconds: i64) -> Option<i64> 
     if !(1..=length).contains(&day) || !(0..=9999).contains(&year) || !(0..=DAY).contains(&seconds) {
         return None;
     }
-    // Years begin with March, so that the day that is not always there is the last.
+    // Years start in March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (month * 153 + 2) / 5 + day - 1;
     Some((days - DAYS_TO_1970) * DAY + seconds)
@@ -31,7 +28,7 @@ pub fn from_civil(year: i64, month: i64, day: i64, seconds: i64) -> Option<i64> 
 /// Days from 0000-03-01 to 1970-01-01.
 const DAYS_TO_1970: i64 = 719_468;
 
-/// Reads `2026-11-21` or `2026-11-21T15:30:00Z`.
+/// Parses `2026-11-21` or `2026-11-21T15:30:00Z`.
 #[must_use]
 pub fn parse(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't', ' ']).map_or((text, None), |(date, time)| (date, Some(time)));
@@ -47,7 +44,7 @@ pub fn parse(text: &str) -> Option<i64> {
     from_civil(year, month, day, seconds)
 }
 
-/// Seconds since midnight.
+/// Converts a time of day to seconds since midnight.
 #[must_use]
 pub fn of_day(hours: i64, minutes: i64, seconds: i64) -> Option<i64> {
     let fits = (0..24).contains(&hours) && (0..60).contains(&minutes) && (0..=60).contains(&seconds);
@@ -61,7 +58,7 @@ fn fields(text: &str, separator: char) -> Option<[i64; 3]> {
     parts.next().is_none().then_some(all)
 }
 
-/// The date of a time, as `2026-11-21`.
+/// Formats the date of a time, as `2026-11-21`.
 #[must_use]
 pub fn date(seconds: i64) -> String {
     let days = seconds.div_euclid(DAY).saturating_add(DAYS_TO_1970);
@@ -80,14 +77,14 @@ mod tests {
     use super::{DAY, date, parse};
 
     #[test]
-    fn a_date_is_its_midnight() {
+    fn a_date_means_its_midnight() {
         assert_eq!(parse("1970-01-01"), Some(0));
         assert_eq!(parse("2026-11-21"), Some(1_795_219_200));
         assert_eq!(parse("2026-11-21T15:30:01Z"), Some(1_795_219_200 + 15 * 3600 + 30 * 60 + 1));
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_refused() {
         for text in ["", "2026", "2026-13-01", "2026-02-29", "2026-11-21T15:30", "2026-11-21T24:00:00Z", "x-y-z", "2026-11-21-1", "2026-11-+1"] {
             assert_eq!(parse(text), None, "{text}");
         }
@@ -95,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_written_as_it_is_read() {
+    fn dates_round_trip() {
         for day in (-200_000..2_000_000).step_by(97).map(|day| day * DAY) {
             let written = date(day);
             if written.len() == 10 {

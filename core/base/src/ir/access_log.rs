@@ -1,4 +1,4 @@
-//! Access logs.
+//! Defines access logs.
 
 use super::Json;
 use crate::resource::Sourced;
@@ -6,63 +6,60 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// One access log.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct AccessLog {
     /// Envoy's extension name, e.g. `envoy.access_loggers.file`.
     pub name: Str,
-    /// What is logged; `None`: everything.
+    /// Which entries are logged; `None`: all.
     pub filter: Option<Sourced<AccessLogFilter>>,
-    /// Where it goes.
+    /// The destination.
     pub sink: AccessLogSink,
 }
 
-/// What is logged.
+/// Which entries are logged.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessLogFilter {
-    /// Responses of this status or a higher one, and those with any response flag.
+    /// Responses with at least this status, and responses with any response flag.
     Failures {
         /// HTTP status.
         status: u32,
-        /// Runtime key that overrides it.
+        /// Runtime key that overrides the status.
         runtime_key: Str,
     },
 }
 
-/// Where an access log goes.
+/// The destination of an access log.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessLogSink {
-    /// A file.
     File(FileAccessLog),
-    /// A service that speaks ALS.
+    /// A service that implements ALS.
     Grpc(GrpcAccessLog),
 }
 
-/// A log in a file.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FileAccessLog {
-    /// Path that the proxy sees.
+    /// The path inside the proxy.
     pub path: Sourced<Str>,
-    /// What is written; `None`: Envoy's own line.
+    /// The format; `None`: Envoy's default line.
     pub format: Option<Sourced<AccessLogFormat>>,
-    /// Members without a value are left out.
+    /// Omits members without a value.
     pub omit_empty: bool,
     /// Commands that must be declared to Envoy.
     pub formatters: Vec<Sourced<Formatter>>,
 }
 
-/// What is written.
+/// The format of entries.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum AccessLogFormat {
     /// A line with Envoy's `%COMMANDS%`.
     Text(Str),
-    /// JSON whose values are all text.
+    /// JSON whose values are all strings.
     Json(Vec<(Str, Json)>),
     /// JSON that keeps numbers and booleans.
     TypedJson(Vec<(Str, Json)>),
 }
 
-/// A set of `%COMMANDS%` that Envoy has as an extension.
+/// A set of `%COMMANDS%` from an Envoy extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Formatter {
     /// `%METADATA(...)%`
@@ -71,32 +68,29 @@ pub enum Formatter {
     ReqWithoutQuery,
 }
 
-/// A log sent to a service.
+/// A log sent to a gRPC service.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GrpcAccessLog {
-    /// What is logged.
     pub kind: GrpcAccessLogKind,
-    /// Cluster of the service.
+    /// The service's cluster.
     pub cluster: Sourced<Str>,
-    /// Name sent along.
+    /// The log name sent to the service.
     pub log_name: Sourced<Str>,
-    /// Longest time between two flushes.
+    /// The maximum time between two flushes.
     pub flush_interval: Sourced<Duration>,
-    /// Bytes that cause a flush.
+    /// The number of bytes that triggers a flush.
     pub buffer_bytes: Sourced<u32>,
-    /// Request headers logged.
+    /// Logged request headers.
     pub request_headers: Vec<Sourced<Str>>,
-    /// Response headers logged.
+    /// Logged response headers.
     pub response_headers: Vec<Sourced<Str>>,
-    /// Response trailers logged.
+    /// Logged response trailers.
     pub response_trailers: Vec<Sourced<Str>>,
 }
 
-/// What a gRPC access log logs.
+/// What a gRPC access log records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum GrpcAccessLogKind {
-    /// HTTP requests.
     Http,
-    /// TCP connections.
     Tcp,
 }

@@ -1,4 +1,4 @@
-//! Clusters and endpoints.
+//! Defines clusters and endpoints.
 
 use super::{EndpointAddress, Origins, UpstreamTls};
 use crate::resource::{Also, Sourced};
@@ -7,79 +7,73 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A set of endpoints that serve one thing.
+/// A set of endpoints of one service.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cluster {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
-    /// Fields from which its name was derived besides the origin of `name`.
+    /// Further origins of the name.
     #[serde(skip)]
     pub name_also: Also,
-    /// The same of the name of its endpoints; `None`: they have the cluster's name.
+    /// Further origins of the endpoints' name; `None`: they have the cluster's name.
     #[serde(skip)]
     pub assignment_also: Option<Also>,
     /// Name in statistics.
     pub alt_stat_name: Option<Sourced<Str>>,
-    /// How endpoints are found.
+    /// How endpoints are discovered.
     pub discovery: ClusterDiscovery,
     /// Load balancing.
     pub lb_policy: Sourced<LbPolicy>,
-    /// Connect timeout.
     pub connect_timeout: Sourced<Duration>,
-    /// Address families asked for.
+    /// The requested address families.
     pub dns_family: Option<Sourced<DnsFamily>>,
-    /// Names are asked for again as often as DNS says.
+    /// Resolves names as often as their DNS TTL requires.
     pub respect_dns_ttl: Option<Sourced<bool>>,
     /// Limits by priority.
     pub circuit_breakers: Vec<Sourced<CircuitBreaker>>,
-    /// Limits of each endpoint: connections; `None`: there are none.
+    /// The maximum number of connections per endpoint; `Some(None)`: unlimited.
     pub per_host_circuit_breaker: Option<Sourced<Option<u32>>>,
     /// HTTP options of connections to it.
     pub http: UpstreamHttp,
     /// TLS to it.
     pub tls: Option<Sourced<Box<UpstreamTls>>>,
-    /// TCP keepalive.
     pub keepalive: Option<Sourced<TcpKeepalive>>,
-    /// Active health checks.
     pub health_checks: Vec<Sourced<HealthCheck>>,
-    /// Endpoints that are no longer found are dropped even if they are healthy.
+    /// Drops endpoints that discovery no longer returns even if they are healthy.
     pub ignore_health_on_removal: Option<Sourced<()>>,
-    /// Per cent of healthy endpoints below which all are used; `None` leaves Envoy's 50.
+    /// If fewer than this percentage of endpoints are healthy, all are used; `None` is Envoy's 50.
     pub healthy_panic_threshold: Option<Sourced<f64>>,
-    /// New endpoints get their share slowly.
+    /// New endpoints receive their share gradually.
     pub slow_start: Option<Sourced<SlowStart>>,
-    /// Buffer limit of a connection.
     pub per_connection_buffer_limit: Option<Sourced<u32>>,
-    /// The resources that made it.
+    /// The resources that produced it.
     pub origins: Origins,
 }
 
-/// How a cluster's endpoints are found.
+/// How a cluster's endpoints are discovered.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum ClusterDiscovery {
-    /// Host names, asked of DNS.
+    /// Host names, resolved by DNS.
     Dns {
-        /// How answers are used.
+        /// How DNS answers are used.
         kind: Sourced<DnsKind>,
         /// `load_assignment.cluster_name`.
         assignment_name: Str,
-        /// The names.
         endpoints: Vec<Sourced<Endpoint>>,
     },
     /// Endpoints over EDS.
     Eds {
         /// `eds_cluster_config.service_name`.
         service_name: Str,
-        /// The endpoints as far as they are known.
+        /// The known endpoints.
         localities: Vec<Locality>,
-        /// A bootstrap contains the endpoints, so that Envoy asks no server for them.
+        /// The bootstrap contains the endpoints, so Envoy requests them from no server.
         in_bootstrap: bool,
     },
     /// Fixed addresses.
     Static {
         /// `load_assignment.cluster_name`.
         assignment_name: Str,
-        /// The addresses.
         endpoints: Vec<Sourced<Endpoint>>,
     },
 }
@@ -95,18 +89,16 @@ impl Default for ClusterDiscovery {
 pub enum DnsKind {
     /// All addresses are endpoints.
     Strict,
-    /// The first address at the time of connecting.
+    /// The first address at connection time.
     Logical,
 }
 
-/// Which addresses DNS is asked for.
+/// Which addresses are requested from DNS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum DnsFamily {
-    /// IPv4.
     V4Only,
-    /// IPv6.
     V6Only,
-    /// IPv6, else IPv4.
+    /// IPv6, or else IPv4.
     Auto,
     /// Both.
     All,
@@ -115,34 +107,31 @@ pub enum DnsFamily {
 /// Endpoints that share a weight.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Locality {
-    /// Share of requests; `None`: none is said.
+    /// The share of requests; `None`: not set.
     pub weight: Option<Sourced<u32>>,
-    /// Its endpoints.
     pub endpoints: Vec<Sourced<Endpoint>>,
 }
 
 impl Locality {
-    /// All endpoints in one place without a weight; no place where there are no endpoints.
+    /// One locality without a weight for all endpoints; none if there are no endpoints.
     pub fn alone(endpoints: Vec<Sourced<Endpoint>>) -> Vec<Self> {
         if endpoints.is_empty() { Vec::new() } else { Vec::from([Self { weight: None, endpoints }]) }
     }
 }
 
-/// One address.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Endpoint {
-    /// Where it is.
     #[serde(flatten)]
     pub address: EndpointAddress,
-    /// Where the port is written, where that is another place than the address.
+    /// The origins of the port if it is written elsewhere than the address.
     #[serde(skip)]
     pub port_origins: Also,
-    /// The port that health checks ask, if it is another.
+    /// The port of health checks, if it differs.
     pub health_check_port: Option<u16>,
 }
 
 impl Endpoint {
-    /// An endpoint that has one port for all.
+    /// An endpoint with one port for everything.
     pub fn new(address: impl Into<Str>, port: u16) -> Self {
         Self::from(EndpointAddress::socket(address, port))
     }
@@ -154,16 +143,16 @@ impl From<EndpointAddress> for Endpoint {
     }
 }
 
-/// New endpoints get their share slowly.
+/// New endpoints receive their share gradually.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SlowStart {
-    /// How long.
+    /// The duration.
     pub window: Sourced<Duration>,
-    /// How fast: 1 is linear.
+    /// The speed: 1 is linear.
     pub aggression: Sourced<f64>,
-    /// Runtime key that overrides it.
+    /// A runtime key that overrides it.
     pub aggression_key: Str,
-    /// Per cent of the share at the beginning.
+    /// The percentage of the share at the start.
     pub min_weight_percent: Sourced<f64>,
 }
 
@@ -173,30 +162,27 @@ pub enum LbPolicy {
     /// In turn.
     #[default]
     RoundRobin,
-    /// The less busy of two.
+    /// The less busy of two random endpoints.
     LeastRequest,
-    /// By hash, ring.
     RingHash,
     /// By hash, Maglev.
     Maglev,
-    /// At random.
     Random,
 }
 
 /// Limits for one priority.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct CircuitBreaker {
-    /// Which requests count.
+    /// Which requests are limited.
     pub priority: Sourced<super::Priority>,
-    /// Connections.
     pub max_connections: Option<Sourced<u32>>,
-    /// Requests waiting for a connection.
+    /// Requests that wait for a connection.
     pub max_pending_requests: Option<Sourced<u32>>,
-    /// Requests under way.
+    /// Active requests.
     pub max_requests: Option<Sourced<u32>>,
-    /// Retries under way.
+    /// Active retries.
     pub max_retries: Option<Sourced<u32>>,
-    /// What remains is in the statistics.
+    /// Reports the remaining capacity in statistics.
     pub track_remaining: bool,
 }
 
@@ -205,13 +191,13 @@ pub struct CircuitBreaker {
 pub struct UpstreamHttp {
     /// HTTP/2 (gRPC).
     pub http2: Option<Sourced<()>>,
-    /// HTTP/1.1, said explicitly.
+    /// HTTP/1.1, set explicitly.
     pub http1: Option<Sourced<()>>,
-    /// Requests on one connection.
+    /// The maximum number of requests on one connection.
     pub max_requests_per_connection: Option<Sourced<u32>>,
-    /// Connections idle for so long are closed.
+    /// Closes connections that are idle for this time.
     pub idle_timeout: Option<Sourced<Duration>>,
-    /// Connections this old are drained.
+    /// Drains connections of this age.
     pub max_connection_duration: Option<Sourced<Duration>>,
     /// Case of header names over HTTP/1.1.
     pub header_key_format: Option<Sourced<HeaderKeyFormat>>,
@@ -222,57 +208,56 @@ pub struct UpstreamHttp {
 pub enum HeaderKeyFormat {
     /// `Content-Type`.
     ProperCaseWords,
-    /// These headers as written, others lower case. Envoy dropped this field in v3: it is kept to say so.
+    /// These headers as written, others in lower case. Envoy dropped this field in v3; it is kept for a finding.
     Custom(Vec<(Str, Str)>),
 }
 
-/// TCP keepalive probes; `None` leaves the system's value.
+/// TCP keepalive probes; `None` is the system's value.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TcpKeepalive {
-    /// Probes without answer before the connection is dead.
+    /// Unanswered probes before the connection is dead.
     pub probes: Option<Sourced<u32>>,
-    /// Seconds of idleness before the first.
+    /// Idle seconds before the first probe.
     pub time: Option<Sourced<u32>>,
-    /// Seconds between two.
+    /// Seconds between two probes.
     pub interval: Option<Sourced<u32>>,
 }
 
 /// An active health check.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HealthCheck {
-    /// Time for an answer.
+    /// The maximum time for a response.
     pub timeout: Sourced<Duration>,
-    /// Time between two.
+    /// The time between two checks.
     pub interval: Sourced<Duration>,
-    /// Successes until healthy.
+    /// Consecutive successes that make an endpoint healthy.
     pub healthy_threshold: Sourced<u32>,
-    /// Failures until unhealthy.
+    /// Consecutive failures that make an endpoint unhealthy.
     pub unhealthy_threshold: Sourced<u32>,
-    /// What is asked.
+    /// The kind of check.
     pub checker: HealthChecker,
 }
 
-/// What a health check asks.
+/// The kind of a health check.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HealthChecker {
-    /// That a connection can be made.
+    /// A TCP connection.
     Tcp,
     /// An HTTP request.
     Http {
-        /// It is asked by HTTP/2.
+        /// Uses HTTP/2.
         http2: Option<Sourced<()>>,
-        /// Path.
         path: Sourced<Str>,
         /// Host header; `None`: the cluster's name.
         host: Option<Sourced<Str>>,
         /// Headers added and removed.
         headers: super::HeaderMutations,
-        /// Ranges of healthy statuses, the end excluded; empty: 200.
+        /// Ranges of healthy statuses with exclusive ends; empty: 200.
         expected_statuses: Vec<Sourced<(i64, i64)>>,
     },
     /// `grpc.health.v1.Health`.
     Grpc {
-        /// Service asked for.
+        /// The checked service.
         service_name: Sourced<Str>,
         /// `:authority`; `None`: the cluster's name.
         authority: Option<Sourced<Str>>,

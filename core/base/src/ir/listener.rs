@@ -1,4 +1,4 @@
-//! Listeners, filter chains and network filters.
+//! Defines listeners, filter chains and network filters.
 
 use super::{AccessLog, DownstreamTls, HeaderKeyFormat, HttpFilter, Origins, RouteConfiguration};
 use crate::resource::{Also, Sourced};
@@ -7,37 +7,35 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A port with what stands behind it.
+/// A port with its filter chains.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Listener {
     /// Unique in the gateway.
     pub name: Sourced<Str>,
     /// Where it listens.
     pub address: Address,
-    /// What looks at a connection before a chain is chosen.
+    /// Filters that inspect a connection before a chain is selected.
     pub filters: Vec<Sourced<ListenerFilter>>,
-    /// Envoy takes the most specific match.
+    /// Envoy selects the chain with the most specific match.
     pub chains: Vec<FilterChain>,
-    /// Buffer limit of a connection.
     pub per_connection_buffer_limit: Option<Sourced<u32>>,
-    /// Options of its socket.
     pub socket_options: Vec<Sourced<SocketOption>>,
-    /// Connections are spread over Envoy's threads one by one.
+    /// Distributes connections evenly over Envoy's threads.
     pub exact_balance: Option<Sourced<()>>,
-    /// Connections accepted at once.
+    /// The number of connections accepted at once.
     pub max_connections_per_event: Option<Sourced<u32>>,
-    /// Its connections do not count against Envoy's limit of all.
+    /// Its connections do not count toward Envoy's global limit.
     pub ignore_global_limit: bool,
     /// For tracing.
     pub traffic_direction: Option<Sourced<TrafficDirection>>,
-    /// Bootstrap only, never by xDS (the readiness listener).
+    /// Only in the bootstrap, never sent by xDS (the readiness listener).
     pub in_bootstrap: bool,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Origins,
 }
 
 impl Listener {
-    /// The managers of its connections that read HTTP.
+    /// The HTTP connection managers of all chains.
     pub fn http_managers(&self) -> impl Iterator<Item = &HttpConnectionManager> {
         self.chains.iter().flat_map(|chain| &chain.filters).filter_map(|filter| match filter {
             NetworkFilter::Http(manager) => Some(&**manager),
@@ -46,46 +44,38 @@ impl Listener {
     }
 }
 
-/// An option of a socket that listens.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct SocketOption {
-    /// For people.
     pub description: Str,
-    /// Number of the protocol level.
+    /// The number of the protocol level.
     pub level: i64,
-    /// Number of the option.
+    /// The number of the option.
     pub name: i64,
-    /// Its value.
     pub value: i64,
 }
 
 /// Where a listener listens.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Address {
-    /// IP address.
     pub address: Sourced<Str>,
-    /// Port.
     pub port: Sourced<u16>,
-    /// Fields that ask for this port besides.
+    /// Further origins of the port.
     #[serde(skip)]
     pub port_also: Also,
-    /// TCP, or UDP for QUIC.
     pub protocol: SocketProtocol,
-    /// An IPv6 socket takes IPv4 too.
+    /// An IPv6 socket accepts IPv4 too.
     pub ipv4_compat: bool,
 }
 
-/// Protocol of a socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub enum SocketProtocol {
-    /// TCP.
     #[default]
     Tcp,
     /// UDP, for HTTP/3.
     Udp,
 }
 
-/// Direction of a listener's traffic.
+/// The direction of a listener's traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum TrafficDirection {
     /// `UNSPECIFIED`
@@ -96,36 +86,34 @@ pub enum TrafficDirection {
     Outbound,
 }
 
-/// What looks at a connection before a chain is chosen.
+/// A filter that inspects a connection before a chain is selected.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ListenerFilter {
     /// Reads the PROXY protocol.
     ProxyProtocol,
     /// Reads SNI and ALPN.
     TlsInspector {
-        /// Takes a JA3 fingerprint.
+        /// Computes a JA3 fingerprint.
         ja3: Option<Sourced<bool>>,
-        /// Takes a JA4 fingerprint.
+        /// Computes a JA4 fingerprint.
         ja4: Option<Sourced<bool>>,
     },
 }
 
-/// One filter chain.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FilterChain {
-    /// Empty where the controller gives none.
+    /// Empty if the controller sets no name.
     pub name: Str,
-    /// Which connections; `None` where the controller sends no match at all.
+    /// Which connections match; `None` if the controller sends no match.
     pub matcher: Option<FilterChainMatch>,
     /// TLS termination.
     pub tls: Option<Sourced<DownstreamTls>>,
-    /// Network filters.
     pub filters: Vec<NetworkFilter>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Origins,
 }
 
-/// Which connections a chain takes.
+/// Which connections match a chain.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FilterChainMatch {
     /// SNI; empty: any.
@@ -134,150 +122,129 @@ pub struct FilterChainMatch {
     pub transport_protocol: Option<Str>,
 }
 
-/// What a chain does.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum NetworkFilter {
-    /// HTTP.
     Http(Arc<HttpConnectionManager>),
-    /// TCP.
     Tcp(TcpProxy),
 }
 
-/// TCP forwarded as it is.
+/// Forwards TCP connections.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TcpProxy {
     /// Prefix of statistics.
     pub stat_prefix: Sourced<Str>,
     /// Clusters by weight.
     pub clusters: Vec<super::WeightedCluster>,
-    /// Idle connections are closed.
+    /// Closes idle connections.
     pub idle_timeout: Option<Sourced<Duration>>,
-    /// Access logs.
     pub access_logs: Vec<Sourced<AccessLog>>,
 }
 
-/// HTTP on a connection.
+/// Handles HTTP on a connection.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct HttpConnectionManager {
     /// Prefix of statistics.
     pub stat_prefix: Sourced<Str>,
-    /// HTTP version; `None`: found out.
+    /// HTTP version; `None`: detected.
     pub codec: Option<CodecType>,
-    /// Routes.
     pub routes: RouteConfiguration,
-    /// Filters, router last.
+    /// Filters; the router is the last.
     pub filters: Vec<Arc<HttpFilter>>,
-    /// Access logs.
     pub access_logs: Vec<Sourced<AccessLog>>,
-    /// Dot segments are resolved before routing.
+    /// Resolves dot segments before routing.
     pub normalize_path: Option<Sourced<bool>>,
-    /// Adjacent slashes become one.
+    /// Merges adjacent slashes.
     pub merge_slashes: Option<Sourced<bool>>,
-    /// Requests with escaped slashes are refused.
+    /// Refuses requests with escaped slashes.
     pub reject_escaped_slashes: Option<Sourced<bool>>,
-    /// The port is taken off the host before routing.
+    /// Removes the port from the host before routing.
     pub strip_matching_host_port: Option<Sourced<bool>>,
-    /// A dot at the end of the host is taken off before routing.
+    /// Removes a trailing dot from the host before routing.
     pub strip_trailing_host_dot: Option<Sourced<bool>>,
-    /// The client's address is the connection's.
+    /// Uses the connection's address as the client's.
     pub use_remote_address: Option<Sourced<bool>>,
-    /// Proxies in front that are trusted.
+    /// The number of trusted proxies in front.
     pub xff_num_trusted_hops: Option<Sourced<u32>>,
-    /// `server` header.
+    /// The `server` header.
     pub server_name: Option<Sourced<Str>>,
-    /// Envoy's enum name: what happens to a `server` header that is there.
+    /// Envoy's enum name: how an existing `server` header is treated.
     pub server_header_transformation: Option<Sourced<Str>>,
-    /// Options that HTTP versions share are sent even where none is set.
+    /// Sends the options that HTTP versions share even if none is set.
     pub common_options_even_empty: bool,
-    /// Idle connections are closed.
+    /// Closes idle connections.
     pub idle_timeout: Option<Sourced<Duration>>,
-    /// Connections this old are drained.
+    /// Drains connections of this age.
     pub max_connection_duration: Option<Sourced<Duration>>,
-    /// Requests on one connection.
+    /// The maximum number of requests on one connection.
     pub max_requests_per_connection: Option<Sourced<u32>>,
-    /// Time for a whole request to come in; zero is off.
+    /// The maximum time for a whole request to arrive; zero disables it.
     pub request_timeout: Option<Sourced<Duration>>,
-    /// Idle timeout of a stream; zero is off.
+    /// Idle timeout of a stream; zero disables it.
     pub stream_idle_timeout: Option<Sourced<Duration>>,
-    /// Time between the first and the last notice of closing.
+    /// The time between the first and the last notice of closing.
     pub drain_timeout: Option<Sourced<Duration>>,
-    /// Time that a closed connection waits for the client.
+    /// How long a closed connection waits for the client.
     pub delayed_close_timeout: Option<Sourced<Duration>>,
     /// Protocols that a connection may upgrade to, on all routes.
     pub upgrades: Vec<Sourced<Str>>,
-    /// Envoy's enum name: what happens to header names with `_`.
+    /// Envoy's enum name: how header names with `_` are treated.
     pub headers_with_underscores: Option<Sourced<Str>>,
-    /// KiB.
     pub max_request_headers_kb: Option<Sourced<u32>>,
-    /// HTTP/1 options.
     pub http1: Http1Options,
-    /// HTTP/2: streams of a connection.
+    /// HTTP/2: the maximum number of streams of a connection.
     pub max_concurrent_streams: Option<Sourced<u32>>,
-    /// HTTP/3 is served.
+    /// Serves HTTP/3.
     pub http3: bool,
-    /// `x-request-id` of clients is kept.
+    /// Keeps the clients' `x-request-id`.
     pub preserve_external_request_id: Option<Sourced<bool>>,
-    /// `x-request-id` is made.
+    /// Generates `x-request-id`.
     pub generate_request_id: Option<Sourced<bool>>,
-    /// Envoy's enum name: what happens to `x-forwarded-client-cert`.
+    /// Envoy's enum name: how `x-forwarded-client-cert` is treated.
     pub forward_client_cert: Option<Sourced<Str>>,
-    /// What of a client's certificate goes into it.
+    /// The parts of a client's certificate that it contains.
     pub client_cert_details: Option<Sourced<ClientCertDetails>>,
-    /// Tracing.
     pub tracing: Option<Sourced<Tracing>>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Origins,
 }
 
-/// HTTP version of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum CodecType {
-    /// HTTP/1.1 or HTTP/2, found out.
+    /// HTTP/1.1 or HTTP/2, detected.
     Auto,
-    /// HTTP/1.1.
     Http1,
-    /// HTTP/2.
     Http2,
-    /// HTTP/3.
     Http3,
 }
 
-/// HTTP/1 options.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Http1Options {
-    /// HTTP/1.0 is accepted.
     pub accept_http_10: Option<Sourced<bool>>,
-    /// `transfer-encoding` and `content-length` may both stand.
+    /// Allows `transfer-encoding` together with `content-length`.
     pub allow_chunked_length: Option<Sourced<bool>>,
-    /// Case of header names.
+    /// The case of header names.
     pub header_key_format: Option<Sourced<HeaderKeyFormat>>,
 }
 
-/// What of a client's certificate is forwarded; `None` leaves Envoy's default.
+/// The forwarded parts of a client's certificate; `None` is Envoy's default.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ClientCertDetails {
-    /// Subject.
     pub subject: Option<bool>,
-    /// Certificate.
     pub cert: Option<bool>,
-    /// Chain.
     pub chain: Option<bool>,
-    /// DNS names.
     pub dns: Option<bool>,
-    /// URI names.
     pub uri: Option<bool>,
 }
 
-/// Tracing of requests.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Tracing {
-    /// Per cent of requests traced when the client asks.
+    /// Percentage of requests traced when the client asks for it.
     pub client_sampling: Option<Sourced<f64>>,
-    /// Per cent traced at random.
+    /// Percentage traced at random.
     pub random_sampling: Option<Sourced<f64>>,
-    /// Per cent at most.
+    /// Maximum percentage.
     pub overall_sampling: Option<Sourced<f64>>,
-    /// Longest path in a span.
+    /// The longest path in a span.
     pub max_path_tag_length: Option<Sourced<u32>>,
     /// Tags of spans.
     pub tags: Vec<Sourced<TracingTag>>,
@@ -286,16 +253,13 @@ pub struct Tracing {
 /// A tag of a span.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TracingTag {
-    /// Its name.
     pub tag: Str,
-    /// Its value.
     pub value: TracingTagValue,
 }
 
-/// A tag's value.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum TracingTagValue {
-    /// Fixed.
+    /// A fixed value.
     Literal(Str),
     /// An environment variable of the proxy, with a default.
     Environment(Str, Option<Str>),

@@ -1,8 +1,7 @@
-//! The intermediate representation: what a gateway does, in no dialect's words.
+//! Defines the intermediate representation: what a gateway does, independent of dialects.
 //!
-//! Dialects lower to it, back ends emit from it. It imports nothing from `dialect/` and knows no dialect's name: what
-//! differs between controllers is data here ([`Spelling`], names of clusters and listeners, strings of access logs).
-//! Values carry their [`Origin`](crate::resource::Origin), so that every emitted field can be traced.
+//! Dialects lower to it, and back ends emit from it. It knows no dialect: differences between controllers are data ([`Spelling`], names of clusters
+//! and listeners, strings of access logs). Values carry their [`Origin`](crate::resource::Origin), so every emitted field can be traced.
 
 mod access_log;
 
@@ -52,20 +51,20 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// What one gateway does with traffic, and beside it how its proxy gets that.
+/// What one gateway does with traffic, and how its proxy receives the configuration.
 ///
-/// A back end for another proxy than Envoy reads the traffic and leaves [`Ir::delivery`] alone.
+/// A back end for a proxy other than Envoy reads the traffic part and ignores [`Ir::delivery`].
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Ir {
     /// In the order in which the controller sends them.
     pub listeners: Vec<Arc<Listener>>,
-    /// Tables of routes that are served beside those of listeners.
+    /// Route tables that are served in addition to the listeners' tables.
     pub tables: Vec<Arc<RouteConfiguration>>,
-    /// Certificates that are served beside those of listeners and clusters.
+    /// Certificates that are served in addition to those of listeners and clusters.
     pub certificates: Vec<Sourced<Certificate>>,
-    /// Sorted as the controller sorts them.
+    /// In the controller's order.
     pub clusters: Vec<Arc<Cluster>>,
-    /// How Envoy gets it.
+    /// How Envoy receives the configuration.
     #[serde(flatten)]
     pub delivery: EnvoyDelivery,
 }
@@ -79,19 +78,19 @@ impl Ir {
         self.clusters.iter().chain(&self.delivery.bootstrap.clusters).filter_map(|cluster| cluster.tls.as_ref())
     }
 
-    /// The certificates that listeners and clusters show, and those that are served beside them.
+    /// The certificates that listeners and clusters present, and the additional ones.
     pub fn shown_certificates(&self) -> impl Iterator<Item = &Sourced<Certificate>> {
         let of_listeners = self.downstream_tls().flat_map(|tls| &tls.certificates);
         of_listeners.chain(self.upstream_tls().flat_map(|tls| &tls.certificates)).chain(&self.certificates)
     }
 
-    /// How listeners and clusters check the certificates of others.
+    /// How listeners and clusters verify peer certificates.
     pub fn validations(&self) -> impl Iterator<Item = &Sourced<ValidationContext>> {
         let of_listeners = self.downstream_tls().filter_map(|tls| tls.validation.as_ref());
         of_listeners.chain(self.upstream_tls().filter_map(|tls| tls.validation.as_ref()))
     }
 
-    /// What resources in the proxy's own words are made of, with where each is asked for. A certificate may stand in place, where its key does not.
+    /// The references inside verbatim Envoy resources, with their origins. A certificate may be inline; its key may not.
     pub fn verbatim_references(&self) -> Vec<(SecretReference, Option<Origin>)> {
         let verbatim = &self.delivery.verbatim;
         let with_certificate = |(reference, origin): (SecretReference, Option<Origin>)| {
@@ -102,7 +101,7 @@ impl Ir {
         verbatim.listeners.iter().chain(&verbatim.clusters).flat_map(|of| of.references()).flat_map(with_certificate).collect()
     }
 
-    /// What of Secrets, ConfigMaps and other holders of certificates all of these are made of, with the origins of those that ask for them.
+    /// All references to Secrets, ConfigMaps and other holders of certificates, with the origins that refer to them.
     pub fn secret_references(&self) -> BTreeMap<SecretReference, Vec<Origin>> {
         let certificates = self.shown_certificates().flat_map(|of| [(&of.chain, of.origin), (&of.key, of.origin)]);
         let validations = self.validations().flat_map(|of| [(&of.trusted_ca, of.origin), (&of.crl, of.origin)]);
@@ -119,76 +118,74 @@ impl Ir {
     }
 }
 
-/// How an Envoy gets what it does: what it starts with, whom it asks, and which of two equivalent fields say it.
+/// How an Envoy receives its configuration: its bootstrap, its management server, and which of two equivalent fields the controller uses.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct EnvoyDelivery {
-    /// Resources that are served in Envoy's own words, after the others.
+    /// Resources in Envoy's own format, served after the others.
     #[serde(skip_serializing_if = "Verbatim::is_empty")]
     pub verbatim: Verbatim,
-    /// The name in the certificate that the proxy shows to others, where it has one: the URI of its alternative names.
+    /// The URI in the certificate that the proxy presents, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<Str>,
-    /// Layers of runtime values that the management server serves.
+    /// Runtime layers that the management server serves.
     pub runtimes: Vec<RuntimeLayer>,
-    /// Whom the proxy asks for what is served by name.
+    /// The server of resources that are referenced by name.
     pub config_source: ConfigSource,
-    /// What stands in the bootstrap and is not served by xDS.
+    /// The bootstrap, which xDS does not serve.
     pub bootstrap: Bootstrap,
     /// Which of two equivalent Envoy fields the controller uses.
     pub spelling: Spelling,
 }
 
-/// Whom the proxy asks for what is served by name: routes, endpoints, certificates.
+/// The server of resources that are referenced by name: routes, endpoints, certificates.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub enum ConfigSource {
-    /// The stream that serves everything.
+    /// The aggregated stream.
     #[default]
     Aggregated,
-    /// A management server, on a stream for each.
+    /// A management server with a separate stream per resource type.
     Server {
-        /// Its cluster.
+        /// The server's cluster.
         cluster: Str,
         /// `:authority` sent to it.
         authority: Str,
     },
 }
 
-/// What the proxy starts with.
+/// The configuration that the proxy starts with.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Bootstrap {
     /// `node.cluster`.
     pub node_cluster: Str,
     /// `node.id`.
     pub node_id: Str,
-    /// Where Envoy's admin interface listens; `None` for no admin interface.
+    /// The address of Envoy's admin interface; `None` disables it.
     pub admin: Option<Admin>,
-    /// Layers of runtime values, lowest first.
+    /// Runtime layers, lowest first.
     pub runtime: Vec<RuntimeLayer>,
-    /// The management server's cluster; resources come over ADS from it.
+    /// The management server's cluster; it serves resources by ADS.
     pub xds_cluster: Option<XdsCluster>,
     /// Clusters that the bootstrap itself needs (tracing, access log services).
     pub clusters: Vec<Arc<Cluster>>,
-    /// Tracer for the whole proxy.
+    /// A tracer for the whole proxy.
     pub tracer: Option<Sourced<Tracer>>,
-    /// Where statistics are sent.
     pub stats_sinks: Vec<Sourced<StatsSink>>,
-    /// How often; `None` for Envoy's default of 5 s.
+    /// The flush interval; `None` for Envoy's default of 5 s.
     pub stats_flush_interval: Option<Sourced<Duration>>,
     /// Tags with a fixed value on every statistic.
     pub stats_tags: Vec<(Str, Sourced<Str>)>,
 }
 
-/// Envoy's admin interface.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Admin {
-    /// Where it listens.
+    /// The address that it listens on.
     #[serde(flatten)]
     pub address: Sourced<EndpointAddress>,
-    /// File for its access log.
+    /// The file of its access log.
     pub access_log_path: Str,
 }
 
-/// One layer of runtime values.
+/// A layer of runtime values.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RuntimeLayer {
     /// Name of the layer.
@@ -200,90 +197,78 @@ pub struct RuntimeLayer {
 /// The management server.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct XdsCluster {
-    /// Cluster name.
     pub name: Str,
     /// `load_assignment.cluster_name`.
     pub assignment_name: Str,
-    /// Where the server is.
+    /// The server's address.
     #[serde(flatten)]
     pub address: EndpointAddress,
-    /// Connect timeout.
     pub connect_timeout: Duration,
 }
 
-/// A distributed tracer.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Tracer {
     /// Envoy's extension name, e.g. `envoy.zipkin`.
     pub name: Str,
-    /// Its settings.
     pub config: TracerConfig,
 }
 
-/// A tracer's settings.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum TracerConfig {
-    /// Zipkin.
     Zipkin {
-        /// Cluster of the collector.
+        /// The collector's cluster.
         cluster: Str,
-        /// Path on the collector.
+        /// The path on the collector.
         endpoint: Sourced<Str>,
         /// `HTTP_JSON` or `HTTP_PROTO`.
         version: Sourced<Str>,
-        /// Host sent to the collector.
+        /// The host sent to the collector.
         hostname: Option<Sourced<Str>>,
-        /// 128-bit trace ids.
+        /// Uses 128-bit trace ids.
         trace_id_128bit: Option<Sourced<bool>>,
         /// Client and server share a span.
         shared_span_context: Option<Sourced<bool>>,
     },
-    /// Datadog.
     Datadog {
-        /// Cluster of the agent.
+        /// The agent's cluster.
         cluster: Str,
-        /// Name of this service.
+        /// The name of this service.
         service_name: Sourced<Str>,
     },
     /// OpenTelemetry over gRPC.
     OpenTelemetry {
-        /// Cluster of the collector.
+        /// The collector's cluster.
         cluster: Str,
-        /// `:authority` sent to it; `None`: the cluster's name.
+        /// `:authority` sent to the collector; `None`: the cluster's name.
         authority: Option<Sourced<Str>>,
-        /// Time for an answer; zero is off; `None` leaves Envoy's default.
+        /// The maximum time for a response; zero disables it; `None` is Envoy's default.
         timeout: Option<Sourced<Duration>>,
-        /// Name of this service.
+        /// The name of this service.
         service_name: Sourced<Str>,
     },
 }
 
-/// Where statistics are sent.
+/// The destination of statistics.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct StatsSink {
-    /// `true` for Datadog's dialect of statsd.
+    /// Whether the receiver is Datadog's variant of statsd.
     pub dogstatsd: bool,
-    /// IP address of the UDP receiver.
+    /// The IP address of the UDP receiver.
     pub address: Str,
-    /// Its port.
     pub port: u16,
 }
 
-/// A JSON value that is passed on as it is.
+/// A JSON value that is passed on verbatim.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Json {
-    /// `null`
     Null,
-    /// A boolean.
     Bool(bool),
     /// Any number.
     Number(f64),
-    /// A string.
     String(Str),
-    /// An array.
     Array(Vec<Json>),
-    /// An object, keys in order.
+    /// An object with ordered keys.
     Object(#[serde(serialize_with = "as_map")] Vec<(Str, Json)>),
 }
 
@@ -291,11 +276,11 @@ fn as_map<S: serde::Serializer>(entries: &[(Str, Json)], serializer: S) -> Resul
     serializer.collect_map(entries.iter().map(|(key, value)| (key, value)))
 }
 
-/// Envoy lets some things be said in two ways, of which the older is deprecated. A controller uses one of them; which
-/// one is data, and [`Spelling::CURRENT`] never uses a deprecated field.
+/// Selects between two equivalent Envoy fields; the older one is deprecated. The controller's choice is data; [`Spelling::CURRENT`] never
+/// uses a deprecated field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Spelling {
-    /// `append: bool` of headers to add, instead of `append_action`.
+    /// `append: bool` of added headers, instead of `append_action`.
     pub header_append: bool,
     /// `cors` on the route's action, instead of the CORS filter's per-route configuration.
     pub cors_on_route: bool,
@@ -309,9 +294,9 @@ pub struct Spelling {
     pub file_log_json_format: bool,
     /// `inline_code` of Lua, instead of `default_source_code`.
     pub lua_inline_code: bool,
-    /// Weighted TCP clusters even for one cluster.
+    /// Weighted TCP clusters even for a single cluster.
     pub tcp_always_weighted: bool,
-    /// Headers that an HTTP authorization service gets, as a field of that service instead of the filter.
+    /// The headers for an HTTP authorization service as a field of the service instead of the filter.
     pub ext_authz_headers_on_service: bool,
     /// The tracer in the bootstrap, instead of each connection manager.
     pub tracer_in_bootstrap: bool,
@@ -323,12 +308,12 @@ pub struct Spelling {
     pub dns_ttl_on_cluster: bool,
     /// Alternatives of a policy as `or_ids` of one principal, instead of several principals.
     pub rbac_or_ids: bool,
-    /// The version of the authorization service's protocol even where it is asked by HTTP, which has none.
+    /// The authorization protocol's version even for HTTP, which has no version.
     pub ext_authz_version_of_http: bool,
 }
 
 impl Spelling {
-    /// Envoy's current fields only.
+    /// Only Envoy's current fields.
     pub const CURRENT: Spelling = Spelling {
         header_append: false,
         cors_on_route: false,
@@ -354,5 +339,5 @@ impl Default for Spelling {
     }
 }
 
-/// The origins of something made from several resources.
+/// The origins of a value made from several resources.
 pub type Origins = Vec<Origin>;

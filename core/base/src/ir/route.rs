@@ -1,4 +1,4 @@
-//! Virtual hosts and routes.
+//! Defines virtual hosts and routes.
 
 use super::{HeaderMatch, HeaderMutations, HeaderName, Json, LocalRateLimit, Origins, Rbac, Regex, StatusCode, StringMatch};
 use crate::resource::{Also, Sourced};
@@ -11,15 +11,15 @@ use core::time::Duration;
 /// A table of virtual hosts, inline in its listener or served by RDS.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RouteConfiguration {
-    /// Its name, unique in the gateway.
+    /// Unique in the gateway.
     pub name: Str,
-    /// In the order of the controller.
+    /// In the controller's order.
     pub virtual_hosts: Vec<VirtualHost>,
     /// `ignore_port_in_host_matching`.
     pub ignore_port_in_host: bool,
-    /// Headers changed for all its routes.
+    /// Header changes for all its routes.
     pub request_headers: HeaderMutations,
-    /// It is asked for by name, but nothing is served under it.
+    /// Referenced by name, but not served.
     pub absent: bool,
 }
 
@@ -30,69 +30,64 @@ pub struct VirtualHost {
     pub name: Str,
     /// Exact, `*.suffix`, `prefix.*` or `*`.
     pub domains: Vec<Sourced<Str>>,
-    /// First match wins. Shared where several listeners have the same routes, and with earlier compiles.
+    /// The first match wins. Listeners with the same routes and earlier compiles share the list.
     pub routes: Arc<Vec<Arc<Route>>>,
     /// Headers added to responses.
     pub response_headers: HeaderMutations,
-    /// Configuration of HTTP filters for its routes, by filter name.
+    /// HTTP filter settings for its routes, by filter name.
     pub per_filter: Vec<(Str, Sourced<PerFilter>)>,
-    /// Rate limit descriptors.
     pub rate_limits: Vec<Sourced<RateLimitDescriptor>>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Origins,
 }
 
-/// One route.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Route {
-    /// Empty where the controller gives none.
+    /// Empty if the controller sets no name.
     pub name: Str,
-    /// Which requests it takes.
+    /// Which requests match.
     pub matcher: RouteMatch,
-    /// What happens to them.
+    /// How matched requests are handled.
     pub action: RouteAction,
     /// Request headers added and removed.
     pub request_headers: HeaderMutations,
     /// Response headers added and removed.
     pub response_headers: HeaderMutations,
-    /// Configuration of HTTP filters for this route, by filter name.
+    /// HTTP filter settings for this route, by filter name.
     pub per_filter: Vec<(Str, Sourced<PerFilter>)>,
     /// `metadata.filter_metadata`.
     pub metadata: Vec<(Str, Json)>,
-    /// The resources that made it; the first is the main one.
+    /// The resources that produced it; the first is the main one.
     pub origins: Origins,
 }
 
-/// Which requests a route takes: all that is set must match.
+/// Which requests match a route: all set conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RouteMatch {
-    /// The path.
     pub path: Sourced<PathMatch>,
-    /// What else the path was joined from.
+    /// Further origins of the path.
     #[serde(skip)]
     pub path_also: Also,
-    /// `None` leaves Envoy's default, which is case-sensitive.
+    /// `None` is Envoy's default, which is case-sensitive.
     pub case_sensitive: Option<Sourced<bool>>,
-    /// Headers, `:authority` and `:method` included.
+    /// Headers, including `:authority` and `:method`.
     pub headers: Vec<Sourced<HeaderMatch>>,
-    /// Query parameters.
     pub query: Vec<Sourced<QueryMatch>>,
-    /// The share of requests that it takes.
+    /// The share of requests that match.
     pub fraction: Option<RuntimeFraction>,
-    /// gRPC requests only.
+    /// Matches only gRPC requests.
     pub grpc: bool,
 }
 
-/// How the path is matched.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PathMatch {
     /// Starts with.
     Prefix(Str),
-    /// Is.
+    /// Equals.
     Exact(Str),
-    /// The whole path matches.
+    /// Matches the whole path.
     Regex(Regex),
-    /// Starts with, at a segment's end.
+    /// Starts with, at the end of a segment.
     PathSeparatedPrefix(Str),
 }
 
@@ -102,37 +97,33 @@ impl Default for PathMatch {
     }
 }
 
-/// One query parameter matcher.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct QueryMatch {
-    /// Parameter name.
     pub name: Str,
-    /// Its value.
     pub value: StringMatch,
-    /// ASCII case does not count.
+    /// Ignores ASCII case.
     pub ignore_case: bool,
 }
 
-/// A share of requests, changeable at run time.
+/// A share of requests that can change at run time.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RuntimeFraction {
     /// Out of 100.
     pub percent: Sourced<u32>,
-    /// What else it was computed from: the shares of others.
+    /// Further origins: the other routes' shares.
     #[serde(skip)]
     pub percent_also: Also,
-    /// Runtime key that overrides it, if any.
+    /// A runtime key that overrides the share.
     pub runtime_key: Option<Str>,
 }
 
-/// What happens to a request.
+/// How a request is handled.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RouteAction {
-    /// It goes to a cluster.
     Forward(Arc<Forward>),
-    /// The client is sent elsewhere.
+    /// Redirects the client.
     Redirect(Box<Redirect>),
-    /// Envoy answers.
+    /// Envoy responds itself.
     Respond(DirectResponse),
 }
 
@@ -142,16 +133,15 @@ impl Default for RouteAction {
     }
 }
 
-/// Forwarding and all that belongs to it.
+/// Forwarding with all its settings.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Forward {
-    /// Where to.
     pub clusters: UpstreamClusters,
-    /// Timeout of the whole response; zero is off; `None` leaves Envoy's 15 s.
+    /// Timeout of the whole response; zero disables it; `None` is Envoy's 15 s.
     pub timeout: Option<Sourced<Duration>>,
-    /// Idle timeout of the stream; zero is off.
+    /// Idle timeout of the stream; zero disables it.
     pub idle_timeout: Option<Sourced<Duration>>,
-    /// Which circuit breaker counts.
+    /// Which circuit breaker limits the request.
     pub priority: Option<Sourced<Priority>>,
     /// How the path is rewritten.
     pub path_rewrite: Option<Sourced<PathRewrite>>,
@@ -159,13 +149,10 @@ pub struct Forward {
     pub host_rewrite: Option<Sourced<HostRewrite>>,
     /// Hash policies for ring hash and Maglev.
     pub hash_policies: Vec<Sourced<HashBy>>,
-    /// CORS.
     pub cors: Option<Sourced<Box<Cors>>>,
-    /// Retries.
     pub retry: Option<Sourced<Box<RetryPolicy>>>,
-    /// Copies of requests.
+    /// Mirrors of requests.
     pub mirrors: Vec<Sourced<MirrorPolicy>>,
-    /// Rate limit descriptors.
     pub rate_limits: Vec<Sourced<RateLimitDescriptor>>,
     /// Protocols that a connection may upgrade to.
     pub upgrades: Vec<Sourced<Str>>,
@@ -173,27 +160,26 @@ pub struct Forward {
     pub internal_redirect: Option<Sourced<Box<InternalRedirect>>>,
 }
 
-/// The proxy follows redirects of upstreams.
+/// How the proxy follows redirects of upstreams.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct InternalRedirect {
-    /// How many for one request; `None` leaves Envoy's 1.
+    /// The maximum number for one request; `None` is Envoy's 1.
     pub max: Option<Sourced<u32>>,
-    /// Of which statuses; empty: 302.
+    /// The followed statuses; empty: 302.
     pub codes: Vec<Sourced<u32>>,
-    /// From http to https and back too.
+    /// Follows redirects from http to https and back.
     pub cross_scheme: Option<Sourced<bool>>,
-    /// Not from https to http.
+    /// Does not follow redirects from https to http.
     pub only_safe_schemes: Option<Sourced<bool>>,
-    /// Not to a route that the request took before.
+    /// Does not follow redirects to an earlier route of the request.
     pub not_to_previous_routes: Option<Sourced<bool>>,
 }
 
-/// The clusters a route forwards to.
+/// The clusters that a route forwards to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum UpstreamClusters {
-    /// One.
     One(Sourced<Str>),
-    /// Several by weight.
+    /// Several clusters by weight.
     Weighted(Vec<WeightedCluster>),
 }
 
@@ -206,24 +192,23 @@ impl Default for UpstreamClusters {
 /// A cluster with a weight.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct WeightedCluster {
-    /// Cluster name.
     pub name: Sourced<Str>,
-    /// Share of the sum of weights.
+    /// The share of the sum of weights.
     pub weight: Sourced<u32>,
-    /// Weights of other clusters from which this one was computed.
+    /// Further origins: the weights of other clusters.
     #[serde(skip)]
     pub weight_also: Also,
-    /// Headers of requests to it.
+    /// Header changes of requests to it.
     pub request_headers: HeaderMutations,
-    /// Headers of its responses.
+    /// Header changes of its responses.
     pub response_headers: HeaderMutations,
     /// How the host is rewritten.
     pub host_rewrite: Option<Sourced<Str>>,
-    /// Configuration of HTTP filters for its requests, by filter name.
+    /// HTTP filter settings for its requests, by filter name.
     pub per_filter: Vec<(Str, Sourced<PerFilter>)>,
 }
 
-/// Which circuit breaker thresholds a request counts against.
+/// Which circuit breaker thresholds limit a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum Priority {
     /// `DEFAULT`
@@ -233,73 +218,69 @@ pub enum Priority {
     High,
 }
 
-/// How the path is rewritten before it is forwarded.
+/// How the path is rewritten before forwarding.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PathRewrite {
-    /// The matched prefix (or whole path) is replaced.
+    /// Replaces the matched prefix (or whole path).
     Prefix(Str),
-    /// By a regular expression.
+    /// Replaces by a regular expression.
     Regex(Box<RegexRewrite>),
 }
 
-/// A replacement by a regular expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RegexRewrite {
-    /// What is replaced.
+    /// The replaced pattern.
     pub pattern: Regex,
-    /// What the pattern was made of besides.
+    /// Further origins of the pattern.
     #[serde(skip)]
     pub pattern_also: Also,
-    /// With what; `\1` is the first group.
+    /// The replacement; `\1` is the first group.
     pub substitution: Str,
 }
 
 /// How `:authority` is rewritten before forwarding.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum HostRewrite {
-    /// To this.
+    /// A fixed value.
     Literal(Str),
-    /// To the host name of the endpoint, or (false) explicitly not.
+    /// The host name of the endpoint, or (false) explicitly not.
     Auto(bool),
-    /// To the value of this header.
+    /// The value of this header.
     Header(HeaderName),
-    /// To this, and `auto_host_rewrite` is sent too: the last one on the wire wins, which is `auto`.
+    /// A fixed value together with `auto_host_rewrite`: the last field on the wire wins, which is `auto`.
     LiteralAndAuto(Str, bool),
 }
 
-/// What a request is hashed by, and whether more is asked afterwards.
+/// A hash policy of a request.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct HashBy {
-    /// What it is hashed by.
     pub policy: HashPolicy,
-    /// Where this gives a hash, those behind it do not count.
+    /// If this policy gives a hash, later policies are ignored.
     pub terminal: bool,
 }
 
-/// What a request is hashed by.
+/// The input of a request's hash.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum HashPolicy {
-    /// A cookie, set by Envoy where it has a time to live.
+    /// A cookie. Envoy sets it if it has a time to live.
     Cookie {
-        /// Its name.
         name: Str,
-        /// Its path.
         path: Option<Str>,
-        /// Its time to live.
+        /// Time to live.
         ttl: Option<Duration>,
     },
-    /// A header's value.
+    /// The value of a header.
     Header(HeaderName),
     /// The client's address, or (false) explicitly not.
     SourceIp(bool),
-    /// A query parameter's value.
+    /// The value of a query parameter.
     Query(Str),
 }
 
 /// Cross-origin resource sharing.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cors {
-    /// Origins that are allowed.
+    /// Allowed origins.
     pub allow_origins: Vec<Sourced<StringMatch>>,
     /// `Access-Control-Allow-Methods`.
     pub allow_methods: Option<Sourced<Str>>,
@@ -307,24 +288,24 @@ pub struct Cors {
     pub allow_headers: Option<Sourced<Str>>,
     /// `Access-Control-Expose-Headers`.
     pub expose_headers: Option<Sourced<Str>>,
-    /// `Access-Control-Max-Age`, in seconds as text.
+    /// `Access-Control-Max-Age`, in seconds as a string.
     pub max_age: Option<Sourced<Str>>,
     /// `Access-Control-Allow-Credentials`.
     pub allow_credentials: Option<Sourced<bool>>,
-    /// Runtime key that can switch it off.
+    /// A runtime key that can disable CORS.
     pub runtime_key: Option<Str>,
-    /// ASCII case of origins does not count.
+    /// Ignores the ASCII case of origins.
     pub ignore_case: bool,
     /// `Access-Control-Allow-Private-Network`.
     pub allow_private_network: Option<Sourced<bool>>,
 }
 
-/// When and how often to try again.
+/// When and how often requests are retried.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RetryPolicy {
-    /// Envoy's condition names, comma separated.
+    /// Envoy's condition names, comma-separated.
     pub retry_on: Sourced<Str>,
-    /// `None` leaves Envoy's 1.
+    /// `None` is Envoy's 1.
     pub num_retries: Option<Sourced<u32>>,
     /// `None`: the route's timeout.
     pub per_try_timeout: Option<Sourced<Duration>>,
@@ -332,25 +313,24 @@ pub struct RetryPolicy {
     pub status_codes: Vec<Sourced<u32>>,
 }
 
-/// A copy of requests.
+/// A mirror of requests.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MirrorPolicy {
-    /// Where to.
     pub cluster: Sourced<Str>,
-    /// Which share, in per cent.
+    /// The mirrored share in percent.
     pub percent: Sourced<u32>,
 }
 
-/// One descriptor that is asked of the rate limit service.
+/// A descriptor sent to the rate limit service.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RateLimitDescriptor {
-    /// Which filter asks; 0 to 10; `None`: none is said, which is 0.
+    /// Which filter sends it, 0 to 10; `None`: not set, which means 0.
     pub stage: Option<u32>,
-    /// What it is made of.
+    /// The entries of the descriptor.
     pub actions: Vec<Sourced<RateLimitAction>>,
 }
 
-/// One entry of a descriptor.
+/// An entry of a descriptor.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RateLimitAction {
     /// `source_cluster`
@@ -359,56 +339,43 @@ pub enum RateLimitAction {
     DestinationCluster,
     /// `remote_address`
     RemoteAddress,
-    /// A fixed value.
     GenericKey {
-        /// Descriptor key.
         key: Str,
-        /// Descriptor value.
         value: Str,
     },
-    /// A request header's value.
+    /// The value of a request header.
     RequestHeader {
-        /// Descriptor key.
         key: Str,
-        /// Header name.
         header: HeaderName,
     },
-    /// A fixed value, if headers match.
+    /// A fixed value if headers match.
     HeaderValueMatch {
-        /// What must match.
+        /// The header conditions.
         headers: Vec<HeaderMatch>,
-        /// Or must not.
+        /// Whether they must match or must not.
         expect_match: bool,
-        /// Descriptor value.
         value: Str,
     },
 }
 
-/// The client is sent elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Redirect {
     /// To https on the same host.
     pub https: Option<Sourced<bool>>,
-    /// To this scheme.
     pub scheme: Option<Sourced<Str>>,
-    /// To this port.
     pub port: Option<Sourced<u16>>,
-    /// To this host.
     pub host: Option<Sourced<Str>>,
-    /// To this path.
     pub path: Option<Sourced<RedirectPath>>,
-    /// `None` leaves Envoy's 301.
+    /// `None` is Envoy's 301.
     pub code: Option<Sourced<RedirectCode>>,
 }
 
-/// The path of a redirect.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum RedirectPath {
-    /// This path.
     Full(Str),
-    /// The matched prefix replaced.
+    /// Replaces the matched prefix.
     Prefix(Str),
-    /// By a regular expression.
+    /// Replaces by a regular expression.
     Regex(RegexRewrite),
 }
 
@@ -427,51 +394,48 @@ pub enum RedirectCode {
     PermanentRedirect,
 }
 
-/// Envoy answers by itself.
+/// A response from Envoy itself.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct DirectResponse {
-    /// HTTP status.
     pub status: Sourced<StatusCode>,
-    /// Body as text.
+    /// The body as a string.
     pub body: Option<Sourced<Str>>,
 }
 
-/// An HTTP filter's configuration for one route.
+/// HTTP filter settings for one route.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum PerFilter {
-    /// External authorization is off.
+    /// Disables external authorization.
     ExtAuthzDisabled,
-    /// Values sent along to the authorization service.
+    /// Values sent to the authorization service.
     ExtAuthzContext(Vec<(Str, Sourced<Str>)>),
-    /// CORS.
     Cors(Box<Cors>),
     /// Allowed and denied addresses.
     Rbac(Rbac),
     /// Rate limiting within the proxy.
     LocalRateLimit(LocalRateLimit),
-    /// What becomes of the virtual host's rate limits.
+    /// How the virtual host's rate limits are used.
     HostRateLimits(HostRateLimits),
-    /// The provider of whom a token is required.
+    /// The provider of the required token.
     Jwt(Str),
-    /// A named Lua script is run.
+    /// Runs a named Lua script.
     Lua {
-        /// Its name.
         script: Str,
-        /// What it is given.
+        /// Values passed to the script.
         context: Vec<(Str, Json)>,
-        /// Fields from which it was made besides the filter's own origin.
+        /// Further origins of the context.
         #[serde(skip)]
         context_also: Also,
     },
 }
 
-/// What becomes of the virtual host's rate limits on a route.
+/// How a route uses the virtual host's rate limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum HostRateLimits {
-    /// They count if the route has none.
+    /// They apply if the route has none.
     Override,
-    /// They count too.
+    /// They apply too.
     Include,
-    /// They do not count.
+    /// They do not apply.
     Ignore,
 }

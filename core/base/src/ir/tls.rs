@@ -1,4 +1,4 @@
-//! TLS of both sides. There is no key material in it: certificates are named.
+//! Defines TLS settings for both sides. Contains no key material: certificates are referenced.
 
 use crate::resource::{Also, Sourced};
 use alloc::vec::Vec;
@@ -7,41 +7,36 @@ use chancery_text::Str;
 /// A part of a Kubernetes Secret or ConfigMap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct SecretReference {
-    /// What holds it.
     pub holder: Holder,
-    /// Its namespace.
     pub namespace: Str,
-    /// Its name.
     pub name: Str,
-    /// Which of its data.
+    /// Which data it refers to.
     pub part: SecretPart,
 }
 
-/// What holds certificates.
+/// The kind of object that holds certificates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub enum Holder {
-    /// A Secret.
     #[default]
     Secret,
-    /// A ConfigMap, of what need not be secret.
+    /// A ConfigMap with public data.
     ConfigMap,
 }
 
-/// How the proxy gets what certificates are made of.
+/// How the proxy receives a certificate.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub enum Delivery {
-    /// By SDS, under a name made of the references to its parts; in place where these are files.
+    /// By SDS, under a name built from the references to its parts; inline if the parts are files.
     #[default]
     ByReference,
     /// By SDS under this name.
     Named(Str),
-    /// By SDS under this name, which the controller serves only where others ask for it as well.
+    /// By SDS under this name. The controller serves it only if another resource requests it too.
     Awaited(Str),
-    /// In place.
     Inline,
 }
 
-/// Which data of a Secret is meant, by what it is used for.
+/// Which data of a Secret is used, by purpose.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub enum SecretPart {
     /// `tls.crt`
@@ -53,7 +48,7 @@ pub enum SecretPart {
 }
 
 impl SecretPart {
-    /// The key of the data.
+    /// The key in the Secret's data.
     pub fn key(&self) -> &str {
         match self {
             SecretPart::Certificate => "tls.crt",
@@ -63,19 +58,19 @@ impl SecretPart {
     }
 }
 
-/// Where certificate material is.
+/// The source of certificate data.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub enum CertificateSource {
     /// In a Secret or ConfigMap.
     Secret(SecretReference),
-    /// In several of them, one behind the other.
+    /// In several of them, concatenated.
     Several(Vec<SecretReference>),
-    /// In a file that the proxy sees.
+    /// In a file inside the proxy.
     File(Str),
 }
 
 impl CertificateSource {
-    /// The parts of Secrets and ConfigMaps that it is made of.
+    /// The referenced parts of Secrets and ConfigMaps.
     pub fn references(&self) -> &[SecretReference] {
         match self {
             CertificateSource::Secret(reference) => core::slice::from_ref(reference),
@@ -88,13 +83,11 @@ impl CertificateSource {
 /// A certificate with its key.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Certificate {
-    /// How the proxy gets it.
+    /// How the proxy receives it.
     pub delivery: Delivery,
-    /// The chain.
     pub chain: Option<Sourced<CertificateSource>>,
-    /// The key.
     pub key: Option<Sourced<CertificateSource>>,
-    /// What its name follows from besides.
+    /// Further origins of its name.
     #[serde(skip)]
     pub also: Also,
 }
@@ -102,72 +95,69 @@ pub struct Certificate {
 /// TLS towards clients.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct DownstreamTls {
-    /// Certificates shown.
+    /// The presented certificates.
     pub certificates: Vec<Sourced<Certificate>>,
-    /// How client certificates are checked.
+    /// How client certificates are verified.
     pub validation: Option<Sourced<ValidationContext>>,
-    /// Clients must show one.
+    /// Clients must present a certificate.
     pub require_client_certificate: Option<Sourced<bool>>,
-    /// Versions, ciphers, curves.
     pub parameters: TlsParameters,
-    /// Protocols offered.
+    /// The offered protocols.
     pub alpn: Vec<Sourced<Str>>,
 }
 
 /// TLS towards upstreams.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct UpstreamTls {
-    /// Certificates shown.
+    /// The presented certificates.
     pub certificates: Vec<Sourced<Certificate>>,
-    /// How the upstream's certificate is checked; `None`: not at all.
+    /// How the upstream's certificate is verified; `None`: not verified.
     pub validation: Option<Sourced<ValidationContext>>,
-    /// Versions, ciphers, curves.
     pub parameters: TlsParameters,
-    /// Protocols offered.
+    /// The offered protocols.
     pub alpn: Vec<Sourced<Str>>,
-    /// Server name sent.
+    /// The SNI that is sent.
     pub sni: Option<Sourced<Str>>,
 }
 
-/// How a peer's certificate is checked.
+/// How a peer's certificate is verified.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ValidationContext {
-    /// How the proxy gets it.
+    /// How the proxy receives it.
     pub delivery: Delivery,
-    /// Authorities trusted.
+    /// The trusted CAs.
     pub trusted_ca: Option<Sourced<CertificateSource>>,
-    /// Revoked certificates.
+    /// The revoked certificates.
     pub crl: Option<Sourced<CertificateSource>>,
-    /// Only the peer's own certificate is looked up among them.
+    /// Checks only the peer's own certificate against the list.
     pub only_leaf_crl: Option<Sourced<bool>>,
-    /// DNS names of which the certificate must have one; empty: any will do.
+    /// Accepted DNS names in the certificate; empty: any.
     pub subject_names: Vec<Sourced<Str>>,
-    /// Certificates of unknown authorities are taken too.
+    /// Accepts certificates of unknown CAs.
     pub accept_untrusted: Option<Sourced<bool>>,
-    /// What stands in place where documents run alone.
+    /// Public data for documents that run alone.
     #[serde(skip)]
     pub public: PublicMaterial,
 }
 
-/// What need not be secret, as far as it is known: certificates of authorities, and lists of those revoked.
+/// Data that need not be secret, if known: CA certificates and revocation lists.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PublicMaterial {
-    /// Authorities trusted, as PEM.
+    /// The trusted CAs as PEM.
     pub authorities: Option<Str>,
-    /// Revoked certificates, as PEM.
+    /// The revocation lists as PEM.
     pub revoked: Option<Str>,
 }
 
-/// Versions, ciphers, curves; what is not set is BoringSSL's default.
+/// Versions, ciphers, curves; unset values are BoringSSL's defaults.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct TlsParameters {
-    /// Lowest version.
+    /// The lowest version.
     pub minimum: Option<Sourced<TlsVersion>>,
-    /// Highest version.
+    /// The highest version.
     pub maximum: Option<Sourced<TlsVersion>>,
     /// Cipher suites up to TLS 1.2.
     pub cipher_suites: Vec<Sourced<Str>>,
-    /// Curves.
     pub ecdh_curves: Vec<Sourced<Str>>,
 }
 
@@ -178,7 +168,6 @@ impl TlsParameters {
     }
 }
 
-/// TLS protocol version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub enum TlsVersion {
     /// TLS 1.0

@@ -1,8 +1,7 @@
-//! Values of HTTP and of networks that cannot hold nonsense: addresses, names of headers, status codes.
+//! Defines restricted values of HTTP and networks: addresses, header names, status codes.
 //!
-//! The limits are those of Envoy's messages and of HTTP. What a controller would send beyond them is refused by Envoy, so that a
-//! lowering reports it and leaves it out. A port is a `u16`. A method has no type of its own: every controller matches it as the
-//! text of the header `:method`, and Envoy takes any text there.
+//! The limits are those of Envoy's messages and of HTTP. Envoy would reject a value beyond them, so a lowering reports and omits it. A port is a
+//! `u16`. A method has no own type: every controller matches the header `:method` as a string, and Envoy accepts any string.
 
 use chancery_text::Str;
 use core::fmt;
@@ -12,22 +11,19 @@ use core::net::IpAddr;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
 pub enum EndpointAddress {
-    /// A port of a host.
     Socket {
         /// IP address or host name.
         address: Str,
-        /// Its port.
         port: u16,
     },
     /// A Unix socket.
     Pipe {
-        /// Its file.
+        /// The socket's file.
         path: Str,
     },
 }
 
 impl EndpointAddress {
-    /// A port of a host.
     #[must_use]
     pub fn socket(address: impl Into<Str>, port: u16) -> Self {
         Self::Socket { address: address.into(), port }
@@ -42,7 +38,7 @@ impl EndpointAddress {
         }
     }
 
-    /// Whether nothing has to be asked of DNS.
+    /// Whether the address needs no DNS lookup.
     #[must_use]
     pub fn is_resolved(&self) -> bool {
         self.host().is_none_or(|host| host.parse::<IpAddr>().is_ok())
@@ -83,17 +79,17 @@ impl fmt::Display for EndpointAddress {
 pub struct HeaderName(Str);
 
 impl HeaderName {
-    /// The host that a request is for.
+    /// The host of a request.
     pub const AUTHORITY: HeaderName = HeaderName(Str::new_static(":authority"));
     /// The path of a request, with its query.
     pub const PATH: HeaderName = HeaderName(Str::new_static(":path"));
     /// The method of a request.
     pub const METHOD: HeaderName = HeaderName(Str::new_static(":method"));
 
-    /// Longest name that Envoy takes, in bytes.
+    /// The longest name that Envoy accepts, in bytes.
     pub const MAX_BYTES: usize = 16_384;
 
-    /// The name, if Envoy takes it.
+    /// The name, if Envoy accepts it.
     ///
     /// # Errors
     /// By the rules of `HTTP_HEADER_NAME`, not strict, in Envoy's messages (`envoy/config/core/v3/base.proto`).
@@ -110,17 +106,16 @@ impl HeaderName {
         }
     }
 
-    /// A name that is written in our own code.
+    /// A name in our own code.
     ///
     /// # Panics
-    /// When it is evaluated at compile time (as in a `const`) and empty: the build fails.
+    /// If it is empty; in a `const` the build fails.
     #[must_use]
     pub const fn fixed(name: &'static str) -> Self {
         assert!(!name.is_empty(), "a header has a name");
         Self(Str::new_static(name))
     }
 
-    /// As text.
     #[must_use]
     pub fn as_text(&self) -> &Str {
         &self.0
@@ -141,14 +136,13 @@ impl fmt::Display for HeaderName {
     }
 }
 
-/// Why a text cannot be the name of a header.
+/// Why a string cannot be the name of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidHeaderName {
-    /// It is empty.
     Empty,
     /// It has more than [`HeaderName::MAX_BYTES`] bytes.
     TooLong,
-    /// It has a NUL, a carriage return or a line feed.
+    /// It contains a NUL, a carriage return or a line feed.
     LineEnd,
 }
 
@@ -179,26 +173,25 @@ pub struct StatusCode(u16);
 impl StatusCode {
     /// The request is not allowed.
     pub const FORBIDDEN: StatusCode = StatusCode(403);
-    /// Nothing is there.
+    /// The resource does not exist.
     pub const NOT_FOUND: StatusCode = StatusCode(404);
 
-    /// The status, if it has three digits and begins with 1 to 5.
+    /// The status, if it has three digits and starts with 1 to 5.
     #[must_use]
     pub fn new(status: impl TryInto<u16>) -> Option<Self> {
         status.try_into().ok().filter(|status| (100..600).contains(status)).map(Self)
     }
 
-    /// A status that is written in our own code.
+    /// A status in our own code.
     ///
     /// # Panics
-    /// When it is none.
+    /// If the status is invalid.
     #[must_use]
     pub const fn fixed(status: u16) -> Self {
         assert!(status >= 100 && status < 600, "a status has three digits");
         Self(status)
     }
 
-    /// As a number.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0

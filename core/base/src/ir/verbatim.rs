@@ -1,7 +1,6 @@
-//! Values that are passed on as they are, each with its origin: resources in the proxy's own words.
+//! Defines values that are passed on verbatim with their origins: resources in the proxy's own format.
 //!
-//! A dialect that writes Envoy's messages itself, or that lets its users do so, hands them over as [`Tree`]s. What must not be here: what
-//! a message means, and which there are.
+//! A dialect that writes Envoy's messages itself, or lets its users do so, passes them as [`Tree`]s. Does not interpret the messages.
 
 use super::{Holder, SecretPart, SecretReference};
 use crate::resource::{Origin, Sourced};
@@ -9,25 +8,20 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::{Node, Str, Value, write_json_scalar, write_quoted};
 
-/// A value and where it comes from, in each of its parts.
+/// A value with an origin at every node.
 pub type Tree = Sourced<Plain>;
 
-/// JSON's data model, with an origin at every node.
+/// JSON's data model with an origin at every node.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum Plain {
-    /// Nothing.
     #[default]
     Null,
-    /// True or false.
     Bool(bool),
-    /// A whole number.
     Int(i64),
     /// Any other number.
     Float(f64),
-    /// A string.
     String(Str),
-    /// A list.
     List(Vec<Tree>),
     /// Keys and values, in order.
     Object(Fields),
@@ -43,7 +37,7 @@ impl serde::Serialize for Fields {
     }
 }
 
-/// Resources that are served in the proxy's own words, beside those that the IR has words for.
+/// Resources in the proxy's own format, in addition to the modelled ones.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Verbatim {
     /// `envoy.config.listener.v3.Listener`
@@ -59,19 +53,19 @@ pub struct Verbatim {
 }
 
 impl Verbatim {
-    /// Whether there are none.
+    /// Whether there are no resources.
     pub fn is_empty(&self) -> bool {
         self.listeners.is_empty() && self.routes.is_empty() && self.clusters.is_empty() && self.endpoints.is_empty() && self.secrets.is_empty()
     }
 }
 
-/// What stands in angle brackets is a name for what is known only when the proxy runs, or kept out of every tree.
+/// The name in a `<placeholder>`: a value known only at run time, or kept out of every tree.
 pub fn placeholder(text: &str) -> Option<&str> {
     text.strip_prefix('<')?.strip_suffix('>').filter(|name| !name.contains(['<', '>', '\n']))
 }
 
 impl SecretReference {
-    /// What a placeholder names: `leaf:web:cert`, `inline-certificate:shop:key`, `roots`.
+    /// The reference that a placeholder names: `leaf:web:cert`, `inline-certificate:shop:key`, `roots`.
     pub fn of_placeholder(name: &str) -> Self {
         let (name, part) = match (name.strip_suffix(":cert"), name.strip_suffix(":key")) {
             (Some(name), _) => (name, SecretPart::Certificate),
@@ -83,7 +77,7 @@ impl SecretReference {
 }
 
 impl Tree {
-    /// What a host may give for the placeholders in it, each with where it is asked for.
+    /// The references that a host may fill in for the placeholders, with their origins.
     pub fn references(&self) -> Vec<(SecretReference, Option<Origin>)> {
         let held = self.get("inline_string");
         let own = placeholder(held.text()).map(|name| (SecretReference::of_placeholder(name), held.origin.or(self.origin)));
@@ -91,51 +85,48 @@ impl Tree {
         own.into_iter().chain(within.flat_map(Tree::references)).collect()
     }
 
-    /// Nothing.
     pub const NULL: Tree = Tree { value: Plain::Null, origin: None };
 
-    /// An object of those fields that are not null.
+    /// An object of the non-null fields.
     pub fn object<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Tree)>) -> Self {
         let fields = fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.into(), value));
         Self { value: Plain::Object(Fields(fields.collect())), origin: None }
     }
 
-    /// The same value from this origin, unless it has one.
+    /// Sets the origin if the value has none.
     #[must_use]
     pub fn or_from(mut self, origin: Option<Origin>) -> Self {
         self.origin = self.origin.or(origin);
         self
     }
 
-    /// The same value from this origin.
+    /// Sets the origin.
     #[must_use]
     pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin;
         self
     }
 
-    /// Whether it holds nothing.
     pub fn is_null(&self) -> bool {
         matches!(self.value, Plain::Null)
     }
 
-    /// The value at `key`, if this is an object that has it.
+    /// The value at `key`, if this is an object with that key.
     pub fn find(&self, key: &str) -> Option<&Tree> {
         self.fields().iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value at `key`, or nothing.
+    /// The value at `key`, or null.
     pub fn get(&self, key: &str) -> &Tree {
         const NOTHING: &Tree = &Tree::NULL;
         self.find(key).unwrap_or(NOTHING)
     }
 
-    /// The value to which these keys lead, or nothing.
+    /// The value at a path of keys, or null.
     pub fn at(&self, path: &[&str]) -> &Tree {
         path.iter().fold(self, |tree, key| tree.get(key))
     }
 
-    /// The value at `key`, to change it.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
         match &mut self.value {
             Plain::Object(fields) => fields.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -143,37 +134,36 @@ impl Tree {
         }
     }
 
-    /// The fields; none where it is no object.
+    /// The fields; empty if this is not an object.
     pub fn fields(&self) -> &[(Str, Tree)] {
         if let Plain::Object(fields) = &self.value { &fields.0 } else { &[] }
     }
 
-    /// The elements; none where it is no list.
+    /// The elements; empty if this is not a list.
     pub fn items(&self) -> &[Tree] {
         if let Plain::List(items) = &self.value { items } else { &[] }
     }
 
-    /// The elements, to change them.
     pub fn items_mut(&mut self) -> &mut [Tree] {
         if let Plain::List(items) = &mut self.value { items } else { &mut [] }
     }
 
-    /// The string; empty where it is none.
+    /// The string; empty if this is not a string.
     pub fn text(&self) -> &str {
         if let Plain::String(value) = &self.value { value } else { "" }
     }
 
-    /// The string; empty where it is none.
+    /// The string; empty if this is not a string.
     pub fn str(&self) -> Str {
         if let Plain::String(value) = &self.value { value.clone() } else { Str::default() }
     }
 
-    /// Whether it is the string that is meant.
+    /// Whether this is the given string.
     pub fn is(&self, text: &str) -> bool {
         matches!(&self.value, Plain::String(value) if value == text)
     }
 
-    /// The whole number; 0 where it is none.
+    /// The whole number; 0 if this is not a number.
     pub fn int(&self) -> i64 {
         match self.value {
             Plain::Int(value) => value,
@@ -182,7 +172,7 @@ impl Tree {
         }
     }
 
-    /// The number; 0 where it is none.
+    /// The number; 0 if this is not a number.
     pub fn float(&self) -> f64 {
         match self.value {
             Plain::Int(value) => value as f64,
@@ -191,22 +181,22 @@ impl Tree {
         }
     }
 
-    /// The whole number, with where it is written; 0 where it is none.
+    /// The whole number with its origin; 0 if this is not a number.
     pub fn number(&self) -> Sourced<i64> {
         Sourced::new(self.int(), self.origin)
     }
 
-    /// The truth value; false where it is none.
+    /// The boolean; false if this is not a boolean.
     pub fn bool(&self) -> bool {
         matches!(self.value, Plain::Bool(true))
     }
 
-    /// A flag, with where it is written.
+    /// The boolean with its origin.
     pub fn flag(&self) -> Sourced<bool> {
         Sourced::new(self.bool(), self.origin)
     }
 
-    /// Sets a field, at its old place or else at the end. Null takes it away.
+    /// Sets a field at its position or else at the end. Null removes it.
     pub fn set(&mut self, key: &str, value: Tree) {
         if let Plain::Null = self.value {
             self.value = Plain::Object(Fields::default());
@@ -226,7 +216,7 @@ impl Tree {
         }
     }
 
-    /// Says where a value comes from, where it does not say so itself.
+    /// Sets the origin of a value that has none.
     pub fn trace(&mut self, path: &[&str], origin: Option<Origin>) {
         let Some((name, rest)) = path.split_first() else {
             self.origin = self.origin.or(origin);
@@ -239,14 +229,14 @@ impl Tree {
         }
     }
 
-    /// Takes a field away, and gives it back.
+    /// Removes and returns a field.
     pub fn take(&mut self, key: &str) -> Option<Tree> {
         let Plain::Object(fields) = &mut self.value else { return None };
         let at = fields.0.iter().position(|(name, _)| name == key)?;
         Some(fields.0.remove(at).1)
     }
 
-    /// Adds an element at the end; nothing becomes a list.
+    /// Appends an element; null becomes a list.
     pub fn push(&mut self, value: Tree) {
         match &mut self.value {
             Plain::List(items) => items.push(value),
@@ -255,7 +245,7 @@ impl Tree {
         }
     }
 
-    /// The same without origins.
+    /// The value without origins.
     pub fn node(&self) -> Node {
         Node::synthesised(match &self.value {
             Plain::Null => Value::Null,
@@ -303,7 +293,7 @@ impl Tree {
         }
     }
 
-    /// A tree of a value that was read, with the origin that `origin` gives each of its nodes.
+    /// Converts a value that was read; `origin` gives the origin of each node.
     pub fn of(node: &Node, origin: &impl Fn(&Node) -> Option<Origin>) -> Self {
         let value = match &node.value {
             Value::Null => Plain::Null,

@@ -1,11 +1,11 @@
-//! Matching as RE2 matches.
+//! Matches like RE2.
 //!
-//! An expression is put into the words of the `regex` project's parser where the two differ, and run by its engines, which are linear in
-//! text and expression as RE2 is. What differs: RE2's `\d`, `\s`, `\w` and `\b` know ASCII only; `\C`, `\Q...\E` and octal escapes exist;
-//! in a class `[`, `&&`, `--` and `~~` mean themselves; `\<`, `{,3}` and a `{` that begins no repetition do too; flags are `imsU`.
-//! Left over: invalid UTF-8 is no text here, and `(?i)` folds by the tables of another Unicode version.
+//! Translates an expression for the `regex` project's parser where the two differ, and runs it in its engines, which take linear time like RE2. The
+//! differences: RE2's `\d`, `\s`, `\w` and `\b` know ASCII only; `\C`, `\Q...\E` and octal escapes exist; in a class `[`, `&&`, `--` and `~~` are
+//! literal, and so are `\<`, `{,3}` and a `{` that starts no repetition elsewhere; flags are `imsU`. Remaining differences: invalid UTF-8 is not
+//! supported here, and `(?i)` folds by another Unicode version's tables.
 //!
-//! What must not be here: whether Envoy takes an expression ([`super::check`]).
+//! Does not check whether Envoy accepts an expression; see [`super::check`].
 
 use super::RegexError;
 use alloc::format;
@@ -17,11 +17,11 @@ use regex_automata::util::captures::Captures;
 use regex_automata::util::primitives::PatternID;
 use regex_syntax::hir::{Hir, Look};
 
-/// An expression for whole texts.
+/// An expression that matches whole strings.
 #[derive(Clone, Debug)]
 pub struct Regex(meta::Regex);
 
-/// An expression that is looked for within texts.
+/// An expression that is searched within strings.
 #[derive(Clone, Debug)]
 pub struct Finder(meta::Regex);
 
@@ -29,16 +29,16 @@ pub struct Finder(meta::Regex);
 const MOST_MEMORY: usize = 4 << 20;
 
 impl Regex {
-    /// Reads an expression.
+    /// Compiles an expression.
     ///
     /// # Errors
     ///
-    /// RE2 refuses it, or it is larger than what is run here.
+    /// RE2 rejects it, or it is larger than the limit.
     pub fn new(regex: &str) -> Result<Self, RegexError> {
         build(&Hir::concat(alloc::vec![Hir::look(Look::Start), parse(regex)?, Hir::look(Look::End)])).map(Self)
     }
 
-    /// Whether it matches the whole text.
+    /// Whether it matches the whole string.
     #[must_use]
     pub fn is_full_match(&self, text: &str) -> bool {
         self.0.is_match(text)
@@ -46,22 +46,22 @@ impl Regex {
 }
 
 impl Finder {
-    /// Reads an expression.
+    /// Compiles an expression.
     ///
     /// # Errors
     ///
-    /// As for [`Regex::new`].
+    /// Like [`Regex::new`].
     pub fn new(regex: &str) -> Result<Self, RegexError> {
         build(&parse(regex)?).map(Self)
     }
 
-    /// Whether it matches some part of the text.
+    /// Whether it matches a part of the string.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// The text of the first match, then of its groups. A group that took no part is empty.
+    /// The first match, then its groups. An unused group is empty.
     #[must_use]
     pub fn groups(&self, text: &str) -> Option<Vec<String>> {
         let found = self.0.captures_iter(text).next()?;
@@ -69,14 +69,14 @@ impl Finder {
         Some(found.iter().map(group).collect())
     }
 
-    /// How many groups it has.
+    /// The number of groups.
     #[must_use]
     pub fn group_count(&self) -> usize {
         self.0.group_info().group_len(PatternID::ZERO).saturating_sub(1)
     }
 
-    /// The text with every match replaced, `\0` to `\9` in the substitution being what groups hold. Where it names a group that there is not, the text
-    /// stays as it is; a `\` before anything else ends the substitution (`RE2::GlobalReplace`).
+    /// Replaces every match; `\0` to `\9` in the substitution are groups. An undefined group leaves the string unchanged; a `\` before anything
+    /// else ends the substitution (`RE2::GlobalReplace`).
     #[must_use]
     pub fn replace_all(&self, text: &str, substitution: &str) -> String {
         if greatest_group(substitution) > self.group_count() {
@@ -101,7 +101,7 @@ fn build(hir: &Hir) -> Result<meta::Regex, RegexError> {
     built.map_err(|_| RegexError::TooLarge)
 }
 
-/// An expression as the other parser understands it.
+/// Parses the translated expression.
 pub(super) fn parse(regex: &str) -> Result<Hir, RegexError> {
     super::check(regex)?;
     let translated = translate(regex);
@@ -112,12 +112,12 @@ pub(super) fn parse(regex: &str) -> Result<Hir, RegexError> {
     })
 }
 
-/// A text as the expression that matches it alone.
+/// The expression that matches exactly this string.
 pub(super) fn quote(text: &str) -> String {
     regex_syntax::escape(text)
 }
 
-/// The greatest group that a substitution names; 0 without any.
+/// The highest group in a substitution; 0 without any.
 pub fn greatest_group(substitution: &str) -> usize {
     let mut chars = substitution.chars();
     let mut greatest = 0;
@@ -148,7 +148,7 @@ fn substitute(out: &mut String, text: &str, found: &Captures, substitution: &str
     }
 }
 
-/// What every text that matches begins with, as far as a look at the expression tells.
+/// A literal prefix of every matching string, as far as the expression shows.
 #[must_use]
 pub fn literal_prefix(regex: &str) -> &str {
     let body = regex.strip_prefix('^').unwrap_or(regex);
@@ -167,7 +167,7 @@ pub fn literal_prefix(regex: &str) -> &str {
     }
 }
 
-/// In the words of the other parser. The expression has been checked.
+/// Translates a checked expression for the other parser.
 fn translate(regex: &str) -> String {
     let mut out = String::with_capacity(regex.len() + 8);
     let mut rest = regex;
@@ -196,7 +196,7 @@ fn ends_repetition(out: &str) -> bool {
     digits.len() < out.len() && digits.ends_with('{') && !digits.ends_with("\\{")
 }
 
-/// A class, after its `[`.
+/// Translates a class, after its `[`.
 fn class<'r>(mut rest: &'r str, out: &mut String) -> &'r str {
     out.push('[');
     if let Some(after) = rest.strip_prefix('^') {
@@ -204,7 +204,7 @@ fn class<'r>(mut rest: &'r str, out: &mut String) -> &'r str {
         rest = after;
     }
     let mut first = true;
-    // What a `-` would be: itself, or what makes a range of the character before it and the one after.
+    // The meaning of a following `-`: literal, or a range between its neighbours.
     let (mut low, mut open) = (false, false);
     while let Some(c) = rest.chars().next() {
         let named = rest.strip_prefix("[:").and_then(|inner| inner.find(":]")).map(|at| at + 4);
@@ -237,7 +237,7 @@ fn class<'r>(mut rest: &'r str, out: &mut String) -> &'r str {
     rest
 }
 
-/// An escape, after its backslash.
+/// Translates an escape, after its backslash.
 fn escape<'r>(rest: &'r str, in_class: bool, out: &mut String) -> &'r str {
     let Some(c) = rest.chars().next() else { return rest };
     let after = &rest[c.len_utf8()..];
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_the_parsers_read_differently_are_listed() {
+    fn parser_differences_are_translated() {
         assert!(full("a{,3}", "a{,3}"));
         assert!(full("a{x}", "a{x}"));
         assert!(full("[a&&b]+", "a&b"));
@@ -326,7 +326,7 @@ mod tests {
     fn groups_go_into_substitutions() {
         let regex = Finder::new("/(a+)/(b*)").unwrap();
         assert_eq!(regex.replace_all("/aa/b/a/", r"/\2/\1\\"), r"/b/aa\//a\");
-        assert_eq!(regex.replace_all("/aa/b/", r"/\3"), "/aa/b/", "a group that there is not");
+        assert_eq!(regex.replace_all("/aa/b/", r"/\3"), "/aa/b/", "an undefined group");
         assert_eq!(regex.replace_all("/aa/b/", r"/x\y/z"), "/x/", "no escape");
         assert_eq!(Finder::new("b*").unwrap().replace_all("abc", "x"), "xaxcx");
     }
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_refused() {
+    fn too_large_expressions_are_rejected() {
         assert!(Regex::new("((a{1000}){1000}){1000}").is_err());
         assert!(Regex::new("(?=a)").is_err());
     }

@@ -1,32 +1,28 @@
-//! Why an expression is refused.
-//!
-//! What must not be here: finding it out.
+//! Defines the reasons why an expression is rejected.
 
 use alloc::string::String;
 use core::fmt;
 
-/// Why an expression is refused. It prints as a sentence that goes on after a colon.
+/// Why an expression is rejected. Prints as the end of a sentence after a colon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegexError {
-    /// Groups within groups, too many.
+    /// Too deeply nested groups.
     TooDeep,
-    /// A `)` that closes nothing.
+    /// A `)` without a group.
     UnopenedGroup,
-    /// A `(` that nothing closes.
+    /// A `(` without an end.
     UnclosedGroup,
-    /// A repetition after nothing; the sign, where it is one character.
+    /// A repetition of nothing; holds the operator if it is one character.
     NothingToRepeat(Option<char>),
-    /// A repetition of a repetition.
     RepeatedRepetition,
     /// A repetition of more than 1000 times.
     TooManyRepetitions,
-    /// A repetition whose end is below its beginning, without its braces.
+    /// A repetition whose end is below its start; holds its text without braces.
     BackwardsRepetition(String),
-    /// A backslash before nothing.
     TrailingBackslash,
-    /// `\1` and its like.
+    /// `\1` and similar.
     Backreference,
-    /// `\p{` or `\x{` without its end: the letter.
+    /// `\p{` or `\x{` without an end; holds the letter.
     UnclosedEscape(char),
     /// `\x` without two digits.
     BadHexadecimal,
@@ -34,21 +30,21 @@ pub enum RegexError {
     UnknownEscape(char),
     /// `(?=`, `(?!`, `(?<=` or `(?<!`.
     LookAround,
-    /// A group's name without its end.
+    /// A group name without an end.
     UnclosedName,
-    /// A group's name with other characters than names may have.
+    /// A group name with invalid characters.
     BadName,
     /// Another `(?`.
     UnknownGroup,
-    /// A `[` that nothing closes.
+    /// A `[` without an end.
     UnclosedClass,
-    /// A range of characters whose end is below its beginning.
+    /// A character range whose end is below its start.
     BackwardsRange(char, char),
-    /// It looks at the borders of words or lines, which texts cannot be made for.
+    /// It uses word or line boundaries, which the search for strings does not support.
     LooksAtBorders,
-    /// The program is larger than what is run here.
+    /// The program is larger than the limit.
     TooLarge,
-    /// The words of the other parser.
+    /// The other parser's message.
     Other(String),
 }
 

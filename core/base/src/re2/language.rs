@@ -1,10 +1,10 @@
-//! Sets of texts that expressions match as a whole: texts that some match and others do not, one for each way in which they can agree and
-//! differ, and so whether two have a text in common, or the one holds the other.
+//! Finds strings that some expressions match and others do not, one for each combination, and so whether two expressions overlap or one contains
+//! the other.
 //!
-//! The expressions are made deterministic together, step by step, and every state that is reached tells which of them match there. Within
-//! the bounds nothing is left out, so that what no text is found for does not exist (of the characters that are tried).
+//! The expressions are determinized together step by step, and every reached state shows which of them match. Within the bounds the search is
+//! complete: if it finds no string, none exists (of the tried characters).
 //!
-//! What must not be here: one text at a time ([`super::engine`]), and what the texts are for.
+//! Does not match single strings; see [`super::engine`].
 
 use super::RegexError;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -17,7 +17,7 @@ use regex_automata::util::look;
 use regex_automata::util::primitives::StateID;
 use regex_syntax::hir::Look;
 
-/// What an expression matches, read character by character.
+/// The set of strings that an expression matches, read character by character.
 pub struct Language {
     nfa: NFA,
     sets: Vec<Set>,
@@ -31,28 +31,28 @@ struct Set {
     accepts: bool,
 }
 
-/// Texts by which of the expressions match them.
+/// Strings by the set of expressions that match them.
 #[derive(Debug, Default)]
 pub struct Texts {
-    /// Of the expression with number `n` the bit `1 << n` is set where it matches.
+    /// Bit `1 << n` is set if expression `n` matches.
     pub found: BTreeMap<u64, String>,
-    /// Whether the bounds were not reached.
+    /// Whether the search ended within the bounds.
     pub complete: bool,
 }
 
-/// What texts are made of.
+/// The form of tried strings.
 #[derive(Clone, Copy, Debug)]
 pub struct TextShape<'a> {
-    /// What they begin with.
+    /// Their prefix.
     pub begin: &'a str,
-    /// The characters after that, the earlier ones being preferred.
+    /// The characters after the prefix, in order of preference.
     pub alphabet: &'a [u8],
-    /// Whether two slashes may stand in a row.
+    /// Whether two consecutive slashes are allowed.
     pub double_slashes: bool,
 }
 
 impl TextShape<'static> {
-    /// All of visible ASCII, what is good to read first.
+    /// All visible ASCII characters, the most readable first.
     pub const VISIBLE: Self = Self {
         begin: "",
         alphabet: b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ/-_.!\"#$%&'()*+,:;<=>?@[\\]^`{|}~",
@@ -60,53 +60,53 @@ impl TextShape<'static> {
     };
 }
 
-/// How the texts of two expressions lie to each other.
+/// The relation between the strings of two expressions.
 #[derive(Debug)]
 pub struct Relation {
-    /// A text that both match, where one was found.
+    /// A string that both match, if one was found.
     pub common: Option<String>,
-    /// Whether the first certainly matches whatever the second does.
+    /// Whether the first certainly matches everything that the second matches.
     pub first_holds: bool,
-    /// Whether the second certainly matches whatever the first does.
+    /// Whether the second certainly matches everything that the first matches.
     pub second_holds: bool,
 }
 
-/// Two expressions are looked at together as far as this: combined states.
+/// The maximum number of combined states for two expressions.
 const MOST_STATES_OF_TWO: usize = 600;
 
-/// Larger automata are not made: bytes.
+/// Larger automata are not built: bytes.
 const MOST_MEMORY: usize = 1 << 18;
 
 impl Language {
-    /// Of an expression in RE2's words.
+    /// The language of an RE2 expression.
     ///
     /// # Errors
     ///
-    /// RE2 refuses it, it is too large, or it looks at the borders of words.
+    /// RE2 rejects it, it is too large, or it uses word boundaries.
     pub fn regex(regex: &str) -> Result<Self, RegexError> {
         Self::of(&super::engine::parse(regex)?)
     }
 
-    /// Of an expression in the words of the `regex` project's parser.
+    /// The language of an expression in the `regex` project's syntax.
     ///
     /// # Errors
     ///
-    /// As for [`Self::regex`].
+    /// Like [`Self::regex`].
     pub fn plain(regex: &str) -> Result<Self, RegexError> {
         let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(regex).map_err(|error| RegexError::Other(error.to_string()))?;
         Self::of(&hir)
     }
 
-    /// Of all texts that begin with this one.
+    /// The language of all strings with this prefix.
     ///
     /// # Errors
     ///
-    /// As for [`Self::regex`].
+    /// Like [`Self::regex`].
     pub fn prefix(text: &str) -> Result<Self, RegexError> {
         Self::regex(&format!("{}\\C*", super::engine::quote(text)))
     }
 
-    /// How its texts lie to those of another.
+    /// Relates its strings to another language's.
     pub fn relation(&mut self, other: &mut Self) -> Relation {
         let mut budget = MOST_STATES_OF_TWO;
         let mut out = texts(&mut [self, other], &TextShape::VISIBLE, &mut budget);
@@ -131,7 +131,7 @@ impl Language {
         Ok(language)
     }
 
-    /// All that is reached without a character. States that wait for the end stay in it.
+    /// All states that are reachable without a character. States that wait for the end stay in the set.
     fn closure(&self, mut open: Vec<StateID>, at_start: bool, at_end: bool) -> Vec<StateID> {
         let mut known = alloc::vec![false; self.nfa.states().len()];
         let mut seen = Vec::new();
@@ -193,13 +193,13 @@ impl Language {
     }
 }
 
-/// One character of each sort that the expressions tell apart, the first of `alphabet` that there is.
+/// One character of each class that the expressions distinguish, the first of `alphabet`.
 fn sorts(languages: &[&mut Language], alphabet: &[u8]) -> Vec<u8> {
     let mut seen = Vec::new();
     let mut out = Vec::new();
     for byte in alphabet {
         let sort: Vec<u8> = languages.iter().map(|language| language.nfa.byte_classes().get(*byte)).collect();
-        // A slash parts segments, whatever the expressions think of it.
+        // A slash separates segments, so it is always its own class.
         if *byte == b'/' || !seen.contains(&sort) {
             seen.push(sort);
             out.push(*byte);
@@ -208,9 +208,8 @@ fn sorts(languages: &[&mut Language], alphabet: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Texts of what is to be tried: the shortest that is longer than its beginning for each way in which the languages can match or not, or
-/// the beginning itself where there is none. Visits at most `budget` combined states, and subtracts them from it. Of more than 64
-/// languages the first 64 count.
+/// Finds strings of the given form: for each combination of matching languages the shortest one that is longer than the prefix, or the prefix
+/// itself if there is none. Visits at most `budget` combined states, and subtracts them from it. Only the first 64 languages are used.
 pub fn texts(languages: &mut [&mut Language], tried: &TextShape<'_>, budget: &mut usize) -> Texts {
     let count = languages.len().min(64);
     let languages = languages.get_mut(..count).unwrap_or_default();
@@ -223,7 +222,7 @@ pub fn texts(languages: &mut [&mut Language], tried: &TextShape<'_>, budget: &mu
         languages.iter().zip(state).enumerate().filter(|(_, (language, at))| language.accepts(**at)).fold(0, |mask, (bit, _)| mask | 1_u64 << bit)
     };
     let mut out = Texts { found: BTreeMap::new(), complete: true };
-    // What was read to come to each state; a state after a slash is another.
+    // The characters read to reach each state; a state after a slash is separate.
     let slash = tried.begin.ends_with('/');
     let first = (start, slash);
     let mut seen: HashMap<(Vec<usize>, bool), ()> = HashMap::from_iter([(first.clone(), ())]);
@@ -277,19 +276,19 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_text_for_every_way_to_match() {
+    fn every_match_combination_has_a_text() {
         assert_eq!(found(&["/a.*", "/.*b"], "/").len(), 4);
         assert_eq!(found(&["/a[0-9]+"], "/").iter().map(|(mask, text)| (*mask, text.as_str())).collect::<Vec<_>>(), [(0, "/a"), (1, "/a0")]);
-        // No text matches both.
+        // No string matches both.
         assert_eq!(found(&["/a/x", "/b/.*"], "/").len(), 3);
-        // Whatever matches the one matches the other.
+        // Everything that matches one matches the other.
         assert_eq!(found(&["/a/[0-9]{2}", "/a/.+"], "/").len(), 3);
         assert_eq!(found(&["^/v[0-9]$|^/b$"], "/").len(), 2);
         assert_eq!(found(&[""], "").len(), 2);
     }
 
     #[test]
-    fn bounds_are_told() {
+    fn exceeded_bounds_are_reported() {
         let mut regex = Language::regex("/(a|b)*a(a|b){12}").expect("an expression");
         let mut budget = 50;
         assert!(!texts(&mut [&mut regex], &TRIED, &mut budget).complete);
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_common_is_found_or_there_is_none() {
+    fn overlap_is_found_if_it_exists() {
         let text = relation("/api/[a-z]+/x", "/api/v1/.*|/api/v.*").common.expect("one");
         assert!(text.starts_with("/api/v") && text.ends_with("/x"), "{text}");
         assert_eq!(relation("/[0-9]+", "/[a-z]+").common, None);
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_holds_another() {
+    fn containment_is_detected() {
         let holds = |one: &str, two: &str| (relation(one, two).first_holds, relation(two, one).second_holds);
         assert_eq!(holds("/api/.*", "/api/[0-9]+"), (true, true));
         assert_eq!(holds("/api/[0-9]+", "/api/.*"), (false, false));

@@ -1,13 +1,13 @@
-//! How large the program of an expression is at least, in RE2's instructions.
+//! Bounds the size of an expression's program from below, in RE2 instructions.
 //!
-//! RE2 makes one instruction for each byte that is matched, copies what is repeated, and shares what branches begin with; so the bytes on the
-//! longest way through an expression, each copy counted, are a bound that is never too high. What must not be here: how RE2 compiles.
+//! RE2 emits one instruction for each matched byte, copies repeated parts, and shares common prefixes of branches. So the bytes on the longest path
+//! through an expression, with each copy counted, are a bound that is never too high.
 
 use super::engine;
 use alloc::vec::Vec;
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Instructions that the program certainly has; `None` where RE2 refuses the expression.
+/// A lower bound of the number of instructions; `None` if RE2 rejects the expression.
 #[must_use]
 pub fn at_least(regex: &str) -> Option<u64> {
     let hir = engine::parse(regex).ok()?;
@@ -15,7 +15,7 @@ pub fn at_least(regex: &str) -> Option<u64> {
     Some(bytes(&hir).saturating_add(2))
 }
 
-/// Without recursion: what was parsed may be deep.
+/// Avoids recursion, since an expression may be deep.
 fn bytes(hir: &Hir) -> u64 {
     enum Task<'h> {
         Visit(&'h Hir),
@@ -68,7 +68,7 @@ mod tests {
     use super::at_least;
 
     #[test]
-    fn bytes_and_copies_count() {
+    fn size_counts_bytes_and_copies() {
         assert_eq!(at_least("/abc"), Some(6));
         assert_eq!(at_least("[a-z]{200}"), Some(202));
         assert_eq!(at_least("(ab){3,5}"), Some(12));

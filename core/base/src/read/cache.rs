@@ -1,9 +1,9 @@
-//! The memory of reading: what each chunk of each input said, and the numbers of its objects.
+//! Caches reading: the content of each chunk of each input, and the numbers of its objects.
 //!
-//! Chunks are found again by comparing texts: one after another where nothing moved, by hash where something did. An edited chunk hands
-//! the numbers of its objects on to what stands in its place, so that what refers to them stays equal when only a comment changed.
+//! The cache finds unchanged chunks by comparing their text: one after another if nothing moved, by hash otherwise. An edited chunk passes its
+//! objects' numbers on to its successor, so that references stay equal if only a comment changed.
 //!
-//! What must not be here: how a chunk is read (`decode`).
+//! Does not decode chunks; see `decode`.
 
 use super::ReadOptions;
 use super::decode::{Decoded, Item, decode, for_each_place};
@@ -19,49 +19,48 @@ use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// What earlier compiles read. Empty at first; keep one for as long as the same inputs are compiled again and again.
+/// The results of earlier compiles. Starts empty; keep one cache per set of inputs that is compiled repeatedly.
 #[derive(Default)]
 pub struct DocumentCache {
     options: ReadOptions,
     inputs: Vec<CachedInput>,
-    /// Names of the inputs that an API server gave.
+    /// Names of the inputs that came from an API server.
     stored: Arc<BTreeSet<Str>>,
-    /// Numbers that were given out and are free again, the smallest last.
+    /// Numbers that are free again, the smallest last.
     free: Vec<u32>,
     next: u32,
-    /// All objects of the inputs, where they are.
+    /// All objects of the inputs with their current places.
     placed: Objects,
-    /// Assumed objects.
     pub(super) made: HashMap<(TextRange, String), DecodedObject>,
 }
 
 struct CachedInput {
     name: Str,
     text: Arc<str>,
-    /// An API server gave it.
+    /// Whether the input came from an API server.
     stored: bool,
     chunks: Vec<CachedChunk>,
     has_findings: bool,
 }
 
 impl CachedInput {
-    /// An input of which nothing was read yet.
+    /// An input that was not read yet.
     fn new(input: &Input) -> Self {
         Self { name: input.name.clone(), text: Arc::from(""), stored: false, chunks: Vec::new(), has_findings: false }
     }
 
-    /// The numbers of its objects, in order.
+    /// The numbers of the input's objects, in order.
     fn ids(&self) -> impl Iterator<Item = ObjectId> {
         self.chunks.iter().flat_map(|chunk| chunk.objects.ids())
     }
 }
 
-/// The inputs of the compile before, as they are asked for: nearly always in their order.
+/// The inputs of the previous compile, looked up nearly always in their order.
 struct Known {
     inputs: Vec<Option<CachedInput>>,
-    /// Behind the one that was taken last.
+    /// The index after the last input that was taken.
     next: usize,
-    /// The places of each name, once inputs are asked for in another order.
+    /// The indexes for each name, built when inputs are requested in another order.
     by_name: Option<HashMap<Str, Vec<usize>>>,
 }
 
@@ -70,7 +69,7 @@ impl Known {
         Self { inputs: inputs.into_iter().map(Some).collect(), next: 0, by_name: None }
     }
 
-    /// An input of this name that was not taken yet.
+    /// Takes the next unused input of this name.
     fn take(&mut self, name: &Str) -> Option<CachedInput> {
         let is_next = |known: &Option<CachedInput>| known.as_ref().is_some_and(|known| known.name == *name);
         let at = if self.inputs.get(self.next).is_some_and(is_next) { self.next } else { self.place_of(name)? };
@@ -94,14 +93,14 @@ impl Known {
 }
 
 struct CachedChunk {
-    /// Where it stands in its input.
+    /// The chunk's range in its input.
     range: TextRange,
     objects: Numbered,
-    /// What was found; places are relative, as [`decode`] gives them.
+    /// Findings with relative places, as [`decode`] returns them.
     findings: Vec<Diagnostic>,
 }
 
-/// The objects of a chunk with their numbers: nearly always one, which is kept in place.
+/// The objects of a chunk with their numbers. A chunk nearly always has one object, which is stored inline.
 enum Numbered {
     One([(ObjectId, Item); 1]),
     Many(Vec<(ObjectId, Item)>),
@@ -137,14 +136,12 @@ impl core::fmt::Debug for DocumentCache {
     }
 }
 
-/// An object that was made.
 pub(super) struct DecodedObject {
     pub id: ObjectId,
     pub content: Arc<Content>,
 }
 
 impl DocumentCache {
-    /// A cache that remembers nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -155,7 +152,7 @@ impl DocumentCache {
         }
         let same = Arc::ptr_eq(&self.stored, &inputs.stored) || self.stored.is_empty() && inputs.stored.is_empty();
         self.stored = inputs.stored.clone();
-        // Inputs that are as they were, and where they were, are left alone.
+        // Inputs that did not change or move are reused.
         let are_in_place = same && self.inputs.len() == inputs.inputs.len();
         let are_in_place = are_in_place && self.inputs.iter().zip(&inputs.inputs).all(|(known, input)| known.name == input.name);
         let is_same = |at: usize, input: &Input| are_in_place && self.inputs.get(at).is_some_and(|known| Arc::ptr_eq(&known.text, &input.text));
@@ -176,7 +173,7 @@ impl DocumentCache {
             .collect();
         let texts: Vec<(&str, bool)> = plans.iter().flat_map(|(_, _, plan)| plan.fresh().map(|text| (text, plan.stored))).collect();
         let decoded = executor::map(executor, &texts, |(text, stored)| {
-            // The same text means something else where it was stored: memories must not take one for the other.
+            // Text from an API server decodes differently, so its fingerprint must differ.
             let fingerprint = if *stored { !hash(text) } else { hash(text) };
             decode(&Arc::from(*text), fingerprint, options, *stored)
         });
@@ -196,7 +193,7 @@ impl DocumentCache {
         self.place(edited)
     }
 
-    /// The chunks of an input with their numbers. Those that were read just now are the next of `decoded`.
+    /// Creates the chunks of an input with their numbers. The chunks that were read now are the next ones of `decoded`.
     fn carry_out(&mut self, plan: Plan, decoded: &mut impl Iterator<Item = Decoded>) -> CachedInput {
         let Plan { name, text, stored, head: mut chunks, middle, tail, gone } = plan;
         chunks.reserve_exact(middle.len() + tail.len());
@@ -237,8 +234,8 @@ impl DocumentCache {
         }
     }
 
-    /// The objects where they are, and what was found. Where nothing but the inputs at some places was edited, and objects have the numbers that they
-    /// had, the objects of those inputs alone are looked at.
+    /// Returns all objects with their places, and the findings. If only the inputs at `edited` changed and their objects kept their numbers, only
+    /// those inputs are visited.
     fn place(&mut self, edited: Option<Vec<usize>>) -> (Objects, Findings) {
         let is_known = edited.is_some();
         let mut objects = if is_known { core::mem::take(&mut self.placed) } else { Objects::default() };
@@ -270,31 +267,31 @@ impl DocumentCache {
     }
 }
 
-/// Which chunks of an input are as they were, and which must be read.
+/// Which chunks of an input are unchanged, and which must be read.
 struct Plan {
     name: Str,
     text: Arc<str>,
     stored: bool,
-    /// The chunks at the beginning that are as they were.
+    /// The unchanged chunks at the beginning.
     head: Vec<CachedChunk>,
     middle: Vec<Planned>,
-    /// The chunks at the end that are as they were.
+    /// The unchanged chunks at the end.
     tail: Vec<CachedChunk>,
-    /// The chunks that are no longer there.
+    /// The chunks that no longer exist.
     gone: Vec<CachedChunk>,
 }
 
 enum Planned {
     Same(CachedChunk),
-    /// Where the text stands, and the numbers that its objects take over.
+    /// The range of the text, and the numbers that its objects inherit.
     Fresh(TextRange, Vec<ObjectId>),
 }
 
 impl Plan {
-    /// The chunks of an input, taken from what was known of it where the text is the same.
+    /// Plans an input: reuses the known chunks whose text is unchanged.
     fn new(input: &Input, stored: bool, known: CachedInput) -> Self {
         let CachedInput { name, text: old_text, stored: was_stored, mut chunks, .. } = known;
-        // Who gave it decides what its objects are.
+        // Objects from an API server decode differently, so a change of origin discards them.
         let mut gone = if stored == was_stored { Vec::new() } else { core::mem::take(&mut chunks) };
         let text = input.text.clone();
         if stored == was_stored && Arc::ptr_eq(&old_text, &text) {
@@ -310,7 +307,7 @@ impl Plan {
         let wanted = split(&text[same.from..same.to]);
         let wanted: Vec<TextRange> = wanted.into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.shifted(same.from as u32)).collect();
 
-        let mut old = Old::new(&old_text, before);
+        let mut old = ReusableChunks::new(&old_text, before);
         let mut middle = Vec::with_capacity(wanted.len());
         for (at, range) in wanted.iter().enumerate() {
             let next = wanted.get(at + 1).map(|next| next.slice(&text));
@@ -324,7 +321,7 @@ impl Plan {
         Self { name, text, stored, head: chunks, middle, tail, gone }
     }
 
-    /// The texts that must be read.
+    /// The chunks that must be read.
     fn fresh(&self) -> impl Iterator<Item = &str> {
         self.middle.iter().filter_map(|planned| match planned {
             Planned::Same(_) => None,
@@ -333,11 +330,11 @@ impl Plan {
     }
 }
 
-/// What of a text is as it was: chunks at the beginning, chunks at the end, and the text between them.
+/// The unchanged chunks at the beginning and the end, and the text between them.
 struct Same {
     head: usize,
     tail: usize,
-    /// Where in the new text the chunks at the beginning end, and those at the end begin.
+    /// Where the unchanged beginning ends and the unchanged end begins in the new text.
     from: usize,
     to: usize,
 }
@@ -350,10 +347,10 @@ impl Same {
         }
         let prefix = common_prefix(old.as_bytes(), new.as_bytes());
         let suffix = common_suffix(&old.as_bytes()[prefix..], &new.as_bytes()[prefix..]);
-        // A chunk ends where it did if what ends it is as it was: the beginning of the line after it.
+        // A chunk ends at the same position only if the start of the next line is unchanged.
         let head = chunks.partition_point(|chunk| chunk.range.end as usize + MARKER <= prefix).saturating_sub(1);
         let from = if head == 0 { 0 } else { chunks[head - 1].range.end as usize };
-        // A `---` line begins a chunk whatever stands before it, but for directives.
+        // A `---` line starts a chunk whatever precedes it, except for directives.
         let unchanged = old.len() - suffix;
         let mut first = chunks.partition_point(|chunk| chunk.range.start as usize <= unchanged).max(head);
         let is_marker = |line: &str| line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
@@ -363,7 +360,7 @@ impl Same {
         }
         let tail = chunks.len() - first;
         let to = chunks.get(first).map_or(new.len(), |chunk| new.len() - (old.len() - chunk.range.start as usize));
-        // A byte order mark is one at the beginning of a text only.
+        // A byte order mark has its meaning only at the beginning of a text.
         if from > 0 && new[from..].starts_with('\u{feff}') {
             return everything;
         }
@@ -377,10 +374,10 @@ impl Same {
     }
 }
 
-/// How long a `---` is with what follows it.
+/// The length of `---` with the character after it.
 const MARKER: usize = 4;
 
-/// Turns the relative places of a finding into real ones.
+/// Converts the relative places of a finding to absolute ones.
 fn place(mut finding: Diagnostic, source: SourceId, offset: u32, items: &[(ObjectId, Item)]) -> Diagnostic {
     for_each_place(&mut finding, |place| match place {
         Place::Text(at, range) => {
@@ -403,14 +400,14 @@ pub(super) fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// How many bytes two texts have in common at their beginnings.
+/// The length of the common prefix in bytes.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     const BLOCK: usize = 4096;
     let blocks = a.chunks(BLOCK).zip(b.chunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
     blocks + a[blocks..].iter().zip(&b[blocks..]).take_while(|(a, b)| a == b).count()
 }
 
-/// How many bytes two texts have in common at their ends.
+/// The length of the common suffix in bytes.
 fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     const BLOCK: usize = 4096;
     let blocks = a.rchunks(BLOCK).zip(b.rchunks(BLOCK)).take_while(|(a, b)| a == b).map(|(a, _)| a.len()).sum::<usize>();
@@ -418,24 +415,24 @@ fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     blocks + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
-/// The chunks between those that stand where they stood, from which the next compile takes what it finds again.
-struct Old<'t> {
+/// Chunks of the previous compile between the unchanged ends. The next compile reuses those that it finds again.
+struct ReusableChunks<'t> {
     text: &'t str,
     chunks: Vec<Option<CachedChunk>>,
-    /// Where the next chunk stands if nothing moved.
+    /// The index of the next chunk if nothing moved.
     at: usize,
-    /// By the hash of the text, made when something moved.
+    /// Indexes by hash of the text, built when something moved.
     index: Option<HashMap<u64, Vec<usize>>>,
 }
 
 enum ChunkMatch {
     Same(CachedChunk),
-    /// Nothing like it, but it stands where another stood, whose numbers it takes over.
+    /// No chunk is equal, but this text replaces another one and inherits its numbers.
     Edited(Vec<ObjectId>),
     New,
 }
 
-impl<'t> Old<'t> {
+impl<'t> ReusableChunks<'t> {
     fn new(text: &'t str, chunks: Vec<CachedChunk>) -> Self {
         Self { text, chunks: chunks.into_iter().map(Some).collect(), at: 0, index: None }
     }
@@ -457,7 +454,7 @@ impl<'t> Old<'t> {
             return self.take(self.at - 1).map_or(ChunkMatch::New, ChunkMatch::Same);
         }
         match next {
-            // One chunk was edited, one was put in, one was taken out: the common cases need no index.
+            // One chunk was edited, inserted or removed: these common cases need no index.
             Some(next) if self.is(self.at + 1, next) => return self.edited(),
             Some(next) if self.is(self.at, next) => return ChunkMatch::New,
             _ if self.is(self.at + 1, text) => {
@@ -476,7 +473,7 @@ impl<'t> Old<'t> {
         }
     }
 
-    /// Where a text stood that is not where it is looked for.
+    /// The index of an equal chunk that moved.
     fn elsewhere(&mut self, text: &str) -> Option<usize> {
         let (chunks, whole) = (&self.chunks, self.text);
         let index = self.index.get_or_insert_with(|| {

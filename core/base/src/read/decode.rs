@@ -1,12 +1,12 @@
-//! One chunk of text to the objects that stand in it. The result knows nothing of where the chunk stands: ranges are relative to it, and
-//! findings name objects by their place in the chunk.
+//! Decodes one chunk of text to its objects. The result does not depend on the chunk's position: ranges are relative to the chunk, and findings
+//! name objects by their index in it.
 //!
-//! What must not be here: numbers of objects, inputs, and anything that would differ when the chunk moves.
+//! Does not assign numbers to objects; see `cache`.
 
 use super::identity::{self, Identity};
 use super::{ReadOptions, Shape, problem};
 use crate::diagnostic::{Diagnostic, Place, codes};
-use crate::redact::{self, Aliases, KeptBack, Quotes, keep_back, keep_back_within};
+use crate::redact::{self, Aliases, Quotes, TakenSecrets, take_secrets, take_secrets_within};
 use crate::resource::{Content, ObjectId, ResourceKey, Secret};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -15,26 +15,25 @@ use alloc::vec::Vec;
 use chancery_text::{Document, Node, NodeId, Str, Value, parse, parse_embedded};
 use core::cell::OnceCell;
 
-/// What a chunk says.
+/// The content of a chunk.
 pub(super) struct Decoded {
     pub(super) objects: Vec<Item>,
     /// Places are relative: ranges to the chunk, objects by [`local`].
     pub(super) findings: Vec<Diagnostic>,
 }
 
-/// One object of a chunk.
 pub(super) struct Item {
     pub(super) content: Arc<Content>,
-    /// The item whose annotation holds it.
+    /// The item whose annotation holds this one.
     pub(super) parent: Option<(usize, NodeId)>,
 }
 
-/// The number by which a chunk's findings name its objects.
+/// The temporary number of an object in its chunk's findings.
 pub(super) fn local(index: usize) -> ObjectId {
     ObjectId::from_index(index)
 }
 
-/// How deep lists of lists are followed.
+/// The maximum depth of nested lists.
 const LIST_DEPTH: u32 = 8;
 
 pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, stored: bool) -> Decoded {
@@ -43,7 +42,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     let quotes = Quotes::new(text);
     let findings = problem::findings(&document, text, &quotes, Some(&options.limits));
     let root = document.root.take();
-    let is_doubtful = broken || redact::says_kind_twice(&document, text);
+    let is_doubtful = broken || redact::has_duplicate_kind(&document, text);
     let secret = is_doubtful && (options.shape == Shape::Kubernetes || options.identify.is_some()) && redact::may_be_secret(text);
     let document = Arc::new(document);
     let marks = Marks::of(text);
@@ -54,7 +53,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
         None if broken => decoder.push(Node::synthesised(Value::Null), Identity::unknown(), true),
         None => {}
     }
-    // What is wrong with the text of a document that holds one object is wrong with the object.
+    // Problems of a document with one object belong to that object.
     if let [only] = &decoder.objects[..]
         && broken
         && !only.content.key.kind.is_empty()
@@ -68,7 +67,7 @@ pub(super) fn decode(text: &Arc<str>, fingerprint: u64, options: &ReadOptions, s
     Decoded { objects: decoder.objects, findings: decoder.findings }
 }
 
-/// The object that a tree without a text is.
+/// The object for a tree without text.
 pub(super) fn decode_tree(root: Node, document: Document, fingerprint: u64, options: &ReadOptions) -> Option<Content> {
     let (text, document) = (Arc::from(""), Arc::new(document));
     let quotes = Quotes::new(&text);
@@ -87,9 +86,9 @@ struct Decoder<'a> {
     options: &'a ReadOptions,
     stored: bool,
     broken: bool,
-    /// Whether the text is broken, and may be a Secret by what is left of it.
+    /// Whether the text is broken and may be a Secret.
     secret: bool,
-    /// What may be a Secret's, and stands beside the items of a list.
+    /// Values next to a list's items that may belong to a Secret.
     beside: BTreeSet<Str>,
     marks: Marks<'a>,
     document: Arc<Document>,
@@ -97,15 +96,15 @@ struct Decoder<'a> {
     findings: Vec<Diagnostic>,
 }
 
-/// What a text has of anchors and aliases, and of words without a meaning: looked for once, not for each item of a list.
+/// Anchors, aliases and opaque words of a text, searched once per text instead of once per list item.
 #[derive(Default)]
 struct Marks<'a> {
-    /// Whether there may be an alias.
+    /// Whether the text may contain an alias.
     star: bool,
-    /// Whether there may be an anchor.
+    /// Whether the text may contain an anchor.
     and: bool,
     aliases: OnceCell<Aliases<'a>>,
-    /// Words that may be credentials where the text is broken: where it is not known to have any, and where it is.
+    /// Words that may be credentials in a broken text: first if it is not known to contain any, second if it is.
     opaque: [OnceCell<Vec<Str>>; 2],
 }
 
@@ -160,9 +159,9 @@ impl Decoder<'_> {
             && let Value::Object(object) = &mut root.value
             && let Some(Node { value: Value::Array(items), .. }) = object.remove("items")
         {
-            // A slip may have moved what a Secret among the items has to the list itself.
-            if redact::keeps_back(&root) {
-                let kept = keep_back(&mut root, true, self.broken);
+            // A typing error may have moved a Secret's fields from an item to the list.
+            if redact::may_hold_secret(&root) {
+                let kept = take_secrets(&mut root, true, self.broken);
                 self.beside.extend(kept.secrets.into_iter().map(|(_, value)| value).filter(|value| !value.is_empty()));
             }
             for item in items {
@@ -170,7 +169,7 @@ impl Decoder<'_> {
             }
             return;
         }
-        let written = if self.secret || redact::keeps_back(&root) { None } else { Some(&**self.text) };
+        let written = if self.secret || redact::may_hold_secret(&root) { None } else { Some(&**self.text) };
         let identity = identity::of_object(&root, &self.document.spans, written);
         let broken = self.broken || identity.problem.is_some();
         if !self.broken
@@ -184,13 +183,13 @@ impl Decoder<'_> {
 
     fn push(&mut self, mut root: Node, mut identity: Identity, broken: bool) {
         let mut kept = self.kept_back(&mut root);
-        // What cannot be the name of something that may be a Secret may be a value of it.
+        // A value that cannot be the name of a possible Secret may be one of its values.
         if kept.is_secret && !redact::is_name(&identity.key.name) {
             identity.key.name = Str::new_static(redact::REDACTED);
         }
         if !self.beside.is_empty() {
             let mut same = BTreeSet::new();
-            self.same_as_beside(&root, &mut same);
+            self.strings_repeated_outside(&root, &mut same);
             let known: BTreeSet<Str> = kept.credentials.iter().cloned().collect();
             kept.credentials.extend(same.into_iter().filter(|value| !known.contains(value)));
         }
@@ -220,7 +219,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether an object is not one of Kubernetes. Where a dialect says what plain objects are, those that name their `apiVersion` are.
+    /// Whether an object is not a Kubernetes object. If the dialect defines plain objects, an `apiVersion` still marks a Kubernetes object.
     fn is_plain(&self, root: &Node) -> bool {
         let is_plain = self.options.shape == Shape::Plain;
         match self.options.identify {
@@ -229,23 +228,24 @@ impl Decoder<'_> {
         }
     }
 
-    /// Takes out of a tree what must not come out again.
-    fn kept_back(&self, root: &mut Node) -> KeptBack {
-        // What does not say what it is is of no use to anybody, and may be anything.
+    /// Removes secret values from a tree.
+    fn kept_back(&self, root: &mut Node) -> TakenSecrets {
+        // An object without an identity is unusable and may be anything.
         let is_named = match self.options.identify.filter(|_| self.is_plain(root)) {
             Some(identify) => root.as_object().is_some() && !(identify.key)(root).kind.is_empty(),
             None => self.is_plain(root) || root.get("kind").and_then(Node::as_str).is_some(),
         };
         let unnamed = !is_named;
-        // A definition of a service has no `kind`, and may have a token.
+        // A service definition has no `kind` and may contain a token.
         let is_other = self.options.identify.is_some_and(|identify| !self.secret && !self.broken && self.is_plain(root) && (identify.is_own)(root));
         let mut aliased = Vec::new();
         if self.marks.star {
             self.aliased(root, false, &mut aliased);
         }
-        let mut kept = if is_other { keep_back_within(root, self.broken) } else { keep_back(root, self.secret || unnamed, self.broken) };
+        let mut kept = if is_other { take_secrets_within(root, self.broken) } else { take_secrets(root, self.secret || unnamed, self.broken) };
         if kept.is_secret && !aliased.is_empty() {
-            // What an alias stands for is written elsewhere, where it may not be a Secret's. What a Secret may show is still in the tree.
+            // An alias copies a value that is also written elsewhere, perhaps outside a Secret. The values that a Secret may show are still in the
+            // tree.
             let mut shown = Vec::new();
             self.aliased(root, false, &mut shown);
             let shown: BTreeSet<Str> = shown.into_iter().collect();
@@ -263,17 +263,17 @@ impl Decoder<'_> {
         kept
     }
 
-    /// Texts that are also beside the items of the list.
-    fn same_as_beside(&self, node: &Node, found: &mut BTreeSet<Str>) {
+    /// Strings of this node that also occur next to the list's items.
+    fn strings_repeated_outside(&self, node: &Node, found: &mut BTreeSet<Str>) {
         match &node.value {
             Value::String(value) if self.beside.contains(value) => found.extend([value.clone()]),
-            Value::Array(items) => items.iter().for_each(|item| self.same_as_beside(item, found)),
-            Value::Object(object) => object.iter().for_each(|entry| self.same_as_beside(&entry.value, found)),
+            Value::Array(items) => items.iter().for_each(|item| self.strings_repeated_outside(item, found)),
+            Value::Object(object) => object.iter().for_each(|entry| self.strings_repeated_outside(&entry.value, found)),
             _ => {}
         }
     }
 
-    /// Texts for which aliases stand.
+    /// Strings that aliases copy.
     fn aliased(&self, node: &Node, below: bool, found: &mut Vec<Str>) {
         let is_alias = || self.document.spans.get(node.id).is_some_and(|span| span.value.slice(self.text).starts_with('*'));
         let below = below || is_alias();
@@ -285,14 +285,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// Values that an alias in a Secret may have stood for.
+    /// Values that an alias in a Secret may have copied.
     fn lost_anchors(&self, node: &Node, aliases: &Aliases<'_>, found: &mut Vec<Str>) {
         let place = self.document.spans.get(node.id).map(|span| span.value);
         match &node.value {
             Value::String(value) if aliases.behind_name(value) || place.is_some_and(|place| aliases.lost(place, value)) => found.push(value.clone()),
             Value::Array(items) => items.iter().for_each(|item| self.lost_anchors(item, aliases, found)),
             Value::Object(object) => object.iter().for_each(|entry| self.lost_anchors(&entry.value, aliases, found)),
-            // A slip may have made the value a key.
+            // A typing error may have turned the value into a key.
             Value::Null => {
                 let key = self.document.spans.get(node.id).map(|span| span.key).filter(|key| aliases.lost(*key, key.slice(self.text)));
                 found.extend(key.map(|key| Str::new(key.slice(self.text))));
@@ -301,7 +301,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Configuration files in the ConfigMap at `holder`. What is wrong with their text is for whoever reads them to say.
+    /// Configuration files in the ConfigMap at `holder`. Their readers report problems in their text.
     fn files(&mut self, content: &Content, holder: usize) {
         if content.key.kind != "ConfigMap" || !content.key.group.is_empty() {
             return;
@@ -331,7 +331,6 @@ impl Decoder<'_> {
         }
     }
 
-    /// Objects in the annotations of the object at `holder`.
     fn embedded(&mut self, content: &Content, holder: usize) {
         if self.options.embedded.is_empty() {
             return;
@@ -371,14 +370,14 @@ impl Decoder<'_> {
     }
 }
 
-/// What a list says about its items.
+/// The kind and version that a list declares for its items.
 struct ListKind {
     api_version: Option<Node>,
     kind: Option<Str>,
 }
 
 impl ListKind {
-    /// kubectl takes every object whose kind ends in `List` and that has `items` for a list.
+    /// kubectl treats every object as a list if its kind ends in `List` and it has `items`.
     fn of(root: &Node) -> Option<Self> {
         let kind = root.get("kind")?.as_str()?;
         let of = kind.strip_suffix("List")?;
@@ -386,7 +385,7 @@ impl ListKind {
         Some(Self { api_version: root.get("apiVersion").cloned(), kind: (!of.is_empty()).then(|| Str::new(of)) })
     }
 
-    /// The items of a `MappingList` need not say that they are Mappings.
+    /// Completes an item: the items of a `MappingList` need not declare their kind.
     fn complete(&self, item: &mut Node) {
         let (Some(kind), Value::Object(object)) = (&self.kind, &mut item.value) else { return };
         if !object.contains_key("kind") {
@@ -404,7 +403,7 @@ fn not_an_object(root: &Node, index: usize) -> Diagnostic {
     finding.help("every object needs `apiVersion`, `kind` and `metadata.name`")
 }
 
-/// Gives a finding about an object its number in the chunk.
+/// Replaces the temporary object number in a finding.
 fn at_object(mut finding: Diagnostic, index: usize) -> Diagnostic {
     for_each_place(&mut finding, |place| {
         if let Place::Node { object, .. } = place {
@@ -414,7 +413,7 @@ fn at_object(mut finding: Diagnostic, index: usize) -> Diagnostic {
     finding
 }
 
-/// All places that a finding names.
+/// Visits all places of a finding.
 pub(super) fn for_each_place(finding: &mut Diagnostic, mut change: impl FnMut(&mut Place)) {
     change(&mut finding.place);
     finding.related.iter_mut().for_each(|related| change(&mut related.place));

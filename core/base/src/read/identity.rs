@@ -1,6 +1,5 @@
-//! What an object says it is: `apiVersion`, `kind`, namespace, name; and what is wrong with that.
-//!
-//! What must not be here: whether anybody knows such a kind, and whether Kubernetes would accept the name.
+//! Reads an object's identity: `apiVersion`, `kind`, namespace and name, with their problems. Does not check whether the kind is known or
+//! Kubernetes would accept the name.
 
 use crate::diagnostic::{Diagnostic, Place, codes};
 use crate::redact::{REDACTED, is_name};
@@ -8,7 +7,7 @@ use crate::resource::{ObjectId, ResourceKey};
 use alloc::format;
 use chancery_text::{Node, Spans, Str, Value};
 
-/// Kinds that have no namespace, of Kubernetes itself and of the projects around gateways.
+/// Cluster-scoped kinds of Kubernetes and of the projects around gateways.
 const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("", "Namespace"),
     ("", "Node"),
@@ -32,17 +31,17 @@ const CLUSTER_SCOPED: &[(&str, &str)] = &[
     ("storage.k8s.io", "StorageClass"),
 ];
 
-/// The namespace that `kubectl apply` uses where none is written.
+/// The namespace that `kubectl apply` uses by default.
 const DEFAULT_NAMESPACE: &str = "default";
 
 pub(super) struct Identity {
     pub(super) api_version: Str,
     pub(super) key: ResourceKey,
-    /// Why no controller could use it. The place has no object yet: [`ObjectId::BUILT_IN`] stands for it.
+    /// Why no controller could use the object. Its place has no object yet; [`ObjectId::BUILT_IN`] is the placeholder.
     pub(super) problem: Option<Diagnostic>,
 }
 
-/// What an object of Kubernetes says it is. Without its text nothing of what is written is quoted.
+/// The identity of a Kubernetes object. Without `text`, findings quote nothing.
 pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Identity {
     let written = |node: &Node| text.map_or(REDACTED, |text| spans.get(node.id).map_or("", |span| span.value.slice(text)));
     let sane = |name: &Str| text.is_some() || is_name(name);
@@ -96,8 +95,8 @@ pub(super) fn of_object(root: &Node, spans: &Spans, text: Option<&str>) -> Ident
     Identity { key: ResourceKey { group, kind, namespace, name }, api_version, problem }
 }
 
-/// What an object inside an annotation says it is: `name` and `namespace` may stand outside of `metadata`, and the holder's namespace counts
-/// where none is written. Nothing here is a problem: what such an object lacks is its dialect's business.
+/// The identity of an object in an annotation. `name` and `namespace` may be outside `metadata`; the namespace defaults to the holder's. Reports no
+/// problems: the dialect decides what such an object needs.
 pub(super) fn of_embedded(root: &Node, holder: &ResourceKey) -> Identity {
     let text = |path: &[&str]| root.at(path).and_then(Node::as_str).filter(|value| !value.is_empty()).map(Str::new);
     let api_version = text(&["apiVersion"]).unwrap_or_default();
@@ -110,9 +109,9 @@ pub(super) fn of_embedded(root: &Node, holder: &ResourceKey) -> Identity {
     Identity { api_version, key, problem: None }
 }
 
-/// The group of an `apiVersion`: `v1` has none.
+/// The group of an `apiVersion`; `v1` has none.
 pub(super) fn group_of(api_version: &Str) -> Str {
-    // The common groups are short enough to be stored in place.
+    // The common groups are short enough to be stored inline.
     api_version.split_once('/').map_or(Str::default(), |(group, _)| Str::new(group))
 }
 
@@ -120,7 +119,7 @@ fn is_cluster_scoped(group: &str, kind: &str) -> bool {
     CLUSTER_SCOPED.iter().any(|(known_group, known_kind)| *known_kind == kind && *known_group == group)
 }
 
-/// The fields of a `kustomization.yaml`, which may go without `apiVersion` and `kind`.
+/// The fields of a `kustomization.yaml`, which may omit `apiVersion` and `kind`.
 const OF_KUSTOMIZE: [&str; 20] = [
     "bases",
     "commonAnnotations",
@@ -144,7 +143,7 @@ const OF_KUSTOMIZE: [&str; 20] = [
     "secretGenerator",
 ];
 
-/// Whether all fields are those of a file of Kustomize.
+/// Whether all fields are Kustomize fields.
 fn is_kustomization(node: &Node) -> bool {
     let fields = node.as_object().filter(|fields| !fields.is_empty());
     fields.is_some_and(|fields| fields.iter().all(|entry| OF_KUSTOMIZE.contains(&&*entry.key)))
@@ -174,7 +173,7 @@ fn not_a_string(node: &Node, value: &Value, path: &str, written: &str) -> Diagno
     finding.fix("put it in quotes", place, format!("\"{written}\""))
 }
 
-/// A value's kind with its article.
+/// A value's type with its article.
 pub(super) fn article(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",

@@ -1,26 +1,26 @@
-//! Reading input objects from text: documents, items of lists, concatenated JSON, and configuration in annotations.
+//! Reads input objects from text: documents, list items, concatenated JSON, and configuration in annotations.
 //!
 //! ```text
 //! text --split--> chunks --decode--> contents --place--> Objects
 //! ```
 //!
-//! A chunk is decoded once: a [`DocumentCache`] keeps what it says as long as its text is the same, wherever it moves. What cannot be read
-//! stays in the value as a broken object, with a finding at the place, and the rest goes on.
+//! Each chunk is decoded once: a [`DocumentCache`] keeps the result while the text is unchanged, even if it moves. Unreadable text becomes a broken
+//! object with a finding; reading continues after it.
 //!
-//! What must not be here: what an object means. That it has an `apiVersion`, a `kind` and a name is all that is known of it.
+//! Knows only `apiVersion`, `kind` and name of an object, not its meaning.
 
+mod assumed;
 mod cache;
 mod decode;
+mod fixes;
 mod identity;
-mod mend;
 mod problem;
-mod unwritten;
 
 #[cfg(test)]
 mod tests;
 
+pub use assumed::AssumedObject;
 pub use cache::DocumentCache;
-pub use unwritten::Unwritten;
 
 use crate::diagnostic::Findings;
 use crate::executor::{Executor, Sequential};
@@ -29,28 +29,27 @@ use alloc::vec::Vec;
 use chancery_text::{Limits, Node, NodeId, Str, parse, split};
 use hashbrown::HashSet;
 
-/// What the objects of an input look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// As `kubectl apply -f` takes them: `apiVersion`, `kind`, `metadata.name`.
+    /// As `kubectl apply -f` accepts them: with `apiVersion`, `kind` and `metadata.name`.
     #[default]
     Kubernetes,
-    /// Any objects; their dialect says what they are. Those that name an `apiVersion` are Kubernetes's even so, where it does.
+    /// Objects that only their dialect can identify. If it reads Kubernetes objects too, an `apiVersion` marks them.
     Plain,
 }
 
-/// How objects that are not Kubernetes's say what they are.
+/// How a dialect identifies plain objects.
 #[derive(Debug)]
 pub struct Identify {
-    /// The objects of a document that holds several of them.
+    /// Splits a document that holds several objects.
     pub parts: fn(&Node) -> Option<Vec<Node>>,
-    /// Their name.
+    /// The object's key.
     pub key: fn(&Node) -> ResourceKey,
-    /// What tells objects of one name apart, the plainest first; empty texts for what an object does not say.
+    /// Values that distinguish objects of one name, the simplest first. A missing value is an empty string.
     pub apart: fn(&Node) -> Vec<Str>,
-    /// Takes key material out of an object that has any.
+    /// Removes key material from an object.
     pub secrets: fn(&mut Node) -> Vec<(NodeId, Str)>,
-    /// Whether an object without a `kind` is certainly the dialect's own, whatever it holds, and no Secret.
+    /// Whether an object without a `kind` certainly belongs to the dialect and is not a Secret.
     pub is_own: fn(&Node) -> bool,
 }
 
@@ -60,23 +59,20 @@ impl PartialEq for Identify {
     }
 }
 
-/// How to read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReadOptions {
-    /// What the objects look like.
     pub shape: Shape,
-    /// How plain objects say what they are.
     pub identify: Option<&'static Identify>,
-    /// Annotations whose values hold objects of their own, e.g. `getambassador.io/config`.
+    /// Annotations whose values contain objects, e.g. `getambassador.io/config`.
     pub embedded: Vec<&'static str>,
-    /// Keys of ConfigMaps whose values are configuration files: each is an object of its own, in one document.
+    /// ConfigMap keys whose values are configuration files. Each file becomes one object.
     pub files: Vec<Str>,
-    /// What one document may cost.
+    /// Limits for one document.
     pub limits: Limits,
 }
 
 impl ReadOptions {
-    /// So that all is read that either of two reads.
+    /// Combines two sets of options, so that everything is read that either reads.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         self.embedded.extend(other.embedded);
@@ -86,27 +82,26 @@ impl ReadOptions {
     }
 }
 
-/// Reads the objects of all inputs. A compile from scratch is one with an empty cache; the result is the same, but for the numbers that
-/// objects have.
+/// Reads the objects of all inputs. The result does not depend on the cache, except for the objects' numbers.
 pub fn read(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache) -> (Objects, Findings) {
     cache.read(inputs, options, &Sequential)
 }
 
-/// As [`read`], with the threads of the host.
+/// Like [`read`], with the host's threads.
 pub fn read_with(inputs: &Inputs, options: &ReadOptions, cache: &mut DocumentCache, executor: &dyn Executor) -> (Objects, Findings) {
     cache.read(inputs, options, executor)
 }
 
-/// Whether there is no resource in any of the inputs, and nothing that could have been meant as one: blank lines, comments, lists without items.
-pub fn says_nothing(inputs: &Inputs) -> bool {
+/// Whether no input contains a resource or anything that could be one: only blank lines, comments and empty lists.
+pub fn contains_no_resource(inputs: &Inputs) -> bool {
     inputs
         .inputs
         .iter()
         .all(|input| split(&input.text).into_iter().filter(|chunk| !chunk.is_empty).all(|chunk| is_blank(chunk.range.slice(&input.text))))
 }
 
-/// The line, from 1, of the first document that Kubernetes could not even store: the text is neither YAML nor JSON nor HCL, or it is no object. What was
-/// meant there is lost. Documents that `known` has as well are not looked at.
+/// The line, from 1, of the first document that Kubernetes could not store: neither YAML nor JSON nor HCL, or not an object. Documents that `known`
+/// also contains are skipped.
 pub fn unreadable_line(text: &str, known: &str) -> Option<u32> {
     let known: HashSet<&str> = split(known).iter().map(|chunk| chunk.range.slice(known)).collect();
     let chunks = split(text).into_iter().filter(|chunk| !chunk.is_empty && !known.contains(chunk.range.slice(text)));
@@ -122,7 +117,7 @@ fn unreadable_offset(text: &str) -> Option<u32> {
     broken.or_else(|| scalar.map(|root| document.spans.get(root.id).map_or(0, |span| span.value.start)))
 }
 
-/// The longest text that is looked into: what is longer says something.
+/// A longer input is never treated as blank.
 const LONGEST_BLANK: usize = 4096;
 
 fn is_blank(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What is read, what is said of what cannot be, and what stays when a text is edited.
+//! Tests reading: objects, findings for unreadable text, and stable numbers across edits.
 
 extern crate std;
 
@@ -45,7 +45,7 @@ fn documents_lists_and_concatenated_json_become_objects() {
 }
 
 #[test]
-fn a_broken_document_is_found_and_the_rest_goes_on() {
+fn broken_document_does_not_stop_reading() {
     let (objects, findings) = once(&format!("{}---\nkind: [\n{}", mapping("a"), mapping("b")));
     assert_eq!(codes(&findings), ["syntax"]);
     assert_eq!(objects.iter().filter(|object| object.broken).count(), 1);
@@ -53,7 +53,7 @@ fn a_broken_document_is_found_and_the_rest_goes_on() {
 }
 
 #[test]
-fn what_does_not_say_what_it_is_is_broken() {
+fn object_without_identity_is_broken() {
     for (text, code) in [
         ("kind: Mapping\nmetadata: {name: a}\n", "incomplete-object"),
         ("apiVersion: v1\nmetadata: {name: a}\n", "incomplete-object"),
@@ -72,13 +72,13 @@ fn what_does_not_say_what_it_is_is_broken() {
 }
 
 #[test]
-fn a_name_that_yaml_takes_for_a_boolean_can_be_quoted() {
+fn boolean_like_name_gets_quote_fix() {
     let (_, findings) = once("apiVersion: v1\nkind: Service\nmetadata:\n  name: on\n");
     assert_eq!(findings[0].fix.as_ref().map(|fix| fix.edits[0].replacement.as_str()), Some("\"on\""));
 }
 
 #[test]
-fn objects_in_annotations_stand_where_they_are_written() {
+fn annotation_objects_have_correct_places() {
     let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\n  namespace: x\n  annotations:\n    getambassador.io/config: |\n      ---\n      kind: Mapping\n      name: m\n      prefix: /m/\n";
     let (objects, _) = once(text);
     let all: Vec<&Object> = objects.iter().collect();
@@ -90,7 +90,7 @@ fn objects_in_annotations_stand_where_they_are_written() {
 }
 
 #[test]
-fn paths_within_items_of_lists_begin_at_the_item() {
+fn list_item_paths_start_at_item() {
     let (objects, _) =
         once("apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 80}]}}\n");
     let object = objects.iter().next().expect("an object");
@@ -99,7 +99,7 @@ fn paths_within_items_of_lists_begin_at_the_item() {
 }
 
 #[test]
-fn key_material_is_in_no_tree_and_no_output() {
+fn key_material_never_leaves_reader() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\n  annotations: {kubectl.kubernetes.io/last-applied-configuration: hush}\ndata: {tls.key: aHVzaA==}\nstringData: {tls.crt: hush}\n";
     let (objects, _) = once(text);
     let object = objects.iter().next().expect("a Secret");
@@ -111,13 +111,13 @@ fn key_material_is_in_no_tree_and_no_output() {
 }
 
 #[test]
-fn plain_objects_need_not_say_what_they_are() {
+fn plain_objects_need_no_kind() {
     let options = ReadOptions { shape: Shape::Plain, ..ReadOptions::default() };
     let (objects, findings) = read(&inputs("Kind: service-defaults\nName: web\n"), &options, &mut DocumentCache::new());
     assert!(findings.is_empty() && objects.len() == 1 && !objects.iter().any(|object| object.broken));
 }
 
-/// Reads one text after another with one memory and gives names and numbers.
+/// Reads texts one after another with one cache and returns names and numbers.
 fn sequence(texts: &[String]) -> Vec<Vec<(String, ObjectId)>> {
     let mut cache = DocumentCache::new();
     let row = |objects: Objects| objects.iter().map(|object| (object.key.name.to_string(), object.id)).collect();
@@ -125,13 +125,13 @@ fn sequence(texts: &[String]) -> Vec<Vec<(String, ObjectId)>> {
 }
 
 #[test]
-fn objects_keep_their_numbers_while_the_text_around_them_changes() {
+fn objects_keep_numbers_across_edits() {
     let text = |names: &[&str]| names.iter().map(|name| mapping(name)).collect::<String>();
     let rounds = sequence(&[
         text(&["a", "b", "c", "d"]),
         text(&["a", "x", "c", "d"]),        // edited
-        text(&["a", "x", "new", "c", "d"]), // put in
-        text(&["a", "new", "c", "d"]),      // taken out
+        text(&["a", "x", "new", "c", "d"]), // inserted
+        text(&["a", "new", "c", "d"]),      // removed
         text(&["d", "c", "a", "new"]),      // moved
         format!("# comment\n{}", text(&["d", "c", "a", "new"])),
     ]);
@@ -146,7 +146,7 @@ fn objects_keep_their_numbers_while_the_text_around_them_changes() {
 }
 
 #[test]
-fn a_memory_gives_what_reading_from_scratch_gives() {
+fn cached_reading_equals_fresh_reading() {
     let texts = ["", "a", "b", "a b", "a a b", "b a a", "a b c d e f", "a c e f", "f e d c b a", "a a a", ""];
     let mut cache = DocumentCache::new();
     for names in texts {
@@ -179,7 +179,7 @@ fn an_origin_survives_a_comment() {
     assert_eq!(text.as_deref(), Some("/a/"));
 }
 
-/// Pieces of which texts are put together at random: whole documents, markers, directives, halves of objects.
+/// Pieces that are combined at random: whole documents, markers, directives, partial objects.
 const PIECES: &[&str] = &[
     "---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n",
     "---\napiVersion: v1\nkind: Service\nmetadata: {name: b}\n",
@@ -203,7 +203,7 @@ const PIECES: &[&str] = &[
 
 proptest::proptest! {
     #[test]
-    fn any_sequence_of_edits_reads_as_from_scratch(
+    fn random_edits_read_like_fresh_text(
         start in proptest::collection::vec(0..PIECES.len(), 0..12),
         edits in proptest::collection::vec((0..64_usize, 0..3_usize, 0..PIECES.len()), 1..6),
     ) {
@@ -232,7 +232,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn a_document_that_cannot_be_read_is_known_by_its_line() {
+fn unreadable_document_is_reported_by_line() {
     let good = mapping("a");
     assert_eq!(unreadable_line(&good, ""), None);
     for fine in ["", "# a comment\n", "null\n", "[]\n", "a: 1\na: 2\n", "{\"a\": 1}{\"b\": 2}"] {
@@ -247,7 +247,7 @@ fn a_document_that_cannot_be_read_is_known_by_its_line() {
 }
 
 #[test]
-fn a_value_beside_a_secret_is_a_credential_where_its_alias_left_the_secret() {
+fn moved_alias_makes_neighbour_value_credential() {
     let list = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: c, labels: {a: &key UXowMDFodXNoaHVzaHBhZGRpbmc=}}\n\
                 - apiVersion: v1\n  kind: Secret\n  metadata: {name: shop}\n";
     let held = |text: &str| {
@@ -259,7 +259,7 @@ fn a_value_beside_a_secret_is_a_credential_where_its_alias_left_the_secret() {
 }
 
 #[test]
-fn nodes_that_nobody_wrote_have_the_numbers_that_a_text_would_give_them() {
+fn assumed_nodes_are_numbered_like_text() {
     fn ids(node: &Node, found: &mut Vec<NodeId>) {
         found.push(node.id);
         match &node.value {

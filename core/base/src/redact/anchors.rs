@@ -1,23 +1,21 @@
-//! Anchors and aliases of YAML, by the text.
-//!
-//! What must not be here: what is hidden where they are.
+//! Finds YAML anchors and aliases in a text. Does not hide text itself; see `cover`.
 
 use super::value::is_packed;
 use alloc::collections::BTreeSet;
 use chancery_text::{NodeId, Spans, TextRange};
 
-/// The names of the aliases of a document.
+/// The names of the aliases in a document.
 pub struct Aliases<'a> {
     text: &'a str,
     names: BTreeSet<&'a str>,
-    /// Whether a Secret may be in it.
+    /// Whether the text may contain a Secret.
     beside_secret: bool,
-    /// Names of aliases, also in comments, of which no anchor is left. Only where a Secret may be in the text.
+    /// Aliases, also in comments, whose anchor is missing. Only filled if the text may contain a Secret.
     dangling: BTreeSet<&'a str>,
 }
 
 impl<'a> Aliases<'a> {
-    /// Those that a tree has. One in a comment, or in a text, is none.
+    /// The aliases in the tree. Aliases in comments or strings are ignored.
     pub fn new(text: &'a str, spans: &Spans) -> Self {
         let mut names = BTreeSet::new();
         if text.contains('&') {
@@ -34,30 +32,30 @@ impl<'a> Aliases<'a> {
         Self { text, names, beside_secret, dangling }
     }
 
-    /// Whether a value is the name of an anchor that a slip made a part of it, and what had the anchor.
+    /// Whether a value starts with the name of an anchor that a typing error joined to it.
     pub fn behind_name(&self, value: &str) -> bool {
         value.split_once(' ').is_some_and(|(name, _)| self.dangling.contains(name.trim_start_matches(|c: char| !c.is_alphanumeric())))
     }
 
-    /// Whether there is an alias of this name.
+    /// Whether an alias of this name exists.
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Whether a value has an anchor without an alias, and there is a Secret beside it or it looks as those of Secrets do: a Secret may have had the alias.
-    /// Where both is so, a slip may have moved the alias out of the Secret, so that having one says nothing.
+    /// Whether a value has an anchor without an alias, and the text contains a Secret or the value looks like a Secret's: a Secret may have had the
+    /// alias. If both hold, an existing alias proves nothing, because a typing error may have moved it out of the Secret.
     pub fn lost(&self, place: TextRange, value: &str) -> bool {
         if !self.beside_secret && !is_packed(value) {
             return false;
         }
-        // A slip may have put a comma between them.
+        // A typing error may have put a comma between them.
         let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end().trim_end_matches(',');
         let name = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '{' | '[' | ',')).next().and_then(|word| word.strip_prefix('&'));
         name.is_some_and(|name| !name.is_empty() && (!self.has(name) || self.beside_secret && is_packed(value)))
     }
 }
 
-/// The names that stand behind a mark.
+/// The names that follow a mark.
 fn names_behind(text: &str, mark: char) -> impl Iterator<Item = &str> {
     text.match_indices(mark).filter_map(|(at, mark)| {
         let rest = &text[at + mark.len()..];
@@ -66,7 +64,7 @@ fn names_behind(text: &str, mark: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text has an anchor of this name, also in a comment.
+/// Whether a text contains an anchor of this name, also in a comment.
 pub(super) fn has_anchor(text: &str, name: &str) -> bool {
     let ends = |at: usize| text[at..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | ']' | '}'));
     !name.is_empty() && text.match_indices(name).any(|(at, _)| text[..at].ends_with('&') && ends(at + name.len()))

@@ -1,49 +1,48 @@
-//! What is hidden of a document: by its tree where it can be parsed, and of texts in it.
+//! Finds the hidden ranges of a document: by its tree if it can be parsed, and in embedded texts.
 //!
-//! What can be parsed is covered by its tree's spans, so that a value is hidden that no tree has, as the first of two with one key; what lies
-//! between spans is covered too, unless it is punctuation.
+//! The spans of the tree decide, so values that the tree lost are hidden too, such as the first of two equal keys. Text between spans is hidden
+//! unless it is punctuation.
 //!
-//! What must not be here: what takes the place of what is hidden (`stand_in`), and who asks (`veil`).
+//! Does not create stand-ins; see `stand_in`.
 
 use super::anchors::{Aliases, has_anchor};
-use super::embedded::{embedded, hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
-use super::hidden::Hidden;
+use super::embedded::{EMBEDDED, hidden_in_key, holds_text, is_all_within, may_hold_text, packs_credentials};
+use super::has_duplicate_kind;
 use super::lines;
 use super::opaque;
-use super::says_kind_twice;
-use super::stand_in::Form;
-use super::standing::{Standing, is_secret_type, items_of, may_be_secret, standing_of_items, stray_sections};
+use super::placement::{Placement, is_secret_type, items_of, may_be_secret, placement_of_items, stray_sections};
+use super::stand_in::{Form, Hidden};
 use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_keys};
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
     is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
-    is_value_of_header, may_be_token, names_client, names_headers, names_sensitive_header, says_sensitive, says_where, sets_headers, split_key,
+    is_value_of_header, may_be_token, mentions_secrets, names_client, names_headers, names_location, names_sensitive_header, sets_headers, split_key,
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in};
+use chancery_text::{Document, Limits, Node, NodeId, NodeSpan, ProblemKind, Spans, Str, TextRange, Value, parse, places_in, split};
 
-/// What is hidden of a document, in order and apart, in places of the whole text.
+/// The hidden ranges of a document, sorted and disjoint, as positions in the whole text.
 #[derive(Default)]
 pub(super) struct Covered {
     pub hidden: Vec<Hidden>,
-    /// Whether all of it may be a Secret.
+    /// Whether the whole document may be a Secret.
     pub is_secret: bool,
 }
 
-/// A path, and whether a text may stand there.
+/// A path, and the condition for showing the string there.
 type Own<'a> = (&'a [&'a str], &'a dyn Fn(&str) -> bool);
 
-/// Whether the documents before and after one may be Secrets.
+/// Whether the neighbouring documents may be Secrets.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Beside {
+pub(super) struct NeighbourSecrets {
     pub before: bool,
     pub next: bool,
 }
 
-/// What is hidden of a document.
-pub(super) fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Covered {
+/// Finds the hidden ranges of a document.
+pub(super) fn cover(text: &str, offset: u32, beside: NeighbourSecrets, depth: u32) -> Covered {
     let document = parse(text, &Limits::default());
     let unread = document.problems.iter().any(|problem| {
         use ProblemKind as P;
@@ -61,7 +60,7 @@ pub(super) fn cover(text: &str, offset: u32, beside: Beside, depth: u32) -> Cove
         cover.comments_at_end();
     }
     let mut hidden = cover.hidden;
-    if unread || says_kind_twice(&document, text) {
+    if unread || has_duplicate_kind(&document, text) {
         is_secret |= beside.before || beside.next || lines::is_secret(text);
         hidden.extend(lines::hidden(text, is_secret));
     }
@@ -87,10 +86,10 @@ pub(super) struct Cover<'a> {
     pub(super) text: &'a str,
     document: &'a Document,
     hidden: Vec<Hidden>,
-    /// Strings of the tree by their numbers.
+    /// The tree's strings by node.
     pub(super) strings: BTreeMap<NodeId, &'a Str>,
     aliases: Aliases<'a>,
-    /// How deep texts in texts are still looked into.
+    /// The remaining depth for embedded texts.
     depth: u32,
 }
 
@@ -132,9 +131,9 @@ impl<'a> Cover<'a> {
                 }
             };
         };
-        // What a stray `---` cut off of a Secret says nothing of itself.
+        // The rest of a Secret after a stray `---` does not declare a kind.
         let rest_of_secret = !object.contains_key("kind") && (after_secret || self.has_packed_comment());
-        if rest_of_secret || may_be_secret(object, Standing::Whole) {
+        if rest_of_secret || may_be_secret(object, Placement::Whole) {
             self.secret(root, whole);
             return true;
         }
@@ -147,14 +146,14 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Items of a list: those that may be Secrets, and the comments of all where there is one.
+    /// Handles list items: hides possible Secrets, and all comments if there is one.
     fn items(&mut self, items: &[Node]) -> bool {
         let mut any = false;
         for (at, item) in items.iter().enumerate() {
-            match item.as_object().is_some_and(|object| may_be_secret(object, Standing::Whole)) {
+            match item.as_object().is_some_and(|object| may_be_secret(object, Placement::Whole)) {
                 true => {
                     any = true;
-                    // What a slip cut off stands behind it.
+                    // Text that a typing error cut off follows the item.
                     let end = items.get(at + 1).map_or(self.text.len() as u32, |next| self.span(next.id).value.start);
                     let own = self.span(item.id).value;
                     self.secret(item, TextRange::new(own.start, own.end.max(end)));
@@ -164,7 +163,7 @@ impl<'a> Cover<'a> {
         }
         if any {
             self.comments(TextRange::new(0, self.text.len() as u32));
-            // A comment may have become one, or a value.
+            // The item may have been a comment or a value.
             items.iter().filter(|item| item.as_object().is_none()).for_each(|item| self.secret(item, self.span(item.id).value));
         }
         any
@@ -179,20 +178,20 @@ impl<'a> Cover<'a> {
         self.hidden.extend(hidden);
     }
 
-    /// The comments that begin in a range. They stand in order.
+    /// The comments that start in a range, in order.
     fn comments_within(&self, within: TextRange) -> impl Iterator<Item = TextRange> + use<'a> {
         let from = self.document.comments.partition_point(|comment| comment.range.start < within.start);
         let behind = self.document.comments.iter().skip(from).map(|comment| comment.range);
         behind.take_while(move |range| range.start < within.end)
     }
 
-    /// What comments give to words that name credentials, lines of which may follow one another.
+    /// Hides the values that comments assign to credential names, also across consecutive lines.
     fn comments_that_give(&mut self) {
-        let gives = |text: &str| says_sensitive(text) || is_credential(text) || has_packed(text) || lines::comments_are_secret(text);
+        let gives = |text: &str| mentions_secrets(text) || is_credential(text) || has_packed(text) || lines::comments_are_secret(text);
         if !self.document.comments.iter().any(|comment| gives(comment.range.slice(self.text))) {
             return;
         }
-        // Nothing but the comments, at their places.
+        // Only the comments, at their positions.
         let mut alone: Vec<u8> = self.text.bytes().map(|byte| if byte == b'\n' { byte } else { b' ' }).collect();
         for TextRange { start, end } in self.document.comments.iter().map(|comment| comment.range) {
             let place = start as usize..end as usize;
@@ -208,7 +207,7 @@ impl<'a> Cover<'a> {
         for end in
             self.document.comments.iter().filter(|comment| lines::is_key_alone(comment.range.slice(self.text))).map(|comment| comment.range.end)
         {
-            // The value of a key that somebody took out.
+            // The value of a key that was commented out.
             let below = self.text.get(end as usize..).and_then(|rest| rest.split_inclusive('\n').take(2).last()).unwrap_or_default();
             let start = end + self.text.get(end as usize..).and_then(|rest| rest.find('\n')).map_or(0, |at| at as u32 + 1);
             if below.trim_start().starts_with(['"', '\'']) {
@@ -217,20 +216,20 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Comments behind the document's content, which may belong to the document after it.
+    /// Hides comments after the document's content, which may belong to the next document.
     fn comments_at_end(&mut self) {
         let end = self.spans().get(NodeId(0)).map_or(0, |root| root.value.end);
         self.comments(TextRange::new(end, self.text.len() as u32));
     }
 
-    /// Everything in a range but its shape, its keys, and what says which Secret it is.
+    /// Hides everything in a range except its shape, its keys, and the Secret's identity.
     fn secret(&mut self, root: &Node, range: TextRange) {
         self.without_values(root, self.names(root), range);
     }
 
-    /// Everything in a range but its shape, its keys, and the nodes that may be seen.
+    /// Hides everything in a range except its shape, its keys, and the given nodes.
     fn without_values(&mut self, root: &Node, names: BTreeSet<NodeId>, range: TextRange) {
-        // Bytes that may be seen, and bytes that are covered otherwise.
+        // Ranges that may be shown, and ranges that are hidden elsewhere.
         let mut settled = BTreeSet::new();
         let (mut leaves, mut aliases) = (Vec::new(), Vec::new());
         let inside = |span: &NodeSpan| range.start <= span.whole().start && span.whole().end <= range.end;
@@ -263,12 +262,12 @@ impl<'a> Cover<'a> {
         aliases.into_iter().for_each(|name| self.anchored(name));
     }
 
-    /// The nodes that say which Secret it is.
+    /// The nodes of the Secret's identity.
     fn names(&self, root: &Node) -> BTreeSet<NodeId> {
         let is_word = |text: &str| !text.is_empty() && text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphabetic());
         let is_version = |text: &str| text.len() <= 80 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'/' | b'-'));
         let is_name = |text: &str| text.len() <= 253 && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-'));
-        // A slip in a name does not make it a secret.
+        // A name with a typing error is still a name.
         let is_written_name =
             |text: &str| text.len() <= 253 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
         let own: [Own<'_>; 5] = [
@@ -284,7 +283,7 @@ impl<'a> Cover<'a> {
         said.map(|node| node.id).chain(shared).collect()
     }
 
-    /// The aliases at a Secret's labels, or in them, that stand for nothing but labels: these belong to another object as well, and are public there.
+    /// The aliases in a Secret's labels that only copy labels: another object has these labels too, where they are public.
     fn shared_labels(&self, labels: &Node) -> Vec<NodeId> {
         let is_alias = |node: &&Node| self.span(node.id).value.slice(self.text).starts_with('*');
         let is_shared = |node: &&Node| node.as_str().is_some_and(is_label) && is_alias(node);
@@ -294,7 +293,7 @@ impl<'a> Cover<'a> {
         whole.into_iter().chain(object.iter().map(|entry| &entry.value).filter(is_shared)).map(|node| node.id).collect()
     }
 
-    /// What lies between spans: punctuation may be seen, anchors and tags where they mean something.
+    /// Hides text between spans, except punctuation, anchors and tags that have a meaning.
     fn between(&mut self, range: TextRange, settled: BTreeSet<(u32, u32)>) {
         let mut at = range.start;
         for (start, end) in settled.into_iter().chain([(range.end, range.end)]) {
@@ -319,7 +318,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Whether nothing stands below a node.
+    /// Whether a node has no children.
     fn is_leaf(&self, id: NodeId) -> bool {
         self.spans().get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != id)
     }
@@ -328,7 +327,7 @@ impl<'a> Cover<'a> {
         has_anchor(self.text, name)
     }
 
-    /// What has an anchor without an alias and looks as the values of Secrets do: a Secret may have had the alias.
+    /// Hides values whose anchor has no alias and that look like a Secret's: a Secret may have had the alias.
     fn lost_anchors(&mut self) {
         let lost = |(id, value): &(&NodeId, &&Str)| self.aliases.lost(self.span(**id).value, value) || self.aliases.behind_name(value);
         let lost: Vec<NodeId> = self.strings.iter().filter(lost).map(|(id, _)| *id).collect();
@@ -338,14 +337,14 @@ impl<'a> Cover<'a> {
         lost.into_iter().for_each(|key| self.hide(key, Form::Leaf));
     }
 
-    /// What an alias stands for, wherever it is written.
+    /// Hides the value that an alias copies, wherever it is written.
     fn anchored(&mut self, name: &str) {
         let places = self.text.match_indices(name).filter(|(at, _)| self.text[..*at].ends_with('&')).map(|(at, _)| (at + name.len()) as u32);
         for place in places.collect::<Vec<u32>>() {
             let after = |id: &NodeId| self.span(*id).value.start >= place;
             let Some(first) = (0..self.spans().len() as u32).map(NodeId).find(after) else { continue };
             let whole = self.span(first).value;
-            // A slip may have taken the anchor from its value.
+            // A typing error may have separated the anchor from its value.
             let between = self.text.get(place as usize..whole.start as usize).unwrap_or_default();
             if between.split_whitespace().any(|word| !word.starts_with('!')) {
                 let line = self.text.get(place as usize..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
@@ -362,7 +361,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// What a leaf of a Secret holds.
+    /// The form of a Secret's leaf.
     fn form(&self, id: NodeId, root: &Node) -> Form {
         let place = self.span(id).value;
         let before = self.text.get(..place.start as usize).unwrap_or_default().trim_end();
@@ -387,7 +386,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// An object that is no Secret: Secrets within it, credentials, and texts in it that hold either.
+    /// Handles an object that is not a Secret: hides nested Secrets, credentials, and embedded text with either.
     fn part(&mut self, root: &Node) {
         let mut secrets = Vec::new();
         inner_secrets(root, &mut secrets);
@@ -413,21 +412,21 @@ impl<'a> Cover<'a> {
             }
         }
         self.comments_beside(before);
-        // What stands beside it may say it again.
+        // Neighbouring text may repeat the value.
         if self.hidden.len() > before && self.hidden[before..].iter().any(|hidden| matches!(&hidden.form, Form::Text(value) if is_credential(value)))
         {
             self.comments(range);
         }
     }
 
-    /// A node and all that begin in a range behind it, with the last one, whose value may be missing.
+    /// A node and all nodes that start in a following range; includes the last one, whose value may be missing.
     fn nodes(&self, root: NodeId, within: TextRange) -> impl Iterator<Item = NodeId> + use<'a> {
         let spans = self.spans();
         let is_within = move |id: &NodeId| *id == root || spans.get(*id).is_some_and(|span| span.whole().start < within.end);
         (root.0..spans.len() as u32).map(NodeId).take_while(is_within)
     }
 
-    /// Objects below a node whose `value`, or `secret`, is a credential by what stands beside it.
+    /// Objects whose `value` or `secret` is a credential because of a neighbouring field.
     fn objects_of_credentials(&self, root: NodeId, within: TextRange) -> BTreeSet<NodeId> {
         let mut named = BTreeSet::new();
         for id in self.nodes(root, within) {
@@ -450,7 +449,7 @@ impl<'a> Cover<'a> {
         self.key(id).is_empty() && (names(self.key(list)) || names(self.key(above)))
     }
 
-    /// Comments behind what was hidden last, in the same lines.
+    /// Hides comments on the lines of the ranges that were hidden last.
     fn comments_beside(&mut self, from: usize) {
         let line_of = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
         let lines: BTreeSet<usize> = self.hidden.iter().skip(from).map(|hidden| line_of(hidden.range.end)).collect();
@@ -470,21 +469,21 @@ impl<'a> Cover<'a> {
         let written = span.value.slice(self.text);
         let value = self.strings.get(&id).map_or(written, |value| value.as_str());
         let key = self.key(id);
-        // An item of a list in a list belongs to the key of the outer one.
+        // An item of a nested list belongs to the outer list's key.
         let above = if key.is_empty() { self.named_above(span.parent) } else { span.parent };
         let parent = self.key(above);
         let grand = self.span(above).parent;
         let by_line = self.key_that_says(id, span);
-        // What a header's name has below it is its value, whatever it is called.
+        // Everything below a header's name is its value.
         let below_header = names_headers(self.key(grand)) && is_sensitive_header(parent);
-        // Without a blank behind its colon a value belongs to the key.
+        // Without a space after the colon, the value is part of the key.
         let (name, rest) = split_key(key);
         let name = bare_key(name);
-        // A colon behind a flag's value makes a key of it.
-        if !key.is_empty() && self.follows_flag(span.parent, &self.span(span.parent)) && !says_where(key) {
+        // A colon after a flag's value turns the value into a key.
+        if !key.is_empty() && self.follows_flag(span.parent, &self.span(span.parent)) && !names_location(key) {
             self.hide(span.key, Form::Leaf);
         }
-        // Where a slip joined a header's name and what follows, its value stands at them; where it took the colon, it is the key.
+        // If a typing error joined a header's name and its value, the value is in the key.
         let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
         let by_key = is_sensitive_key(key)
             || is_sensitive_key(name)
@@ -514,24 +513,24 @@ impl<'a> Cover<'a> {
         if matches!(written, "" | "\"\"") && !key.is_empty() && is_value() {
             return self.hide(span.key, Form::Leaf);
         }
-        // A value that has a `#` before it is a comment.
+        // A value after a `#` is a comment.
         if by_key && matches!(written, "" | "~" | "null" | "\"\"" | "''") {
             let line = self.text.get(span.value.end as usize..).and_then(|rest| rest.split('\n').next()).map_or(0, str::len);
             self.comments(TextRange::new(span.value.end, span.value.end + line as u32));
         }
-        if let Some(rest) = rest.filter(|rest| by_key && !says_where(rest) || is_credential(rest)) {
+        if let Some(rest) = rest.filter(|rest| by_key && !names_location(rest) || is_credential(rest)) {
             let start = span.key.start + span.key.slice(self.text).find(rest).unwrap_or_default() as u32;
             self.hide(TextRange::new(start, start + rest.len() as u32), Form::Loose);
         }
-        // What an alias stands for is hidden where it is written.
+        // The value that an alias copies is hidden where it is written.
         if written.starts_with('*') {
             return;
         }
-        // Of a text that holds an object only the credential is hidden, where nothing else of it looks like one.
+        // In an embedded object only the credential is hidden, if nothing else looks like one.
         if !by_key && holds_text(value) && is_credential(value) && is_all_within(value, &embedded(value, self.depth)) {
             return self.embedded(id, span.value, value);
         }
-        if by_key && !says_where(value) || is_credential(value) || packs_credentials(value) {
+        if by_key && !names_location(value) || is_credential(value) || packs_credentials(value) {
             let is_packed = || decode(value).is_some() && !symmetric_keys(value).is_empty();
             let form = match self.strings.contains_key(&id) {
                 true if is_packed() => Form::Base64(value.into()),
@@ -548,7 +547,7 @@ impl<'a> Cover<'a> {
         }
     }
 
-    /// Hides what a key that holds a line gives to a word. Whether it does: then the value goes on with it.
+    /// Hides the value inside a key that contains a whole line. Returns whether the node's value continues it.
     fn key_that_says(&mut self, id: NodeId, span: &NodeSpan) -> bool {
         let key = self.key(id);
         if is_credential(key) {
@@ -561,7 +560,7 @@ impl<'a> Cover<'a> {
         !hidden.is_empty()
     }
 
-    /// A text in the text. A line of it that lost its indentation may be a comment behind it.
+    /// Hides secrets in an embedded text. A line without indentation may have become a comment after it.
     fn embedded(&mut self, id: NodeId, place: TextRange, content: &str) {
         let inner = embedded(content, self.depth);
         if !inner.is_empty() {
@@ -574,7 +573,7 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Whether a text can be the value of a label, and does not look as the values of Secrets do.
+/// Whether a string can be the value of a label and does not look like a Secret's value.
 fn is_label(text: &str) -> bool {
     let can_be_one = text.len() <= 63 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'));
     can_be_one && !is_credential(text) && opaque::words(text).next().is_none()
@@ -593,12 +592,14 @@ fn gather<'a>(node: &'a Node, strings: &mut BTreeMap<NodeId, &'a Str>) {
 
 fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
     match &node.value {
-        Value::Object(object) if may_be_secret(object, Standing::Part) => found.push(node),
+        Value::Object(object) if may_be_secret(object, Placement::Part) => found.push(node),
         Value::Object(object) => object.iter().for_each(|entry| inner_secrets(&entry.value, found)),
         Value::Array(items) => {
-            let standing = standing_of_items(items);
+            let placement = placement_of_items(items);
             for item in items {
-                match item.as_object().filter(|object| standing == Standing::Whole && !object.contains_key("kind") && may_be_secret(object, standing))
+                match item
+                    .as_object()
+                    .filter(|object| placement == Placement::Whole && !object.contains_key("kind") && may_be_secret(object, placement))
                 {
                     Some(_) => found.push(item),
                     None => inner_secrets(item, found),
@@ -609,8 +610,47 @@ fn inner_secrets<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
     }
 }
 
-/// The word that follows a value in quotes, in the line of the value: no language has a key there, so a slip joined the two. It may have been a
-/// comment of the value.
+/// The hidden ranges of an embedded text, which may be a fragment of a broken text.
+pub(super) fn hidden_within(content: &str, broken: bool) -> Vec<TextRange> {
+    let mut hidden = embedded(content, EMBEDDED);
+    if broken && hidden.is_empty() {
+        hidden.extend(lines::hidden(content, false).into_iter().map(|hidden| hidden.range));
+    }
+    hidden
+}
+
+/// The hidden ranges of an embedded text: objects are examined by their tree, other text by its lines.
+pub(super) fn embedded(content: &str, depth: u32) -> Vec<TextRange> {
+    let mut hidden = Vec::new();
+    let Some(depth) = depth.checked_sub(1) else { return hidden };
+    let mut after_secret = false;
+    for chunk in split(content) {
+        let text = chunk.range.slice(content);
+        // The rest of a Secret does not declare a kind.
+        if after_secret && !lines::declares_kind(text) {
+            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
+            continue;
+        }
+        let document = parse(text, &Limits::default());
+        let may_be_secret = lines::is_secret(text) || lines::packs_secret(text);
+        after_secret = may_be_secret;
+        // Readable parts of a broken text may have moved.
+        if may_be_secret && (document.root.is_none() || !document.problems.is_empty()) {
+            hidden.extend(lines::hidden(text, true).into_iter().map(|hidden| hidden.range.shifted(chunk.range.start)));
+        }
+        if document.root.is_none() && may_be_secret {
+            continue;
+        }
+        if document.root.as_ref().is_some_and(|root| root.as_object().is_some()) || may_be_secret {
+            hidden.extend(cover(text, chunk.range.start, NeighbourSecrets::default(), depth).hidden.into_iter().map(|hidden| hidden.range));
+        } else {
+            hidden.extend(lines::given(text).into_iter().map(|range| range.shifted(chunk.range.start)));
+        }
+    }
+    hidden
+}
+
+/// The word after a quoted value on the same line. No language has a key there, so a typing error joined the two. The word may have been a comment.
 fn word_behind_quoted(text: &str, value: TextRange) -> Option<TextRange> {
     let rest = text.get(value.end as usize..).filter(|_| value.slice(text).ends_with('"'))?;
     let word = rest.trim_start_matches([' ', '\t']);

@@ -1,22 +1,19 @@
-//! What cannot be parsed, judged line by line.
+//! Finds hidden ranges in text that cannot be parsed, line by line.
 //!
-//! Of a text that may be a Secret only words remain that every Secret has, and what says which one it is. Of any other text lines are hidden that
-//! have a credential in them.
-//!
-//! What must not be here: what a tree could tell.
+//! In a possible Secret only the words that every Secret has and its identity stay visible. In any other text the lines with a credential are
+//! hidden.
 
-use super::hidden::Hidden;
 use super::opaque;
-use super::stand_in::Form;
+use super::stand_in::{Form, Hidden};
 use super::value::{has_packed, has_private_block, is_credential, is_packed_loosely, is_public};
 use super::words::{
     bare_key, holds_tokens, is_near, is_qualifier, is_secret_kind, is_section, is_sensitive_header, is_sensitive_key, is_text_section, names_headers,
-    says_where, split_key,
+    names_location, split_key,
 };
 use alloc::vec::Vec;
 use chancery_text::TextRange;
 
-/// Keys that stay even where a Secret cannot be read.
+/// Keys that stay visible even in an unreadable Secret.
 const PLAIN_KEYS: &[&str] = &[
     "apiVersion",
     "kind",
@@ -44,22 +41,22 @@ const PLAIN_KEYS: &[&str] = &[
     ".dockerconfigjson",
 ];
 
-/// What may stand before a key, by right or by a slip.
+/// Characters before a key, correct or by a typing error.
 const BEFORE_KEYS: [char; 19] = [' ', '\t', '-', '{', '}', '[', ']', ',', ':', '?', '!', '&', '*', '|', '>', '%', '@', '`', '#'];
 
-/// Shorter words in base64 may be anything else, unless they end as it does.
+/// Shorter base64 words may be anything, unless they end with padding.
 const LONG_PACKED: usize = 24;
 
-/// A line, taken apart.
+/// The parts of a line.
 struct Line<'a> {
     start: u32,
     indent: usize,
-    /// What stands before its colon, quotes and dashes left out.
+    /// The text before the colon, without quotes and dashes.
     key: Option<&'a str>,
-    /// What stands behind it, or the whole.
+    /// The text after the colon, or the whole line.
     value: TextRange,
     text: &'a str,
-    /// The text without the blanks before it.
+    /// The line without leading spaces.
     bare: &'a str,
 }
 
@@ -81,7 +78,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         let behind = split.map_or(0, |(key, rest)| (key.len() + 1 + rest.len() - rest.trim_start_matches(':').len()) as u32);
         let value = TextRange::new((at + before + behind).min(end), end);
         let key = split.map(|(key, _)| key.trim().trim_matches(['"', '\'']));
-        // Most lines that are long are so by their indentation.
+        // Most long lines are long because of their indentation.
         let text = line.trim_end();
         let bare = text.get(text.bytes().take_while(|byte| *byte == b' ').count()..).unwrap_or_default();
         Line { start: at, indent: before as usize, key, value, text, bare }
@@ -92,13 +89,13 @@ fn word(value: &str) -> &str {
     value.trim().trim_end_matches([',', '}', ']']).trim().trim_matches(['"', '\''])
 }
 
-/// Whether a text says of itself of which kind it is.
-pub(super) fn says_kind(text: &str) -> bool {
+/// Whether a text declares a kind.
+pub(super) fn declares_kind(text: &str) -> bool {
     lines(text).any(|line| line.key == Some("kind"))
 }
 
-/// Whether a text that cannot be parsed may be a Secret.
-pub(super) fn is_secret(text: &str) -> bool {
+/// Whether unparsable text may be a Secret.
+pub fn is_secret(text: &str) -> bool {
     let mut kinds = 0;
     let (mut other, mut section, mut packed, mut named) = (false, false, false, false);
     for line in lines(text) {
@@ -109,28 +106,28 @@ pub(super) fn is_secret(text: &str) -> bool {
         let Some(key) = line.key else {
             packed |= has_packed(line.bare) || is_credential(line.bare);
             // `kind Secret`, `- Secret`
-            named |= says_secret(line.bare);
+            named |= mentions_secret(line.bare);
             continue;
         };
         section |= is_section(key);
         packed |= has_packed(value) || is_packed_loosely(key) || is_credential(value) || is_sensitive_key(key);
-        // Two lines that became one: `apiVersion: v1kind: Secret`.
-        named |= value.contains(':') && says_secret(value);
+        // Two joined lines: `apiVersion: v1kind: Secret`.
+        named |= value.contains(':') && mentions_secret(value);
         if is_near(key, "kind", 2) && !value.is_empty() {
             kinds += 1;
-            // What only refers to a Secret stands deeper, below a key.
+            // A reference to a Secret is more indented, below a key.
             if is_secret_kind(value) && !refers(text, &line) {
                 return true;
             }
             other |= key == "kind" && !is_near(value, "ConfigMap", 3);
         }
     }
-    // One line may hold it all.
+    // One line may contain the whole Secret.
     let flow = text.trim_start_matches("---").trim_start().starts_with(['{', '[']) && text.lines().any(quotes_secret);
     flow || named && (section || packed) || kinds == 0 && (section || packed || named) || section && other && packed
 }
 
-/// Whether comments have a Secret in them that somebody took out.
+/// Whether comments contain a commented-out Secret.
 pub(super) fn comments_are_secret(text: &str) -> bool {
     let (mut section, mut packed) = (false, false);
     for line in lines(text) {
@@ -146,37 +143,37 @@ pub(super) fn comments_are_secret(text: &str) -> bool {
     section && packed
 }
 
-/// The words of a text, whatever stands between them.
+/// The words of a text, ignoring separators.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Whether a word of a text is, but for a letter, the kind of Secrets, or begins with it as two words do that became one.
-fn says_secret(text: &str) -> bool {
+/// Whether a word is nearly `Secret`, or starts with it because two words were joined.
+fn mentions_secret(text: &str) -> bool {
     words(text).any(|word| word.starts_with("Secret") || word.starts_with('S') && is_near(word, "Secret", 1))
 }
 
-/// Whether a line has the word in quotes, as JSON says a kind.
+/// Whether a line contains the quoted word, as JSON writes a kind.
 fn quotes_secret(line: &str) -> bool {
     let bare = |c: char| matches!(c, '"' | '\'' | '\\' | ':' | ',' | '{' | '}' | '[' | ']' | ' ');
     line.split(bare).any(|word| (4..=24).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && is_secret_kind(word))
         && line.contains(bare)
 }
 
-/// Whether a text has a Secret in it as JSON, whatever stands before it or is wrong with it.
+/// Whether a text contains a Secret as JSON, even after other text or with errors.
 pub(super) fn packs_secret(text: &str) -> bool {
     let quotes = ['"', '\'', '\\', ' ', ',', ':'];
     text.contains('{') && quotes_secret(text) && text.split(quotes).any(|word| is_section(word) || is_packed_loosely(word))
 }
 
-/// Whether the lines beside a `kind` say no more than a reference does.
+/// Whether the lines around a `kind` contain only a reference.
 fn refers(text: &str, of: &Line<'_>) -> bool {
     if of.indent == 0 {
         return false;
     }
     let known = ["kind", "name", "namespace", "group", "apiGroup", "sectionName"];
     let (before, after) = text.split_at_checked(of.start as usize).unwrap_or((text, ""));
-    // Each of them stands there once at most: no more lines are looked at.
+    // Each of them occurs at most once, so later lines are skipped.
     let from = before.rmatch_indices('\n').nth(known.len() + 1).map_or(0, |(at, _)| at + 1);
     let before: Vec<Line<'_>> = lines(before.get(from..).unwrap_or_default()).collect();
     let same = |line: &Line<'_>| line.indent == of.indent;
@@ -186,7 +183,7 @@ fn refers(text: &str, of: &Line<'_>) -> bool {
     beside.by_ref().take(known.len()).all(|line| line.key.is_some_and(|key| known.contains(&key))) && beside.next().is_none()
 }
 
-/// What is hidden of a text that cannot be parsed.
+/// The hidden ranges of unparsable text.
 pub(super) fn hidden(text: &str, is_secret: bool) -> Vec<Hidden> {
     let mut hidden = Vec::new();
     let mut put = |range: TextRange| {
@@ -248,17 +245,16 @@ fn all_but_names(text: &str, put: &mut impl FnMut(TextRange)) {
     }
 }
 
-/// How sure it is that a word with a value beside it has that value.
+/// How certainly a word and a neighbouring value belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
-    /// The text can be read: a colon or an equals sign stands between them.
+    /// The text is readable: a colon or an equals sign separates name and value.
     Marked,
     /// The text is broken: the mark may have been lost.
     Beside,
 }
 
-/// What is hidden of a text that is no document by itself, as a comment or the value of something: what its lines give to words that name
-/// credentials.
+/// The hidden ranges of a text that is not a document, such as a comment or a value: the values that its lines assign to credential names.
 pub(super) fn given(text: &str) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     credentials(text, Given::Marked, &mut |range| hidden.push(range));
@@ -280,7 +276,7 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         if is_block || names_credential(name, in_headers || holds_value(rest)) || joined() {
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
-            // An expression or a placeholder is no value.
+            // An expression or a placeholder is not a value.
             let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
@@ -307,7 +303,7 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             };
             // What begins the name of a place, a variable or a command belongs to the value.
             let whole = &rest[marks.trim_end_matches(['$', '%', '{', '(', '/']).len()..];
-            if is_given && !says_where(word(whole)) {
+            if is_given && !names_location(word(whole)) {
                 return Some(line.len() - value.len());
             }
         }
@@ -322,32 +318,32 @@ fn ends_with_qualifier(text: &str) -> bool {
     is_qualifier(last) && text.ends_with(char::is_whitespace)
 }
 
-/// Marks that a slip may have put in the place of a colon.
+/// Characters that a typing error may have put in place of a colon.
 pub(super) const SLIPS: [char; 5] = ['*', '&', '@', '`', '|'];
 
-/// Whether such a mark stands alone between a word and a value.
+/// Whether such a character separates a word from a value.
 fn is_slip(marks: &str) -> bool {
     marks.strip_suffix(' ').is_some_and(|mark| mark.len() == 1 && mark.starts_with(SLIPS))
 }
 
-/// Whether what follows a name is an object with a value, as headers are written: `x-token: {value: y}`.
+/// Whether an object with a value follows a name, as headers are written: `x-token: {value: y}`.
 fn holds_value(rest: &str) -> bool {
     let inner = rest.trim_start_matches(['"', '\'', ' ', ':', '=']).strip_prefix('{');
     inner.is_some_and(|inner| inner.trim_start_matches(['"', '\'', ' ']).starts_with("value"))
 }
 
-/// Whether what follows the name of a field is its value, as in `name: x, value: y`.
+/// Whether a field's name is followed by its value, as in `name: x, value: y`.
 fn is_field_beside(rest: &str) -> bool {
     let marks = rest.len() - rest.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
     rest[marks..].starts_with("value") || rest[..marks].contains(',') && rest.contains("value")
 }
 
-/// How many brackets a line opens, less those that it closes.
+/// The number of opened minus closed brackets on a line.
 fn opened(line: &str) -> i32 {
     line.bytes().map(|byte| i32::from(matches!(byte, b'{' | b'[')) - i32::from(matches!(byte, b'}' | b']'))).sum()
 }
 
-/// Whether a line ends where the value of a word that names a credential would begin.
+/// Whether a line ends just before the value of a credential name.
 fn opens(line: &str, in_headers: bool, how: Given) -> bool {
     let bare = line.trim_end_matches(|c: char| !c.is_alphanumeric());
     if how == Given::Marked && !line[bare.len()..].contains([':', '=']) {
@@ -357,7 +353,7 @@ fn opens(line: &str, in_headers: bool, how: Given) -> bool {
     names_credential(name, in_headers) || holds_tokens(name)
 }
 
-/// Whether a word names a credential, where nothing is known of what stands around it.
+/// Whether a word names a credential, without knowing its context.
 fn names_credential(name: &str, in_headers: bool) -> bool {
     is_sensitive_key(name) || in_headers && is_sensitive_header(name) || matches!(name, "inline_string" | "inline_bytes")
 }
@@ -366,9 +362,9 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     let mut in_key = false;
     let mut header = false;
     let mut headers: Option<usize> = None;
-    // Whether the line before had one.
+    // Whether the previous line had a credential.
     let mut after = false;
-    // Lines deeper than this are the value of a credential, and those up to the bracket that ends it.
+    // Lines that are indented deeper are the credential's value, up to its closing bracket.
     let mut below: Option<usize> = None;
     let mut brackets = 0_i32;
     for line in lines(text) {
@@ -391,29 +387,29 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
             brackets = (brackets + opened(line.bare)).max(0);
             continue;
         }
-        // In brackets or quotes a value need not stand deeper, nor after a slip.
+        // Inside brackets or quotes, or after a typing error, a value need not be indented.
         let is_value = || line.key.is_none() || line.bare.starts_with(['{', '[', '"', '\'']);
         if below.take().is_some() && how == Given::Beside && is_value() {
             put(TextRange::new(line.start, end));
             continue;
         }
-        // In a broken text nobody knows where they end.
+        // In a broken text the end of headers is unknown.
         if how == Given::Marked && headers.is_some_and(|depth| line.indent <= depth) {
             headers = None;
         }
         let in_headers = headers.is_some() || words(line.bare).any(names_headers);
         let value = word(line.value.slice(text));
         let applied = line.bare.contains("last-applied-configuration") || line.bare.contains("\\\"") && quotes_secret(line.bare);
-        // Of a broken text a slip may have changed the name.
+        // In a broken text a typing error may have changed the name.
         let is_header = header || how == Given::Beside && headers.is_some();
-        let of_header = is_header && words(line.bare).any(|word| word == "value") && !says_where(value);
+        let of_header = is_header && words(line.bare).any(|word| word == "value") && !names_location(value);
         let between = |c: char| matches!(c, '"' | '\'' | '\\' | ',' | '{' | '}' | '[' | ']' | ':');
         let has_credential =
             || is_credential(line.bare) || line.bare.split(between).any(is_credential) || line.bare.split(char::is_whitespace).any(is_credential);
         let by_name = named(line.bare, in_headers, how).map(|at| end - line.bare.len() as u32 + at as u32);
         let by_look = (of_header || applied || has_credential()).then_some(if line.key.is_some() { line.value.start } else { line.start });
         let from = by_name.into_iter().chain(by_look).min();
-        // A slip may have broken the line of the value.
+        // A typing error may have broken the line of the value.
         let goes_on = after && line.key.is_none();
         after = how == Given::Beside && (from.is_some() || goes_on);
         match from {
@@ -433,7 +429,7 @@ fn credentials(text: &str, how: Given, put: &mut impl FnMut(TextRange)) {
     }
 }
 
-/// What the words of tags, anchors and aliases give to a name of a credential, as `!token:abc` does where a blank is missing.
+/// Finds the value that follows a credential name in a tag, anchor or alias, as in `!token:abc` without a space.
 pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     for (at, _) in text.match_indices(['!', '&', '*']) {
@@ -444,7 +440,7 @@ pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
         let word = behind.split(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).next().unwrap_or_default();
         if let (name, Some(value)) = split_key(word)
             && is_sensitive_key(name)
-            && !says_where(value)
+            && !names_location(value)
         {
             let start = (at + 1 + word.len() - value.len()) as u32;
             hidden.push(TextRange::new(start, start + value.len() as u32));
@@ -453,14 +449,14 @@ pub(super) fn behind_marks(text: &str) -> Vec<TextRange> {
     hidden
 }
 
-/// Whether a comment is nothing but a key that names a credential: its value may be in the next line.
+/// Whether a comment is only a credential's key: its value may be on the next line.
 pub(super) fn is_key_alone(comment: &str) -> bool {
     let Some(key) = comment.trim_start_matches(['#', '/', ' ']).trim_end().strip_suffix([':', '=']) else { return false };
     let bare = bare_key(key);
     is_sensitive_key(bare) && key.len() <= bare.len() + 4 && !bare.contains(char::is_whitespace)
 }
 
-/// Words in base64 that end as it does. In a comment they tell nobody anything.
+/// Base64 words that end with padding. Comments have no use for them.
 pub(super) fn padded(text: &str) -> Vec<TextRange> {
     let mut hidden = Vec::new();
     for line in lines(text).filter(|line| line.text.contains('=')) {
@@ -470,7 +466,7 @@ pub(super) fn padded(text: &str) -> Vec<TextRange> {
     hidden
 }
 
-/// Words of a line that look as keys in base64 do. Of a text that can be read that is no sign of a credential.
+/// Words that look like base64 keys. In readable text they are not a sign of a credential.
 fn packed_words(line: &Line<'_>, put: &mut impl FnMut(TextRange)) {
     let mut at = line.start + (line.text.len() - line.bare.len()) as u32;
     for part in line.bare.split_inclusive(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '"' | '\'' | '{' | '}' | '[' | ']')) {

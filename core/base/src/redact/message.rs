@@ -1,18 +1,17 @@
-//! A message without what it quotes of a text that is hidden there.
-//!
-//! What must not be here: what is hidden.
+//! Removes quoted hidden text from messages. Does not hide text itself; see `cover`.
 
-use super::mark::REDACTED;
 use alloc::string::String;
 
-/// Shorter words of a message are its own.
+/// The replacement of a secret in messages and trees.
+pub const REDACTED: &str = "<redacted>";
+
+/// Shorter words belong to the message itself.
 const SHORTEST_WORD: usize = 8;
 
-/// Marks around what is quoted.
 const QUOTES: [char; 3] = ['`', '"', '\''];
 
-/// A message about a text without what it quotes of it that is hidden there. `value` is a hidden value that the message is about: it is left out although
-/// other text that is shown may say the same.
+/// Removes quoted text that is hidden in `text` from a message. `value` is the hidden value that the message concerns: it is removed even if
+/// visible text contains the same string.
 pub(super) fn without_hidden(message: &str, text: &str, shown: &str, value: Option<&str>) -> String {
     let says = |quoted: &str| quoted.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     let has = |text: &str, part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
@@ -24,31 +23,31 @@ pub(super) fn without_hidden(message: &str, text: &str, shown: &str, value: Opti
         let (before, quote) = (&rest[..start], &rest[start..=start]);
         let behind = &rest[start + 1..];
         let Some(end) = behind.find(quote) else { break };
-        words_shown(before, &is_hidden, &mut out);
+        push_visible_words(before, &is_hidden, &mut out);
         let quoted = &behind[..end];
         out.push_str(quote);
         if is_left_out(quoted) {
             out.push_str(REDACTED)
         } else {
-            words_shown(quoted, &is_hidden, &mut out)
+            push_visible_words(quoted, &is_hidden, &mut out)
         }
         out.push_str(quote);
         rest = &behind[end + 1..];
     }
-    words_shown(rest, &is_hidden, &mut out);
+    push_visible_words(rest, &is_hidden, &mut out);
     out
 }
 
-/// Adds a part of a message word by word: what is quoted may hold the mark of a quote itself, so that it ends elsewhere than it seems. A message writes
-/// the end of a line as `\n`, and other marks by an escape as well: a word ends there too.
-fn words_shown(part: &str, is_hidden: &impl Fn(&str) -> bool, out: &mut String) {
+/// Adds a part of a message word by word. Quoted text may contain quotes, so a quotation may end elsewhere than it seems. Messages escape line
+/// breaks as `\n`, so a word ends there too.
+fn push_visible_words(part: &str, is_hidden: &impl Fn(&str) -> bool, out: &mut String) {
     let ends_word = |c: char| c.is_whitespace() || c == '\\';
     let mut is_escape = false;
     for word in part.split_inclusive(ends_word) {
         let bare = word.trim_end_matches(ends_word);
         let own = if is_escape { escaped_len(bare) } else { 0 };
         let (escape, bare_word) = bare.split_at(own);
-        // Dots end what a message cuts off.
+        // Dots end truncated text.
         let within = bare_word.trim_end_matches(['.', '\u{2026}', '"', '`', '\'']).trim_matches(QUOTES);
         let is_own = bare_word.len() < SHORTEST_WORD || !(is_hidden(bare_word) || is_hidden(within));
         out.push_str(escape);
@@ -58,7 +57,7 @@ fn words_shown(part: &str, is_hidden: &impl Fn(&str) -> bool, out: &mut String) 
     }
 }
 
-/// How many bytes of a word belong to the backslash before it: `n`, or `u{feff}`.
+/// The length of the escape after a backslash: `n`, or `u{feff}`.
 fn escaped_len(word: &str) -> usize {
     let code = word.starts_with("u{").then(|| word.find('}')).flatten();
     code.map_or_else(|| word.chars().next().map_or(0, char::len_utf8), |end| end + 1)
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_message_quotes_is_left_out_where_it_is_hidden() {
+    fn quoted_hidden_text_is_removed() {
         let (text, shown) = ("token: hunter2\nname: abc\npin: abc", "token: *******\nname: abc\npin: ***");
         let said = |message: &str, value| without_hidden(message, text, shown, value);
         assert_eq!(said("must be an object, not the string \"hunter2\"", None), "must be an object, not the string \"<redacted>\"");

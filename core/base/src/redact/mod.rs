@@ -1,34 +1,29 @@
-//! What must not leave: of every text, where in it something secret may stand, and texts in which it is hidden.
+//! Finds secrets in texts, and produces texts without them.
 //!
-//! The contract, by allow-list: in and around anything that *may* be a Secret only its shape and the names of its keys leave, and its own kind,
-//! name and namespace. Elsewhere single values are hidden that are credentials by their look or by their key. It holds however
-//! broken the text is: what can be parsed is judged by its tree ([`nature`], [`value`]), what cannot by its lines ([`lines`]).
+//! The contract is an allow-list: of anything that *may* be a Secret, only its shape, its keys, and its kind, name and namespace are visible.
+//! Elsewhere, single values are hidden that are credentials by form or by key. This holds however broken the text is: parsable text is judged by
+//! its tree ([`secret_objects`], [`value`]), other text by its lines ([`lines`]).
 //!
 //! ```text
-//! text --Veil--> excerpts with stars, texts with stand-ins      (whoever shows or hands on what a person wrote)
-//! tree --keep_back--> a tree without it, and what was in it     (the reader: what is secret never gets into objects)
-//! output --HeldBack--> output without it                        (hosts: the last thing before an answer leaves)
+//! text --RedactionMap--> excerpts with stars, copies with stand-ins  (hosts that show or pass on user input)
+//! tree --take_secrets--> a tree without secrets, and the secrets     (the reader: secrets never reach objects)
+//! output --Redactor--> output without credentials                    (hosts: the last step before output leaves)
 //! ```
-//!
-//! What must not be here: where texts come from and go to, and what a Secret is for.
 
 mod anchors;
-mod around;
+mod character_set;
+mod context;
 mod cover;
 mod embedded;
-mod held_back;
-mod hidden;
 mod lines;
-mod mark;
 mod message;
-mod nature;
 mod opaque;
-mod quotes;
-mod seen;
+mod placement;
+mod redaction_map;
+mod redactor;
+mod secret_objects;
 mod stand_in;
-mod standing;
 mod value;
-mod veil;
 mod words;
 
 #[cfg(test)]
@@ -36,22 +31,16 @@ mod tests;
 
 pub use anchors::Aliases;
 use chancery_text::{Document, ProblemKind, TextRange};
-pub use held_back::HeldBack;
-use lines::is_secret as lines_say_secret;
-pub use mark::REDACTED;
-pub use nature::{KeptBack, credentials_of, is_name, keep_back, keep_back_within, keeps_back};
+pub use lines::is_secret as may_be_secret;
+pub use message::REDACTED;
 pub use opaque::opaque_words;
-pub use quotes::Quotes;
+pub use redaction_map::{Quotes, RedactionMap};
+pub use redactor::Redactor;
+pub use secret_objects::{TakenSecrets, credentials_of, is_name, may_hold_secret, take_secrets, take_secrets_within};
 pub use stand_in::blank_panic;
-pub use veil::Veil;
 
-/// Whether a document says twice what it is. The tree has the last of the two, and the first may have been meant.
-pub fn says_kind_twice(document: &Document, text: &str) -> bool {
+/// Whether a document declares its kind twice. The tree contains the last one, but the first may have been meant.
+pub fn has_duplicate_kind(document: &Document, text: &str) -> bool {
     let is_kind = |range: TextRange| range.slice(text).trim_matches(['"', '\'']).eq_ignore_ascii_case("kind");
     document.problems.iter().any(|problem| problem.kind == ProblemKind::DuplicateKey && is_kind(problem.range))
-}
-
-/// Whether a text that cannot be parsed may be a Secret.
-pub fn may_be_secret(text: &str) -> bool {
-    lines_say_secret(text)
 }

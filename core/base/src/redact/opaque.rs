@@ -1,32 +1,30 @@
-//! Words that may be credentials by their look alone: letters and digits in one piece, as nobody writes them for others to read.
+//! Finds words that may be credentials by form alone: letters and digits in one piece, as users do not write them for readers.
 //!
-//! They are withheld where a text is broken, or has a sign of a slip, and says something of credentials: a slip may have put a value where no rule
-//! looks for one.
-//!
-//! What must not be here: texts that can be read in full; there hosts, hashes and names look alike.
+//! They are hidden if a text is broken or shows a typing error, and mentions credentials: the error may have moved a value to a place that no rule
+//! covers.
 
 use super::value::is_packed;
-use super::words::says_sensitive;
+use super::words::mentions_secrets;
 use alloc::vec::Vec;
 use chancery_text::{Document, NodeId, ProblemKind, Str, TextRange};
 
-/// Shorter words may be versions, durations and names of things.
+/// Shorter words may be versions, durations and names.
 const SHORTEST: usize = 12;
 
-/// At most this many words of a document are looked for in what is made of it.
+/// The maximum number of words per document that are searched in outputs.
 const MOST_WORDS: usize = 256;
 
-/// Whether a text is broken in a way that may have moved a value, or has a sign of that, and says something of credentials.
+/// Whether a text mentions credentials and is broken, or shows an error, in a way that may have moved a value.
 pub(super) fn may_be_credentials(document: &Document, text: &str, has_credentials: bool) -> bool {
     use ProblemKind as P;
     let moves = |kind: P| !matches!(kind, P::NoBreakSpace | P::DuplicateKey | P::MergeReplaces | P::NotJson);
     let is_broken = document.problems.iter().any(|problem| moves(problem.kind));
-    // Nearly all texts that can be read say nothing of credentials, and need not be looked at.
-    (has_credentials || says_sensitive(text)) && (is_broken || has_sign_of_slip(document, text))
+    // Nearly all readable texts mention no credentials and are skipped.
+    (has_credentials || mentions_secrets(text)) && (is_broken || has_sign_of_slip(document, text))
 }
 
-/// Whether a text that can be read shows a slip of the keyboard. People put these in quotes: a key that contains punctuation or a blank, and a value
-/// that ends with a closing bracket but has no opening one. No field of an object begins with a dot: that is the end of a longer key.
+/// Whether readable text shows a typing error: a key with punctuation or a space, or a value with a closing bracket but no opening one. Users quote
+/// such strings. A key that starts with a dot is the end of a longer key.
 fn has_sign_of_slip(document: &Document, text: &str) -> bool {
     let spans = &document.spans;
     let plain = |range: TextRange| Some(range.slice(text)).filter(|written| !written.is_empty() && !written.starts_with(['"', '\'']));
@@ -39,7 +37,7 @@ fn has_sign_of_slip(document: &Document, text: &str) -> bool {
     })
 }
 
-/// Such words of a broken document, for what is made of it.
+/// The opaque words of a broken document, for redacting outputs.
 pub fn opaque_words(document: &Document, text: &str, has_credentials: bool) -> Vec<Str> {
     if !may_be_credentials(document, text, has_credentials) {
         return Vec::new();
@@ -47,7 +45,7 @@ pub fn opaque_words(document: &Document, text: &str, has_credentials: bool) -> V
     words(text).take(MOST_WORDS).map(|range| Str::new(range.slice(text))).collect()
 }
 
-/// The places of such words.
+/// The ranges of opaque words.
 pub(super) fn words(text: &str) -> impl Iterator<Item = TextRange> {
     runs(text, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '/' | '=')).flat_map(move |run| {
         let whole = run.slice(text);
@@ -57,7 +55,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = TextRange> {
     })
 }
 
-/// The longest pieces of a text that have only such characters.
+/// The longest runs of characters that satisfy `is_of_run`.
 fn runs(text: &str, is_of_run: fn(char) -> bool) -> impl Iterator<Item = TextRange> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_letters_and_digits_are_opaque_and_what_people_write_is_not() {
+    fn mixed_letters_and_digits_are_opaque() {
         let text = "a: *hunter2hunter2\", service: quote-v2.shop.svc:8080 # getambassador.io/v3alpha1 TEVBS3lvdXJrZXk=, /api/v1/checkout";
         let found: Vec<&str> = words(text).map(|range| range.slice(text)).collect();
         assert_eq!(found, ["hunter2hunter2", "TEVBS3lvdXJrZXk="]);

@@ -1,33 +1,38 @@
-//! What takes the place of something hidden in texts that are handed on: every other answer stays as it was.
+//! Creates stand-ins for hidden text in shared text, so that all other results stay the same.
 //!
-//! It is as long as what it replaces, so that no place moves, and of the same form, so that the same is found wrong with it: base64 stays
-//! base64, PEM stays PEM, JSON stays JSON. Certificates and lists of revoked ones are public and stay.
-//!
-//! What must not be here: what is hidden.
+//! A stand-in has the length of the original, so positions stay, and its form, so findings stay: base64 stays base64, PEM stays PEM, JSON stays
+//! JSON. Certificates and revocation lists are public and stay.
 
 use super::value::{decode, encode, is_public};
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_text::Str;
+use chancery_text::{Str, TextRange};
 
-/// What a hidden place holds.
+/// A hidden range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hidden {
+    pub(super) range: TextRange,
+    pub(super) form: Form,
+}
+
+/// The form of a hidden range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// A scalar with a value in base64.
+    /// A scalar with a base64 value.
     Base64(Str),
     /// A scalar with this value.
     Text(Str),
-    /// A scalar; what it says is not known.
+    /// A scalar with an unknown value.
     Leaf,
-    /// A part of a scalar, which may escape something.
+    /// A part of a scalar, possibly with escapes.
     Inside,
-    /// Anything else: a comment, a line that cannot be parsed.
+    /// Anything else: a comment, an unparsable line.
     Loose,
 }
 
-/// Puts a stand-in into the place.
+/// Replaces a range by a stand-in.
 pub(super) fn replace(place: &mut [u8], form: &Form) {
-    // The marks around a text of several lines in HCL stay.
+    // The delimiters of an HCL heredoc stay.
     if place.starts_with(b"<<")
         && let (Some(first), Some(last)) = (place.iter().position(|byte| *byte == b'\n'), place.iter().rposition(|byte| *byte == b'\n'))
         && let Some(body) = place.get_mut(first + 1..last + 1)
@@ -35,7 +40,7 @@ pub(super) fn replace(place: &mut [u8], form: &Form) {
     {
         return replace(body, form);
     }
-    // Behind the bar of a block a comment may stand.
+    // A comment may follow the `|` of a block scalar.
     if let Some(b'|' | b'>') = place.first()
         && let Some(note) = place.iter().position(|byte| matches!(byte, b'#' | b'\n')).filter(|at| place[*at] == b'#')
     {
@@ -58,7 +63,7 @@ pub(super) fn replace(place: &mut [u8], form: &Form) {
     }
 }
 
-/// A sentence of a panic without what it quotes: that may be input.
+/// Removes quotations, which may contain input, from a panic message.
 pub fn blank_panic(sentence: &str) -> String {
     let end = sentence.find(['`', '"', '\'', '\n']).unwrap_or(sentence.len());
     String::from(sentence.get(..end).unwrap_or_default().trim_end_matches([' ', ':', ',']))
@@ -68,7 +73,7 @@ fn cross(bytes: &mut [u8]) {
     bytes.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
 }
 
-/// What is not base64 has no content: its form is that it is not.
+/// Text that is not base64 must stay invalid base64.
 fn not_base64(place: &mut [u8]) {
     blank_scalar(place);
     if let Some(last) = place.iter_mut().rfind(|byte| **byte == b'x') {
@@ -76,14 +81,14 @@ fn not_base64(place: &mut [u8]) {
     }
 }
 
-/// A scalar stays one, of its type.
+/// A scalar stays a scalar of its type.
 fn blank_scalar(place: &mut [u8]) {
     let is_number = place.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'_'));
     match place.first() {
         Some(b'"') if place.len() > 1 => {
             let last = place.len() - 1;
             let inner = &mut place[1..last];
-            // Before a line end a backslash joins lines.
+            // Before a line break, a backslash joins lines.
             let joins: Vec<usize> = (1..inner.len()).filter(|at| inner[*at] == b'\n' && inner[at - 1] == b'\\').collect();
             cross(inner);
             joins.into_iter().for_each(|at| inner[at - 1] = b'\\');
@@ -104,7 +109,7 @@ fn blank_scalar(place: &mut [u8]) {
     }
 }
 
-/// Part of a scalar: what escapes stays, and what bounds texts. A character by its number becomes another one.
+/// A part of a scalar: escapes and string delimiters stay. A numeric escape becomes another character.
 fn blank_inside(place: &mut [u8]) {
     let mut at = 0;
     while let Some(byte) = place.get(at).copied() {
@@ -118,7 +123,7 @@ fn blank_inside(place: &mut [u8]) {
         let number = place.get_mut(at + 2..at + 2 + digits).filter(|number| digits > 0 && number.iter().all(u8::is_ascii_hexdigit));
         at += match number {
             Some(number) => {
-                // The letter that everything becomes.
+                // The letter that replaces everything.
                 number.iter_mut().rev().zip(b"87".iter().chain(core::iter::repeat(&b'0'))).for_each(|(digit, new)| *digit = *new);
                 2 + digits
             }
@@ -133,13 +138,13 @@ fn blank_inside(place: &mut [u8]) {
     }
 }
 
-/// What cannot be read stays so: punctuation that YAML and HCL know stays.
+/// Unreadable text stays unreadable: punctuation that YAML and HCL know stays.
 fn blank_loose(place: &mut [u8]) {
     const PUNCTUATION: &[u8] = b"-:{}[],\"'|>&*!?#%@`\\=<";
     place.iter_mut().filter(|byte| !byte.is_ascii_whitespace() && !PUNCTUATION.contains(byte)).for_each(|byte| *byte = b'x');
 }
 
-/// A scalar as written, with another value in it: as many characters that are not blank, each in the place of one of the old.
+/// Writes another value into a scalar: each non-space character replaces one of the old ones.
 fn written(place: &[u8], value: &str, other: &str) -> Option<Vec<u8>> {
     let mut out: Vec<u8> = place.into();
     let mut left = value.bytes().zip(other.bytes()).filter(|(old, _)| !old.is_ascii_whitespace());
@@ -154,7 +159,7 @@ fn written(place: &[u8], value: &str, other: &str) -> Option<Vec<u8>> {
         } else if in_double && byte == b'\\' {
             match *out.get(at + 1)? {
                 b'n' | b't' | b'r' | b' ' | b'\n' => {}
-                // What a backslash stands before says itself.
+                // The escaped character is literal.
                 b'"' | b'\\' | b'/' => {
                     left.next()?;
                 }
@@ -163,7 +168,7 @@ fn written(place: &[u8], value: &str, other: &str) -> Option<Vec<u8>> {
             at += 2;
         } else {
             let (old, new) = left.next()?;
-            // In any other place than the value says: written in a way that is not known here.
+            // The position differs from the value: an unknown notation.
             if old != byte || !new.is_ascii() || (old != new && !new.is_ascii_alphanumeric() && !matches!(new, b'+' | b'/' | b'=')) {
                 return None;
             }
@@ -174,7 +179,7 @@ fn written(place: &[u8], value: &str, other: &str) -> Option<Vec<u8>> {
     left.next().is_none().then_some(out)
 }
 
-/// A value of the same length and form without what it says.
+/// A value of the same length and form without its content.
 fn masked(value: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = value.into();
     let Ok(text) = core::str::from_utf8(value) else {
@@ -190,7 +195,7 @@ fn masked(value: &[u8]) -> Vec<u8> {
         out.iter_mut().filter(|byte| !byte.is_ascii_whitespace()).for_each(|byte| *byte = b'x');
         return out;
     }
-    // What stands beside the blocks says nothing to anybody.
+    // Text around the blocks is irrelevant.
     let mut at = 0;
     for block in blocks {
         blank_beside(&mut out[at..block.start]);
@@ -204,7 +209,7 @@ fn masked(value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A PEM block: where it begins and ends, with its lines of dashes, and what is between them.
+/// A PEM block: its range, including the lines of dashes, and its content.
 struct Block<'a> {
     start: usize,
     end: usize,
@@ -212,7 +217,7 @@ struct Block<'a> {
     kind: &'a str,
 }
 
-/// The PEM blocks of a text that are whole.
+/// The complete PEM blocks of a text.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut at = 0;
@@ -229,7 +234,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The PEM block that begins here.
+/// The PEM block that starts here.
 fn block(text: &str, start: usize) -> Option<Block<'_>> {
     let is_kind = |kind: &str| kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let (kind, _) = text.get(start + 11..)?.split_once("-----").filter(|(kind, _)| is_kind(kind))?;
@@ -239,7 +244,7 @@ fn block(text: &str, start: usize) -> Option<Block<'_>> {
     Some(Block { start, end: to + 9 + last.len() + 5, body: (from, to), kind })
 }
 
-/// Whether a block has one whole value of DER, as certificates are: anything may call itself public.
+/// Whether a block contains exactly one DER value, like a certificate: any block may call itself public.
 fn is_der(body: &str) -> bool {
     let packed: String = body.chars().filter(|c| !c.is_whitespace()).collect();
     let Some(der) = decode(&packed) else { return false };
@@ -254,11 +259,11 @@ fn is_der(body: &str) -> bool {
     der.first() == Some(&0x30) && length.is_some_and(|length| header + length == der.len())
 }
 
-/// The content of a PEM block: the frame of its DER stays, its content becomes zeros.
+/// The content of a PEM block: the DER frame stays, its content becomes zeros.
 fn blank_body(body: &mut [u8]) {
     let text: String = body.iter().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| char::from(*byte)).collect();
     let Some(mut der) = decode(&text) else {
-        // Headers, or no base64 at all: letters go, the form stays.
+        // Headers, or not base64: letters are replaced, the form stays.
         return body.iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'A');
     };
     let header = match der.get(1) {
@@ -272,12 +277,12 @@ fn blank_body(body: &mut [u8]) {
     }
 }
 
-/// Letters and digits before, between and after PEM blocks.
+/// Replaces letters and digits outside PEM blocks.
 fn blank_beside(place: &mut [u8]) {
     place.iter_mut().filter(|byte| byte.is_ascii_alphanumeric()).for_each(|byte| *byte = b'x');
 }
 
-/// Strings of JSON that are values, and numbers. Names of members stay: `keys` is one.
+/// Replaces JSON string values and numbers. Member names stay, such as `keys`.
 fn blank_json(out: &mut [u8]) {
     let mut at = 0;
     while at < out.len() {
@@ -309,7 +314,7 @@ fn blank_string(text: &mut [u8]) {
     }
 }
 
-/// The place after the string that begins here.
+/// The end of the string that starts here.
 fn string_end(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < text.len() {
@@ -331,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_go_and_certificates_stay() {
+    fn keys_are_replaced_certificates_stay() {
         let key = "-----BEGIN PRIVATE KEY-----\nMAgCAQECAQICAQM=\n-----END PRIVATE KEY-----\n";
         assert_eq!(of(key), "-----BEGIN PRIVATE KEY-----\nMAgAAAAAAAAAAAA=\n-----END PRIVATE KEY-----\n");
         let certificate = "-----BEGIN CERTIFICATE-----\nMAYCAQECAQI=\n-----END CERTIFICATE-----\n";
@@ -341,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn other_values_keep_their_length_and_json_its_form() {
+    fn stand_ins_keep_length_and_json_form() {
         assert_eq!(of("hunter2\n"), "xxxxxxx\n");
         assert_eq!(of(r#"{"keys": [{"k": "s\"3cret", "n": 7091}]}"#), r#"{"keys": [{"k": "x\"xxxxx", "n": 1011}]}"#);
         assert_eq!(masked(&[0xff, 0xfe]), [0, 0]);
     }
 
     #[test]
-    fn what_escapes_stays_an_escape() {
+    fn escapes_stay_escapes() {
         let inside = |text: &str| {
             let mut bytes = Vec::from(text.as_bytes());
             blank_inside(&mut bytes);
@@ -365,7 +370,7 @@ mod tests {
         assert_eq!(new("'YWI='", "YWI=", "eHg=").as_deref(), Some("'eHg='"));
         assert_eq!(new("\"ab\\n c\"", "ab\n c", "xx\n x").as_deref(), Some("\"xx\\n x\""));
         assert_eq!(new("|-2\n  ab\n  c", "ab\nc", "xx\nx").as_deref(), Some("|-2\n  xx\n  x"));
-        assert_eq!(new("\"\\u0061\"", "a", "x"), None, "what is not understood is not half replaced");
+        assert_eq!(new("\"\\u0061\"", "a", "x"), None, "unknown notation is not partly replaced");
         assert_eq!(new("ab", "abc", "xxx"), None);
     }
 }

@@ -1,22 +1,22 @@
-//! What is hidden, and what is not.
+//! Tests hidden and visible text.
 
-use super::Veil;
+use super::RedactionMap;
 use alloc::string::String;
 use chancery_text::TextRange;
 
 fn masked(text: &str) -> String {
-    Veil::new(text).masked(text, TextRange::new(0, text.len() as u32))
+    RedactionMap::new(text).masked(text, TextRange::new(0, text.len() as u32))
 }
 
 #[test]
-fn shape_and_keys_of_a_secret_stay() {
+fn secret_shape_and_keys_stay() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: U0VDUkVU # note\n  b: [x, {c: d}]\n";
     let shown = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  tls.key: ******** #*****\n  b: [*, {c: *}]\n";
     assert_eq!(masked(text), shown.replace("#*****", "# ****"));
 }
 
 #[test]
-fn a_name_with_a_slip_is_a_name_and_nothing_else_is() {
+fn misspelled_name_field_is_still_a_name() {
     let secret =
         |name: &str, label: &str| masked(&["apiVersion: v1\nkind: Secret\nmetadata: {name: ", name, ", labels: {a: ", label, "}}\n"].concat());
     assert!(secret("Shop_TLS", "x").contains("{name: Shop_TLS, "), "{}", secret("Shop_TLS", "x"));
@@ -27,7 +27,7 @@ fn a_name_with_a_slip_is_a_name_and_nothing_else_is() {
 }
 
 #[test]
-fn what_only_names_a_secret_stays() {
+fn references_to_secrets_stay() {
     let texts = [
         "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec:\n  listeners:\n  - tls:\n      certificateRefs:\n      - kind: Secret\n        name: shop-tls\n",
         "apiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: t}\nspec: {hosts: [a.example.com], secret: shop-tls}\n",
@@ -40,11 +40,11 @@ fn what_only_names_a_secret_stays() {
 }
 
 #[test]
-fn of_a_gateways_object_only_the_section_of_a_secret_is_hidden() {
+fn gateway_object_hides_only_secret_section() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nspec: {prefix: /a/, service: web:80}\nstringData: {password: hunter2}\n";
     assert_eq!(masked(text), text.replace("hunter2", "*******"));
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::keep_back(&mut root, false, false);
+    let kept = super::take_secrets(&mut root, false, false);
     assert!(!kept.is_secret);
     assert!(!kept.credentials.is_empty() && kept.credentials.iter().all(|value| value == "hunter2"), "{:?}", kept.credentials);
     assert_eq!(root.at(&["spec", "prefix"]).and_then(|node| node.as_str()), Some("/a/"));
@@ -52,13 +52,13 @@ fn of_a_gateways_object_only_the_section_of_a_secret_is_hidden() {
 }
 
 #[test]
-fn credentials_elsewhere_are_hidden_alone() {
+fn other_objects_hide_only_credentials() {
     let text = "kind: Mapping\nspec:\n  prefix: /a/\n  add_request_headers:\n    Authorization: Bearer abcdefghijkl\n    x-other: shown\n";
     assert_eq!(masked(text), text.replace("Bearer abcdefghijkl", "****** ************"));
 }
 
 #[test]
-fn a_broken_text_gives_no_value_to_a_word_that_names_a_credential() {
+fn broken_text_hides_values_of_credential_names() {
     let broken = "kind: Mapping\nspec:\n  prefix: /a/\n  *: }\n";
     let texts = [
         ("  access_token- hunter2hunter2\n", "hunter2hunter2"),
@@ -76,7 +76,7 @@ fn a_broken_text_gives_no_value_to_a_word_that_names_a_credential() {
 }
 
 #[test]
-fn comments_and_keys_give_nothing_away() {
+fn comments_and_keys_leak_nothing() {
     let beside = "kind: Mapping\nspec:\n  prefix: /a/ # where the token is: see the guide\n";
     assert_eq!(masked("kind: Mapping\nspec: {prefix: /a/} # takes all\n"), "kind: Mapping\nspec: {prefix: /a/} # takes all\n");
     for lines in
@@ -89,7 +89,7 @@ fn comments_and_keys_give_nothing_away() {
 }
 
 #[test]
-fn what_names_a_place_or_looks_like_a_credential_alone_stays() {
+fn paths_and_lookalikes_stay() {
     let texts = [
         "kind: ConfigMap\ndata:\n  a: 'token: ${TOKEN}'\n  b: |\n    password=/run/secrets/db\n    token=%REQ(x-token)%\n",
         "kind: Mapping\nspec: {rewrite: 'docker.io/shop/app:v1@sha256:9f86d081884c', host: 'https://git@example.com/'}\n",
@@ -102,47 +102,47 @@ fn what_names_a_place_or_looks_like_a_credential_alone_stays() {
 }
 
 #[test]
-fn a_value_whose_anchor_lost_its_alias_is_hidden() {
+fn anchored_value_without_alias_is_hidden() {
     let text =
         "kind: List\nitems:\n- kind: Service\n  metadata: {name: c, labels: {a: &key UXowMDFodXNoaHVzaHBhZGRpbmc=}}\n- kind: Secret\n  data:\n";
     let whole = TextRange::new(0, text.len() as u32);
-    assert!(Veil::new(text).hides(text, whole), "{}", Veil::new(text).masked(text, whole));
+    assert!(RedactionMap::new(text).hides(text, whole), "{}", RedactionMap::new(text).masked(text, whole));
 }
 
 #[test]
-fn what_a_secret_takes_from_another_object_by_alias_stays_where_it_is_a_name() {
+fn aliased_labels_of_secrets_stay() {
     let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: &v v1\n  kind: Service\n  metadata: {name: &n shop, labels: &l {app: shop, team: &t web}}\n- apiVersion: *v\n  kind: Secret\n  metadata: {name: *n, labels: *l, annotations: {team: *t}}\n  stringData: {}\n";
     assert_eq!(masked(text), text);
-    // What is a value as well is hidden, and what cannot be a label.
+    // A string that is also a value, or cannot be a label, is hidden.
     let both = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata: {name: shop, labels: &l {a: &a hunter, b: hunter2hunter2}}\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: shop, labels: *l}\n  stringData: {a: *a}\n";
     assert_eq!(masked(both), both.replace("hunter2hunter2", "**************").replace("hunter", "******"));
 }
 
 #[test]
-fn a_key_behind_an_empty_password_stays() {
+fn key_after_empty_password_stays() {
     for text in ["password: \"\"\nenabled:\n", "password: \"\"\nCertificate: \"\"\n", "{password: \"\", hostname: \"\"}\n"] {
         let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-        let kept = super::keep_back_within(&mut root, false);
+        let kept = super::take_secrets_within(&mut root, false);
         assert_eq!(kept.credentials, [] as [&str; 0], "{text}");
     }
 }
 
 #[test]
-fn of_a_text_with_an_object_only_the_credential_is_kept_back() {
+fn embedded_object_hides_only_credential() {
     let text = "metadata:\n  annotations:\n    getambassador.io/config: |\n      ---\n      kind: Mapping\n      service: web:80\n      add_request_headers: {authorization: {value: \"Bearer Zm9vYmFyMTIz\"}}\n";
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::keep_back_within(&mut root, false);
+    let kept = super::take_secrets_within(&mut root, false);
     assert_eq!(kept.credentials, ["Bearer Zm9vYmFyMTIz"]);
 }
 
 #[test]
-fn the_key_of_tls_settings_is_hidden_and_the_place_of_one_is_not() {
+fn tls_key_is_hidden_its_path_is_not() {
     for text in
         ["tls: {key: SECRETMARKER, certificate: public}\n", "ingress:\n  tls:\n  - host: a\n    key: SECRETMARKER\n", "ssl:\n  key: SECRETMARKER\n"]
     {
         assert_eq!(masked(text), text.replace("SECRETMARKER", "************"));
         let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-        let kept = super::keep_back_within(&mut root, false);
+        let kept = super::take_secrets_within(&mut root, false);
         assert_eq!(kept.credentials, ["SECRETMARKER"], "{text}");
     }
     for text in ["tls: {key: /etc/tls/tls.key}\n", "tls: {hosts: [a.example.com], secretName: web}\n"] {
@@ -151,7 +151,7 @@ fn the_key_of_tls_settings_is_hidden_and_the_place_of_one_is_not() {
 }
 
 #[test]
-fn of_a_registration_with_consul_only_the_token_is_hidden() {
+fn consul_registration_hides_only_token() {
     let registrations = [
         "service {\n  name = \"web\"\n  port = 8080\n  token = \"SECRETMARKER\"\n  tags = [\"v1\"]\n}\n",
         "{\"services\":[{\"name\":\"web\",\"port\":8080,\"token\":\"SECRETMARKER\"}]}\n",
@@ -163,18 +163,18 @@ fn of_a_registration_with_consul_only_the_token_is_hidden() {
     assert!(!masked(other).contains("hunter2"), "it may be a Secret that lost its kind");
 }
 
-/// Asserts that a text is masked where its marker stands, and that its tree keeps each marker back.
+/// Asserts that each marker is masked in the text and removed from the tree.
 fn hides_markers(text: &str, markers: usize) {
     let shown = masked(text);
     assert!(!shown.contains("MARK"), "{shown}");
     let mut root = chancery_text::parse(text, &chancery_text::Limits::default()).root.expect("a tree");
-    let kept = super::keep_back(&mut root, false, false);
+    let kept = super::take_secrets(&mut root, false, false);
     let hidden = |number: &usize| kept.credentials.iter().any(|credential| credential.contains(&alloc::format!("MARK{number}")));
     assert_eq!((0..markers).filter(hidden).count(), markers, "{:?}", kept.credentials);
 }
 
 #[test]
-fn headers_that_a_rewrite_of_application_gateways_sets_are_hidden() {
+fn app_gateway_rewrite_headers_are_hidden() {
     let text = "kind: AzureApplicationGatewayRewrite
 spec:
   rewriteRules:
@@ -195,7 +195,7 @@ spec:
 }
 
 #[test]
-fn a_key_that_stands_for_a_set_of_keys_is_hidden() {
+fn single_jwk_is_hidden() {
     hides_markers("kind: JWTProvider\nspec: {jsonWebKeySet: {local: {jwks: MARK0-shared}}}\n", 1);
     hides_markers("Kind: jwt-provider\nJSONWebKeySet:\n  Local:\n    JWKS: MARK0-shared\n", 1);
     let public = "Kind: jwt-provider\nJSONWebKeySet: {Local: {JWKS: '{\"keys\": []}'}}\n";
@@ -203,7 +203,7 @@ fn a_key_that_stands_for_a_set_of_keys_is_hidden() {
 }
 
 #[test]
-fn parameters_and_patches_that_carry_credentials_are_hidden() {
+fn parameters_and_patches_hide_credentials() {
     hides_markers("Kind: service-router\nRoutes: [{Destination: {RequestHeaders: {Set: {X-Signature: MARK0MARK0}, Remove: [x-a]}}}]\n", 1);
     hides_markers("Kind: service-router\nRoutes: [{Match: {HTTP: {QueryParam: [{Name: sig, Exact: MARK0MARK0}]}}}]\n", 1);
     for list in ["headers", "query_parameters"] {

@@ -1,18 +1,16 @@
-//! Credentials by their look: keys in PEM, tokens, hashes of passwords, what is encrypted, users and passwords in URLs.
+//! Recognizes credentials by form: PEM keys, tokens, password hashes, encrypted data, users and passwords in URLs.
 //!
-//! Base64 alone is no credential here: names of hosts, hashes of images and certificates look like it.
-//!
-//! What must not be here: keys and kinds.
+//! Base64 alone is not a credential here: host names, image hashes and certificates look like it. Does not know keys and kinds; see `words`.
 
-use super::seen::Seen;
+use super::character_set::CharacterSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::base64;
 
-/// Shorter names in URLs are those of people.
+/// Shorter user names in URLs belong to people.
 const LONG_USER: usize = 12;
 
-/// Kinds of PEM blocks that are public.
+/// Kinds of public PEM blocks.
 const PUBLIC: &[&str] = &[
     "CERTIFICATE",
     "TRUSTED CERTIFICATE",
@@ -25,12 +23,12 @@ const PUBLIC: &[&str] = &[
     "CERTIFICATE REQUEST",
 ];
 
-/// Whether PEM of this kind is public.
+/// Whether PEM blocks of this kind are public.
 pub(super) fn is_public(kind: &str) -> bool {
     PUBLIC.contains(&kind.trim())
 }
 
-/// The keys that a set of keys for tokens (JWKS) has in plain text, in JSON or that in base64.
+/// The plain-text keys of a JWKS, in JSON or base64-encoded JSON.
 pub(super) fn symmetric_keys(value: &str) -> Vec<String> {
     let packed = value.trim().starts_with("eyJ").then(|| decode(value).and_then(|bytes| String::from_utf8(bytes).ok())).flatten();
     let text = packed.as_deref().unwrap_or(value);
@@ -44,7 +42,7 @@ pub(super) fn symmetric_keys(value: &str) -> Vec<String> {
     text.split("\"k\"").skip(1).filter_map(quoted).collect()
 }
 
-/// What a set of keys for tokens (JWKS) says where it is none: the text, and what it is in base64. A key alone may stand there.
+/// The content of a JWKS at a place where none belongs: the string, and its base64. A single key counts too.
 pub(super) fn misplaced_keys(key: &str, value: &str) -> Vec<String> {
     if !key.eq_ignore_ascii_case("jwks") || value.contains("\"keys\"") {
         return Vec::new();
@@ -56,29 +54,29 @@ pub(super) fn misplaced_keys(key: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// Standard base64, blanks around it left out.
+/// Decodes standard base64 and ignores surrounding spaces.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     base64::decode(text.trim())
 }
 
 pub(super) use base64::encode;
 
-/// The kinds of the PEM blocks that begin in a text.
+/// The kinds of the PEM blocks that start in a text.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     text.split("-----BEGIN").skip(1).map(|rest| rest.split_once("-----").map_or("", |(kind, _)| kind))
 }
 
-/// Whether a text has a PEM block that is not public, or the beginning of one.
+/// Whether a text contains a private PEM block or the start of one.
 pub(super) fn has_private_block(text: &str) -> bool {
     blocks(text).any(|kind| !is_public(kind))
 }
 
-/// Whether a value is, or has in it, a credential.
+/// Whether a value is or contains a credential.
 pub(super) fn is_credential(value: &str) -> bool {
     if value.len() < 8 {
         return false;
     }
-    let seen = Seen::of(value);
+    let seen = CharacterSet::of(value);
     let has = |part: &[u8]| seen.may_have(part) && memchr::memmem::find(value.as_bytes(), part).is_some();
     (has(b"-----BEGIN") && has_private_block(value))
         || has(b"PRIVATE KEY")
@@ -96,10 +94,10 @@ pub(super) fn is_credential(value: &str) -> bool {
         || seen.has(b' ') && is_command(value)
 }
 
-/// Addresses that whoever knows them may post to.
+/// Webhook addresses: knowing one is enough to post to it.
 const WEBHOOKS: &[&str] = &["hooks.slack.com/services/", "discord.com/api/webhooks/", "webhook.office.com/"];
 
-/// Whether a line gives a user's password to a program: curl's flag, a line of `.netrc`, an account of a database.
+/// Whether a line passes a user's password to a program: curl's flag, a line of `.netrc`, a database account.
 fn is_command(value: &str) -> bool {
     let word_behind = |mark: &str| value.split_once(mark).and_then(|(_, rest)| rest.split_whitespace().next());
     let is_user =
@@ -113,7 +111,7 @@ fn is_of_base64(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')
 }
 
-/// Whether any word of a text is base64, whatever stands around it.
+/// Whether any word of a text is base64, ignoring surrounding characters.
 pub(super) fn has_packed(text: &str) -> bool {
     text.split(|c| !is_of_base64(c)).any(is_packed)
 }
@@ -122,18 +120,18 @@ fn is_token_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Whether a word of a text is base64 of a PEM block that is not public, or that is cut off.
+/// Whether a word is base64 of a private or truncated PEM block.
 fn packed_block(value: &str) -> bool {
     let is_private = |word: &str| decode(word).and_then(|bytes| String::from_utf8(bytes).ok()).is_none_or(|text| has_private_block(&text));
     let words = || value.split(|c| !is_of_base64(c)).filter(|word| word.starts_with(PACKED_BEGIN));
-    // Base64 may be broken into lines.
+    // Base64 may contain line breaks.
     if value.trim_start().starts_with(PACKED_BEGIN) { is_private(value) } else { words().any(is_private) }
 }
 
-/// How a PEM block begins in base64.
+/// The start of a PEM block in base64.
 const PACKED_BEGIN: &str = "LS0tLS1CRUdJTi";
 
-/// Hashes as files of users have them, and as `crypt` writes them. Short marks may be anything within a word.
+/// Password hashes of user files and of `crypt`. Short marks may occur inside other words.
 fn has_hash(value: &str) -> bool {
     const MARKS: &[&str] = &["apr1", "$2y$", "$2a$", "$2b$", "$argon2", "{SHA", "{SSHA", "SHA}"];
     const SHORT: &[&str] = &["$1$", "$5$", "$6$", "$y$"];
@@ -141,13 +139,13 @@ fn has_hash(value: &str) -> bool {
     MARKS.iter().any(|mark| value.contains(mark)) || SHORT.iter().any(|mark| value.match_indices(mark).any(|(at, _)| begins(at)))
 }
 
-/// A JSON Web Token: parts with dots between, of which the first begins with `{"`. One that says how it is signed or whose key did it is enough.
+/// A JSON Web Token: parts separated by dots; the first part starts with `{"`. A header with `alg` or `kid` is enough.
 fn is_jwt(word: &str) -> bool {
     const HEADS: &[&str] = &["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"];
     word.len() >= 20 && word.starts_with("eyJ") && (word.contains('.') || HEADS.iter().any(|head| word.starts_with(head)))
 }
 
-/// A user with a password before the host of a URL, whatever is left of the marks behind its scheme. Before the hash of an image stands its tag.
+/// A user with a password before the host of a URL, even with a damaged `://`. An image's tag precedes its hash.
 fn has_user(value: &str) -> bool {
     if value.split_once("://").is_some_and(|(_, rest)| is_split_user(rest)) {
         return true;
@@ -164,14 +162,14 @@ fn has_user(value: &str) -> bool {
         let Some((scheme, user)) = before.rsplit_once('/') else { return false };
         let is_user = match user.split_once(':') {
             Some((_, password)) => !password.is_empty(),
-            // A token may stand there alone.
+            // A token may be there alone.
             None => scheme.ends_with('/') && user.len() >= LONG_USER,
         };
         is_user && !value[at..].starts_with("@sha")
     })
 }
 
-/// An account before its host, as databases have them without a scheme: `user:password@host`.
+/// An account before its host, as databases write it without a scheme: `user:password@host`.
 fn is_account(word: &str) -> bool {
     let is_name = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'));
     let Some((account, host)) = word.split_once('@') else { return false };
@@ -179,7 +177,7 @@ fn is_account(word: &str) -> bool {
     is_host && account.split_once(':').is_some_and(|(user, password)| is_name(user) && password.len() >= 4 && !password.contains(['/', ':']))
 }
 
-/// What is between the scheme of a URL and its path. A quotation mark within a word is a slip; elsewhere the URL ends at it.
+/// The part of a URL between its scheme and its path. A quotation mark inside a word is a typing error; elsewhere it ends the URL.
 fn authority(behind_scheme: &str) -> &str {
     let is_quote = |c: char| matches!(c, '"' | '\'');
     let ends_text = |rest: &str| {
@@ -197,7 +195,7 @@ fn authority(behind_scheme: &str) -> &str {
     behind_scheme.get(..end).unwrap_or_default()
 }
 
-/// The password before the host of a URL. A slip may have put another mark in the place of the colon before it.
+/// The password before the host of a URL. A typing error may have replaced the colon.
 fn password_of(behind_scheme: &str) -> Option<&str> {
     let (user, _) = authority(behind_scheme).rsplit_once('@')?;
     let parts = |c: char| matches!(c, ':' | '#' | ';' | ',' | '|' | '*' | '&' | '!' | '=' | '`');
@@ -205,7 +203,7 @@ fn password_of(behind_scheme: &str) -> Option<&str> {
     (!password.is_empty()).then_some(password)
 }
 
-/// Whether a blank stands where the colon between a user and a password belongs, as in `user password@host`.
+/// Whether a space replaces the colon between user and password, as in `user password@host`.
 fn is_split_user(behind_scheme: &str) -> bool {
     let Some((before, _)) = behind_scheme.split_once('@') else { return false };
     let mut words = before.split(char::is_whitespace);
@@ -213,14 +211,14 @@ fn is_split_user(behind_scheme: &str) -> bool {
     matches!((words.next(), words.next(), words.next()), (Some(user), Some(password), None) if is_word(user) && is_word(password))
 }
 
-/// Schemes of headers of credentials.
+/// Authorization schemes.
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "negotiate"];
 
 fn is_scheme_word(word: &str) -> bool {
     SCHEMES.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// The value of a header of credentials, with its scheme.
+/// Whether a value is an authorization scheme with credentials.
 fn is_scheme(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once(' ') else { return false };
     let word = rest.trim();
@@ -230,7 +228,7 @@ fn is_scheme(value: &str) -> bool {
         && word.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase() || byte == b'=')
 }
 
-/// Whether such a value stands anywhere in a text. There a word without digits may be one of a sentence.
+/// Whether a text contains such a value. Inside a sentence, a word without digits is not a credential.
 fn has_scheme(value: &str) -> bool {
     let mut before = "";
     value.split_whitespace().map(|word| word.trim_matches(['"', '\'', ';', ',', '}', ']'])).any(|word| {
@@ -242,16 +240,16 @@ fn has_scheme(value: &str) -> bool {
     })
 }
 
-/// With what tokens begin that say whose they are.
+/// Prefixes of tokens that identify their issuer.
 const MARKS: &[&str] = &["ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "sk_live_", "rk_live_", "AKIA", "ASIA", "AIza", "hvs."];
 
-/// Whether such a token stands anywhere in a text. Some have dots in them.
+/// Whether a text contains such a token. Some contain dots.
 fn has_marked_token(value: &str) -> bool {
     let is_one = |word: &str| word.len() >= 16 && MARKS.iter().any(|mark| word.starts_with(mark));
     value.split(|c: char| !is_token_character(c) && c != '.').any(is_one) || value.split(|c: char| !is_token_character(c)).any(is_one)
 }
 
-/// Whether a text looks as what is in a Secret does, where nothing else says what it is: base64 of some length.
+/// Whether a string without context looks like a Secret's value: base64 of some length.
 pub(super) fn is_packed(value: &str) -> bool {
     let value = value.trim();
     let packed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b' ');
@@ -262,22 +260,22 @@ pub(super) fn is_packed(value: &str) -> bool {
     value.ends_with('=') || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
 }
 
-/// Whether a text is base64 but for punctuation around it.
+/// Whether a string is base64 except for surrounding punctuation.
 pub(super) fn is_packed_loosely(text: &str) -> bool {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '+' | '/');
     let bare = text.trim_start_matches(is_other).trim_end_matches(|c| is_other(c) && c != '=');
     is_packed(bare)
 }
 
-/// The parts of a value that say what must not be said, each by itself: lines, and words behind a scheme or before a host.
+/// Passes each secret part of a value to `take`: lines, and words after a scheme or before a host.
 pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
     let mut public = false;
-    // Each format writes a control character in its own way.
+    // Each format writes control characters differently.
     for line in value.split(char::is_control) {
         let line = line.trim();
         if let Some((kind, rest)) = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.split_once("-----")) {
             public = is_public(kind);
-            // Some of the block may stand in the line, or all of it.
+            // The line may contain a part of the block, or all of it.
             if !public && !rest.is_empty() {
                 take(line);
                 take(rest.split("-----").next().unwrap_or_default().trim());
@@ -286,7 +284,7 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
         }
         if let Some(rest) = line.strip_prefix("-----END ") {
             public = false;
-            // A slip may have joined the next line to it.
+            // A typing error may have joined the next line to it.
             rest.split_once("-----").map(|(_, rest)| rest.trim()).filter(|rest| !rest.is_empty()).into_iter().for_each(|rest| {
                 take(rest);
                 rest.split_whitespace().filter(|word| is_packed(word)).for_each(&mut take);
@@ -296,7 +294,7 @@ pub(super) fn parts(value: &str, mut take: impl FnMut(&str)) {
             if let Some((_, word)) = line.split_once(' ').filter(|_| is_scheme(line)) {
                 take(word.trim());
             }
-            // Names that are made of a URL have other characters replaced.
+            // Names generated from a URL replace other characters.
             if let Some(password) = line.split_once("://").and_then(|(_, rest)| password_of(rest)) {
                 take(password);
                 take(&password.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));

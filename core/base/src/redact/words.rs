@@ -1,20 +1,18 @@
-//! Words as people misspell them, and words that say that something is secret.
-//!
-//! What must not be here: where in a text they stand.
+//! Recognizes misspelled words, and words that name secrets. Does not know their position in a text.
 
-use super::seen::Seen;
+use super::character_set::CharacterSet;
 use alloc::string::String;
 
-/// The most characters of a word that are looked at.
+/// At most this many characters of a word are compared.
 const LONGEST: usize = 32;
 
-/// Whether two words differ by at most this many letters: left out, put in, exchanged or swapped.
+/// Whether two words differ by at most this many letters: missing, added, replaced or swapped.
 pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
     let (a, b) = (word.as_bytes(), other.as_bytes());
     if a.len().abs_diff(b.len()) > most || a.len() > LONGEST || b.len() > LONGEST {
         return false;
     }
-    // Every letter that only one of them has costs a change; nearly all words end here.
+    // Every letter in only one of the words costs a change; nearly all comparisons end here.
     let (in_a, in_b) = (letters(a), letters(b));
     if (in_a & !in_b).count_ones() as usize > most || (in_b & !in_a).count_ones() as usize > most {
         return false;
@@ -22,13 +20,12 @@ pub(super) fn is_near(word: &str, other: &str, most: usize) -> bool {
     distance(a, b) <= most
 }
 
-/// The letters of a word, as bits.
+/// The letters of a word as bits.
 fn letters(word: &[u8]) -> u64 {
     word.iter().fold(0, |bits, byte| bits | 1 << (byte.to_ascii_lowercase() & 63))
 }
 
-/// How many letters must be left out, put in, exchanged or swapped with their neighbours to make one word of the other. Neither is longer than
-/// [`LONGEST`].
+/// The number of letters to remove, add, replace or swap with a neighbour to turn one word into the other. Neither is longer than [`LONGEST`].
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut rows = [[0_u8; LONGEST + 1]; 3];
     rows[0].iter_mut().zip(0..).for_each(|(cell, j)| *cell = j);
@@ -48,7 +45,7 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     usize::from(rows[a.len() % 3][b.len()])
 }
 
-/// Whether a kind is `Secret`, something made of it, or probably meant to be it.
+/// Whether a kind is `Secret`, a derived kind, or a misspelling.
 pub(super) fn is_secret_kind(kind: &str) -> bool {
     let kind = kind.trim();
     let contains = kind.as_bytes().windows(6).any(|part| part.eq_ignore_ascii_case(b"secret"));
@@ -57,7 +54,7 @@ pub(super) fn is_secret_kind(kind: &str) -> bool {
 
 macro_rules! usual {
     ($($key:literal)*) => {
-        /// Whether a key is one that many objects have. None of them is near a section's key, sensitive, or about headers, tokens or clients.
+        /// Whether a key is common in objects. No common key resembles a section's key, is sensitive, or concerns headers, tokens or clients.
         pub(super) fn is_usual(key: &str) -> bool {
             matches!(key, $($key)|*)
         }
@@ -73,20 +70,20 @@ usual! {
     "weight" "protocol" "subsets" "addresses" "addressType" "endpoints" "ip" "timeout_ms" "kubernetes.io/service-name"
 }
 
-/// Whether a key is one of those under which a Secret has its values, or probably meant to be one.
+/// Whether a key is a Secret's section or a misspelling of one.
 pub(super) fn is_section(key: &str) -> bool {
     !is_usual(key) && (is_near(key, "data", 1) || is_near(key, "binaryData", 2)) || is_text_section(key)
 }
 
-/// Whether a key is one that only a Secret has, or probably meant to be it.
+/// Whether a key is a section that only Secrets have, or a misspelling.
 pub(super) fn is_text_section(key: &str) -> bool {
     !is_usual(key) && (is_near(key, "stringData", 3) || is_near(key, "encryptedData", 2))
 }
 
-/// Shorter values of cookies are flags.
+/// Shorter cookie values are flags.
 const SHORTEST_SESSION: usize = 6;
 
-/// Ends of keys whose values are credentials, in small letters and without `-`, `_` and `.`.
+/// Suffixes of keys whose values are credentials, in lower case without `-`, `_` and `.`.
 const SENSITIVE: &[&str] = &[
     "password",
     "passwd",
@@ -132,7 +129,7 @@ const SENSITIVE: &[&str] = &[
     "requirepass",
 ];
 
-/// Keys whose values are credentials where they stand alone.
+/// Keys whose values are credentials only if the whole key matches.
 const SENSITIVE_WHOLE: &[&str] =
     &["token", "pwd", "authorization", "xauth", "bearer", "tlskey", "keypem", "idrsa", "userkey", "encrypt", "creds", "psk", "pass", "otp"];
 
@@ -140,19 +137,19 @@ const SENSITIVE_WHOLE: &[&str] =
 const HEADERS: &[&str] =
     &["authorization", "token", "secret", "password", "passwd", "apikey", "credential", "signature", "subscriptionkey", "functionskey"];
 
-/// A key without what people put between its words. Only its end counts.
+/// A key without word separators. Only its end matters.
 fn squeezed(key: &str) -> String {
     let start = key.floor_char_boundary(key.len().saturating_sub(LONGEST));
     let kept = key.get(start..).unwrap_or_default().bytes().filter(u8::is_ascii_alphanumeric);
     kept.map(|byte| char::from(byte.to_ascii_lowercase())).collect()
 }
 
-/// Whether the value of a key is a credential by its name.
+/// Whether a key names a credential.
 pub(super) fn is_sensitive_key(key: &str) -> bool {
-    // A slip may have put something behind it, or the end of another text before it.
+    // A typing error may have appended something, or put the end of other text before it.
     let key = key.trim_end_matches(|c: char| !c.is_alphanumeric());
     let key = key.rsplit(['"', '\'']).next().unwrap_or(key);
-    // Nearly all keys end otherwise.
+    // Nearly all keys end differently.
     let tail = key.as_bytes().last_chunk::<3>().map(|tail| tail.map(|byte| byte.to_ascii_lowercase()));
     let known =
         [*b"ord", *b"swd", *b"pwd", *b"ase", *b"key", *b"ken", *b"ion", *b"ret", *b"son", *b"cfg", *b"rer", *b"uth", *b"pem", *b"rsa", *b"ypt"];
@@ -178,40 +175,40 @@ pub(super) fn is_qualifier(key: &str) -> bool {
     ["private", "api", "access", "secret", "signing", "encryption", "pass", "tls", "ssl"].iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
-/// Whether the values below a key are credentials, whatever their own keys are, as those of Consul's `acl { tokens { ... } }`.
+/// Whether all values below a key are credentials, as in Consul's `acl { tokens { ... } }`.
 pub(super) fn holds_tokens(key: &str) -> bool {
     bare_key(key).eq_ignore_ascii_case("tokens")
 }
 
-/// Whether the values below a key are Consul's settings of access: tokens, policies and durations.
+/// Whether the values below a key are Consul's access settings: tokens, policies and durations.
 pub(super) fn holds_access(key: &str) -> bool {
     bare_key(key).eq_ignore_ascii_case("acl")
 }
 
-/// Whether such a value may be a token: it is neither the name of a policy nor a duration.
+/// Whether such a value may be a token: neither a policy nor a duration.
 pub(super) fn may_be_token(value: &str) -> bool {
     let is_policy = value.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let is_duration = value.len() < 8 && value.starts_with(|c: char| c.is_ascii_digit());
     !is_policy && !is_duration
 }
 
-/// Whether a key may be a line of a header in which a slip joined the name and what follows: of a name that says so, the value is a credential.
+/// Whether a key may be a header line whose name and value a typing error joined: if the name is sensitive, the value is a credential.
 pub(super) fn is_line_of_header(key: &str) -> bool {
     key.contains(' ') && is_sensitive_header(key)
 }
 
-/// Whether a part of a command ends with a flag whose value, the next part, is a credential.
+/// Whether a command's part ends with a flag whose value, the next part, is a credential.
 pub(super) fn is_sensitive_flag(part: &str) -> bool {
     let word = part.split_whitespace().next_back().unwrap_or_default();
-    // A slip may have put something before it, or joined it to the word before.
+    // A typing error may have put something before it, or joined it to the previous word.
     let is_joined = |(at, _): &(usize, &str)| word[..*at].ends_with(|c: char| !c.is_alphanumeric());
     let begins = word.match_indices('-').filter(|found| found.0 == 0 || is_joined(found));
     begins.map(|(at, _)| word[at..].trim_start_matches('-')).any(is_sensitive_key)
 }
 
-/// Whether the values of a header are credentials by its name.
+/// Whether a header's values are credentials by its name.
 pub(super) fn is_sensitive_header(name: &str) -> bool {
-    let seen = Seen::of(name);
+    let seen = CharacterSet::of(name);
     if !name.eq_ignore_ascii_case("sig") && !HEADERS.iter().any(|word| seen.may_have_small(word.as_bytes())) {
         return false;
     }
@@ -219,30 +216,30 @@ pub(super) fn is_sensitive_header(name: &str) -> bool {
     name == "sig" || HEADERS.iter().any(|word| name.contains(word))
 }
 
-/// Whether a key says whose a `secret` beside it is: then that is no name of a Secret.
+/// Whether a key identifies the client of a neighbouring `secret`, which then does not name a Secret.
 pub(super) fn names_client(key: &str) -> bool {
     key.len() >= "clientid".len() && !is_usual(key) && squeezed(key) == "clientid"
 }
 
-/// Whether the keys below a key are names of headers that are sent, and not such that requests are matched by.
+/// Whether the keys below a key name headers that are sent, not matched.
 pub(super) fn sets_headers(key: &str) -> bool {
     let is_match = ["header", "headers", "regex_headers"].iter().any(|name| key.eq_ignore_ascii_case(name));
     has_word(key, b"header") && !is_match
 }
 
-/// Whether a header's name says that its value may be a session.
+/// Whether a header's value may be a session.
 pub(super) fn is_cookie_header(name: &str) -> bool {
     squeezed(name).ends_with("cookie")
 }
 
-/// Whether a header with this value carries a session: a name and what it is, and no expression.
+/// Whether a header value carries a session: a name and its value, and not an expression.
 pub(super) fn is_cookie(name: &str, value: &str) -> bool {
     let is_session = |(_, session): (&str, &str)| session.len() >= SHORTEST_SESSION && !session.contains(['*', '(', '[', '\\', '%']);
     is_cookie_header(name) && value.split_once('=').is_some_and(is_session)
 }
 
-/// Whether a text has a word in it by which something secret is known. Most have nothing of the kind, and are not looked into.
-pub(super) fn says_sensitive(text: &str) -> bool {
+/// Whether a text contains a word that marks a secret. Most texts contain none and are skipped.
+pub(super) fn mentions_secrets(text: &str) -> bool {
     const SIGNS: &[&[u8]] = &[
         b"secret",
         b"pass",
@@ -263,7 +260,7 @@ pub(super) fn says_sensitive(text: &str) -> bool {
         b"creds",
         b"key-data",
     ];
-    let seen = Seen::of(text);
+    let seen = CharacterSet::of(text);
     let mut small = None;
     SIGNS.iter().any(|sign| {
         seen.may_have_small(sign) && {
@@ -273,12 +270,12 @@ pub(super) fn says_sensitive(text: &str) -> bool {
     })
 }
 
-/// A key without what a slip put around it.
+/// A key without characters that a typing error put around it.
 pub(super) fn bare_key(key: &str) -> &str {
     key.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// A key, and the value that belongs to it where no blank stands behind its colon, or where the colon itself was lost.
+/// Splits a key from a value that belongs to it because the space after the colon, or the colon, is missing.
 pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
     if !key.bytes().any(|byte| matches!(byte, b':' | b'=' | b' ')) {
         return (key, None);
@@ -289,54 +286,54 @@ pub(super) fn split_key(key: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a key and its value name a header that carries credentials, also where no blank stands behind the colon between them.
+/// Whether a key and its value name a header with credentials, even without a space after the colon.
 pub(super) fn names_sensitive_header(key: &str, value: Option<&str>) -> bool {
     let (name, rest) = split_key(key);
     let name = bare_key(name);
-    // A slip may have put another letter there.
+    // A typing error may have replaced a letter.
     let says_name = || name.len() >= 3 && !is_usual(name) && is_near(name, "name", 1);
     let is_name = matches!(name, "name" | "key" | "headerName")
         || ["name", "key", "variable"].iter().any(|known| name.eq_ignore_ascii_case(known))
         || says_name();
-    // A patch of JSON names what it sets by a path.
+    // A JSON Patch names its target by a path.
     let is_path = || name.eq_ignore_ascii_case("path") && rest.or(value).and_then(|path| path.rsplit('/').next()).is_some_and(is_sensitive_key);
     is_name && rest.or(value).is_some_and(is_sensitive_header) || is_path()
 }
 
-/// Whether a key that is beside the value of a header has the header's name.
+/// Whether a key next to a header's value contains the header's name.
 pub(super) fn is_name_of_header(key: &str) -> bool {
     matches!(key, "name" | "headerName")
 }
 
-/// Whether a query that is sent has a parameter in it which carries a credential.
+/// Whether a sent query contains a parameter with a credential.
 pub(super) fn is_sensitive_query(key: &str, value: &str) -> bool {
     let carries = |name: &str| is_sensitive_header(name) || is_sensitive_key(name) || matches!(name, "code" | "key");
     key.eq_ignore_ascii_case("modifiedQueryString")
         && value.split('&').filter_map(|parameter| parameter.split_once('=')).any(|(name, value)| carries(name.trim()) && !value.is_empty())
 }
 
-/// Whether a key is that of a header's value, or probably meant to be it.
+/// Whether a key holds a header's value, or is a misspelling of it.
 pub(super) fn is_value_of_header(key: &str) -> bool {
     matches!(key, "headerValue" | "pattern") || key.len() >= 3 && !is_usual(key) && is_near(key, "value", 2)
 }
 
-/// Whether a key is that of what a header or a parameter of a query is compared with.
+/// Whether a key holds the match of a header or query parameter.
 pub(super) fn is_match_of_header(key: &str) -> bool {
     const MATCHES: &[&str] = &["exact", "prefix", "suffix", "contains", "regex", "notexact", "notcontains", "notprefix", "notsuffix", "notregex"];
     MATCHES.iter().any(|known| key.eq_ignore_ascii_case(known))
 }
 
-/// Whether a key is that under which Envoy's messages have what a header or a parameter of a query is compared with.
+/// Whether a key holds the match of a header or query parameter in Envoy's messages.
 pub(super) fn is_matcher(key: &str) -> bool {
     key == "string_match"
 }
 
-/// Whether a key is one that a header's name or value has in a list of headers.
+/// Whether a key holds a header's name or value in a list of headers.
 pub(super) fn is_field_of_header(key: &str) -> bool {
     matches!(bare_key(split_key(key).0), "name" | "key" | "value")
 }
 
-/// Fields of an item in a list of headers, set or matched, in the dialects that have such lists and in Envoy's own messages.
+/// Fields of an item in a list of set or matched headers, in the dialects with such lists and in Envoy's messages.
 const OF_HEADERS: &[&str] = &[
     "name",
     "key",
@@ -363,13 +360,13 @@ const OF_HEADERS: &[&str] = &[
     "headervalue",
 ];
 
-/// Whether an item in a list of headers has a field that it cannot have: a slip may have made one of the header's name.
+/// Whether an item in a list of headers has an invalid field: a typing error may have made it from the header's name.
 pub(super) fn is_odd_field_of_header(key: &str) -> bool {
     !OF_HEADERS.iter().any(|known| key.eq_ignore_ascii_case(known)) || key == "Key"
 }
 
-/// What the value of a sensitive key says where it is no credential itself: nothing, a switch, a number, a path, or the name of a place.
-pub(super) fn says_where(value: &str) -> bool {
+/// Whether the value of a sensitive key is not a credential itself: empty, a switch, a number, a path, or a place's name.
+pub(super) fn names_location(value: &str) -> bool {
     let value = value.trim();
     let is_switch = matches!(value, "" | "null" | "~" | "true" | "false" | "yes" | "no" | "on" | "off" | "{}" | "[]");
     let is_path = value.starts_with('/') && value.get(1..).is_some_and(|rest| rest.contains('/') || rest.len() < 8) && !value.contains(['+', '=']);
@@ -381,7 +378,7 @@ pub(super) fn says_where(value: &str) -> bool {
     is_switch || is_path || is_number || is_variable || is_command || !value.bytes().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
 }
 
-/// Whether the keys below a key are names of headers, or of parameters of a query.
+/// Whether the keys below a key are names of headers or query parameters.
 pub(super) fn names_headers(key: &str) -> bool {
     has_word(key, b"header") || has_word(key, b"query")
 }
@@ -393,7 +390,7 @@ fn has_word(key: &str, word: &[u8]) -> bool {
         .any(|part| part.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&first)) && part.eq_ignore_ascii_case(word))
 }
 
-/// Whether a key of a Secret is a name, and not a value that stands where a key belongs.
+/// Whether a Secret's key is a plain name, not a misplaced value.
 pub(super) fn is_plain_key(key: &str) -> bool {
     let is_name =
         !key.is_empty() && key.len() <= 120 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/'));
@@ -409,7 +406,7 @@ mod tests {
     use crate::redact::value::is_credential;
 
     #[test]
-    fn usual_keys_say_nothing() {
+    fn usual_keys_are_not_sensitive() {
         for key in USUAL {
             let near = [("data", 1), ("binaryData", 2), ("stringData", 3), ("encryptedData", 2)].iter().any(|(word, most)| is_near(key, word, *most));
             let says = is_sensitive_key(key) || names_headers(key) || holds_tokens(key) || squeezed(key) == "clientid" || is_credential(key);
@@ -419,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_is_found_with_a_slip_in_it_and_a_word_with_dashes_is_none() {
+    fn misspelled_flags_are_found() {
         for part in ["--password", "-token", "&-token", "--api--key", "/bin/check#--password", "check --token", "---token!"] {
             assert!(is_sensitive_flag(part), "{part}");
         }
@@ -429,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_near_by_their_distance_alone() {
+    fn is_near_depends_only_on_distance() {
         let words = [
             "",
             "a",

@@ -1,4 +1,4 @@
-//! A resource's name in the cluster, without a version.
+//! Defines a resource's key in the cluster, without a version.
 
 use chancery_text::Str;
 use core::fmt;
@@ -15,7 +15,7 @@ use core::fmt;
 pub struct ResourceKey {
     /// API group, empty for the core group (`v1`).
     pub group: Str,
-    /// Kind as written, e.g. `Mapping`.
+    /// As written, e.g. `Mapping`.
     pub kind: Str,
     /// `None` for cluster-scoped kinds.
     pub namespace: Option<Str>,
@@ -31,7 +31,6 @@ impl ResourceKey {
 }
 
 impl ResourceKey {
-    /// Its group and kind.
     pub fn kind_and_group(&self) -> (Str, Str) {
         (self.group.clone(), self.kind.clone())
     }
@@ -47,8 +46,8 @@ impl fmt::Display for ResourceKey {
     }
 }
 
-/// The candidate nearest to `word` by edit distance (with transpositions), if it is near enough to be what was meant.
-/// For "did you mean" in messages: at most a third of the word's length may differ.
+/// The candidate nearest to `word` by edit distance (with transpositions), if it is near enough for "did you mean" in messages: at most a third of
+/// the word's length may differ.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     candidates
@@ -61,7 +60,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Optimal string alignment distance, `None` when above `limit`. Case counts as half of a difference, rounded up.
+/// Optimal string alignment distance; `None` above `limit`. A difference in case counts half, rounded up.
 pub fn edit_distance(a: &str, b: &str, limit: usize) -> Option<usize> {
     use alloc::vec::Vec;
     if a.len().abs_diff(b.len()) > limit || a.len() > 256 || b.len() > 256 {

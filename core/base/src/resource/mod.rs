@@ -1,6 +1,4 @@
-//! Identity: what an object is called, where it stands, and where a value came from.
-//!
-//! What must not be here: how objects are read from text (`read`), dialects, findings.
+//! Defines identity: an object's name and place, and the origin of a value. Does not read objects from text; see `read`.
 
 mod key;
 mod object;

@@ -1,5 +1,5 @@
-//! The input objects: every document, item of a `List` and configuration in an annotation is one, with the text it
-//! came from. Reading them from text is [`crate::read`]; what they mean is a dialect's business.
+//! Defines the input objects: every document, list item and configuration in an annotation, with its text. Does not read them from text; see
+//! [`crate::read`].
 
 use super::{ResourceKey, Secret};
 use crate::blocks::Blocks;
@@ -11,25 +11,24 @@ use chancery_text::{Document, FieldPath, Node, NodeId, Segment, Str, TextRange, 
 use core::num::NonZeroU32;
 use hashbrown::HashSet;
 
-/// What the program was given: texts with names.
+/// The program's input: named files and documents.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// In the order given.
     pub inputs: Vec<Input>,
-    /// Names of the inputs that an API server gave. It has pruned, defaulted and validated their objects by the schemas that it has, which need not be
-    /// ours: they are taken as they are.
+    /// Names of the inputs from an API server. It has pruned, defaulted and validated their objects by its own schemas, which may differ from ours,
+    /// so they are accepted unchanged.
     pub stored: Arc<BTreeSet<Str>>,
 }
 
 impl From<Vec<Input>> for Inputs {
-    /// Texts that no API server has admitted yet: files, standard input, an editor's tab.
+    /// Input that no API server has admitted yet: files, standard input, an editor's tab.
     fn from(inputs: Vec<Input>) -> Self {
         Self { inputs, stored: Arc::default() }
     }
 }
 
 impl Inputs {
-    /// A single text.
     pub fn one(name: impl Into<Str>, text: impl Into<Arc<str>>) -> Self {
         Vec::from([Input { name: name.into(), text: text.into() }]).into()
     }
@@ -38,14 +37,14 @@ impl Inputs {
 /// One text: a file, standard input, an editor's tab.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// A path or label, shown in every message.
+    /// A path or label, shown in messages.
     pub name: Str,
     /// YAML or JSON.
     pub text: Arc<str>,
 }
 
 impl Input {
-    /// A text from bytes. What is not UTF-8 becomes U+FFFD each, and the offsets of such bytes come with it: in the text, and in the bytes.
+    /// Converts bytes to text. U+FFFD replaces each invalid byte; returns the offsets of the invalid bytes in the text and in the bytes.
     pub fn from_bytes(name: impl Into<Str>, bytes: Vec<u8>) -> (Self, Vec<(u32, usize)>) {
         let name = name.into();
         let bytes = match String::from_utf8(bytes) {
@@ -65,7 +64,7 @@ impl Input {
         (Self { name, text: text.into() }, wrong)
     }
 
-    /// The text of bytes in UTF-16, which begin with a byte order mark; `None` for any others.
+    /// Decodes UTF-16 bytes that start with a byte order mark; `None` for all others.
     pub fn text_of_utf16(bytes: &[u8]) -> Option<String> {
         let unit = match bytes {
             [0xff, 0xfe, ..] => u16::from_le_bytes,
@@ -77,16 +76,16 @@ impl Input {
     }
 }
 
-/// An input by its place in [`Inputs`].
+/// An input by its index in [`Inputs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(pub u32);
 
-/// An input object, counted from 2; 1 stands for what the controller has built in.
+/// An input object, numbered from 2; 1 is the controller's built-in configuration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(NonZeroU32);
 
 impl ObjectId {
-    /// The controller's own defaults.
+    /// The controller's built-in defaults.
     pub const BUILT_IN: ObjectId = ObjectId(NonZeroU32::MIN);
 
     /// The object at this index of [`Objects`].
@@ -118,55 +117,53 @@ impl core::fmt::Debug for ObjectId {
     }
 }
 
-/// Where an object's text stands.
+/// The place of an object's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The input that holds it.
+    /// The input that contains it.
     pub source: SourceId,
-    /// Byte offset of the document in the input; ranges of nodes are relative to it.
+    /// The byte offset of the document in the input; node ranges are relative to it.
     pub offset: u32,
-    /// Which document of its input it is, from 0.
+    /// The index of the document in its input.
     pub number: u32,
 }
 
-/// One object of the input: what was read ([`Content`], shared between compiles) and where it stands now.
+/// One object of the input: its content ([`Content`], shared between compiles) and its current place.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// Its number.
     pub id: ObjectId,
-    /// Its text.
+    /// The place of its text.
     pub source: Source,
-    /// The object whose annotation holds this one, and the annotation's node.
+    /// The object whose annotation contains this one, and the annotation's node.
     pub parent: Option<(ObjectId, NodeId)>,
-    /// It is not in the input, and assumed to exist, as another object refers to it. Its place is that reference's.
+    /// The object is not in the input; it is assumed to exist because another object refers to it. Its place is that reference.
     pub assumed: bool,
-    /// What was read.
     pub content: Arc<Content>,
 }
 
-/// What was read of an object. It knows nothing of its place, so that it is kept as long as its text is the same.
+/// The content of an object. It is independent of the object's place, so it is kept while the text is unchanged.
 #[derive(Clone, PartialEq)]
 pub struct Content {
-    /// The object itself (the document's root, or an item of a `List`). Null when the document could not be read. Key material is not in
-    /// it: the values of a Secret are in [`Content::secrets`].
+    /// The object itself (the document's root, or an item of a `List`). Null if the document is unreadable. Contains no key material: the values of
+    /// a Secret are in [`Content::secrets`].
     pub root: Arc<Node>,
-    /// The document that it stands in, shared by all of its objects. Its root is here, not there.
+    /// The document that contains it, shared by all its objects. The document's root is in `root`.
     pub document: Arc<Document>,
-    /// `apiVersion` as written, empty when absent.
+    /// `apiVersion` as written; empty if absent.
     pub api_version: Str,
-    /// Its name in the cluster; parts that are absent are empty.
+    /// The object's key; absent parts are empty.
     pub key: ResourceKey,
-    /// Whether no controller could use it: its text is broken, or does not say what it is. A finding says why.
+    /// Whether no controller could use it: its text is broken or has no identity. A finding gives the reason.
     pub broken: bool,
-    /// Whether it was read from an API server, which has pruned, defaulted and validated it. Never of what stands in its annotations.
+    /// Whether it was read from an API server, which has pruned, defaulted and validated it. Never set for objects in annotations.
     pub stored: bool,
-    /// The values of a Secret's `data` and `stringData`, by the node where each is written.
+    /// The values of a Secret's `data` and `stringData`, by node.
     pub secrets: Vec<(NodeId, Secret<Str>)>,
-    /// Credentials that are in its tree, as the gateway needs them: no output has them, unless a person wants it.
+    /// Credentials that remain in the tree because the gateway needs them. Outputs redact them unless the user requests them.
     pub credentials: Vec<Secret<Str>>,
-    /// The text that it was read from; `None` for what may be a Secret.
+    /// The source text; `None` for a possible Secret.
     pub text: Option<Arc<str>>,
-    /// A hash of the text and of the object's place in it: equal for equal text. For memories; never shown.
+    /// A hash of the text and of the object's index in it. For caches; never shown.
     pub fingerprint: u64,
 }
 
@@ -177,7 +174,7 @@ impl core::fmt::Debug for Content {
 }
 
 impl Content {
-    /// The value of a Secret that stands at this node.
+    /// The value of a Secret at this node.
     pub fn secret(&self, node: NodeId) -> Option<&Secret<Str>> {
         self.secrets.iter().find(|(at, _)| *at == node).map(|(_, value)| value)
     }
@@ -191,13 +188,13 @@ impl core::ops::Deref for Object {
 }
 
 impl Object {
-    /// Range of a node's value in its input.
+    /// The range of a node's value in its input.
     pub fn value_range(&self, node: NodeId) -> Option<TextRange> {
         let span = self.document.spans.get(node)?;
         Some(self.absolute(span.value))
     }
 
-    /// Range of a node's key in its input; its value's for items of a list and roots.
+    /// The range of a node's key in its input; for list items and roots, the range of the value.
     pub fn key_range(&self, node: NodeId) -> Option<TextRange> {
         let span = self.document.spans.get(node)?;
         let range = if span.key.start < span.key.end { span.key } else { span.value };
@@ -208,12 +205,12 @@ impl Object {
     pub fn leaves(&self, node: NodeId) -> Vec<NodeId> {
         let spans = &self.document.spans;
         let Some(end) = spans.get(node).map(|span| span.value.end) else { return Vec::new() };
-        // Numbers follow the text.
+        // Node numbers follow the text.
         let below = (node.0 + 1..).map(NodeId).take_while(|id| spans.get(*id).is_some_and(|span| span.whole().start < end));
         below.filter(|id| spans.get(NodeId(id.0 + 1)).is_none_or(|next| next.parent != *id)).collect()
     }
 
-    /// The keys and indexes that lead from the object to one of its nodes.
+    /// The keys and indexes from the object to one of its nodes.
     pub fn path(&self, node: NodeId) -> FieldPath {
         let spans = &self.document.spans;
         let mut chain = Vec::new();
@@ -245,8 +242,8 @@ impl Object {
     }
 }
 
-/// All input objects, in the order of the text, and those that are assumed to exist beside them. Numbers say nothing about the order: an object keeps its number while the text around it
-/// changes.
+/// All input objects in the order of the text, and the assumed objects. Numbers do not follow the order: an object keeps its number while the
+/// surrounding text changes.
 #[derive(Clone, Debug, Default)]
 pub struct Objects {
     slots: Blocks<Option<Object>>,
@@ -255,12 +252,12 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// The number that the next object gets, unless a memory gives it an earlier one.
+    /// The number of the next object, unless a cache gives it an earlier one.
     pub fn next_id(&self) -> ObjectId {
         ObjectId::from_index(self.slots.len())
     }
 
-    /// Adds an object after those that are there. A number that is taken already is left to whoever has it.
+    /// Adds an object at the end. If its number is already used, the earlier object stays.
     pub fn push(&mut self, object: Object) {
         let Some(index) = object.id.index() else { return };
         while self.slots.len() <= index {
@@ -273,7 +270,7 @@ impl Objects {
         }
     }
 
-    /// Puts an object in the place of the one that has its number.
+    /// Replaces the object with the same number.
     pub fn replace(&mut self, object: Object) {
         if let Some(slot @ Some(_)) = object.id.index().and_then(|index| self.slots.get_mut(index)) {
             *slot = Some(object);
@@ -285,27 +282,27 @@ impl Objects {
         self.slots.get(id.index()?)?.as_ref()
     }
 
-    /// What controllers work on: the objects of the input in order, and then those that are assumed to exist.
+    /// The objects that controllers use: the input's objects in order, then the assumed ones.
     pub fn all(&self) -> impl Iterator<Item = &Object> + Clone {
         self.iter().chain(self.assumed())
     }
 
-    /// Objects that are assumed to exist.
+    /// The assumed objects.
     pub fn assumed(&self) -> impl Iterator<Item = &Object> + Clone {
         self.assumed.iter().filter_map(|id| self.get(*id))
     }
 
-    /// The kinds (group and name) of the objects of the input.
+    /// The kinds (group and name) of the input's objects.
     pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
         self.iter().map(|object| object.key.kind_and_group()).collect()
     }
 
-    /// The keys of all objects, those included that are assumed to exist.
+    /// The keys of all objects, including assumed ones.
     pub fn keys(&self) -> HashSet<&ResourceKey> {
         self.all().map(|object| &object.key).collect()
     }
 
-    /// The objects of the input alone.
+    /// Only the input's objects.
     #[must_use]
     pub fn written(&self) -> Self {
         let mut written = self.clone();
@@ -313,37 +310,35 @@ impl Objects {
         written
     }
 
-    /// Whether the object is assumed, and not in the input.
+    /// Whether the object is assumed.
     pub fn is_assumed(&self, id: ObjectId) -> bool {
         self.get(id).is_some_and(|object| object.assumed)
     }
 
-    /// All objects of the input in order.
+    /// The input's objects in order.
     pub fn iter(&self) -> impl Iterator<Item = &Object> + Clone {
         self.order.iter().filter_map(|id| self.get(*id))
     }
 
-    /// The numbers of all objects of the input in order.
+    /// The numbers of the input's objects in order.
     pub fn order(&self) -> &Arc<Vec<ObjectId>> {
         &self.order
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Keeps the objects that `is_kept` wants, with their numbers.
+    /// Keeps only the objects that `is_kept` accepts, with their numbers.
     ///
-    /// For hosts that write a document and show nothing of the input: trees take more memory than what is made of them.
+    /// For hosts that write a document and do not show the input: trees take more memory than the results.
     pub fn retain(&mut self, is_kept: impl Fn(&Object) -> bool) {
         for at in 0..self.slots.len() {
-            // What is shared is left alone where nothing goes.
+            // Shared content is not copied if nothing is removed.
             let goes = matches!(self.slots.get(at), Some(Some(object)) if !is_kept(object));
             if goes {
                 self.slots[at] = None;
@@ -355,7 +350,7 @@ impl Objects {
         self.assumed.retain(is_there);
     }
 
-    /// One more than the largest index that a number has: the length of a table by number.
+    /// The length of a table by object number: the largest index plus one.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }

@@ -1,7 +1,7 @@
-//! Where a value comes from.
+//! Defines the origin of a value.
 //!
-//! An origin names a node of an input object, not a place in a file: text that moves, or a comment that changes, leaves
-//! origins as they are. They become file, line and column only when shown.
+//! An origin names a node of an input object, not a place in a file, so moved text and changed comments do not affect it. It becomes file, line and
+//! column only when shown.
 
 use super::ObjectId;
 use alloc::vec::Vec;
@@ -9,34 +9,34 @@ use chancery_text::NodeId;
 use core::num::NonZeroU32;
 use core::{cmp, fmt, hash, ops};
 
-/// The node of an input object that a value came from, and the rule by which it did. Eight bytes, also as an `Option`.
+/// The input node of a value, and the rule that derived the value from it. Eight bytes, also as an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
     object: NonZeroU32,
-    // 24 bits of node, 1 bit whether all below it counts, 7 bits of rule
+    // 24 bits of node, 1 bit for "includes everything below it", 7 bits of rule
     node_and_rule: u32,
 }
 
-/// Why a value is what it is.
+/// How a value was derived from its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Rule {
-    /// Taken from the field that the origin names.
+    /// Copied from the origin's field.
     Field,
     /// The controller's built-in default.
     Default,
-    /// Inherited from a configuration for the whole gateway (Ambassador's `Module`, Contour's configuration).
+    /// Inherited from the gateway-wide configuration (Ambassador's `Module`, Contour's configuration).
     Module,
-    /// Follows from the host or virtual host that the origin names.
+    /// Derived from the host or virtual host of the origin.
     Host,
-    /// Follows from the listener or gateway that the origin names.
+    /// Derived from the listener or gateway of the origin.
     Listener,
-    /// Follows from another resource that the origin names, e.g. a Service's ports.
+    /// Derived from another resource, e.g. a Service's ports.
     Reference,
-    /// Converted from an older API version, or from another kind (Ingress).
+    /// Converted from an older API version or another kind (Ingress).
     Conversion,
-    /// Computed from the field that the origin names, e.g. a normalised weight, a cluster's name.
+    /// Computed from the origin's field, e.g. a normalized weight or a cluster's name.
     Derived,
     /// Set by an environment variable or flag of the controller; the origin names no field.
     Environment,
@@ -46,7 +46,6 @@ impl Rule {
     const ALL: [Rule; 9] =
         [Rule::Field, Rule::Default, Rule::Module, Rule::Host, Rule::Listener, Rule::Reference, Rule::Conversion, Rule::Derived, Rule::Environment];
 
-    /// The word by which outputs name it.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Field => "field",
@@ -63,69 +62,67 @@ impl Rule {
 }
 
 impl Origin {
-    /// The largest node number that an origin can name; nodes beyond it are named by it.
+    /// The largest node number in an origin. Later nodes are recorded as this one.
     const MAX_NODE: u32 = (1 << 24) - 1;
     const WHOLE: u32 = 0x80;
 
-    /// A value taken from this node as it is.
+    /// A value copied from this node.
     pub fn field(object: ObjectId, node: NodeId) -> Self {
         Self::new(object, node, Rule::Field)
     }
 
-    /// A value that follows from this node by this rule.
+    /// A value that was derived from this node by this rule.
     pub fn new(object: ObjectId, node: NodeId, rule: Rule) -> Self {
         Self { object: object.get(), node_and_rule: (node.0.min(Self::MAX_NODE) << 8) | rule as u32 }
     }
 
-    /// The controller's own default: no object wrote it.
+    /// The controller's built-in default; no object contains it.
     pub fn built_in() -> Self {
         Self::new(ObjectId::BUILT_IN, NodeId(0), Rule::Default)
     }
 
-    /// The input object.
     pub fn object(self) -> ObjectId {
         ObjectId::from_non_zero(self.object)
     }
 
-    /// The node within its document.
     pub fn node(self) -> NodeId {
         NodeId(self.node_and_rule >> 8)
     }
 
-    /// Why the value is what it is.
+    /// How the value was derived.
     pub fn rule(self) -> Rule {
         Rule::ALL.get((self.node_and_rule & 0x7f) as usize).copied().unwrap_or(Rule::Field)
     }
 
-    /// The same node with all that stands below it: the value was computed from several fields of it.
+    /// The node with everything below it: the value was computed from several of its fields.
     #[must_use]
     pub fn whole(self) -> Self {
         Self { object: self.object, node_and_rule: self.node_and_rule | Self::WHOLE }
     }
 
-    /// Whether all that stands below the node counts.
+    /// Whether the origin includes everything below the node.
     pub fn is_whole(self) -> bool {
         self.node_and_rule & Self::WHOLE != 0
     }
 
-    /// All of it as one number.
+    /// The origin as one number.
     pub(crate) fn to_bits(self) -> u64 {
         (u64::from(self.object.get()) << 32) | u64::from(self.node_and_rule)
     }
 
-    /// The origin of which [`Origin::to_bits`] gave this number.
+    /// The inverse of [`Origin::to_bits`].
     pub fn from_bits(bits: u64) -> Option<Self> {
         Some(Self { object: NonZeroU32::new((bits >> 32) as u32)?, node_and_rule: bits as u32 })
     }
 
-    /// The same place by another rule.
+    /// The same place with another rule.
     #[must_use]
     pub fn by(self, rule: Rule) -> Self {
         Self { object: self.object, node_and_rule: (self.node_and_rule & !0x7f) | rule as u32 }
     }
 }
 
-/// As a number that only `explain::dump` understands, which turns it into names and places.
+/// Serializes as a number that only `explain::dump` understands; it converts the number to names and places.
 impl serde::Serialize for Origin {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_newtype_struct("Origin", &self.to_bits())
@@ -138,14 +135,12 @@ impl fmt::Debug for Origin {
     }
 }
 
-/// Where a value comes from beyond the origin that it carries: what it was joined or summed up from. Equal to any other, as equality ignores
-/// where something stands.
+/// Further origins of a value beyond the one that it carries. All values are equal, as equality ignores origins.
 #[derive(Clone, Debug, Default)]
 pub struct Also(pub Vec<Origin>);
 
 impl Also {
-    /// From how many members of a group values of each member are said to come, the first ones: a list of all for each would grow with the
-    /// square of their number.
+    /// The maximum number of group members recorded as origins of each member's value. Recording all members would take quadratic space.
     pub const MOST_OF_GROUP: usize = 32;
 }
 
@@ -169,44 +164,42 @@ impl Ord for Also {
     }
 }
 
-/// A value and where it comes from. Equality, order and hash look at the value only.
+/// A value with its origin. Equality, order and hash use only the value.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]
 pub struct Sourced<T> {
-    /// The value.
     pub value: T,
-    /// Where it comes from; `None` where nothing is known.
+    /// `None` if the origin is unknown.
     pub origin: Option<Origin>,
 }
 
 impl<T> Sourced<T> {
-    /// A value with its origin.
     pub fn new(value: T, origin: impl Into<Option<Origin>>) -> Self {
         Self { value, origin: origin.into() }
     }
 
-    /// A value that the controller has built in.
+    /// A built-in value of the controller.
     pub fn built_in(value: T) -> Self {
         Self { value, origin: Some(Origin::built_in()) }
     }
 
-    /// The same origin for a value computed from this one.
+    /// Computes another value with the same origin.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Sourced<U> {
         Sourced { value: f(self.value), origin: self.origin }
     }
 
-    /// A borrow that keeps the origin.
+    /// Borrows the value and keeps the origin.
     pub fn as_ref(&self) -> Sourced<&T> {
         Sourced { value: &self.value, origin: self.origin }
     }
 
-    /// The same value, computed from all that stands below its origin.
+    /// Extends the origin to everything below its node.
     #[must_use]
     pub fn whole(mut self) -> Self {
         self.origin = self.origin.map(Origin::whole);
         self
     }
 
-    /// The same value, with its origin under another rule.
+    /// Changes the rule of the origin.
     #[must_use]
     pub fn by(mut self, rule: Rule) -> Self {
         self.origin = self.origin.map(|origin| origin.by(rule));
@@ -214,7 +207,7 @@ impl<T> Sourced<T> {
     }
 }
 
-/// Of a value of which nothing is known.
+/// A value of unknown origin.
 impl<T> From<T> for Sourced<T> {
     fn from(value: T) -> Self {
         Self { value, origin: None }

@@ -1,32 +1,32 @@
-//! Secrets that an operator makes from another object: the input holds that object, and the cluster holds the Secret.
+//! Finds Secrets that an operator generates from another object: the input contains that object, and the cluster the Secret.
 //!
 //! Sources: cert-manager `Certificate` (`spec.secretName`) and its annotations on Ingresses and Gateways; Sealed Secrets `SealedSecret`, External
-//! Secrets `ExternalSecret`. The latter two may name another Secret than themselves; that name is held back with all else in them, and not known here.
+//! Secrets `ExternalSecret`. The latter two may name another Secret than themselves; redaction removes that name, so it is unknown here.
 //!
-//! What must not be here: whether a missing Secret is assumed (`compilation::Assumptions`).
+//! Does not decide whether a missing Secret is assumed; see `compilation::Assumptions`.
 
 use super::{Object, ObjectId, ResourceKey};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use chancery_text::{Node, Str};
 
-/// Groups and kinds, and where they name the Secret.
+/// Groups and kinds, and the field that names the Secret.
 const MAKERS: &[(&str, &str, &[&str])] = &[
     ("cert-manager.io", "Certificate", &["spec", "secretName"]),
     ("bitnami.com", "SealedSecret", &["metadata", "name"]),
     ("external-secrets.io", "ExternalSecret", &["metadata", "name"]),
 ];
 
-/// Annotations of Ingresses and Gateways by which cert-manager makes their certificates.
+/// Annotations of Ingresses and Gateways that make cert-manager issue certificates.
 const ISSUERS: [&str; 3] = ["cert-manager.io/cluster-issuer", "cert-manager.io/issuer", "kubernetes.io/tls-acme"];
 
-/// Whether objects of this kind are there for the Secret that is made from them.
+/// Whether objects of this kind exist to generate a Secret.
 #[must_use]
 pub fn makes_secret(key: &ResourceKey) -> bool {
     MAKERS.iter().any(|(group, kind, _)| key.group == *group && key.kind == *kind)
 }
 
-/// The Secrets that are made from these objects, each with the first object that it is made from.
+/// The Secrets that are generated from these objects, each with its first source object.
 #[must_use]
 pub fn provided_secrets<'o>(objects: impl Iterator<Item = &'o Object>) -> BTreeMap<ResourceKey, ObjectId> {
     let mut out = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! Key material that never shows.
+//! Wraps key material so that it is never shown.
 //!
-//! Whatever is printed, dumped, logged or shared goes through `Debug`, `Display` or a tree of [`chancery_text::Node`]s. The first two print
-//! `<redacted>` here; and a `Secret` has no way to become a node but [`Secret::expose`], which its callers must justify.
+//! Everything that is printed, dumped, logged or shared uses `Debug`, `Display` or a tree of [`chancery_text::Node`]s. The first two print
+//! `<redacted>` here. Only [`Secret::expose`] converts a `Secret` to a node, and its callers must justify it.
 
 use core::fmt;
 
@@ -12,17 +12,16 @@ pub use crate::redact::REDACTED;
 pub struct Secret<T>(T);
 
 impl<T> Secret<T> {
-    /// Hides a value.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value itself: for handing it to Envoy, or for checking its form.
+    /// The value itself: for passing it to Envoy, or for checking its form.
     pub const fn expose(&self) -> &T {
         &self.0
     }
 
-    /// Something made of the value, hidden as well.
+    /// Computes another hidden value.
     pub fn map<U>(&self, f: impl FnOnce(&T) -> U) -> Secret<U> {
         Secret(f(&self.0))
     }

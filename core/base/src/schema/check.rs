@@ -1,8 +1,7 @@
-//! Everything that is wrong with an object, as the validator of Kubernetes sees it (`kube-openapi`, which both the API server
-//! and Emissary's entrypoint use): it does not stop at the first fault, and a value of the wrong type still fails its
-//! other rules.
+//! Finds all violations in an object, like the validator of Kubernetes (`kube-openapi`, which the API server and Emissary's entrypoint use). It
+//! does not stop at the first violation; a value of the wrong type is still checked against its other rules.
 //!
-//! What must not be here: the words for people (`wording`), and any change of the tree.
+//! Does not phrase messages; see `wording`.
 
 use super::quote::go_quoted;
 use super::wording::Frame;
@@ -27,7 +26,7 @@ impl<'m> Check<'m> {
         violations
     }
 
-    /// Whether nothing is wrong with a value that is neither list nor object. Null is not in order unless it is a value.
+    /// Whether a value that is neither list nor object has no violation. Null is valid only if the schema allows it.
     pub(super) fn accepts_scalar(self, node: &Node, schema: &Schema) -> bool {
         let plain = matches!(
             (&schema.shape, &node.value),
@@ -47,7 +46,7 @@ impl<'m> Check<'m> {
     }
 
     fn value(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
-        // A choice is not even looked at for null.
+        // A choice is skipped for null.
         let is_choice = matches!(schema.shape, Shape::OneOf(_) | Shape::AnyOf(_));
         if node.is_null() && (schema.nullable || is_choice || (self.server && schema.unserved)) {
             return;
@@ -127,7 +126,7 @@ impl<'m> Check<'m> {
         if !strings.among.is_empty() && !strings.among.contains(&text) {
             out.push(self.not_among(node, strings.among, path));
         }
-        // It says no more than one thing of these.
+        // The reference reports at most one of these violations.
         let size = if (strings.min, strings.max) == (0, u32::MAX) { 0 } else { text.chars().count() };
         if size > strings.max as usize || size < strings.min as usize {
             self.size(node, size, (strings.min, strings.max), "chars", path, out);
@@ -165,7 +164,7 @@ impl<'m> Check<'m> {
     }
 
     fn choice(self, node: &Node, choices: &[Schema], schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
-        // The JSON type decides the choice; inside the one that fits, everything is checked as usual.
+        // The JSON type selects the alternative; its content is checked as usual.
         if let Some(choice) = choices.iter().find(|choice| fits(node, choice)) {
             return self.value(node, choice, path, out);
         }
@@ -183,13 +182,13 @@ impl<'m> Check<'m> {
     fn wrong_type(self, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
         let mut violation = self.mismatch(node, schema, path);
         if let Shape::IntOrString(_) = schema.shape {
-            // As one of both, and as the first of both.
+            // The reference reports it for both types, and for the first of both.
             violation.reference.push(self.type_sentence(node, "integer,string", path));
             violation.reference.push(self.type_sentence(node, "integer", path));
         } else {
             violation.reference.push(self.type_sentence(node, schema.type_name(), path));
         }
-        // The other rules still apply, each with its own sentence; for people it is one fault.
+        // The other rules still apply, each with its own sentence. Our message treats them as one problem.
         let mut more = Vec::new();
         match &schema.shape {
             Shape::String(strings) if !strings.among.is_empty() => more.push(self.not_among(node, strings.among, path)),

@@ -1,46 +1,41 @@
-//! What a field is for, found by its path.
-//!
-//! What must not be here: rendering; the caller makes a hover card, a table or a page of it.
+//! Finds a field's description by its path. Does not render it.
 
 use super::{Field, Others, Schema, Shape};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A kind in one version: what a dialect tells of it for completion and documentation.
+/// A kind in one version, for completion and documentation.
 #[derive(Clone, Debug)]
 pub struct KnownKind {
-    /// Its name, as `kind` has it.
+    /// The value of `kind`.
     pub name: &'static str,
-    /// Group and version, as `apiVersion` has them.
+    /// The value of `apiVersion`.
     pub api_version: String,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
-    /// What its `spec` may hold.
     pub spec: &'static Schema,
 }
 
-/// A kind as lists of kinds show it.
+/// A kind for lists of kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedKind {
-    /// Its name.
     pub name: &'static str,
-    /// Its API group; empty for Kubernetes' own first one.
+    /// The API group; empty for the core group.
     pub group: &'static str,
-    /// Its plural, where the dialect's tables have it.
+    /// The plural, if the dialect's tables contain it.
     pub plural: Option<&'static str>,
-    /// Its versions without the group, the oldest first.
+    /// Versions without the group, the oldest first.
     pub versions: Vec<&'static str>,
-    /// Where the configuration keeps its objects, for dialects with such a configuration.
+    /// Where the dialect's configuration stores objects of this kind.
     pub config_key: Option<&'static str>,
-    /// Whether it is a kind of the dialect itself.
+    /// Whether the kind belongs to the dialect itself.
     pub own: bool,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
 }
 
-/// The field at a path of keys below `schema`; list indexes are left out (`circuit_breakers`, `priority`). `None` where the
-/// path leads to no named field.
+/// The field at a path of keys below `schema`, without list indexes (`circuit_breakers`, `priority`). `None` if the path leads to no named field.
 pub fn describe(schema: &'static Schema, path: &[&str]) -> Option<&'static Field> {
     let (key, below) = path.split_first()?;
     match &schema.shape {
@@ -58,7 +53,7 @@ pub fn describe(schema: &'static Schema, path: &[&str]) -> Option<&'static Field
     }
 }
 
-/// The values that a schema allows, where it allows only some: the names of an enum, the bounds of a number.
+/// The allowed values, if the schema restricts them: the names of an enum, the bounds of a number.
 pub fn allowed_values(schema: &Schema) -> Vec<String> {
     match &schema.shape {
         Shape::Boolean => ["true", "false"].map(String::from).into(),

@@ -1,12 +1,10 @@
-//! Go's notation for spans of time: `1h2m3.5s`, `300ms`. Reading one and writing it the way Go writes it.
-//!
-//! What must not be here: any other notation.
+//! Parses and formats Go durations: `1h2m3.5s`, `300ms`.
 
 use super::quote::go_quoted;
 use alloc::string::String;
 use core::fmt::{self, Write as _};
 
-/// The span in nanoseconds; `None` where Go's `time.ParseDuration` fails.
+/// The duration in nanoseconds; `None` if Go's `time.ParseDuration` fails.
 pub fn parse(text: &str) -> Option<i64> {
     let (negative, mut rest) = match text.as_bytes() {
         [b'-', ..] => (true, &text[1..]),
@@ -60,29 +58,28 @@ pub fn parse(text: &str) -> Option<i64> {
     }
 }
 
-/// The span in nanoseconds, or why Go's `time.ParseDuration` fails.
+/// The duration in nanoseconds, or the error of Go's `time.ParseDuration`.
 pub fn read(text: &str) -> Result<i64, DurationError> {
     parse(text).ok_or_else(|| DurationError::of(text))
 }
 
-/// Why a text is no span of time. It prints in Go's words.
+/// Why a string is not a duration. Prints Go's error message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DurationError {
-    /// Not a row of numbers with units, or too long a time.
+    /// Not a sequence of numbers with units, or out of range.
     Invalid(String),
-    /// A number without a unit: the whole text.
+    /// A number has no unit. Holds the whole string.
     MissingUnit(String),
-    /// A unit that does not exist.
+    /// A unit does not exist.
     UnknownUnit {
-        /// The unit.
         unit: String,
-        /// The whole text.
+        /// The whole string.
         text: String,
     },
 }
 
 impl DurationError {
-    /// The first thing that is wrong with a text that is none.
+    /// The first problem of an invalid string.
     fn of(text: &str) -> Self {
         let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
         while !rest.is_empty() {
@@ -113,7 +110,7 @@ impl fmt::Display for DurationError {
     }
 }
 
-/// The span as Go's `Duration.String` writes it: `1m30s`, `1.5s`, `300ms`, `0s`.
+/// Formats a duration like Go's `Duration.String`: `1m30s`, `1.5s`, `300ms`, `0s`.
 pub fn format(span: i64) -> String {
     let mut text = String::new();
     if span == 0 {

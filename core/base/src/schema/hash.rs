@@ -1,8 +1,5 @@
-//! A hash of a field's name that the compiler can compute.
-//!
-//! What must not be here: tables.
+//! Hashes field names at compile time.
 
-/// The hash of a name.
 pub(super) const fn of(name: &[u8]) -> usize {
     let length = name.len();
     if length == 0 {

@@ -1,10 +1,8 @@
-//! Finding a field by its name at once: a hash table over constant names, built by the compiler.
-//!
-//! What must not be here: anything about values.
+//! Builds hash tables over constant field names at compile time.
 
 use super::Field;
 
-/// How many slots the table has for this number of fields.
+/// The number of slots for this number of fields.
 pub const fn slots(fields: usize) -> usize {
     let mut slots = 4;
     while slots < fields * 2 {
@@ -13,7 +11,7 @@ pub const fn slots(fields: usize) -> usize {
     slots
 }
 
-/// The table: slot -> place of the field + 1, 0 where empty. At most 128 fields.
+/// The table: maps a slot to the field's index + 1, or 0 if empty. At most 128 fields.
 pub const fn build<const SLOTS: usize>(fields: &[Field]) -> [u8; SLOTS] {
     assert!(fields.len() <= 128, "an object has at most 128 fields");
     let mut table = [0; SLOTS];

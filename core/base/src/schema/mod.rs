@@ -1,16 +1,16 @@
-//! Structural schemas: what an object of a kind may hold, and what the API server, the controller's validator and its Go
-//! structs make of one.
+//! Defines structural schemas: what an object of a kind may contain, and how the API server, the controller's validator and its Go structs treat
+//! it.
 //!
-//! A schema is constant data ([`Schema`], [`Field`]), written with the builders of this module and the `object!` macro. The
-//! operations walk a tree beside its schema and keep the numbers of the nodes, so that everything can be traced to its line:
+//! A schema is constant data ([`Schema`], [`Field`]), written with the builders of this module and the `object!` macro. The operations walk a tree
+//! together with its schema and keep node numbers, so that every result can be traced to its line:
 //!
-//! * [`tidy`]: what the server does before it looks closer: unknown fields go, nulls go, defaults come.
-//! * [`Check`]: everything that is wrong with it, each at its place, in our words and in the reference's.
-//! * [`round_trip`]: what is left of it after a Go struct decoded it and wrote it down again.
-//! * [`describe`]: what a field is for.
+//! * [`tidy`]: the API server's preprocessing: prunes unknown fields, drops nulls, sets defaults.
+//! * [`Check`]: all violations, each at its place, with our message and the reference's.
+//! * [`round_trip`]: the object after a Go struct decoded and encoded it.
+//! * [`describe`]: the description of a field.
 //! * [`names`]: the rules for names and labels that all kinds share.
 //!
-//! What must not be here: any kind's own fields, codes of findings, anything of a dialect.
+//! Does not know the fields of any kind.
 
 mod cel;
 mod check;

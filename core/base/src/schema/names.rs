@@ -1,6 +1,4 @@
-//! The rules that Kubernetes has for names and labels, whatever the kind (`k8s.io/apimachinery/pkg/util/validation`).
-//!
-//! What must not be here: which rule applies to which kind; findings.
+//! Implements Kubernetes' rules for names and labels (`k8s.io/apimachinery/pkg/util/validation`). Does not map kinds to rules.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +9,7 @@ const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.
 const QUALIFIED_EXAMPLES: &str =
     " (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-/// What is wrong with a DNS subdomain (RFC 1123), the form of most objects' names. In the reference's words.
+/// Checks a DNS subdomain (RFC 1123), the form of most objects' names. Returns the reference's messages.
 pub fn subdomain(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 253);
     if name.is_empty() || !name.split('.').all(is_label) {
@@ -23,7 +21,7 @@ pub fn subdomain(name: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with a wildcard DNS subdomain, `*.example.com`.
+/// Checks a wildcard DNS subdomain, `*.example.com`.
 pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 253);
     if !name.strip_prefix("*.").is_some_and(|rest| rest.split('.').all(is_label)) {
@@ -37,7 +35,7 @@ pub fn wildcard_subdomain(name: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with a DNS label (RFC 1123), the form of namespaces.
+/// Checks a DNS label (RFC 1123), the form of namespaces.
 pub fn label(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 63);
     if !is_label(name) {
@@ -49,7 +47,7 @@ pub fn label(name: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with a segment of a path, the form of the names of RBAC's kinds.
+/// Checks a path segment, the form of the names of RBAC kinds.
 pub fn path_segment(name: &str) -> Vec<String> {
     if matches!(name, "." | "..") {
         return Vec::from([alloc::format!("may not be '{name}'")]);
@@ -57,7 +55,7 @@ pub fn path_segment(name: &str) -> Vec<String> {
     ["/", "%"].into_iter().filter(|illegal| name.contains(*illegal)).map(|illegal| alloc::format!("may not contain '{illegal}'")).collect()
 }
 
-/// What is wrong with a DNS label of the older kind (RFC 1035), the form of Services' names: no digit in front.
+/// Checks a DNS label of the older kind (RFC 1035), the form of Services' names: it cannot start with a digit.
 pub fn label_1035(name: &str) -> Vec<String> {
     let mut faults = too_long(name, 63);
     if !is_label(name) || name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -70,7 +68,7 @@ pub fn label_1035(name: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the value of a label.
+/// Checks the value of a label.
 pub fn label_value(value: &str) -> Vec<String> {
     let mut faults = too_long(value, 63);
     if !value.is_empty() && !is_loose_name(value) {
@@ -82,7 +80,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the key of a label or annotation: `name` or `example.com/name`.
+/// Checks the key of a label or annotation: `name` or `example.com/name`.
 pub fn qualified_name(key: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let name = match key.split_once('/') {

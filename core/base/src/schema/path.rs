@@ -1,4 +1,4 @@
-//! Where in an object something stands, kept on the stack while a tree is walked and written out only when needed.
+//! Builds the path of a place in an object on the stack during a walk, and formats it only when needed.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,22 +20,19 @@ pub(super) enum Step<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// The path of one key.
     pub const fn root(key: &'a str) -> Self {
         Self { above: None, step: Step::Key(key) }
     }
 
-    /// The path of a key below this one.
     pub const fn key(&'a self, key: &'a str) -> Self {
         Self { above: Some(self), step: Step::Key(key) }
     }
 
-    /// The path of a map's entry below this one, which differs from that of a field: `spec.labels[a]`.
+    /// The path of a map entry, which is written differently from a field: `spec.labels[a]`.
     pub const fn entry(&'a self, key: &'a str) -> Self {
         Self { above: Some(self), step: Step::Entry(key) }
     }
 
-    /// The path of a list's item below this one.
     pub const fn index(&'a self, index: usize) -> Self {
         Self { above: Some(self), step: Step::Index(index) }
     }
@@ -43,7 +40,7 @@ impl<'a> Path<'a> {
 
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Trees are as deep as the reader lets them be; the walk that made this path recursed just as deep.
+        // The reader bounds the depth of trees; the walk that built this path recursed as deep.
         if let Some(above) = self.above {
             above.fmt(f)?;
         }

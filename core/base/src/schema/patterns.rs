@@ -1,6 +1,4 @@
-//! Patterns of schemas as they were compiled.
-//!
-//! What must not be here: rules.
+//! Caches the compiled patterns of schemas.
 
 use crate::re2::engine::Finder;
 use alloc::borrow::ToOwned;
@@ -9,12 +7,12 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use core::cell::RefCell;
 
-/// Compiled patterns by their text.
+/// Compiled patterns by their source.
 #[derive(Debug, Default)]
 pub(super) struct Patterns(RefCell<BTreeMap<String, Option<Arc<Finder>>>>);
 
 impl Patterns {
-    /// Whether a text matches a pattern; `None` where the pattern cannot be compiled.
+    /// Whether a string matches a pattern; `None` if the pattern is invalid.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         let cached = self.0.borrow().get(pattern).cloned();
         let regex = cached.unwrap_or_else(|| {

@@ -1,11 +1,9 @@
-//! Texts as Go quotes them.
-//!
-//! What must not be here: sentences.
+//! Quotes strings like Go.
 
 use alloc::string::String;
 use core::fmt::Write as _;
 
-/// A string in double quotes as Go's `%q` writes it; also valid YAML and JSON for text without control characters.
+/// Quotes a string like Go's `%q`. The result is also valid YAML and JSON if the string has no control characters.
 pub fn go_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,8 +1,6 @@
-//! What the API server checks besides types and limits: items that may stand there only once, and the rules of a schema.
+//! Checks the API server's rules beyond types and limits: unique list items and a schema's rules.
 //!
-//! Source of behaviour: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{listtype,cel}/validation.go`.
-//!
-//! What must not be here: the language of rules (`cel`).
+//! Source of behaviour: `k8s.io/apiextensions-apiserver/pkg/apiserver/schema/{listtype,cel}/validation.go`. Does not evaluate rules; see `cel`.
 
 use super::quote::go_quoted;
 use super::wording::{Frame, go_value, violation};
@@ -13,8 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::{Node, Object, Value, to_json};
 
-/// Goes through the values below one with their schemas: of its fields those that `asks` has a bit for. Maps' entries differ from
-/// fields.
+/// Visits the values below a node with their schemas, limited to the fields whose bit `asks` sets. Paths of map entries and fields differ.
 fn below<'n>(node: &'n Node, schema: &Schema, asks: fn(&Members) -> u128, path: &Path<'_>, visit: &mut dyn FnMut(&'n Node, &Schema, &Path<'_>)) {
     match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => {
@@ -38,7 +35,7 @@ fn below<'n>(node: &'n Node, schema: &Schema, asks: fn(&Members) -> u128, path: 
     }
 }
 
-/// Items that stand twice where they may stand once.
+/// Finds repeated items in lists whose items must be unique.
 pub(super) fn repeated(node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
     if !schema.within.once {
         return;
@@ -60,7 +57,7 @@ fn items_repeated(items: &[Node], once: Once, path: &Path<'_>, out: &mut Vec<Vio
             Once::Items => (go_value(item), "it".into()),
             Once::Keys(keys) => (keys_of(item, keys), format!("its `{}`", keys.join("` and `"))),
         };
-        // Only the second of several is reported.
+        // Only the second occurrence is reported.
         if seen.insert(key.clone()) || !reported.insert(key.clone()) {
             continue;
         }
@@ -81,7 +78,7 @@ fn keys_of(item: &Node, keys: &[&str]) -> String {
     to_json(&Node::synthesised(Value::Object(present.collect::<Object>())), false)
 }
 
-/// Rules that are not true.
+/// Finds violated rules.
 pub(super) fn broken(check: Check<'_>, node: &Node, schema: &Schema, path: &Path<'_>, out: &mut Vec<Violation>) {
     if !schema.within.rules {
         return;

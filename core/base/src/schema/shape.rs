@@ -1,31 +1,28 @@
-//! What a schema is: plain constant data, written with the small builders at the end.
-//!
-//! What must not be here: anything that looks at a tree.
+//! Defines schemas: constant data, written with the builders at the end of this file.
 
-/// What may stand at one place of an object.
+/// The values allowed at one place of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
-    /// What kind of value.
     pub shape: Shape,
-    /// Whether `null` is a value of its own here; otherwise the API server drops it.
+    /// Whether `null` is a value of its type; otherwise the API server drops it.
     pub nullable: bool,
-    /// What the API server puts in where nothing is written.
+    /// The API server's default.
     pub default: Option<Literal>,
-    /// The API server's schema says nothing about this place (`x-kubernetes-preserve-unknown-fields` above it): only the
-    /// controller knows the shape. Nulls get through to it. See [`super::Check::server`].
+    /// The API server's schema does not describe this place (`x-kubernetes-preserve-unknown-fields` above it): only the controller knows its shape.
+    /// The API server keeps nulls. See [`super::Check::server`].
     pub unserved: bool,
-    /// The controller's own validator does not know this place; only the API server does.
+    /// Only the API server knows this place; the controller's own validator does not.
     pub server_only: bool,
-    /// What must hold besides (`x-kubernetes-validations`).
+    /// Additional rules (`x-kubernetes-validations`).
     pub rules: &'static [Rule],
-    /// What is asked here or further below, so that a walk which only looks for it need not go there.
+    /// The checks that this value or its parts need. A walk for one check skips values without it.
     pub(super) within: Within,
 }
 
-/// What is asked somewhere within a value.
+/// The checks that a value or its parts need.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Within {
-    /// That items do not repeat ([`Once`]).
+    /// Unique items ([`Once`]).
     pub once: bool,
     /// Rules ([`Schema::rules`]).
     pub rules: bool,
@@ -35,181 +32,163 @@ impl Within {
     const NOTHING: Self = Self { once: false, rules: false };
 }
 
-/// An expression that must be true of a value, in the Common Expression Language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The expression.
     pub expression: &'static str,
-    /// What the API server says where it is not true.
+    /// The API server's message if the rule is violated.
     pub message: &'static str,
 }
 
-/// A rule and its message.
 pub const fn rule(expression: &'static str, message: &'static str) -> Rule {
     Rule { expression, message }
 }
 
-/// A value that a schema puts in.
+/// A default value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
     /// A boolean.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A string.
     Str(&'static str),
-    /// A list.
     List(&'static [Literal]),
-    /// An object.
     Object(&'static [(&'static str, Literal)]),
 }
 
-/// The kinds of values that a schema tells apart.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Anything (`x-kubernetes-preserve-unknown-fields` without a type).
     Any,
-    /// `true` or `false`.
     Boolean,
     /// Only `true` (`enum: [true]`).
     True,
     /// A whole number.
     Integer(Numbers),
-    /// Any number.
     Number(Numbers),
-    /// A string.
     String(Strings),
-    /// A whole number or a string (`x-kubernetes-int-or-string`), which must match a regular expression if there is one.
+    /// A whole number or a string (`x-kubernetes-int-or-string`). The string may have to match a regular expression.
     IntOrString(Option<&'static str>),
-    /// A list.
     Array {
-        /// What its items are.
+        /// The schema of the items.
         items: &'static Schema,
-        /// The fewest items.
+        /// The minimum number of items.
         min: u32,
-        /// The most items.
+        /// The maximum number of items.
         max: u32,
-        /// What may stand there only once.
+        /// Which items must be unique.
         once: Once,
     },
-    /// Fields by name.
+    /// An object with named fields.
     Object(Members),
-    /// Exactly one of these; told apart by their JSON type.
+    /// Exactly one of these, selected by JSON type.
     OneOf(&'static [Schema]),
     /// At least one of these.
     AnyOf(&'static [Schema]),
 }
 
-/// What may stand in a list only once.
+/// Which items of a list must be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Once {
-    /// Nothing: items may repeat.
+    /// Items may repeat.
     Free,
     /// Each item (`x-kubernetes-list-type: set`).
     Items,
-    /// The values of these fields together (`x-kubernetes-list-type: map`).
+    /// The combination of these fields (`x-kubernetes-list-type: map`).
     Keys(&'static [&'static str]),
 }
 
-/// Limits of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Numbers {
-    /// The smallest.
+    /// The minimum.
     pub min: Option<i64>,
-    /// The largest.
+    /// The maximum.
     pub max: Option<i64>,
-    /// The only ones allowed; empty for no such limit.
+    /// The allowed values; empty for no restriction.
     pub among: &'static [i64],
     /// `format: int32`.
     pub int32: bool,
 }
 
-/// Limits of strings.
 #[derive(Clone, Copy, Debug)]
 pub struct Strings {
-    /// The only ones allowed; empty for no such limit.
+    /// The allowed values; empty for no restriction.
     pub among: &'static [&'static str],
     /// The regular expression that it must match.
     pub pattern: Option<&'static str>,
-    /// The fewest characters.
+    /// The minimum number of characters.
     pub min: u32,
-    /// The most characters.
+    /// The maximum number of characters.
     pub max: u32,
-    /// What it stands for.
+    /// The meaning of the string.
     pub format: Format,
 }
 
-/// What a string stands for beyond being one.
+/// The meaning of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Nothing special.
+    /// No special meaning.
     Plain,
-    /// A Go duration, `1m30s`; not checked by the API server, but by the controller when it decodes the object, and written
-    /// again in Go's own way.
+    /// A Go duration, `1m30s`. The API server does not check it; the controller checks it on decoding and encodes it in Go's form.
     GoDuration,
     /// Bytes in base64 (`format: byte`).
     Base64,
 }
 
-/// What an object may hold.
+/// The allowed content of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Members {
-    /// The fields that it names, in the order of the Go struct that stands behind it.
+    /// The named fields, in the order of the Go struct.
     pub fields: &'static [Field],
-    /// Where a name stands in `fields`; see [`super::index`].
+    /// Maps a name to its index in `fields`; see [`super::index`].
     pub index: &'static [u8],
-    /// The fields that must be there, one bit each.
+    /// The required fields, one bit each.
     pub required: u128,
-    /// The fields that have a default, one bit each.
+    /// The fields with a default, one bit each.
     pub defaults: u128,
-    /// The fields that are always written, one bit each.
+    /// The fields that Go always writes, one bit each.
     pub always: u128,
-    /// The fields within which items may not repeat, one bit each.
+    /// The fields that contain lists of unique items, one bit each.
     pub(super) once: u128,
-    /// The fields within which there are rules, one bit each.
+    /// The fields that contain rules, one bit each.
     pub(super) rules: u128,
-    /// What becomes of others.
+    /// The treatment of other entries.
     pub others: Others,
-    /// The fewest entries.
+    /// The minimum number of entries.
     pub min: u32,
-    /// The most entries.
+    /// The maximum number of entries.
     pub max: u32,
 }
 
-/// What becomes of entries that no field names.
+/// The treatment of entries that no field names.
 #[derive(Clone, Copy, Debug)]
 pub enum Others {
-    /// Dropped: a structural schema prunes what it does not know.
+    /// Dropped: a structural schema prunes unknown fields.
     Prune,
-    /// Kept as they are (`x-kubernetes-preserve-unknown-fields`).
+    /// Kept verbatim (`x-kubernetes-preserve-unknown-fields`).
     Keep,
-    /// Each is a value of this kind (`additionalProperties`).
+    /// Each has this schema (`additionalProperties`).
     Values(&'static Schema),
 }
 
-/// A field of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its name.
     pub name: &'static str,
-    /// What it holds.
     pub schema: Schema,
-    /// One line for people.
+    /// One-line description.
     pub doc: &'static str,
-    /// Whether it must be there.
+    /// Whether the field is required.
     pub required: bool,
-    /// What becomes of it when it is empty and the object goes through its Go struct.
+    /// How the Go struct writes the field when it is empty.
     pub wire: Wire,
 }
 
 /// How a Go struct writes a field as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
-    /// A pointer with `omitempty`: written when it was there, even if `false`, `0` or `""`.
+    /// A pointer with `omitempty`: written if it was present, even if `false`, `0` or `""`.
     Kept,
-    /// A value with `omitempty`: `false`, `0`, `""`, `[]` and `{}` vanish.
+    /// A value with `omitempty`: `false`, `0`, `""`, `[]` and `{}` are omitted.
     Dropped,
-    /// Always written, as a zero value where it was absent.
+    /// Always written, as a zero value if it was absent.
     Always,
 }
 
@@ -222,35 +201,35 @@ impl Schema {
         Self { shape, nullable: false, default: None, unserved: false, server_only: false, rules: &[], within: Within::NOTHING }
     }
 
-    /// `null` is a value of its own.
+    /// Makes `null` a valid value.
     #[must_use]
     pub const fn or_null(mut self) -> Self {
         self.nullable = true;
         self
     }
 
-    /// What the API server puts in where nothing is written.
+    /// Sets the API server's default.
     #[must_use]
     pub const fn default(mut self, value: Literal) -> Self {
         self.default = Some(value);
         self
     }
 
-    /// Only the controller's own validator knows this shape; see [`Schema::unserved`].
+    /// Marks a shape that only the controller's own validator knows; see [`Schema::unserved`].
     #[must_use]
     pub const fn unserved(mut self) -> Self {
         self.unserved = true;
         self
     }
 
-    /// Only the API server knows this place; see [`Schema::server_only`].
+    /// Marks a place that only the API server knows; see [`Schema::server_only`].
     #[must_use]
     pub const fn server_only(mut self) -> Self {
         self.server_only = true;
         self
     }
 
-    /// What must hold besides.
+    /// Adds rules.
     #[must_use]
     pub const fn rules(mut self, rules: &'static [Rule]) -> Self {
         self.rules = rules;
@@ -258,7 +237,7 @@ impl Schema {
         self
     }
 
-    /// A list's items are all different.
+    /// Requires all items of a list to differ.
     #[must_use]
     pub const fn distinct(mut self) -> Self {
         if let Shape::Array { once, .. } = &mut self.shape {
@@ -268,7 +247,7 @@ impl Schema {
         self
     }
 
-    /// A list's items differ in these fields.
+    /// Requires the items of a list to differ in these fields.
     #[must_use]
     pub const fn keyed_by(mut self, keys: &'static [&'static str]) -> Self {
         if let Shape::Array { once, .. } = &mut self.shape {
@@ -278,13 +257,13 @@ impl Schema {
         self
     }
 
-    /// Limits the size of a string, list or object from below and above.
+    /// Limits the size of a string, list or object on both sides.
     #[must_use]
     pub const fn sized(self, low: u32, high: u32) -> Self {
         self.at_least(low).at_most(high)
     }
 
-    /// A string must match a regular expression.
+    /// Requires a string to match a regular expression.
     #[must_use]
     pub const fn like(mut self, pattern: &'static str) -> Self {
         if let Shape::String(strings) = &mut self.shape {
@@ -293,7 +272,7 @@ impl Schema {
         self
     }
 
-    /// Limits a number from below and above.
+    /// Limits a number on both sides.
     #[must_use]
     pub const fn between(mut self, low: i64, high: i64) -> Self {
         if let Shape::Integer(numbers) | Shape::Number(numbers) = &mut self.shape {
@@ -303,7 +282,7 @@ impl Schema {
         self
     }
 
-    /// Limits a number from below.
+    /// Sets the minimum of a number.
     #[must_use]
     pub const fn starting_at(mut self, low: i64) -> Self {
         if let Shape::Integer(numbers) | Shape::Number(numbers) = &mut self.shape {
@@ -312,7 +291,7 @@ impl Schema {
         self
     }
 
-    /// Limits a number from below, a string's or list's or object's size from below.
+    /// Sets the minimum of a number, or the minimum size of a string, list or object.
     #[must_use]
     pub const fn at_least(mut self, low: u32) -> Self {
         match &mut self.shape {
@@ -325,7 +304,7 @@ impl Schema {
         self
     }
 
-    /// Limits a number from above, a string's or list's or object's size from above.
+    /// Sets the maximum of a number, or the maximum size of a string, list or object.
     #[must_use]
     pub const fn at_most(mut self, high: u32) -> Self {
         match &mut self.shape {
@@ -338,7 +317,7 @@ impl Schema {
         self
     }
 
-    /// `format: int32` on a whole number.
+    /// Sets `format: int32` on a whole number.
     #[must_use]
     pub const fn int32(mut self) -> Self {
         if let Shape::Integer(numbers) = &mut self.shape {
@@ -347,7 +326,7 @@ impl Schema {
         self
     }
 
-    /// An object keeps what it does not know.
+    /// Keeps unknown entries of an object.
     #[must_use]
     pub const fn open(mut self) -> Self {
         if let Shape::Object(members) = &mut self.shape {
@@ -357,23 +336,16 @@ impl Schema {
     }
 }
 
-/// Anything at all.
+/// Any value.
 pub const ANY: Schema = Schema::of(Shape::Any);
-/// `true` or `false`.
 pub const BOOLEAN: Schema = Schema::of(Shape::Boolean);
-/// Only `true`.
 pub const TRUE: Schema = Schema::of(Shape::True);
-/// A whole number.
 pub const INTEGER: Schema = Schema::of(Shape::Integer(Numbers { min: None, max: None, among: &[], int32: false }));
-/// Any number.
 pub const NUMBER: Schema = Schema::of(Shape::Number(Numbers { min: None, max: None, among: &[], int32: false }));
-/// A string.
 pub const STRING: Schema = Schema::of(Shape::String(PLAIN));
-/// A whole number or a string.
 pub const INT_OR_STRING: Schema = Schema::of(Shape::IntOrString(None));
-/// An object about whose content nothing is known.
+/// An object with unknown content.
 pub const OPEN_OBJECT: Schema = Schema::of(Shape::Object(Members { others: Others::Keep, ..NO_MEMBERS }));
-/// A list of strings.
 pub const STRINGS: Schema = array(&STRING);
 /// Strings by name.
 pub const STRING_MAP: Schema = map(&STRING);
@@ -410,28 +382,26 @@ pub const fn quantity(pattern: &'static str) -> Schema {
     Schema::of(Shape::IntOrString(Some(pattern)))
 }
 
-/// A list.
 pub const fn array(items: &'static Schema) -> Schema {
     Schema::of(Shape::Array { items, min: 0, max: u32::MAX, once: Once::Free }).around(items.within)
 }
 
-/// Values of one kind by name.
+/// Values of one schema by name.
 pub const fn map(values: &'static Schema) -> Schema {
     Schema::of(Shape::Object(Members { others: Others::Values(values), ..NO_MEMBERS })).around(values.within)
 }
 
-/// Exactly one of these.
+/// Exactly one of these schemas.
 pub const fn either(schemas: &'static [Schema]) -> Schema {
     Schema::of(Shape::OneOf(schemas))
 }
 
-/// At least one of these.
+/// At least one of these schemas.
 pub const fn any_of(schemas: &'static [Schema]) -> Schema {
     Schema::of(Shape::AnyOf(schemas))
 }
 
-/// An object with these fields, at most 128; `index` is made by [`super::index::build`], normally through the `object!`
-/// macro.
+/// An object with these fields, at most 128; [`super::index::build`] builds `index`, normally through the `object!` macro.
 pub const fn object_of(fields: &'static [Field], index: &'static [u8]) -> Schema {
     let mut members = Members { fields, index, ..NO_MEMBERS };
     let mut at = 0;
@@ -463,21 +433,21 @@ pub const fn field(name: &'static str, schema: Schema, doc: &'static str) -> Fie
 }
 
 impl Field {
-    /// It must be there.
+    /// Makes the field required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// It vanishes when it is empty ([`Wire::Dropped`]).
+    /// Omits the field when it is empty ([`Wire::Dropped`]).
     #[must_use]
     pub const fn dropped(mut self) -> Self {
         self.wire = Wire::Dropped;
         self
     }
 
-    /// It is always written ([`Wire::Always`]).
+    /// Always writes the field ([`Wire::Always`]).
     #[must_use]
     pub const fn always(mut self) -> Self {
         self.wire = Wire::Always;
@@ -496,7 +466,7 @@ impl Members {
         })
     }
 
-    /// The place of `name` among the fields.
+    /// The index of the field `name`.
     pub fn position(&self, name: &str) -> Option<usize> {
         if self.index.is_empty() {
             return None;
@@ -512,7 +482,7 @@ impl Members {
         }
     }
 
-    /// The schema of the entry `name`: a field's, or that of all other entries.
+    /// The schema of the entry `name`: the field's, or the schema of all other entries.
     pub fn schema_of(&self, name: &str) -> Option<&'static Schema> {
         match self.position(name) {
             Some(at) => Some(&self.fields[at].schema),
@@ -525,12 +495,11 @@ impl Members {
 }
 
 impl Schema {
-    /// The object's members, if it is one.
     pub const fn members(&self) -> Option<&Members> {
         if let Shape::Object(members) = &self.shape { Some(members) } else { None }
     }
 
-    /// Its JSON type, as schemas spell it; empty for "any" and choices.
+    /// The JSON type, as schemas spell it; empty for "any" and choices.
     pub const fn type_name(&self) -> &'static str {
         match self.shape {
             Shape::Boolean | Shape::True => "boolean",

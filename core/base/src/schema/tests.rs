@@ -1,4 +1,4 @@
-//! What the operations do, on a small schema of every shape.
+//! Tests the operations on a small schema that has every shape.
 
 use super::*;
 use crate::object;
@@ -34,7 +34,7 @@ fn check(yaml: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_fault_is_found_at_its_place_with_the_words_of_the_reference() {
+fn violations_have_place_and_reference_message() {
     let cases: &[(&str, &[&str])] = &[
         ("{name: a}", &[]),
         ("{}", &["spec.name in body is required"]),
@@ -72,7 +72,7 @@ fn every_fault_is_found_at_its_place_with_the_words_of_the_reference() {
 }
 
 #[test]
-fn the_message_for_people_says_what_is_wanted_and_what_there_is() {
+fn messages_name_expected_and_found_value() {
     let cases = [
         ("{name: a, size: soon}", "`spec.size` must be a whole number, not the string \"soon\""),
         ("{name: a, kind: rond}", "`spec.kind` must be `round` or `square`, not `rond`"),
@@ -126,11 +126,11 @@ fn the_api_server_prunes_and_sets_defaults() {
 }
 
 #[test]
-fn a_go_struct_orders_fields_and_loses_what_is_empty() {
+fn go_struct_orders_fields_drops_empty_values() {
     let cases = [
-        // The order of the struct, and of the alphabet for maps.
+        // The order of the struct, and the alphabet for maps.
         ("{size: 3, labels: {b: x, a: w}, name: m}", r#"{"name":"m","size":3,"labels":{"a":"w","b":"x"},"inner":{"a":0}}"#),
-        // Values vanish when they are empty, pointers do not.
+        // Empty values are omitted, pointers are not.
         ("{name: '', lit: false, tags: [], labels: {}, kind: ''}", r#"{"kind":"","lit":false,"inner":{"a":0}}"#),
         ("{name: m, size: 3.0, nothing: null}", r#"{"name":"m","size":3,"inner":{"a":0}}"#),
         ("{name: m, wait: 90s, inner: {b: x}}", r#"{"name":"m","wait":"1m30s","inner":{"a":0,"b":"x"}}"#),
@@ -142,7 +142,7 @@ fn a_go_struct_orders_fields_and_loses_what_is_empty() {
 }
 
 #[test]
-fn the_walk_for_the_common_case_gives_the_same_or_nothing() {
+fn fast_round_trip_equals_slow_one() {
     for (yaml, is_in_order) in [
         ("{name: m, lit: true, size: 3, labels: {b: x, a: w}, ids: a, extra: {a: 1}, wait: 60s}", true),
         ("{name: m, lit: true, tags: [a]}", true),
@@ -187,7 +187,7 @@ fn fields_are_described_by_path() {
 }
 
 #[test]
-fn durations_are_read_and_written_as_go_does() {
+fn durations_round_trip_like_go() {
     for (text, want) in [
         ("5s", "5s"),
         ("90s", "1m30s"),

@@ -1,34 +1,29 @@
-//! What the API server does to an object before it validates it: drop what the schema does not know, drop nulls where null
-//! is no value, put in defaults.
-//!
-//! What must not be here: judging values; changing anything that these three rules do not change. A tree that is in order
-//! is walked but never copied.
+//! Preprocesses an object like the API server: drops unknown fields, drops nulls that the schema does not allow, sets defaults. Does not validate.
+//! A tree that needs no change is not copied.
 
 use super::{Literal, Members, Others, Path, Schema, Shape, fits};
 use alloc::vec::Vec;
 use chancery_text::{Entry, Node, NodeId, Object, Str, Value};
 
-/// Which of the rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tidy {
-    /// Unknown fields are removed.
+    /// Whether unknown fields are removed.
     pub unknown: bool,
-    /// Nulls are removed where the schema does not allow them.
+    /// Whether nulls are removed that the schema does not allow.
     pub nulls: bool,
-    /// Defaults are put in.
+    /// Whether defaults are set.
     pub defaults: bool,
 }
 
-/// Something that was removed.
+/// A removal.
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'a> {
     /// A field that the schema does not know.
     Unknown(&'a Entry, &'static Members),
-    /// A null.
     Null(&'a Entry, &'static Schema),
 }
 
-/// Applies the rules; `None` when nothing changes. Each removal is reported with its path.
+/// Applies the rules; `None` if nothing changes. Reports each removal with its path.
 pub fn tidy(node: &Node, schema: &'static Schema, rules: Tidy, path: &Path<'_>, report: &mut dyn FnMut(&Path<'_>, Change<'_>)) -> Option<Node> {
     match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => {
@@ -60,7 +55,7 @@ fn tidy_object(
     path: &Path<'_>,
     report: &mut dyn FnMut(&Path<'_>, Change<'_>),
 ) -> Option<Object> {
-    // What becomes of the entries that do not stay as they are: nothing, or another value.
+    // The new values of changed entries; `None` removes the entry.
     let mut edits: Vec<(usize, Option<Node>)> = Vec::new();
     let mut present = 0_u128;
     for (at, entry) in object.iter().enumerate() {
@@ -109,7 +104,7 @@ fn tidy_object(
     for (_, field) in members.fields_of(absent) {
         let Some(value) = field.schema.default else { continue };
         let value = literal(value);
-        // A value that was put in is completed like any other.
+        // A default is completed like any other value.
         let completed = tidy(&value, &field.schema, rules, path, &mut |_, _| ());
         tidied.insert(Str::new_static(field.name), completed.unwrap_or(value));
     }
@@ -127,17 +122,17 @@ fn literal(value: Literal) -> Node {
     Node { id: NodeId::NONE, value }
 }
 
-/// Removes fields that the schema does not know; `None` when there are none.
+/// Removes fields that the schema does not know; `None` if there are none.
 pub fn prune(node: &Node, schema: &'static Schema, path: &Path<'_>, report: &mut dyn FnMut(&Path<'_>, Change<'_>)) -> Option<Node> {
     tidy(node, schema, Tidy { unknown: true, nulls: false, defaults: false }, path, report)
 }
 
-/// Removes nulls where the schema allows none; `None` when there are none.
+/// Removes nulls that the schema does not allow; `None` if there are none.
 pub fn drop_nulls(node: &Node, schema: &'static Schema, path: &Path<'_>, report: &mut dyn FnMut(&Path<'_>, Change<'_>)) -> Option<Node> {
     tidy(node, schema, Tidy { unknown: false, nulls: true, defaults: false }, path, report)
 }
 
-/// Puts in defaults; `None` when none is missing.
+/// Sets defaults; `None` if none is missing.
 pub fn default(node: &Node, schema: &'static Schema) -> Option<Node> {
     tidy(node, schema, Tidy { unknown: false, nulls: false, defaults: true }, &Path::root(""), &mut |_, _| ())
 }

@@ -1,6 +1,4 @@
-//! What is wrong with a value, as data, and who checks.
-//!
-//! What must not be here: checking, and sentences.
+//! Defines violations and the validator that finds them. Does not check or phrase them; see `check` and `wording`.
 
 use super::Memo;
 use crate::diagnostic::Part;
@@ -8,63 +6,60 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_text::NodeId;
 
-/// Who checks.
+/// The validator that checks an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'m> {
-    /// Whether the object is checked on its way into the cluster, by the API server and then by what converts and decodes
-    /// it; otherwise by the controller's own validator alone. It matters at the few places where these two disagree
-    /// ([`Schema::unserved`], [`Schema::server_only`]).
+    /// Whether the object is checked on its way into the cluster: by the API server and then by the programs that convert and decode it. Otherwise
+    /// only the controller's own validator checks it. They differ at a few places ([`Schema::unserved`], [`Schema::server_only`]).
     pub server: bool,
-    /// Whole numbers went through Go's untyped JSON and are called "number" in the reference's texts.
+    /// Whole numbers passed through Go's untyped JSON, so the reference's messages call them "number".
     pub whole_numbers_are_numbers: bool,
-    /// The reference's texts are those of the API server's answer, `PATH: Invalid value: VALUE: SENTENCE`, instead of bare sentences.
+    /// The reference's messages have the API server's form, `PATH: Invalid value: VALUE: SENTENCE`, instead of bare sentences.
     pub framed: bool,
-    /// Expressions compiled so far.
+    /// Compiled expressions.
     pub memo: &'m Memo,
 }
 
-/// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is of another type.
+    /// The value has another type.
     WrongType,
-    /// A required field is not there.
+    /// A required field is missing.
     Missing,
-    /// It is of the right type but not one of the allowed values.
+    /// The type is right, but the value is not one of the allowed ones.
     NotAllowed,
-    /// It is too small or too large, too short or too long, has too few or too many parts.
+    /// The value is too small, large, short or long, or has too few or too many parts.
     OutOfRange,
-    /// It does not look as it must.
+    /// The value has the wrong form.
     Malformed,
-    /// It stands there twice.
+    /// The value is repeated.
     Repeated,
-    /// A rule does not hold.
+    /// A rule is violated.
     Broken,
 }
 
-/// Something wrong at one place.
+/// A violation at one place.
 #[derive(Clone, Debug)]
 pub struct Violation {
     /// The node; for a missing field, the object that lacks it.
     pub node: NodeId,
     /// Which part of the node to underline.
     pub part: Part,
-    /// Where it stands, `spec.timeout_ms`.
+    /// The path, such as `spec.timeout_ms`.
     pub path: String,
-    /// What is wrong.
     pub fault: Fault,
-    /// One sentence in our words.
+    /// Our message in one sentence.
     pub message: String,
-    /// What would help.
+    /// Advice.
     pub help: Option<String>,
-    /// What the text of the value should rather be, where that is certain.
+    /// The correct text of the value, if it is certain.
     pub replacement: Option<String>,
-    /// What the reference says of it, one or more sentences.
+    /// The reference's messages, one or more sentences.
     pub reference: Vec<String>,
-    /// Another one says it than who says the rest (whoever converts or decodes what the API server took, or the API server
-    /// where the controller's validator sees nothing), so that it is not heard while there is something else.
+    /// Another program than the main validator reports this: a converter or decoder after the API server, or the API server in place of the
+    /// controller's validator. It is reported only if there is no other violation.
     pub later: bool,
-    /// The API server does not go on to rules ([`Schema::rules`]) once it found this.
+    /// The API server does not check rules ([`Schema::rules`]) after this violation.
     pub blocking: bool,
 }
 
@@ -74,19 +69,19 @@ impl<'m> Check<'m> {
         Self { server: false, whole_numbers_are_numbers: true, framed: false, memo }
     }
 
-    /// The way into the cluster.
+    /// The API server and everything behind it.
     pub const fn server(memo: &'m Memo) -> Self {
         Self { server: true, whole_numbers_are_numbers: true, framed: false, memo }
     }
 
-    /// The API server itself, for whoever applies the object.
+    /// The API server alone, as the user who applies the object sees it.
     pub const fn api_server(memo: &'m Memo) -> Self {
         Self { server: true, whole_numbers_are_numbers: false, framed: true, memo }
     }
 }
 
 impl Fault {
-    /// Whether it is about the value's type.
+    /// Whether the violation concerns the value's type.
     pub fn is_type(self) -> bool {
         self == Fault::WrongType
     }

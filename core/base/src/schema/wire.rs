@@ -1,10 +1,8 @@
-//! What is left of an object when a Go program decodes it into its structs and writes it down as JSON again, as Emissary's
-//! entrypoint does with every object before its Python part sees it.
+//! Simulates a Go program that decodes an object into its structs and encodes it as JSON, as Emissary's entrypoint does with every object before
+//! its Python part sees it.
 //!
-//! Fields come in the order of the struct, maps in the order of their keys, empty values vanish where the struct says
-//! `omitempty`, whole numbers are written as such, durations in Go's own way.
-//!
-//! What must not be here: findings. What does not fit the schema is copied as it is.
+//! Fields get the struct's order, maps the order of their keys. Empty values are omitted if the struct has `omitempty`. Whole numbers and durations
+//! are written in Go's form. A value that does not fit the schema is copied unchanged.
 
 use super::{Check, Format, Members, Others, Schema, Shape, Wire, duration, fits};
 use alloc::vec::Vec;
@@ -15,13 +13,12 @@ pub fn round_trip(node: &Node, schema: &Schema) -> Node {
     write(node, schema, None).unwrap_or_else(|| node.clone())
 }
 
-/// The object after the round trip, if there is nothing to say about it: no unknown field, no null, no default, no violation.
-/// The common case in one walk.
+/// The object after the round trip if it has no unknown field, null, missing default or violation. Handles the common case in one walk.
 pub fn round_trip_if_valid(node: &Node, schema: &'static Schema, check: Check<'_>) -> Option<Node> {
     write(node, schema, Some(check))
 }
 
-/// `None` only with a `strict` check that finds something.
+/// `None` only if `strict` finds a violation.
 fn write(node: &Node, schema: &Schema, strict: Option<Check<'_>>) -> Option<Node> {
     let value = match (&node.value, &schema.shape) {
         (Value::Object(object), Shape::Object(members)) => Value::Object(write_object(object, members, strict)?),
@@ -64,7 +61,7 @@ fn has_size(size: usize, min: u32, max: u32) -> bool {
 }
 
 fn write_object(object: &Object, members: &Members, strict: Option<Check<'_>>) -> Option<Object> {
-    // Slot of a field -> its entry. Objects are small; 128 is the most fields that a schema has.
+    // Maps the index of a field to its entry. A schema has at most 128 fields.
     let mut slots = [0_u32; 128];
     let mut present = 0_u128;
     let mut others: Vec<&Entry> = Vec::new();
@@ -117,7 +114,7 @@ fn write_object(object: &Object, members: &Members, strict: Option<Check<'_>>) -
     Some(written)
 }
 
-/// A value that no struct describes: keys are sorted, and numbers that are whole become so.
+/// A value without a struct: keys are sorted, and integral numbers become whole numbers.
 fn untyped(node: &Node) -> Node {
     let value = match &node.value {
         Value::Object(object) => {
@@ -132,7 +129,7 @@ fn untyped(node: &Node) -> Node {
     Node { id: node.id, value }
 }
 
-/// What Go's `omitempty` leaves out.
+/// Whether Go's `omitempty` omits the value.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -145,7 +142,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What a struct writes for a field that was not there.
+/// The value that a struct writes for an absent field.
 fn zero(schema: &Schema) -> Node {
     let value = match &schema.shape {
         Shape::Boolean | Shape::True => Value::Bool(false),

@@ -1,6 +1,4 @@
-//! The words for violations: ours for people, and what `kube-openapi` says of the same for machines and comparison.
-//!
-//! What must not be here: deciding what is wrong.
+//! Phrases violations: our messages for users, and `kube-openapi`'s messages for comparison. Does not detect violations; see `check`.
 
 use super::quote::go_quoted;
 use super::shape::{Format, Strings};
@@ -13,7 +11,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 use chancery_text::{Node, Object, Value, to_json};
 
-/// Whether a value's type is the schema's, whatever its other limits.
+/// Whether a value has the schema's type, ignoring its other limits.
 pub fn fits(node: &Node, schema: &Schema) -> bool {
     match (&schema.shape, &node.value) {
         (Shape::Any, _)
@@ -29,7 +27,7 @@ pub fn fits(node: &Node, schema: &Schema) -> bool {
     }
 }
 
-/// What a schema wants, as a noun: "a whole number".
+/// The expected value as a noun: "a whole number".
 fn wanted(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Any => "anything".into(),
@@ -52,7 +50,7 @@ fn wanted(schema: &Schema) -> String {
     }
 }
 
-/// A value as a noun: "the string \"soon\"".
+/// The found value as a noun: "the string \"soon\"".
 fn found(node: &Node) -> String {
     match &node.value {
         Value::Null => "nothing".into(),
@@ -72,7 +70,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A scalar as it is written, for lists of values.
+/// A scalar as written, for lists of values.
 fn scalar(node: &Node) -> String {
     match &node.value {
         Value::String(value) => format!("`{}`", shortened(value)),
@@ -86,7 +84,7 @@ pub(super) fn wrong_type(node: &Node, schema: &Schema, path: &Path<'_>) -> Strin
     format!("`{path}` must be {}, not {}", wanted(schema), found(node))
 }
 
-/// What to do about a value of the wrong type, where there is something to say.
+/// Advice for a value of the wrong type.
 pub(super) fn type_help(node: &Node, schema: &Schema) -> Option<String> {
     let help = match (&schema.shape, &node.value) {
         (Shape::Array { .. }, Value::String(_)) => "write it as a list, even if it has only one item",
@@ -109,14 +107,14 @@ pub(super) fn type_help(node: &Node, schema: &Schema) -> Option<String> {
     Some(help.into())
 }
 
-/// Whether a text has the form that a string must have.
+/// Whether a string has the required form.
 fn takes(strings: &Strings, text: &str) -> bool {
     let has_unit = || text.ends_with('s');
     (strings.format != Format::GoDuration || has_unit())
         && strings.pattern.is_none_or(|pattern| Finder::new(pattern).is_ok_and(|finder| finder.is_match(text)))
 }
 
-/// The text that the value should have been, where that is certain.
+/// The text that the user certainly meant.
 pub(super) fn type_replacement(node: &Node, schema: &Schema) -> Option<String> {
     match (&schema.shape, &node.value) {
         (Shape::Array { items, .. }, Value::String(text)) if matches!(items.shape, Shape::String(_)) && !text.contains('\n') => {
@@ -139,7 +137,7 @@ pub(super) fn missing_help(object: &Object, field: &Field) -> String {
     }
 }
 
-/// The only value of these that the text is a part of, as `Prefix` is of `PathPrefix`.
+/// The only value that contains the text, as `PathPrefix` contains `Prefix`.
 fn only_longer(text: &str, among: &[&'static str]) -> Option<&'static str> {
     const SHORTEST: usize = 3;
     let text = text.to_ascii_lowercase();
@@ -147,11 +145,11 @@ fn only_longer(text: &str, among: &[&'static str]) -> Option<&'static str> {
     longer.next().filter(|_| longer.next().is_none()).copied()
 }
 
-/// How the API server puts a sentence of its validator.
+/// The API server's form of a message.
 pub(super) enum Frame<'a> {
-    /// `Invalid value: VALUE: SENTENCE`, with the value as it is.
+    /// `Invalid value: VALUE: SENTENCE`, with the value itself.
     Value,
-    /// The same with another value, as it is written there.
+    /// The same with another, already formatted value.
     Other(String),
     /// `Required value`.
     Required,
@@ -164,7 +162,7 @@ pub(super) enum Frame<'a> {
 }
 
 impl Check<'_> {
-    /// What the reference says: the sentence itself, or with the API server's frame around it.
+    /// The reference's message: the sentence itself, or the API server's form of it.
     pub(super) fn reference(self, node: &Node, path: &Path<'_>, frame: Frame<'_>, sentence: String) -> String {
         if !self.framed {
             return sentence;
@@ -194,7 +192,7 @@ impl Check<'_> {
         let longer = node.as_str().and_then(|text| only_longer(text, among));
         Violation {
             help: near.or(longer).map(|near| format!("did you mean `{near}`?")),
-            // Of a list, what is left out may be what was meant.
+            // In a list, an omitted value may have been meant.
             replacement: near.filter(|_| !node.as_str().is_some_and(|text| text.contains(','))).map(Into::into),
             blocking: true,
             ..violation(node, path, Fault::NotAllowed, message, reference)
@@ -234,7 +232,7 @@ impl Check<'_> {
         violation(node, path, Fault::OutOfRange, message, reference)
     }
 
-    /// `of` is what the reference counts: "items", "properties" or "chars".
+    /// `of` is the reference's noun: "items", "properties" or "chars".
     pub(super) fn wrong_size(self, node: &Node, size: usize, limit: u32, too_few: bool, of: &str, path: &Path<'_>) -> Violation {
         let bound = if too_few { "at least" } else { "at most" };
         let sentence = match of {

@@ -1,13 +1,11 @@
-//! Making a chain from config entries.
-//!
-//! What must not be here: what is done with it, and how it is written.
+//! Compiles a chain from config entries.
 
 use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Within, hash, target_id};
 use crate::entry::Kind;
 use crate::go::quote;
+use crate::lenient::Reader;
 use crate::names::{DEFAULT, TRUST_DOMAIN};
-use crate::validate::{has_subset, is_hash_based, is_http, rounded, says};
-use crate::weak::Reader;
+use crate::validate::{has_subset, is_hash_based, is_http, is_set, rounded};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -17,14 +15,14 @@ use chancery_base::resource::Sourced;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// How deep splitters are followed, and how many shares and routes there may be.
+/// The maximum depth of splitters, and the maximum number of shares and routes.
 const DEPTH: usize = 128;
 const MOST: usize = 20_000;
 
-/// Without a timeout in the resolver: 5 seconds.
+/// The default timeout of resolvers: 5 seconds.
 const CONNECT_TIMEOUT: i64 = 5_000_000_000;
 
-/// The chain of a service.
+/// Compiles the chain of a service.
 ///
 /// # Errors
 ///
@@ -43,9 +41,9 @@ pub fn compile(set: &Set<'_>, request: &Request) -> Result<Chain, Reason> {
         resolved: BTreeMap::new(),
     };
     let start = compiler.assemble()?;
-    compiler.circles(&start)?;
+    compiler.reject_cycles(&start)?;
     compiler.flatten()?;
-    compiler.sweep(&start);
+    compiler.remove_unreachable(&start);
     compiler.finish(start)
 }
 
@@ -59,7 +57,7 @@ struct Customised {
 struct Compiler<'a> {
     set: &'a Set<'a>,
     request: &'a Request,
-    /// The proxy speaks no HTTP: neither routers nor splitters count.
+    /// Whether the proxy uses no HTTP: then routers and splitters are ignored.
     plain: bool,
     advanced: bool,
     customised: Customised,
@@ -71,7 +69,7 @@ struct Compiler<'a> {
     resolved: BTreeMap<String, String>,
 }
 
-/// Where a redirect, failover, split or route goes; what is empty stays.
+/// The target of a redirect, failover, split or route; empty fields keep the current value.
 #[derive(Default)]
 struct To {
     service: Str,
@@ -250,7 +248,7 @@ impl Compiler<'_> {
         Ok(Some(key))
     }
 
-    /// The target after redirects and default subsets, or the key of a resolver that is there already.
+    /// Follows redirects and default subsets. Returns the target, or the key of an existing resolver node.
     fn redirected(&mut self, mut id: String) -> Result<Result<String, String>, Reason> {
         let mut history: Vec<String> = Vec::new();
         loop {
@@ -318,7 +316,7 @@ impl Compiler<'_> {
         Ok(node)
     }
 
-    /// Writes into a target what the entries say of it, and tells the connect timeout.
+    /// Sets the fields of a target from its entries. Returns the connect timeout.
     fn settle(&mut self, id: &str, tree: &Tree) -> Result<Sourced<i64>, Reason> {
         let Some(target) = self.targets.get_mut(id) else { return Ok(CONNECT_TIMEOUT.into()) };
         if !target.subset.is_empty() && !has_subset(tree, &target.subset) {
@@ -335,11 +333,11 @@ impl Compiler<'_> {
         target.filter = target.definition.get("Filter").str();
         target.only_passing = target.definition.get("OnlyPassing").flag();
         let defaults = self.set.tree(Kind::ServiceDefaults, &target.service);
-        if let Some(sni) = defaults.find("ExternalSNI").filter(|sni| says(sni)) {
+        if let Some(sni) = defaults.find("ExternalSNI").filter(|sni| is_set(sni)) {
             target.sni = sni.str();
             target.external = true;
             for (field, what) in [("Redirect", "redirects"), ("Subsets", "subsets"), ("Failover", "failover")] {
-                if tree.find(field).is_some_and(|value| field == "Redirect" || says(value)) {
+                if tree.find(field).is_some_and(|value| field == "Redirect" || is_set(value)) {
                     let service = quote(&target.service);
                     return Err(format!("service {service} has an external SNI set; cannot define {what} for external services").into());
                 }
@@ -361,7 +359,7 @@ impl Compiler<'_> {
         Ok(timeout)
     }
 
-    /// The targets that are used when this one fails.
+    /// The targets for failover.
     fn failover(&mut self, id: &str, tree: &Tree) -> Vec<String> {
         let subset = self.targets.get(id).map(|target| target.subset.clone()).unwrap_or_default();
         let all = tree.get("Failover");
@@ -387,9 +385,9 @@ impl Compiler<'_> {
         }
     }
 
-    /// Splitters that lead back to themselves.
-    fn circles(&self, start: &str) -> Result<(), Reason> {
-        // `None` marks the end of what lies below a node.
+    /// Reports splitters that lead back to themselves.
+    fn reject_cycles(&self, start: &str) -> Result<(), Reason> {
+        // `None` marks the end of a node's successors.
         let mut todo = Vec::from([Some(String::from(start))]);
         let mut path: Vec<String> = Vec::new();
         let mut done = BTreeSet::new();
@@ -412,7 +410,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Splitters that share among splitters share among what these share.
+    /// Replaces nested splitters by their shares.
     fn flatten(&mut self) -> Result<(), Reason> {
         let keys: Vec<String> = self.nodes.keys().cloned().collect();
         loop {
@@ -450,8 +448,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Only what is reached stays.
-    fn sweep(&mut self, start: &str) {
+    /// Removes unreachable nodes.
+    fn remove_unreachable(&mut self, start: &str) {
         let mut reached = BTreeSet::new();
         let mut todo = Vec::from([String::from(start)]);
         while let Some(key) = todo.pop() {
@@ -513,24 +511,24 @@ impl Compiler<'_> {
     }
 }
 
-/// Nothing is configured in a resolver.
+/// Whether a resolver is not configured.
 fn is_default(tree: &Tree) -> bool {
     let texts = ["DefaultSubset", "Subsets", "Failover", "ConnectTimeout", "RequestTimeout"];
     let given = ["Redirect", "LoadBalancer", "PrioritizeByLocality"];
-    !texts.iter().any(|field| says(tree.get(field))) && !given.iter().any(|field| tree.find(field).is_some())
+    !texts.iter().any(|field| is_set(tree.get(field))) && !given.iter().any(|field| tree.find(field).is_some())
 }
 
-/// A share within a share: its own headers, and those around it.
+/// Merges a share inside another share: its own headers, and the outer ones.
 fn merged(inner: &Tree, outer: &Tree) -> Tree {
     let mut merged = inner.clone();
-    // In requests the inner one is applied over the outer, in responses the other way round.
+    // In requests the inner headers override the outer ones, in responses the other way round.
     merged.set("RequestHeaders", headers(outer.get("RequestHeaders"), inner.get("RequestHeaders")));
     merged.set("ResponseHeaders", headers(inner.get("ResponseHeaders"), outer.get("ResponseHeaders")));
     merged
 }
 
 fn headers(base: &Tree, over: &Tree) -> Tree {
-    let nothing = |tree: &Tree| !["Add", "Set", "Remove"].iter().any(|field| says(tree.get(field)));
+    let nothing = |tree: &Tree| !["Add", "Set", "Remove"].iter().any(|field| is_set(tree.get(field)));
     if nothing(base) {
         return over.clone();
     }

@@ -1,4 +1,4 @@
-//! The digits by which the clusters of a proxy that overrides something differ from those of others.
+//! The digits in cluster names of a proxy that overrides chain settings.
 
 use crate::go::fnv1;
 use alloc::format;
@@ -17,7 +17,7 @@ fn object(name: &str, fields: &[(&str, u64)]) -> u64 {
     fnv1(name.as_bytes()) ^ fields
 }
 
-/// Of what is overridden; what is not is zero.
+/// Hashes the overrides; unset ones are zero.
 pub(super) fn of(mesh_gateway: &str, protocol: &str, connect_timeout: i64) -> String {
     let gateway = object("MeshGatewayConfig", &[("Mode", fnv1(mesh_gateway.as_bytes()))]);
     let all = object(

@@ -1,7 +1,6 @@
-//! The discovery chain: where the requests to a service go, after routers, splitters, resolvers, redirects and failover.
+//! The discovery chain: where requests to a service go, after routers, splitters, resolvers, redirects and failover.
 //!
-//! It is a stage of its own: made from config entries alone, for each way in which a proxy looks at a service. What must not be here: what
-//! Envoy makes of it.
+//! It is a separate stage: compiled from config entries alone, for each proxy's view of a service. Does not emit Envoy's resources; see `xds`.
 
 mod answer;
 mod compile;
@@ -24,60 +23,55 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// How a proxy looks at a service.
+/// A proxy's view of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
-    /// The service.
     pub service: Str,
-    /// The datacenter that counts where none is said.
+    /// The default datacenter.
     pub datacenter: Str,
-    /// The mesh gateway mode that the proxy wants.
+    /// The proxy's mesh gateway mode.
     pub mesh_gateway: Str,
-    /// The protocol that the proxy wants.
+    /// The proxy's protocol.
     pub protocol: Str,
-    /// The connect timeout that the proxy wants, in nanoseconds; 0 for none.
+    /// The proxy's connect timeout, in nanoseconds; 0 for none.
     pub connect_timeout: i64,
 }
 
-/// A discovery chain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// The service that it is for.
     pub service: Str,
-    /// The datacenter that counts where none is said.
+    /// The default datacenter.
     pub datacenter: Str,
-    /// Eight digits of what the proxy has overridden; empty where it is nothing.
+    /// Eight digits of the proxy's overrides; empty without overrides.
     pub hash: String,
-    /// Nothing is configured but the protocol.
+    /// Whether nothing is configured except the protocol.
     pub default: bool,
-    /// The protocol.
     pub protocol: Str,
-    /// Metadata of the service's defaults.
+    /// Metadata of the service-defaults.
     pub meta: Tree,
     /// Envoy extensions, global ones first.
     pub extensions: Vec<Tree>,
-    /// Where it begins.
+    /// The key of the first node.
     pub start: String,
     /// Its nodes by their keys.
     pub nodes: BTreeMap<String, Node>,
     /// Its targets by their ids.
     pub targets: BTreeMap<String, Target>,
-    /// The virtual IP of the service, if it has one.
     pub virtual_ip: Option<Str>,
 }
 
 impl Chain {
-    /// The id of the target that the service itself is.
+    /// The id of the service's own target.
     pub fn id(&self) -> String {
         target_id("", &self.service, &Within::default(), &self.datacenter, "")
     }
 
-    /// Where it begins.
+    /// The first node.
     pub fn first(&self) -> Option<&Node> {
         self.nodes.get(&self.start)
     }
 
-    /// The target of a chain that only resolves.
+    /// The target of a chain that consists of a resolver.
     pub fn only_target(&self) -> Option<&Target> {
         match &self.first()?.kind {
             NodeKind::Resolver(resolver) => self.targets.get(&resolver.target),
@@ -86,30 +80,25 @@ impl Chain {
     }
 }
 
-/// A node of a chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub kind: NodeKind,
-    /// How requests are spread over instances.
+    /// How requests are distributed over instances.
     pub load_balancer: Option<Tree>,
 }
 
-/// What a node does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
-    /// Routes by what requests ask for.
+    /// Routes by properties of requests.
     Router(Vec<Route>),
-    /// Gives each its share.
+    /// Divides requests by weight.
     Splitter(Vec<Split>),
     /// Finds instances.
     Resolver(Resolver),
 }
 
 impl Node {
-    /// The key of a node.
     pub fn key(&self) -> String {
         let kind = match self.kind {
             NodeKind::Router(_) => "router",
@@ -120,69 +109,64 @@ impl Node {
     }
 }
 
-/// A route of a router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
-    /// As the entry has it.
+    /// As in the entry.
     pub definition: Tree,
-    /// The node where it goes.
+    /// The key of the next node.
     pub next: String,
 }
 
 /// A share of a splitter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// As the entry has it, joined with what it is nested in.
+    /// As in the entry, merged with the enclosing shares.
     pub definition: Tree,
-    /// Per cent.
+    /// In percent.
     pub weight: f64,
-    /// The node where it goes.
+    /// The key of the next node.
     pub next: String,
 }
 
-/// Where instances are found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resolver {
-    /// Nothing is configured.
+    /// Whether nothing is configured.
     pub default: bool,
     /// In nanoseconds.
     pub connect_timeout: Sourced<i64>,
     /// In nanoseconds; 0 for none.
     pub request_timeout: Sourced<i64>,
-    /// The target.
     pub target: String,
-    /// The targets that are used when it fails; none where there is no failover.
+    /// The failover targets; empty without failover.
     pub failover: Vec<String>,
 }
 
-/// Instances of a service.
+/// The instances of a service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
-    /// Its id.
     pub id: String,
-    /// The service.
     pub service: Str,
-    /// The subset; empty for all.
+    /// The subset; empty for all instances.
     pub subset: Str,
-    /// The namespace and the partition that a route says: names without a meaning outside of Enterprise.
+    /// The namespace and the partition in a route, which only have a meaning in Enterprise.
     pub within: Within,
     /// The datacenter; empty for a peer's.
     pub datacenter: Str,
     /// The peer; empty for this cluster.
     pub peer: Str,
-    /// Whether its traffic goes through mesh gateways: empty, `none`, `local` or `remote`.
+    /// Whether its traffic uses mesh gateways: empty, `none`, `local` or `remote`.
     pub mesh_gateway: Str,
-    /// The expression that chooses instances.
+    /// The expression that selects instances.
     pub filter: Str,
-    /// Only instances whose checks all pass.
+    /// Whether only instances are used whose checks all pass.
     pub only_passing: Sourced<bool>,
-    /// What the resolver has of the subset.
+    /// The resolver's definition of the subset.
     pub definition: Tree,
-    /// Instances are dialled by their own addresses.
+    /// Whether instances are dialled by their own addresses.
     pub dialed_directly: bool,
     /// In nanoseconds.
     pub connect_timeout: Sourced<i64>,
-    /// It is outside of the mesh: its server name is given.
+    /// Whether it is outside of the mesh, with a given server name.
     pub external: bool,
     /// Its server name.
     pub sni: Str,
@@ -191,12 +175,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// The upstream that this target is.
+    /// The target as an upstream.
     pub fn upstream(&self) -> UpstreamId {
         UpstreamId { query: false, name: self.service.clone(), datacenter: self.datacenter.clone(), peer: self.peer.clone() }
     }
 
-    /// The server name by which this cluster reaches it.
+    /// This cluster's server name for it.
     pub(crate) fn server_name(&self, trust_domain: &str) -> String {
         let Self { service, subset, datacenter, .. } = self;
         let Within { namespace, partition } = &self.within;
@@ -207,7 +191,7 @@ impl Target {
         format!("{subset}{service}.{namespace}.{partition}.{datacenter}.internal-v1.{trust_domain}")
     }
 
-    /// The identity of its service: namespaces have no identities of their own.
+    /// The identity of its service; namespaces have no separate identities.
     pub(crate) fn identity(&self, trust_domain: &str) -> String {
         let identity = spiffe_service(&self.service, &self.datacenter, trust_domain);
         match &*self.within.partition {
@@ -220,9 +204,7 @@ impl Target {
 /// A namespace and a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Within {
-    /// The namespace.
     pub namespace: Str,
-    /// The partition.
     pub partition: Str,
 }
 
@@ -232,7 +214,6 @@ impl Default for Within {
     }
 }
 
-/// The id of a target.
 pub(crate) fn target_id(subset: &str, service: &str, within: &Within, datacenter: &str, peer: &str) -> String {
     let Within { namespace, partition } = within;
     match (peer.is_empty(), subset.is_empty()) {

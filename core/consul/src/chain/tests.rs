@@ -1,4 +1,4 @@
-//! Chains of entries that are written here, and what they must be by the rules.
+//! Chains of small entries, checked against the rules.
 
 use super::*;
 use crate::documents;
@@ -47,7 +47,7 @@ fn splits_of_splits_multiply() {
 }
 
 #[test]
-fn a_proxy_that_speaks_no_http_skips_routers_and_gets_digits() {
+fn tcp_proxy_skips_routers_and_has_hash() {
     let text =
         alloc::format!("{HTTP}{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: /x}}}}, Destination: {{Service: x}}}}]}}");
     let state = state(&text);
@@ -59,7 +59,7 @@ fn a_proxy_that_speaks_no_http_skips_routers_and_gets_digits() {
 }
 
 #[test]
-fn redirects_keep_nothing_of_the_first_and_failover_excludes_itself() {
+fn redirect_drops_first_target_and_failover_excludes_itself() {
     let state = state(
         "{Kind: service-resolver, Name: b, ConnectTimeout: 7s, Failover: {'*': {Datacenters: [dc1, dc2]}}}\n---\n\
          {Kind: service-resolver, Name: a, ConnectTimeout: 1s, Redirect: {Service: b}}\n",

@@ -1,10 +1,10 @@
-//! Routers, splitters and resolvers: those that nobody reaches, and those that lead nowhere.
+//! Checks routers, splitters and resolvers: those that no proxy uses, and those without instances.
 
 use super::Mesh;
 use crate::bexpr::Expression;
 use crate::codes;
 use crate::entry::{Entry, Kind};
-use crate::validate::says;
+use crate::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ fn unreached(mesh: &mut Mesh<'_>) {
             open.extend(entry.targets().into_iter().map(|target| target.get("Service").str()).filter(|name| !name.is_empty()));
         }
     }
-    // A transparent proxy reaches all that it may call, and a mesh gateway all.
+    // A transparent proxy may call everything, and a mesh gateway serves everything.
     let all = reached.contains("*")
         || mesh.state.entries.values().any(|entry| entry.tree.get("Mode").is("transparent"))
         || mesh.state.instances.iter().any(|instance| instance.kind == "mesh-gateway" || instance.proxy.get("Mode").is("transparent"));
@@ -60,7 +60,7 @@ fn unreached(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// The services that gateways and their routes name.
+/// Collects the services that gateways and their routes name.
 fn services(tree: &Tree, found: &mut Vec<Str>) {
     found.extend(tree.get("Services").items().iter().map(|service| service.get("Name").str()));
     tree.fields().iter().for_each(|(_, value)| services(value, found));
@@ -71,11 +71,11 @@ fn router(mesh: &mut Mesh<'_>, entry: &Entry) {
     let mut whole: Option<usize> = None;
     for (at, route) in entry.tree.get("Routes").items().iter().enumerate() {
         if let Some(earlier) = whole {
-            let message = format!("route {} takes all requests before this one", earlier + 1);
+            let message = format!("route {} matches all requests before this one", earlier + 1);
             mesh.report(&codes::ROUTE_AFTER_CATCH_ALL, message, route, Some(entry.object));
         }
         let of = route.at(&["Match", "HTTP"]);
-        let limits = ["PathExact", "PathRegex", "Header", "QueryParam", "Methods"].iter().any(|field| says(of.get(field)));
+        let limits = ["PathExact", "PathRegex", "Header", "QueryParam", "Methods"].iter().any(|field| is_set(of.get(field)));
         if whole.is_none() && !limits && matches!(of.get("PathPrefix").text(), "" | "/") {
             whole = Some(at);
         }
@@ -100,59 +100,59 @@ fn resolver(mesh: &mut Mesh<'_>, entry: &Entry) {
         for target in failover.get("Targets").items() {
             empty_target(mesh, entry, target, &codes::FAILOVER_WITHOUT_INSTANCES, "failover goes");
         }
-        let service = if says(failover.get("Service")) { failover.get("Service").str() } else { entry.name.clone() };
+        let service = if is_set(failover.get("Service")) { failover.get("Service").str() } else { entry.name.clone() };
         for datacenter in failover.get("Datacenters").items() {
             if !mesh.has_instances(&service, &datacenter.str()) {
                 let message = format!("failover goes to `{service}` in {}, which has no instances there", datacenter.text());
                 mesh.report(&codes::FAILOVER_WITHOUT_INSTANCES, message, datacenter, Some(entry.object));
             }
         }
-        if !says(failover.get("Datacenters")) && !says(failover.get("Targets")) {
+        if !is_set(failover.get("Datacenters")) && !is_set(failover.get("Targets")) {
             empty_target(mesh, entry, failover, &codes::FAILOVER_WITHOUT_INSTANCES, "failover goes");
         }
     }
 }
 
-/// A failover to where the requests of a subset go already.
+/// Reports a failover to the service that already receives the requests.
 fn to_itself(mesh: &mut Mesh<'_>, entry: &Entry, subset: &str, failover: &Tree) {
     let own = mesh.state.datacenter.clone();
     let is_itself = |target: &Tree| {
-        let stays = |field: &str, own: &str| !says(target.get(field)) || target.get(field).is(own);
-        let elsewhere = ["Datacenters", "Targets", "Peer", "SamenessGroup"].iter().any(|field| says(target.get(field)));
-        says(target) && !elsewhere && stays("Service", &entry.name) && stays("ServiceSubset", subset) && stays("Datacenter", &own)
+        let stays = |field: &str, own: &str| !is_set(target.get(field)) || target.get(field).is(own);
+        let elsewhere = ["Datacenters", "Targets", "Peer", "SamenessGroup"].iter().any(|field| is_set(target.get(field)));
+        is_set(target) && !elsewhere && stays("Service", &entry.name) && stays("ServiceSubset", subset) && stays("Datacenter", &own)
     };
     for target in core::iter::once(failover).chain(failover.get("Targets").items()).filter(|target| is_itself(target)) {
         let named = target.get("Service");
         let message = format!("failover goes to `{}` itself, where the requests go already: it has no effect", entry.name);
-        mesh.report(&codes::FAILOVER_TO_ITSELF, message, if says(named) { named } else { target }, Some(entry.object));
+        mesh.report(&codes::FAILOVER_TO_ITSELF, message, if is_set(named) { named } else { target }, Some(entry.object));
     }
 }
 
-/// A target that has no instances. What is in a peer is not known.
+/// Reports a target without instances. Instances of a peer are unknown.
 fn empty_target(mesh: &mut Mesh<'_>, entry: &Entry, target: &Tree, code: &'static Code, words: &str) {
-    if !says(target) || says(target.get("Peer")) || says(target.get("SamenessGroup")) {
+    if !is_set(target) || is_set(target.get("Peer")) || is_set(target.get("SamenessGroup")) {
         return;
     }
     let named = target.get("Service");
-    let service = if says(named) { named.str() } else { entry.name.clone() };
+    let service = if is_set(named) { named.str() } else { entry.name.clone() };
     let datacenter = target.get("Datacenter");
-    let elsewhere = says(datacenter) && !datacenter.is(&mesh.state.datacenter);
+    let elsewhere = is_set(datacenter) && !datacenter.is(&mesh.state.datacenter);
     let is_there = if elsewhere { mesh.has_instances(&service, &datacenter.str()) } else { mesh.is_served(&service) };
     if !is_there {
-        let place = if says(datacenter) { format!(" in {}", datacenter.text()) } else { "".into() };
+        let place = if is_set(datacenter) { format!(" in {}", datacenter.text()) } else { "".into() };
         let message = format!("{words} to `{service}`{place}, which has no instances");
         let help = mesh.meant(&service);
-        mesh.report_with(code, message, if says(named) { named } else { target }, Some(entry.object), help);
+        mesh.report_with(code, message, if is_set(named) { named } else { target }, Some(entry.object), help);
     }
 }
 
-/// The subsets that something leads to, each with its service.
+/// Returns the subsets in use, each with its service.
 fn subsets_in_use(mesh: &Mesh<'_>) -> BTreeSet<(Str, Str)> {
     let mut used = BTreeSet::new();
     for entry in mesh.state.entries.values().filter(|entry| KINDS.contains(&entry.kind)) {
         used.insert((entry.name.clone(), entry.tree.get("DefaultSubset").str()));
         for target in entry.targets() {
-            let service = if says(target.get("Service")) { target.get("Service").str() } else { entry.name.clone() };
+            let service = if is_set(target.get("Service")) { target.get("Service").str() } else { entry.name.clone() };
             used.insert((service, target.get("ServiceSubset").str()));
         }
     }

@@ -1,4 +1,4 @@
-//! Keys and fields: those of another edition, in another case, and settings of proxies that nobody reads.
+//! Checks keys and fields: those of another edition, in another case, and unread settings of proxies.
 
 use super::Mesh;
 use crate::admission::edition;
@@ -12,7 +12,7 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, nearest};
 use chancery_text::{Node, NodeId, Value};
 
-/// The keys that are read of the `Config` of a proxy, of an upstream, and of what holds for all proxies.
+/// The keys that Consul reads in the `Config` of a proxy, of an upstream, and of all proxies.
 const SETTINGS: &[&str] = &[
     "protocol",
     "bind_address",
@@ -67,7 +67,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     let objects = mesh.objects;
     for object in objects.iter() {
         if let (What::Entry(Ok(kind)), _) = documents::what(&object.root) {
-            // In an agent's file, of which an entry is a part, keys are written small.
+            // In an agent's file, which may contain an entry, keys are lower case.
             if group(&object.root).is_none() && object.root.id == NodeId(0) {
                 cases(mesh, &object.root, kind.shape(), object.id);
             }
@@ -87,7 +87,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Keys of opaque settings.
+/// Checks the keys of opaque settings.
 fn settings(mesh: &mut Mesh<'_>, config: &Tree, object: ObjectId) {
     for (key, value) in config.fields() {
         let is_known = SETTINGS.iter().any(|known| known.eq_ignore_ascii_case(key));
@@ -99,7 +99,7 @@ fn settings(mesh: &mut Mesh<'_>, config: &Tree, object: ObjectId) {
     }
 }
 
-/// Keys that are written in another case than Consul's own, as far as the shape goes.
+/// Reports keys in another letter case than Consul's own, as far as the shape defines them.
 fn cases(mesh: &mut Mesh<'_>, node: &Node, shape: &'static Struct, object: ObjectId) {
     let Some(fields) = node.as_object() else { return };
     for entry in fields {
@@ -107,10 +107,10 @@ fn cases(mesh: &mut Mesh<'_>, node: &Node, shape: &'static Struct, object: Objec
         let Some(field) = shape.0.iter().find(|field| named(field.name) || (!field.alias.is_empty() && named(field.alias))) else { continue };
         if entry.key != field.name && entry.key != field.alias {
             let message = format!("the key `{}` is `{}` in Consul", entry.key, field.name);
-            let help = "Consul takes keys in any case; other programs that read the file may not".to_string();
+            let help = "Consul accepts keys in any case; other programs that read the file may not".to_string();
             mesh.report_key(&codes::KEY_IN_ANOTHER_CASE, message, (object, entry.value.id), Some(help));
         }
-        // Consul sends the number of this one as seconds (`agent/xds/jwt_authn.go`).
+        // Consul sends the number in this field as seconds (`agent/xds/jwt_authn.go`).
         if field.name != "CacheDuration" {
             within(mesh, &entry.value, &field.holds, object);
         }
@@ -131,13 +131,13 @@ fn within(mesh: &mut Mesh<'_>, node: &Node, holds: &Type, object: ObjectId) {
     }
 }
 
-/// In nanoseconds. Nobody means a shorter time.
+/// In nanoseconds. A shorter time is certainly a mistake.
 const MILLISECOND: i64 = 1_000_000;
 
-/// How deep documents are looked into.
+/// Documents are searched to this depth.
 const DEPTH: usize = 16;
 
-/// Namespaces and partitions other than the only ones that there are, and groups of the same clusters.
+/// Reports namespaces and partitions other than `default`, and sameness groups.
 fn enterprise(mesh: &mut Mesh<'_>, node: &Node, object: ObjectId, depth: usize) {
     if depth > DEPTH {
         return;

@@ -1,10 +1,10 @@
-//! Gateways: those that nothing is said of, entries without a gateway, and services that are not there.
+//! Checks gateways: those without an entry, entries without a gateway, and missing services.
 
 use super::Mesh;
 use crate::codes;
 use crate::entry::{Entry, Kind};
 use crate::proxycfg::{hosts, refusal};
-use crate::validate::says;
+use crate::validate::is_set;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -40,7 +40,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     for kind in KINDS {
         for entry in mesh.entries(kind) {
             if !state.here().any(|instance| instance.kind == kind.name() && instance.service == entry.name) {
-                let message = format!("no {} `{}` is registered, so nothing comes of this", kind.name(), entry.name);
+                let message = format!("no {} `{}` is registered, so this has no effect", kind.name(), entry.name);
                 mesh.report(&codes::ENTRY_WITHOUT_GATEWAY, message, entry.tree.get("Name"), Some(entry.object));
             }
         }
@@ -54,7 +54,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
         let services = entry.tree.get("Services").items();
         for service in services.iter().filter(|service| !state.here().any(|instance| service.get("Name").is(&instance.service))) {
             let name = service.get("Name").str();
-            if name != "*" && !says(state.tree(Kind::ServiceDefaults, &name).get("Destination")) {
+            if name != "*" && !is_set(state.tree(Kind::ServiceDefaults, &name).get("Destination")) {
                 missing(mesh, entry, service);
             }
         }
@@ -77,7 +77,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// A route belongs to a listener of an API gateway that exists.
+/// Checks that a route belongs to a listener of an existing API gateway.
 fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
     let (name, section) = (parent.get("Name"), parent.get("SectionName"));
     let wrong = match mesh.state.entries.get(&(Kind::ApiGateway, name.str())) {
@@ -85,7 +85,7 @@ fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
             let near = nearest(name.text(), mesh.state.of_kind(Kind::ApiGateway).map(|gateway| gateway.name.as_str()));
             Some((format!("there is no api-gateway `{}`, so the route belongs to none", name.text()), name, near.map(Str::new)))
         }
-        Some(gateway) if says(section) => {
+        Some(gateway) if is_set(section) => {
             let listeners: Vec<Str> = gateway.tree.get("Listeners").items().iter().map(|listener| listener.get("Name").str()).collect();
             let near = nearest(section.text(), listeners.iter().map(Str::as_str)).map(Str::new);
             let message = format!("the api-gateway `{}` has no listener `{}`, so the route belongs to none", name.text(), section.text());
@@ -97,18 +97,18 @@ fn attached(mesh: &mut Mesh<'_>, route: &Entry, parent: &Tree) {
         let help = near.map(|near| format!("did you mean `{near}`?"));
         mesh.report_with(&codes::ROUTE_WITHOUT_GATEWAY, message, at, Some(route.object), help);
     } else if let Some(words) = refusal(mesh.state, route, parent) {
-        let message = format!("the api-gateway `{}` does not take the route: {words}", name.text());
+        let message = format!("the api-gateway `{}` does not accept the route: {words}", name.text());
         let help = how_to_bind(mesh, route, parent);
         mesh.report_with(&codes::ROUTE_NOT_BOUND, message, parent, Some(route.object), help);
     }
 }
 
-/// What a route needs so that a gateway takes it.
+/// Returns what a route needs so that a gateway accepts it.
 fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> {
     let protocol = if route.kind == Kind::HttpRoute { "http" } else { "tcp" };
     let section = parent.get("SectionName");
     let all = mesh.state.tree(Kind::ApiGateway, parent.get("Name").text()).get("Listeners").items();
-    let meant: Vec<&Tree> = all.iter().filter(|listener| !says(section) || section.is(listener.get("Name").text())).collect();
+    let meant: Vec<&Tree> = all.iter().filter(|listener| !is_set(section) || section.is(listener.get("Name").text())).collect();
     if !meant.iter().any(|listener| listener.get("Protocol").is(protocol)) {
         let others: Vec<&str> = all.iter().filter(|of| of.get("Protocol").is(protocol)).map(|of| of.get("Name").text()).collect();
         return Some(match others.first() {
@@ -132,7 +132,7 @@ const TLS_PORT: i64 = 443;
 /// A service at port 443 to which a terminating gateway speaks without TLS: it does so unless the service has a `CAFile`
 /// (agent/xds/clusters.go, `makeTerminatingGatewayClusters`).
 fn cleartext(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
-    if says(service.get("CAFile")) {
+    if is_set(service.get("CAFile")) {
         return;
     }
     let name = service.get("Name").str();

@@ -1,9 +1,9 @@
-//! Intentions: those that apply to nobody, name nobody, or say what holds anyway; and providers of tokens.
+//! Checks intentions: those that no proxy applies, name missing services, or repeat the default; and JWT providers.
 
 use super::Mesh;
 use crate::codes;
 use crate::entry::{Entry, Kind};
-use crate::validate::says;
+use crate::validate::is_set;
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -31,7 +31,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
             .any(|gateway| mesh.state.behind(&gateway.service).contains(name));
         behind || mesh.state.instances.in_mesh_for(name).next().is_some()
     };
-    // A service without a proxy may still be entered by an API that is not in the input: only what has no proxy at all is reported.
+    // An API outside of the input may still add a proxy: only a service without any proxy is reported.
     if name != "*" && !in_mesh() {
         let message = format!("no proxy applies this intention: `{name}` has no sidecar and is behind no terminating gateway");
         let help = mesh.meant(name);
@@ -42,7 +42,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
 fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
     let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
-    if name != "*" && !says(source.get("Peer")) && !says(source.get("SamenessGroup")) && !known(&name) {
+    if name != "*" && !is_set(source.get("Peer")) && !is_set(source.get("SamenessGroup")) && !known(&name) {
         let message = format!("there is no service `{name}`, which this intention is about");
         let help = mesh.meant(&name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SOURCE, message, source.get("Name"), Some(entry.object), help);
@@ -54,13 +54,13 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     redundant(mesh, entry, source, allows);
 }
 
-/// What holds without any intention need not be said, unless another intention says the opposite of more.
+/// An intention that repeats the default is redundant, unless another intention says the opposite for more services.
 fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     let default = !mesh.stages.options.default_deny;
     let permissions = source.get("Permissions").items();
     let word = if allows { "open" } else { "closed" };
     let is_http = entry.name != "*" && ["http", "http2", "grpc"].iter().any(|known| mesh.state.protocol(&entry.name).eq_ignore_ascii_case(known));
-    let asks = says(entry.tree.get("JWT")) || permissions.iter().any(|permission| says(permission.get("JWT")));
+    let asks = is_set(entry.tree.get("JWT")) || permissions.iter().any(|permission| is_set(permission.get("JWT")));
     let is_default = |permission: &Tree| permission.get("Action").is("allow") == default;
     let says_default = !permissions.is_empty() && is_http && !asks && permissions.iter().all(is_default);
     let wider = [entry.name.clone(), Str::new_static("*")].iter().any(|name| {
@@ -73,7 +73,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
         }
         return;
     }
-    if says(source.get("Action")) && allows == default {
+    if is_set(source.get("Action")) && allows == default {
         let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
         let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
@@ -116,7 +116,7 @@ fn providers(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// The providers that something names.
+/// Collects the providers that a tree names.
 fn names(tree: &Tree, found: &mut BTreeSet<Str>) {
     found.extend(tree.get("Providers").items().iter().map(|provider| provider.get("Name").str()));
     tree.fields().iter().for_each(|(_, value)| names(value, found));

@@ -1,6 +1,5 @@
-//! What is hardly meant: configuration that Consul takes and that does nothing, or something else than it says.
-//!
-//! What must not be here: what Consul refuses (`validate`, `graph`).
+//! Checks for likely mistakes: configuration that Consul accepts and that has no or another effect. Refused configuration is reported in `validate`
+//! and `graph`.
 
 mod chains;
 mod fields;
@@ -30,7 +29,6 @@ use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest};
 use chancery_text::{NodeId, Str};
 use hashbrown::HashSet;
 
-/// All checks.
 pub(super) const ALL: &[fn(SideRef<'_>) -> Vec<Diagnostic>] = &[check];
 
 fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
@@ -40,7 +38,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
-    // Where the input has no such entry at all, it may be elsewhere.
+    // If the input has no such entry at all, it may be elsewhere.
     let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
     let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
     let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
@@ -48,7 +46,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {
         finding.severity = Severity::Notice;
     }
-    // A field that is refused already needs no second finding.
+    // A refused field needs no second finding.
     let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
     let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
     mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));
@@ -66,7 +64,7 @@ struct Mesh<'a> {
     stages: &'a Stages,
     state: &'a State,
     objects: &'a Objects,
-    /// The services with instances, each in its datacenter, those behind terminating gateways included.
+    /// The services with instances, each with its datacenter, including those behind terminating gateways.
     present: BTreeSet<(Str, Str)>,
     /// The same without datacenters.
     names: BTreeSet<Str>,
@@ -87,23 +85,22 @@ impl<'a> Mesh<'a> {
         Self { stages, state, objects, present, names, refused: Vec::new(), found: Vec::new() }
     }
 
-    /// The entries of a kind, by name.
     fn entries(&self, kind: Kind) -> impl Iterator<Item = &'a Arc<Entry>> + use<'a> {
         self.state.of_kind(kind)
     }
 
-    /// Whether a service has instances in a datacenter; in that of the agent where none is named.
+    /// Whether a service has instances in a datacenter; by default the agent's.
     fn has_instances(&self, service: &Str, datacenter: &Str) -> bool {
         let datacenter = if datacenter.is_empty() { &self.state.datacenter } else { datacenter };
         self.present.contains(&(datacenter.clone(), service.clone()))
     }
 
-    /// Whether requests to a service can arrive anywhere.
+    /// Whether requests to a service can reach anything.
     fn is_served(&self, service: &Str) -> bool {
         self.names.contains(service) || self.state.has_chain(service)
     }
 
-    /// A finding at a value; at the whole object where nobody wrote the value.
+    /// Reports a finding at a value, or at the whole object if no user wrote the value.
     fn report(&mut self, code: &'static Code, message: impl Into<String>, at: &Tree, object: Option<ObjectId>) {
         self.report_with(code, message, at, object, None);
     }
@@ -136,7 +133,7 @@ impl<'a> Mesh<'a> {
         Some(format!("did you mean `{found}`?"))
     }
 
-    /// The instances of services, without proxies and gateways, by service.
+    /// The instances of services except proxies and gateways, by service.
     fn typical(&self) -> BTreeMap<&'a Str, Vec<&'a Arc<Instance>>> {
         let mut all: BTreeMap<&Str, Vec<&Arc<Instance>>> = BTreeMap::new();
         for instance in self.state.here().filter(|instance| instance.kind.is_empty()) {
@@ -145,13 +142,12 @@ impl<'a> Mesh<'a> {
         all
     }
 
-    /// The proxies of the agent.
     fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
         self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
     }
 }
 
-/// A finding at a value; at the whole object where nobody wrote the value.
+/// A finding at a value, or at the whole object if no user wrote the value.
 pub(super) fn finding(
     objects: &Objects,
     code: &'static Code,

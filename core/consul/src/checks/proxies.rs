@@ -1,9 +1,9 @@
-//! Proxies and their upstreams: those that lead nowhere, ports that collide, settings that do not count.
+//! Checks proxies and their upstreams: those without a target, colliding ports, and ineffective settings.
 
 use super::{Mesh, is_critical};
 use crate::entry::Kind;
 use crate::instance::Instance;
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::{bootstrap, codes};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -37,12 +37,12 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Consul stores what is opaque to it. The command that starts an Envoy reads it, and ends with an error.
+/// Consul stores opaque settings. The command that starts an Envoy reads them, and exits with an error.
 fn bootstraps(mesh: &mut Mesh<'_>) {
     let mut told = BTreeSet::new();
     for (id, proxy) in &mesh.stages.proxies {
         for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
-            // Many proxies may have it of their defaults.
+            // Many proxies may inherit it from their defaults.
             if value.origin.is_none_or(|origin| told.insert(origin)) {
                 let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
                 let object = value.origin.map(|origin| origin.object()).or(proxy.object);
@@ -52,11 +52,11 @@ fn bootstraps(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// Consul takes any number for a port. Envoy's own rules find those of proxies; of a service without one, nothing else would say so.
+/// Consul accepts any number as a port. Envoy's own rules find those of proxies; this check finds those of services without a proxy.
 fn ports_out_of_range(mesh: &mut Mesh<'_>) {
     for instance in &mesh.state.instances {
         let own = (instance.tree.get("Port"), String::new());
-        // Those that nobody wrote are the same as its own.
+        // Generated ones equal the instance's own.
         let tagged = instance.tree.get("TaggedAddresses").fields().iter().filter(|(_, address)| address.origin.is_some());
         let tagged = tagged.map(|(name, address)| (address.get("Port"), format!(" at its address `{name}`")));
         let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
@@ -81,10 +81,10 @@ fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
 fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     let (named, datacenter, peer) = (upstream.get("DestinationName"), upstream.get("Datacenter"), upstream.get("DestinationPeer"));
     let name = named.str();
-    if says(peer) {
+    if is_set(peer) {
         return self::peer(mesh, peer, proxy.object);
     }
-    let elsewhere = says(datacenter) && !datacenter.is(&mesh.state.datacenter);
+    let elsewhere = is_set(datacenter) && !datacenter.is(&mesh.state.datacenter);
     if elsewhere && !mesh.state.instances.knows(datacenter.text()) {
         let message = format!("nothing is registered in the datacenter `{}`", datacenter.text());
         let help = "register what it has as a catalog registration with `Datacenter`".to_string();
@@ -110,13 +110,13 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     }
     let config = upstream.get("Config");
     let protocol = config.get("protocol");
-    if says(protocol) && !elsewhere && mesh.names.contains(&name) && !protocol.is(&mesh.state.protocol(&name)) {
+    if is_set(protocol) && !elsewhere && mesh.names.contains(&name) && !protocol.is(&mesh.state.protocol(&name)) {
         let message = format!("the upstream speaks {}, and `{name}` speaks {}", protocol.text(), mesh.state.protocol(&name));
         mesh.report(&codes::PROTOCOL_DIFFERS, message, protocol, proxy.object);
     }
     let has_chain = mesh.state.has_chain(&name) || mesh.state.entries.contains_key(&(Kind::ServiceResolver, name.clone()));
     for hatch in ["envoy_cluster_json", "envoy_listener_json"].map(|key| config.get(key)) {
-        if says(hatch) && has_chain {
+        if is_set(hatch) && has_chain {
             let message = format!("`{name}` has a discovery chain, so Consul ignores the Envoy JSON of its upstream");
             mesh.report(&codes::ESCAPE_HATCH_WITHOUT_EFFECT, message, hatch, proxy.object);
         }
@@ -131,11 +131,11 @@ fn peer(mesh: &mut Mesh<'_>, peer: &Tree, object: Option<ObjectId>) {
     }
 }
 
-/// Whether there is the gateway that traffic to another datacenter takes.
+/// Whether the gateway for traffic to another datacenter exists.
 fn gateway(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     let service = mesh.state.tree(Kind::ServiceDefaults, &proxy.destination());
     let levels = [upstream, &proxy.proxy, service, mesh.state.tree(Kind::ProxyDefaults, "global")];
-    let Some(mode) = levels.into_iter().map(|level| level.at(&["MeshGateway", "Mode"])).find(|mode| says(mode)) else { return };
+    let Some(mode) = levels.into_iter().map(|level| level.at(&["MeshGateway", "Mode"])).find(|mode| is_set(mode)) else { return };
     let datacenter = match mode.text() {
         "local" => mesh.state.datacenter.clone(),
         "remote" => upstream.get("Datacenter").str(),
@@ -148,17 +148,17 @@ fn gateway(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
     }
 }
 
-/// What listens on a port of a node.
+/// A listener on a port of a node.
 struct Listening<'a> {
     what: String,
     at: &'a Tree,
     object: Option<ObjectId>,
 }
 
-/// Addresses that stand for all of a node's.
+/// Addresses that mean all addresses of a node.
 const EVERYWHERE: [&str; 3] = ["", "0.0.0.0", "::"];
 
-/// Ports of services, of upstreams and of paths that are exposed, on the node of the agent.
+/// Checks ports of services, of upstreams and of exposed paths, on the agent's node.
 fn ports(mesh: &mut Mesh<'_>) {
     let mut all: BTreeMap<i64, BTreeMap<Str, Listening<'_>>> = BTreeMap::new();
     let state = mesh.state;
@@ -194,7 +194,7 @@ fn ports(mesh: &mut Mesh<'_>) {
         add(mesh, host, instance.port, Listening { what: format!("`{}`", instance.id), at: instance.tree.get("Port"), object });
         for upstream in instance.proxy.get("Upstreams").items() {
             let port = upstream.get("LocalBindPort");
-            let host = if says(upstream.get("LocalBindAddress")) { upstream.get("LocalBindAddress").str() } else { Str::new_static("127.0.0.1") };
+            let host = if is_set(upstream.get("LocalBindAddress")) { upstream.get("LocalBindAddress").str() } else { Str::new_static("127.0.0.1") };
             let what = format!("the upstream `{}` of `{}`", upstream.get("DestinationName").text(), instance.id);
             add(mesh, host, port.int(), Listening { what, at: port, object });
         }
@@ -206,13 +206,13 @@ fn ports(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// What service-defaults and proxy-defaults say of proxies.
+/// Checks the proxy settings in service-defaults and proxy-defaults.
 fn entries(mesh: &mut Mesh<'_>) {
     for kind in [Kind::ServiceDefaults, Kind::ProxyDefaults] {
         for entry in mesh.entries(kind) {
             let mode = entry.tree.get("MutualTLSMode");
             if mode.is("permissive") {
-                let message = "anybody may connect without TLS, and intentions do not hold for them";
+                let message = "clients may connect without TLS, and intentions do not apply to them";
                 mesh.report(&codes::PERMISSIVE_TLS, message, mode, Some(entry.object));
             }
             for of in entry.tree.at(&["UpstreamConfig", "Overrides"]).items() {
@@ -222,7 +222,7 @@ fn entries(mesh: &mut Mesh<'_>) {
     }
     for entry in mesh.entries(Kind::ServiceResolver) {
         let failover = entry.tree.get("Failover").fields().iter().flat_map(|(_, of)| of.get("Targets").items());
-        for target in failover.chain([entry.tree.get("Redirect")]).filter(|target| says(target.get("Peer"))) {
+        for target in failover.chain([entry.tree.get("Redirect")]).filter(|target| is_set(target.get("Peer"))) {
             peer(mesh, target.get("Peer"), Some(entry.object));
         }
     }
@@ -231,7 +231,7 @@ fn entries(mesh: &mut Mesh<'_>) {
 fn override_of(mesh: &mut Mesh<'_>, of: &Tree, object: ObjectId) {
     const CODE: &Code = &codes::OVERRIDE_WITHOUT_SERVICE;
     let name = of.get("Name").str();
-    if !says(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
+    if !is_set(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
         let message = format!("settings for the upstream `{name}` have no effect: it has no instances");
         let help = mesh.meant(&name);
         mesh.report_with(CODE, message, of.get("Name"), Some(object), help);

@@ -1,4 +1,4 @@
-//! What checks find beyond the examples of their pages.
+//! Findings beyond the examples of the code pages.
 
 use crate::DIALECT;
 use alloc::format;
@@ -40,7 +40,7 @@ fn each_port_of_an_instance_must_exist() {
 }
 
 #[test]
-fn many_splits_to_missing_services_are_one_finding() {
+fn splits_to_missing_services_are_joined() {
     let splits = |count: usize| {
         let share = 100.0 / count as f64;
         let all: Vec<String> = (0..count).map(|at| format!("{{Weight: {share}, Service: s{at}}}")).collect();
@@ -52,11 +52,11 @@ fn many_splits_to_missing_services_are_one_finding() {
 }
 
 #[test]
-fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
+fn data_missing_in_api_is_reported_if_needed() {
     let not_in_api = |documents: &[&str]| found("not-in-consul-api", documents).len();
     let exported = "{Kind: exported-services, Name: default, Services: [{Name: web, Consumers: [{Peer: cloud}]}]}";
     assert_eq!(not_in_api(&[AGENT, exported]), 1);
-    assert_eq!(not_in_api(&[exported]), 0, "what files say is all that there is");
+    assert_eq!(not_in_api(&[exported]), 0, "files are complete");
     let transparent = "{Node: n1, Address: 10.0.0.1, Service: {ID: web-proxy, Service: web-proxy, Kind: connect-proxy, Port: 21000, \
                        Proxy: {DestinationServiceName: web, DestinationServiceID: web, Mode: transparent}}}";
     let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
@@ -68,7 +68,7 @@ fn what_an_agent_does_not_tell_is_said_where_it_is_needed() {
 }
 
 #[test]
-fn a_service_has_the_name_of_the_entries_about_it() {
+fn service_is_found_by_names_in_entries() {
     let circle = ["{Kind: service-resolver, Name: a, Redirect: {Service: b}}", "{Kind: service-resolver, Name: b, Redirect: {Service: a}}"];
     let web = "service: {name: web, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: a, local_bind_port: 9191}]}}}}";
     let documents = [circle[0], circle[1], web];
@@ -77,7 +77,7 @@ fn a_service_has_the_name_of_the_entries_about_it() {
 }
 
 #[test]
-fn expressions_that_envoy_refuses_are_found_wherever_they_are_sent() {
+fn invalid_regexes_are_found_in_all_resources() {
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
     let refused = |matching: &str| {
         let router = format!("{{Kind: service-router, Name: web, Routes: [{{Match: {{HTTP: {matching}}}, Destination: {{Service: web}}}}]}}");
@@ -117,7 +117,7 @@ fn rings_and_keys_that_envoy_refuses_are_found() {
 }
 
 #[test]
-fn changes_of_headers_that_envoy_refuses_are_found() {
+fn invalid_header_changes_are_found() {
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
     let caller =
         "service: {name: caller, port: 8081, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9191}]}}}}";
@@ -133,11 +133,11 @@ fn changes_of_headers_that_envoy_refuses_are_found() {
 }
 
 #[test]
-fn values_that_consul_stores_and_does_not_know_are_said() {
+fn unknown_values_are_reported() {
     let unknown = |document: &str| found("unknown-value", &[document, "service: {name: web, port: 80, connect: {sidecar_service: {}}}"]);
     let protocol = ["Consul does not know `htpp` here, and takes it for `tcp`"];
     assert_eq!(unknown("{Kind: service-defaults, Name: web, Protocol: htpp}"), protocol);
-    assert_eq!(unknown("{Kind: proxy-defaults, Name: global, Config: {protocol: htpp}}"), protocol, "once, and not again for each proxy");
+    assert_eq!(unknown("{Kind: proxy-defaults, Name: global, Config: {protocol: htpp}}"), protocol, "reported once, not for each proxy");
     assert_eq!(unknown("{Kind: service-defaults, Name: web, UpstreamConfig: {Overrides: [{Name: api, Protocol: htpp}]}}"), protocol);
     let upstream = "service: {name: api, port: 80, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9000, \
                     config: {protocol: htpp}}]}}}}";
@@ -152,7 +152,7 @@ fn values_that_consul_stores_and_does_not_know_are_said() {
 }
 
 #[test]
-fn what_enterprise_alone_has_is_said_once() {
+fn enterprise_field_is_reported_once() {
     let entry = "{Kind: service-intentions, Name: web, Sources: [{Name: api, Namespace: team, Action: allow}]}";
     let refused = "`Sources[0].Namespace` needs Consul Enterprise, 1.7 or later: the community edition refuses the whole entry";
     assert_eq!(found("unknown-entry-field", &[entry]), [refused]);
@@ -166,7 +166,7 @@ fn what_enterprise_alone_has_is_said_once() {
 }
 
 #[test]
-fn many_intentions_that_say_what_holds_anyway_are_one_notice() {
+fn redundant_intentions_are_joined() {
     let of = |count: usize| -> Vec<String> {
         let entries: Vec<String> =
             (0..count).map(|at| format!("{{Kind: service-intentions, Name: s{at}, Sources: [{{Name: web, Action: allow}}]}}")).collect();
@@ -177,7 +177,7 @@ fn many_intentions_that_say_what_holds_anyway_are_one_notice() {
 }
 
 #[test]
-fn what_an_agent_writes_of_an_entry_may_be_written_back() {
+fn fields_written_by_agent_are_accepted() {
     let entry = "{Kind: service-defaults, Name: web, Protocol: htpp, CreateIndex: 15, ModifyIndex: 35}";
     assert_eq!(found("unknown-entry-field", &[entry]), [""; 0]);
     assert_eq!(found("unknown-value", &[entry]).len(), 1, "the entry is read");
@@ -198,7 +198,7 @@ fn permissions_that_deny_nothing_are_redundant() {
 }
 
 #[test]
-fn a_route_that_its_gateway_refuses_is_reported() {
+fn unbound_route_is_reported() {
     let of = |route: &str| {
         let gateway = "{Kind: api-gateway, Name: gw, Listeners: [{Name: l, Port: 8080, Protocol: http, Hostname: '*.example.com'}, \
                        {Name: all, Port: 8081, Protocol: http}]}";
@@ -211,20 +211,20 @@ fn a_route_that_its_gateway_refuses_is_reported() {
         )
     };
     assert_eq!(of(&http("a.example.com", "l", "api")), [""; 0]);
-    assert_eq!(of(&http("a.other.com", "''", "api")), [""; 0], "another listener takes it");
+    assert_eq!(of(&http("a.other.com", "''", "api")), [""; 0], "another listener accepts it");
     let why = "failed to bind route to gateway gw: listener l is does not have any hostnames that match the route";
-    assert_eq!(of(&http("a.other.com", "l", "api")), [format!("the api-gateway `gw` does not take the route: {why}")]);
+    assert_eq!(of(&http("a.other.com", "l", "api")), [format!("the api-gateway `gw` does not accept the route: {why}")]);
     let tcp = "{Kind: tcp-route, Name: r, Parents: [{Kind: api-gateway, Name: gw, SectionName: l}], Services: [{Name: db}]}\n---\n\
                {Kind: service-defaults, Name: db, Protocol: tcp}";
     let why = "failed to bind route r to gateway gw: listener l is not a tcp listener";
-    assert_eq!(of(tcp), [format!("the api-gateway `gw` does not take the route: {why}")]);
+    assert_eq!(of(tcp), [format!("the api-gateway `gw` does not accept the route: {why}")]);
     let mixed = format!("{}\n---\n{{Kind: service-defaults, Name: db, Protocol: tcp}}", http("a.example.com", "l", "db"));
     let why = "failed to bind route to gateway gw: route has not been accepted: route protocol does not match targeted service protocol";
-    assert_eq!(of(&mixed), [format!("the api-gateway `gw` does not take the route: {why}")]);
+    assert_eq!(of(&mixed), [format!("the api-gateway `gw` does not accept the route: {why}")]);
 }
 
 #[test]
-fn what_starts_no_envoy_is_said_once_and_not_for_each_proxy() {
+fn bootstrap_error_is_reported_once() {
     let of = |config: &str| {
         let defaults = format!("{{Kind: proxy-defaults, Name: global, Config: {{{config}}}}}");
         let service = |name: &str| format!("service: {{name: {name}, port: 80, connect: {{sidecar_service: {{}}}}}}");
@@ -240,7 +240,7 @@ fn what_starts_no_envoy_is_said_once_and_not_for_each_proxy() {
 }
 
 #[test]
-fn a_rewrite_that_doubles_a_slash_is_reported_of_routers_too() {
+fn double_slash_rewrite_in_router_is_reported() {
     let of = |prefix: &str| {
         let router = format!(
             "{{Kind: service-router, Name: api, Routes: [{{Match: {{HTTP: {{PathPrefix: {prefix}}}}}, Destination: {{Service: api, PrefixRewrite: /}}}}]}}"
@@ -254,7 +254,7 @@ fn a_rewrite_that_doubles_a_slash_is_reported_of_routers_too() {
 }
 
 #[test]
-fn a_number_that_consul_sends_as_seconds_is_not_said_to_count_nanoseconds() {
+fn seconds_field_is_not_reported_as_nanoseconds() {
     let provider = |remote: &str| {
         let entry = format!("Kind: jwt-provider\nName: p\nIssuer: i\nJSONWebKeySet: {{Remote: {{URI: 'https://a.example.com/keys', {remote}}}}}");
         found("duration-in-nanoseconds", &[&entry]).len()

@@ -1,7 +1,6 @@
-//! Values that Consul stores and does not know: it does something else without a word.
+//! Checks values that Consul stores but does not know: it silently does something else.
 //!
-//! Source of behaviour: Consul `agent/structs/config_entry.go` (what `Validate` leaves alone), `agent/xds`. What must not be here: values that
-//! are refused.
+//! Source of behaviour: Consul `agent/structs/config_entry.go` (fields that `Validate` does not check), `agent/xds`.
 
 use super::Mesh;
 use crate::entry::Kind;
@@ -15,7 +14,7 @@ const MODE: Known = Known { values: Values::Words(&["direct", "transparent"]), o
 const GATEWAY: Known = Known { values: Values::Words(&["none", "local", "remote"]), otherwise: "goes through no mesh gateway, as with `none`" };
 const DISCOVERY: Known = Known { values: Values::AnyCase(&["strict_dns", "logical_dns"]), otherwise: "takes `logical_dns`" };
 
-/// Fields of what holds for a service, or for all proxies; `*` stands for every member of a list.
+/// Fields of settings for a service, or for all proxies; `*` matches every member of a list.
 const DEFAULTS: &[(&[&str], Known)] = &[
     (&["Protocol"], PROTOCOL),
     (&["Mode"], MODE),
@@ -49,7 +48,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
     }
 }
 
-/// What somebody wrote in an object; what came from another one is judged there.
+/// Checks the values that were written in an object; inherited values are checked at their own object.
 fn judge(mesh: &mut Mesh<'_>, tree: &Tree, fields: &[(&[&str], Known)], object: ObjectId) {
     for (path, known) in fields {
         for value in all_at(tree, path) {

@@ -1,15 +1,14 @@
-//! How arguments of extensions are read: by their names in any case.
+//! Reads arguments of extensions, by name in any case.
 
 use chancery_base::ir::Tree;
 
-/// An argument, by its name in any case.
 pub(crate) fn argument<'a>(of: &'a Tree, name: &str) -> &'a Tree {
     const NOTHING: &Tree = &Tree::NULL;
     let exact = of.find(name);
     exact.or_else(|| of.fields().iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value)).unwrap_or(NOTHING)
 }
 
-/// The items of an argument; one stands for a list of one.
+/// The items of an argument; a single value is a list of one.
 pub(crate) fn argument_list<'a>(of: &'a Tree, name: &str) -> &'a [Tree] {
     let found = argument(of, name);
     if found.items().is_empty() && !found.fields().is_empty() { core::slice::from_ref(found) } else { found.items() }

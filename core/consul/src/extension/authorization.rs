@@ -1,6 +1,4 @@
-//! `builtin/ext-authz`: a service that is asked whether a request may pass.
-//!
-//! What must not be here: the filters that it adds (`xds::extensions`).
+//! Validates `builtin/ext-authz`: a service that decides whether a request may pass. Does not add filters; see `xds::extensions`.
 
 use super::argument::{argument, argument_at, proxy_type};
 use crate::go::{self, Errors};
@@ -57,7 +55,7 @@ fn service(service: &Tree, name: &str) -> Verdict {
     errors.result()
 }
 
-/// Lists of matchers, each of which asks one thing.
+/// Checks lists of matchers; each must have one condition.
 fn matchers(service: &Tree, errors: &mut Errors) {
     for holder in ["AuthorizationRequest", "AuthorizationResponse"] {
         for (field, list) in argument(service, holder).fields() {

@@ -1,6 +1,4 @@
-//! `builtin/aws/lambda`: a service that is a Lambda function.
-//!
-//! What must not be here: the filters that it adds (`xds::extensions`).
+//! Validates `builtin/aws/lambda`: a service that is a Lambda function. Does not add filters; see `xds::extensions`.
 
 use super::argument::argument;
 use crate::go::Errors;

@@ -1,6 +1,4 @@
-//! `builtin/lua`: a script in the HTTP filters.
-//!
-//! What must not be here: the filters that it adds (`xds::extensions`).
+//! Validates `builtin/lua`: a script in the HTTP filters. Does not add filters; see `xds::extensions`.
 
 use super::argument::{argument, proxy_type};
 use crate::go::{self, Errors};

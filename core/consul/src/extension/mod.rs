@@ -1,6 +1,4 @@
-//! Envoy extensions: arguments of each that is built in.
-//!
-//! What must not be here: where they come from (`service`), and Envoy's messages before they were changed (`xds`).
+//! Validates the arguments of built-in Envoy extensions. Does not apply them; see `xds::extensions`.
 
 mod argument;
 mod authorization;
@@ -19,7 +17,7 @@ use super::validate::rule::Verdict;
 use alloc::format;
 use chancery_base::ir::Tree;
 
-/// Whether the extensions of an entry can be made.
+/// Checks the extensions of an entry.
 pub(crate) fn validate(extensions: &Tree) -> Verdict {
     let mut errors = Errors::default();
     for (at, extension) in extensions.items().iter().enumerate() {
@@ -48,7 +46,7 @@ pub(crate) fn validate(extensions: &Tree) -> Verdict {
     errors.result()
 }
 
-/// Whether a text says which versions there may be, such as `>= 1.2, < 2`; nothing allows all.
+/// Whether a text is a version constraint, such as `>= 1.2, < 2`; an empty text allows every version.
 fn is_constraint(text: &str) -> bool {
     const OPERATORS: [&str; 7] = [">=", "<=", "!=", "~>", "=", ">", "<"];
     let is_version = |text: &str| {

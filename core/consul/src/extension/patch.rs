@@ -1,6 +1,4 @@
-//! Patches of Envoy's messages: which fields there are, what they may hold, and what becomes of a message.
-//!
-//! What must not be here: which messages are meant.
+//! Patches Envoy's messages: checks fields and values, and applies a patch. Does not select messages; see `xds::extensions`.
 
 use crate::go;
 use crate::validate::rule::{Verdict, refuse};
@@ -33,14 +31,14 @@ fn names(path: &str) -> Vec<&str> {
     path.trim_start_matches('/').split('/').collect()
 }
 
-/// Whether a patch can be applied to a resource; without a value its field is taken away.
+/// Checks whether a patch can be applied to a resource; without a value its field is removed.
 pub(super) fn check(resource: &str, path: &str, value: Option<&Tree>) -> Verdict {
     refuse(matches!(path, "" | "/"), || "non-empty, non-root Path is required".into())?;
     let mut nothing = Tree::NULL;
     change(&mut nothing, message(resource), &names(path), value)
 }
 
-/// Applies a patch that can be.
+/// Applies a valid patch.
 pub(crate) fn apply(resource: &str, to: &mut Tree, path: &str, value: Option<&Tree>) -> Verdict {
     change(to, message(resource), &names(path), value)
 }
@@ -51,7 +49,7 @@ fn field(of: &'static MessageInfo, name: &str) -> Result<&'static FieldInfo, Rea
     found.ok_or_else(|| format!("no match for field '{name}'! It is none of {}", of.full_name).into())
 }
 
-/// The type of a field, as messages name it.
+/// The type name of a field.
 fn type_of(field: &FieldInfo) -> Str {
     let name = match (field.cardinality, field.kind) {
         (Cardinality::Map(_), _) => return Str::new_static("map"),
@@ -91,7 +89,7 @@ fn change(to: &mut Tree, of: &'static MessageInfo, path: &[&str], value: Option<
         (Cardinality::Implicit | Cardinality::Optional, Kind::Message(info)) => Ok(info),
         _ => Err(format!("path contains member of non-message field '{name}' (type '{}')", type_of(target))),
     }?;
-    // What is not there has nothing that could be taken away; the path must be right all the same.
+    // A missing message has nothing to remove, but the path must be valid anyway.
     let mut nothing = Tree::NULL;
     if to.get(name).is_null() && value.is_some() {
         set(to, name, Tree { value: Plain::Object(Fields::default()), origin: None });
@@ -106,7 +104,7 @@ fn change(to: &mut Tree, of: &'static MessageInfo, path: &[&str], value: Option<
     Ok(())
 }
 
-/// Sets a field of a message, or of what is about to become one.
+/// Sets a field of a message, creating it if necessary.
 fn set(to: &mut Tree, name: &str, value: Tree) {
     if to.is_null() {
         to.value = Plain::Object(Fields::default());
@@ -114,7 +112,7 @@ fn set(to: &mut Tree, name: &str, value: Tree) {
     to.set(name, value);
 }
 
-/// A duration as a message, which otherwise is text.
+/// A duration as a message instead of a string.
 fn in_parts(text: &Tree) -> Tree {
     const SECOND: i64 = 1_000_000_000;
     let nanos = duration::read(text.text()).unwrap_or_default();
@@ -126,7 +124,7 @@ fn of_parts(parts: &Tree) -> Str {
     go::proto_duration(parts.get("seconds").int().saturating_mul(SECOND).saturating_add(parts.get("nanos").int()))
 }
 
-/// What a field holds once it is set to a value.
+/// The value of a field after it is set.
 fn made(target: &'static FieldInfo, value: &Tree) -> Result<Tree, Reason> {
     refuse(value.is_null(), || {
         "non-nil Value is required; use an empty map to reset all fields on a message or the 'remove' op to unset fields".into()
@@ -149,7 +147,7 @@ fn made(target: &'static FieldInfo, value: &Tree) -> Result<Tree, Reason> {
     }
 }
 
-/// One value that is no message.
+/// A single value that is not a message.
 fn single(target: &'static FieldInfo, value: &Tree) -> Result<Tree, Reason> {
     let unsupported = || -> Reason { format!("unsupported target field type '{}'", type_of(target)).into() };
     let mismatch = || -> Reason { format!("patch value could not be applied to target field type '{}'", type_of(target)).into() };

@@ -1,6 +1,4 @@
-//! `builtin/property-override`: fields of Envoy's messages, set or taken away.
-//!
-//! What must not be here: what becomes of the messages (`xds::extensions`).
+//! Validates `builtin/property-override`: fields of Envoy's messages, set or removed. Does not apply it; see `xds::extensions`.
 
 use super::argument::{argument, argument_at, argument_list, proxy_type};
 use super::patch::check;

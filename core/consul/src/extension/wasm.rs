@@ -1,6 +1,4 @@
-//! `builtin/wasm`: a plugin in the filters.
-//!
-//! What must not be here: the filters that it adds (`xds::extensions`).
+//! Validates `builtin/wasm`: a plugin in the filters. Does not add filters; see `xds::extensions`.
 
 use super::argument::{argument, argument_at, proxy_type};
 use crate::go::{self, Errors};

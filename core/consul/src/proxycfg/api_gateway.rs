@@ -1,8 +1,8 @@
-//! What an API gateway knows.
+//! The data of an API gateway.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::Watch;
+use super::watch_set::WatchSet;
 use crate::chain::Request;
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -11,35 +11,33 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// An API gateway.
 #[derive(Clone, Debug)]
 pub struct ApiGateway {
     /// Its service, which is the name of its entry.
     pub service: Str,
-    /// The datacenter.
     pub datacenter: Str,
 }
 
-/// A listener that is ready: a route of it has services.
+/// A ready listener: a route of it has services.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// The listener as the gateway's entry has it.
+    /// The listener in the gateway's entry.
     pub listener: Tree,
-    /// What is bound to it.
+    /// The bound listener.
     pub bound: Tree,
     /// The first of its routes: kind and name.
     pub route: (Kind, Str),
-    /// The services of all of its routes.
+    /// The services of all its routes.
     pub services: Vec<UpstreamId>,
 }
 
-/// The kind and the name of a reference to a route.
+/// Returns kind and name of a reference to a route.
 pub(crate) fn reference(tree: &Tree) -> Option<(Kind, Str)> {
     let kind = Kind::named(tree.get("Kind").text()).filter(|kind| matches!(kind, Kind::HttpRoute | Kind::TcpRoute))?;
     Some((kind, tree.get("Name").str()))
 }
 
-/// The services that a route leads to, in order.
+/// Returns the services of a route, in order.
 pub(crate) fn services_of(kind: Kind, route: &Tree) -> Vec<UpstreamId> {
     let services: Vec<&Tree> = match kind {
         Kind::HttpRoute => route.get("Rules").items().iter().flat_map(|rule| rule.get("Services").items()).collect(),
@@ -62,7 +60,7 @@ impl ApiGateway {
         bound.iter().flat_map(|listener| listener.get("Routes").items()).filter_map(reference).collect()
     }
 
-    /// The listeners that are ready.
+    /// Returns the ready listeners.
     pub fn ready(&self, mail: &Mailbox) -> Vec<Ready> {
         let gateway = mail.entry(Kind::ApiGateway, &self.service);
         let mut all = Vec::new();
@@ -93,9 +91,9 @@ impl ApiGateway {
 }
 
 impl Machine for ApiGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let bound = self.bound();
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::ApiGateway, self.service.clone()),
             bound.clone(),
@@ -104,18 +102,18 @@ impl Machine for ApiGateway {
         ]);
         for listener in mail.entry(Kind::BoundApiGateway, &self.service).get("Listeners").items() {
             for certificate in listener.get("Certificates").items() {
-                wanted.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
+                watch_set.chained(&bound, Watch::Entry(Kind::InlineCertificate, certificate.get("Name").str()));
             }
         }
         for (kind, name) in self.routes(mail) {
             let route = Watch::Entry(kind, name.clone());
             for id in services_of(kind, mail.entry(kind, &name)) {
                 let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-                wanted.chained(&route, Watch::Chain(id, request));
+                watch_set.chained(&route, Watch::Chain(id, request));
             }
-            wanted.chained(&bound, route);
+            watch_set.chained(&bound, route);
         }
-        for_chains(mail, &self.datacenter, false, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, false, &mut watch_set);
+        watch_set
     }
 }

@@ -1,6 +1,4 @@
-//! Which routes are bound to which listeners of API gateways, and what their statuses say of it.
-//!
-//! What must not be here: what a bound route does.
+//! Binds routes to listeners of API gateways, and writes their statuses.
 
 use crate::chain::{self, Request, Set};
 use crate::entry::{Entry, Kind};
@@ -14,7 +12,7 @@ use chancery_base::ir::Tree;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// A condition: its type, status, reason and message, and what it is about.
+/// A condition: its type, status, reason and message, and the resource that it concerns.
 fn condition(kind: &str, status: bool, reason: &str, message: impl Into<String>, resource: [&str; 3]) -> Tree {
     Tree::object([
         ("Type", Tree::from(kind)),
@@ -25,10 +23,10 @@ fn condition(kind: &str, status: bool, reason: &str, message: impl Into<String>,
     ])
 }
 
-/// What a condition is about, if it is about nothing in particular.
+/// The resource of a condition about the whole.
 const WHOLE: [&str; 3] = ["", "", ""];
 
-/// A status of conditions, of which the last of a kind about one thing counts.
+/// A status from conditions; the last one of a type for each resource wins.
 fn status(conditions: Vec<Tree>) -> Tree {
     let key = |condition: &Tree| {
         let resource = ["Kind", "Name", "SectionName"].map(|field| condition.at(&["Resource", field]).str());
@@ -45,7 +43,7 @@ fn status(conditions: Vec<Tree>) -> Tree {
     Tree::object([("Conditions", Tree::from(kept))])
 }
 
-/// The names of hosts of a route that a listener takes.
+/// The hosts of a route that a listener accepts.
 pub(crate) fn hosts(route: &Tree, listener: &Tree) -> Vec<Str> {
     let own = listener.get("Hostname").str();
     let own = if own.is_empty() { Str::new_static("*") } else { own };
@@ -60,7 +58,7 @@ pub(crate) fn hosts(route: &Tree, listener: &Tree) -> Vec<Str> {
     all.iter().filter(fits).map(Tree::str).collect()
 }
 
-/// A gateway while it is bound.
+/// A gateway while routes are bound.
 struct Gateway {
     entry: Arc<Entry>,
     accepted: bool,
@@ -104,7 +102,7 @@ fn gateway(state: &State, entry: &Arc<Entry>) -> Gateway {
     Gateway { entry: entry.clone(), accepted, listeners, conditions }
 }
 
-/// Whether the services of a route speak its protocol.
+/// Checks whether the services of a route use its protocol.
 fn acceptance(state: &State, route: &Entry, protocol: &str) -> Vec<Tree> {
     let services = super::api_gateway::services_of(route.kind, &route.tree);
     if services.is_empty() {
@@ -124,7 +122,7 @@ fn acceptance(state: &State, route: &Entry, protocol: &str) -> Vec<Tree> {
     services.iter().map(|id| of(&id.name)).collect()
 }
 
-/// Binds a route to the listeners that one of its parents means: why not, if it is to none.
+/// Binds a route to the listeners that one of its parents names. The error says why none accepts it.
 fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, section: &str) -> Result<(), Reason> {
     let (to, name) = (gateway.entry.name.clone(), &route.name);
     if gateway.listeners.is_empty() {
@@ -161,13 +159,13 @@ fn attach(gateway: &mut Gateway, route: &Entry, protocol: &str, accepted: bool, 
     }
 }
 
-/// Why an API gateway takes a route to none of the listeners that one of its parents means, in Consul's words, as the statuses have it.
+/// Returns Consul's message why an API gateway binds a route to none of the listeners that a parent names.
 pub(crate) fn refusal(state: &State, route: &Entry, parent: &Tree) -> Option<String> {
     let [to, section] = ["Name", "SectionName"].map(|field| parent.get(field).text());
     let is_route = |other: &Tree| other.get("Kind").is(route.kind.name()) && other.get("Name").is(&route.name);
     let bound = state.tree(Kind::BoundApiGateway, to).get("Listeners").items().iter();
     let mut meant = bound.filter(|listener| section.is_empty() || listener.get("Name").is(section));
-    // A status also tells of those listeners that do not take it, where others do.
+    // A status also reports listeners that reject the route while others accept it.
     if meant.any(|listener| listener.get("Routes").items().iter().any(is_route)) {
         return None;
     }
@@ -176,7 +174,7 @@ pub(crate) fn refusal(state: &State, route: &Entry, parent: &Tree) -> Option<Str
     let is_of_parent = |condition: &Tree| condition.at(&["Resource", "Name"]).is(to) && condition.at(&["Resource", "SectionName"]).is(section);
     let own = conditions(&route.tree);
     let mut words = own.iter().find(|condition| fails(condition, "Bound") && is_of_parent(condition))?.get("Message").text().to_string();
-    // What it says of acceptance has its reason in other conditions.
+    // The reason of a rejected gateway is in other conditions.
     let of_gateway = conditions(state.tree(Kind::ApiGateway, to));
     let not_resolved = of_gateway.iter().find(|condition| fails(condition, "ResolvedRefs")).filter(|_| gateway_fails(&of_gateway));
     let why = not_resolved.or_else(|| own.iter().find(|condition| fails(condition, "Accepted")));

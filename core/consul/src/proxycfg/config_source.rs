@@ -1,8 +1,8 @@
-//! Which proxies are served, and when central configuration is added to their registrations. There are two ways.
+//! Decides which proxies are served, and when central configuration is merged into their registrations. There are two sources.
 //!
-//! A client agent merges when a service is registered with it, and again when the defaults are others: what it holds is merged ([`Local`]). A server
-//! follows the catalog, whose registrations are as they were written, and merges when it brings a proxy up to date ([`FromCatalog`]); those of
-//! its own agent it leaves to the first. What must not be here: what is merged (`service`).
+//! A client agent merges when a service is registered with it, and again when the defaults change: its registrations are merged ([`Local`]). A
+//! server reads the catalog, with unmerged registrations, and merges when it updates a proxy ([`FromCatalog`]); proxies of its own agent are left
+//! to the first. The merge itself is in `service`.
 
 use super::data_source::DataSource;
 use super::manager::Manager;
@@ -16,33 +16,33 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use chancery_text::Str;
 
-/// Something that registers proxies with the manager, and lets them go.
+/// A source that registers proxies with the manager, and releases them.
 pub trait ConfigSource {
-    /// Lets those of its proxies go that are served no more, or by another source.
+    /// Releases its proxies that are no longer served, or served by another source.
     fn let_go(&mut self, served: &[(Str, Arc<Instance>)], manager: &mut Manager, data: &mut dyn DataSource);
-    /// Registers those of its proxies that are new, or not as they were; `changed` is what is another than the last time.
+    /// Registers its new and changed proxies; `changed` has the topics that changed since the last call.
     fn sync(&mut self, served: &[(Str, Arc<Instance>)], state: &State, changed: &BTreeSet<Topic>, manager: &mut Manager);
 }
 
-/// The services that are registered with an agent, merged as they are registered.
+/// The services that are registered with an agent, merged at registration.
 #[derive(Debug, Default)]
 pub struct Local {
     registered: BTreeMap<Str, Registration>,
 }
 
-/// What an agent holds of a proxy.
+/// An agent's registration of a proxy.
 #[derive(Debug)]
 struct Registration {
     written: Arc<Instance>,
     merged: Arc<Instance>,
-    /// The defaults that were added.
+    /// The defaults that were merged.
     defaults: BTreeSet<Topic>,
 }
 
-/// The proxies of the catalog that are not an agent's own.
+/// The proxies of the catalog that are not the agent's own.
 #[derive(Debug, Default)]
 pub struct FromCatalog {
-    /// Each as it was written, with the defaults that it was merged with.
+    /// Unmerged registrations, with the defaults that they were merged with.
     watched: BTreeMap<Str, (Arc<Instance>, BTreeSet<Topic>)>,
 }
 
@@ -58,12 +58,12 @@ fn defaults(instance: &Instance, entries: &Entries) -> BTreeSet<Topic> {
     names.map(|name| Topic::Entry(Kind::ServiceDefaults, name)).chain([global]).collect()
 }
 
-/// Whether two registrations are written alike.
+/// Whether two registrations are equal.
 fn is_same(known: &Arc<Instance>, now: &Arc<Instance>) -> bool {
     same::instance(known, now)
 }
 
-/// Takes those out of a list that are not among its own any more.
+/// Releases the proxies that are no longer its own.
 fn take_gone<T>(known: &mut BTreeMap<Str, T>, own: impl Iterator<Item = Str>, manager: &mut Manager, data: &mut dyn DataSource) {
     let own: BTreeSet<Str> = own.collect();
     known.retain(|id, _| {
@@ -83,7 +83,7 @@ impl ConfigSource for Local {
 
     fn sync(&mut self, served: &[(Str, Arc<Instance>)], state: &State, changed: &BTreeSet<Topic>, manager: &mut Manager) {
         for (id, instance) in served.iter().filter(|(_, instance)| instance.local) {
-            // The defaults come into what is registered, and that is what the proxy gets.
+            // The merged registration is what the proxy gets.
             let known = self.registered.get(id);
             if known.is_some_and(|known| is_same(&known.written, instance) && known.defaults.is_disjoint(changed)) {
                 continue;
@@ -109,7 +109,7 @@ impl ConfigSource for FromCatalog {
         for (id, instance) in served.iter().filter(|(_, instance)| !instance.local) {
             let is_known = self.watched.get(id).is_some_and(|(known, topics)| is_same(known, instance) && topics.is_disjoint(changed));
             if !is_known {
-                // What is watched stays as it was written: it is merged on the way to the manager.
+                // The watched registration stays unmerged: it is merged on the way to the manager.
                 self.watched.insert(id.clone(), (instance.clone(), defaults(instance, &state.entries)));
                 manager.register(id, Arc::new(service::merged(instance, &state.entries)));
             }

@@ -1,30 +1,28 @@
-//! What a sidecar knows.
+//! The data of a sidecar.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::chain::{Request, Target};
 use crate::entry::Kind;
 use crate::instance::Instance;
+use crate::lenient::Reader;
 use crate::names::{self, UpstreamId};
-use crate::validate::says;
-use crate::weak::Reader;
+use crate::validate::is_set;
 use alloc::collections::{BTreeMap, BTreeSet};
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A sidecar.
 #[derive(Clone, Debug)]
 pub struct ConnectProxy {
-    /// The service that it stands for.
+    /// The service that it represents.
     pub destination: Str,
     /// The id of its instance.
     pub destination_id: Str,
-    /// The datacenter.
     pub datacenter: Str,
-    /// It takes all that leaves.
+    /// Whether it intercepts all outgoing traffic.
     pub transparent: bool,
-    /// What is said of upstreams, also of `*`.
+    /// The configuration of upstreams, including `*`.
     pub upstreams: BTreeMap<UpstreamId, Tree>,
     /// The mesh gateway mode of all upstreams.
     pub mesh_gateway: Str,
@@ -40,9 +38,9 @@ pub(crate) fn id_of(upstream: &Tree) -> UpstreamId {
     }
 }
 
-/// Whether an upstream has a listener of its own.
+/// Whether an upstream has its own listener.
 pub(crate) fn is_bound(upstream: &Tree) -> bool {
-    upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath"))
+    upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath"))
 }
 
 impl ConnectProxy {
@@ -63,24 +61,24 @@ impl ConnectProxy {
         }
     }
 
-    /// What is said of an upstream, or of all.
+    /// The configuration of an upstream, or of all.
     pub fn upstream(&self, id: &UpstreamId) -> Option<&Tree> {
         self.upstreams.get(id).or_else(|| self.upstreams.get(&UpstreamId::wildcard()))
     }
 
-    /// Whether there is an upstream that nobody listed.
+    /// Whether it is an unlisted upstream.
     pub fn is_implicit(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
         self.transparent
             && (mail.upstreams(&Watch::PeeredUpstreams).contains(id)
                 || (*id == UpstreamId::service(&id.name) && mail.names(&Watch::IntentionUpstreams(self.destination.clone())).contains(&id.name)))
     }
 
-    /// Whether an upstream is left out, as nobody asked for it.
+    /// Whether an upstream is left out because it is not listed.
     pub fn skips(&self, mail: &Mailbox, id: &UpstreamId) -> bool {
         !self.upstream(id).is_some_and(is_bound) && !self.is_implicit(mail, id)
     }
 
-    /// How the proxy looks at an upstream.
+    /// The proxy's view of an upstream.
     fn request(&self, id: &UpstreamId, upstream: Option<&Tree>) -> Request {
         const NOTHING: &Tree = &Tree::NULL;
         let config = upstream.map_or(NOTHING, |upstream| upstream.get("Config"));
@@ -88,7 +86,7 @@ impl ConnectProxy {
             return Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
         }
         let mesh_gateway = upstream.map_or_else(|| self.mesh_gateway.clone(), |upstream| upstream.at(&["MeshGateway", "Mode"]).str());
-        // What does not fit is taken as not given.
+        // Invalid values are treated as unset.
         let mut config = Reader::of(config);
         Request {
             service: id.name.clone(),
@@ -109,16 +107,16 @@ impl ConnectProxy {
     }
 }
 
-/// The upstream to a collector of telemetry, by a socket in a folder.
+/// The upstream to a telemetry collector, by a socket in a folder.
 fn collector(instance: &Instance) -> Option<Tree> {
     let folder = instance.proxy.at(&["Config", "envoy_telemetry_collector_bind_socket_dir"]).clone();
-    if !says(&folder) {
+    if !is_set(&folder) {
         return None;
     }
     let path = names::collector_socket(folder.text(), &instance.id);
     Some(Tree::object([
         ("DestinationName", Tree::from("consul-telemetry-collector")),
-        // Its chain is asked for as nobody in particular sees it.
+        // Its chain is requested without a proxy's view.
         ("Collector", true.into()),
         ("LocalBindSocketPath", Tree::from(path).or_from(folder.origin)),
         ("Config", Tree::object([("protocol", Tree::from("grpc"))])),
@@ -126,9 +124,9 @@ fn collector(instance: &Instance) -> Option<Tree> {
 }
 
 impl Machine for ConnectProxy {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let own = self.destination.clone();
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Intentions(own.clone()),
             Watch::Entries(Kind::JwtProvider),
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
@@ -138,16 +136,16 @@ impl Machine for ConnectProxy {
             Watch::Roots,
         ]);
         let listed = self.upstreams.iter().filter(|(id, upstream)| id.name != "*" && !upstream.get("CentrallyConfigured").bool());
-        // An upstream that is listed has one chain, also where intentions ask for it.
+        // A listed upstream has one chain, even if intentions name it too.
         let mut asked = BTreeSet::new();
         for (id, upstream) in listed {
             if id.query {
-                wanted.first(Watch::Query(id.name.clone()));
+                watch_set.first(Watch::Query(id.name.clone()));
             } else if !id.peer.is_empty() {
-                wanted.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
-                wanted.first(Watch::MeshGateways(self.datacenter.clone()));
+                watch_set.first(Watch::Health(Health::of_peer(id, &self.datacenter)));
+                watch_set.first(Watch::MeshGateways(self.datacenter.clone()));
             } else {
-                wanted.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
+                watch_set.first(Watch::Chain(id.clone(), self.request(id, Some(upstream))));
                 asked.insert(id);
             }
         }
@@ -156,23 +154,23 @@ impl Machine for ConnectProxy {
             let destinations = Watch::IntentionDestinations(own);
             for id in mail.names(&services).iter().map(UpstreamId::service).filter(|id| !asked.contains(id)) {
                 let request = self.request(&id, self.upstream(&id));
-                wanted.chained(&services, Watch::Chain(id, request));
+                watch_set.chained(&services, Watch::Chain(id, request));
             }
             for name in mail.names(&destinations) {
-                wanted.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
-                wanted.chained(&destinations, Watch::GatewaysOf(name));
+                watch_set.chained(&destinations, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+                watch_set.chained(&destinations, Watch::GatewaysOf(name));
             }
             for id in mail.upstreams(&Watch::PeeredUpstreams) {
-                wanted.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
-                wanted.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
+                watch_set.chained(&Watch::PeeredUpstreams, Watch::Health(Health::of_peer(&id, &self.datacenter)));
+                watch_set.chained(&Watch::PeeredUpstreams, Watch::MeshGateways(self.datacenter.clone()));
             }
-            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| wanted.first(watch));
+            [services, destinations, Watch::PeeredUpstreams].into_iter().for_each(|watch| watch_set.first(watch));
         }
         let local = |target: &Target| !target.peer.is_empty() && target.mesh_gateway == "local";
         for (chain, _) in mail.chain_watches().filter(|(_, chain)| chain.targets.values().any(local)) {
-            wanted.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
+            watch_set.chained(chain, Watch::MeshGateways(self.datacenter.clone()));
         }
-        for_chains(mail, &self.datacenter, self.transparent, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, self.transparent, &mut watch_set);
+        watch_set
     }
 }

@@ -1,6 +1,4 @@
-//! Where answers come from, as the manager sees it: one interface for whatever is watched.
-//!
-//! What must not be here: what is asked (`watch`), and what is made of an answer.
+//! The interface to the sources of data, as the manager uses it.
 
 use super::same;
 use super::source::Source;
@@ -13,54 +11,52 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// By what an answer finds the watch that it belongs to.
+/// Matches an event to its watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CorrelationId(pub(super) u32);
 
-/// An answer to a watch: the first, or another than before.
+/// The first or a changed reply to a watch.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// The watch.
     pub id: CorrelationId,
-    /// The answer.
     pub reply: Arc<Reply>,
 }
 
-/// Where a data source puts its events.
+/// Receives the events of data sources.
 pub type Sender = Vec<Event>;
 
-/// Something that answers watches.
+/// A source of replies to watches.
 pub trait DataSource {
-    /// Answers from now on: at once where the answer is known, and whenever it is another one.
+    /// Starts to send replies: immediately if the reply is known, and whenever it changes.
     fn notify(&mut self, request: &Watch, id: CorrelationId, sender: &mut Sender);
-    /// Answers no more.
+    /// Stops sending replies.
     fn cancel(&mut self, id: CorrelationId);
 }
 
-/// A data source whose catalog is filled again and again.
+/// A data source whose catalog can be replaced.
 pub trait Refill: DataSource {
-    /// Takes another state of the own cluster. Whoever watches something that is another is told; the answer is the topics of which something is.
+    /// Replaces the state of the own cluster. Sends events to watches whose reply changed; returns the changed topics.
     fn replace(&mut self, home: Arc<State>, sender: &mut Sender) -> BTreeSet<Topic>;
 }
 
-/// A data source over catalogs that are known as a whole, as inputs give them: every question has an answer.
+/// A data source with complete catalogs, as inputs provide them: every watch has a reply.
 #[derive(Debug)]
 pub struct Catalog {
     home: Arc<State>,
     peers: Arc<BTreeMap<Str, State>>,
     default_deny: bool,
     watched: HashMap<CorrelationId, Watched>,
-    /// Whom a topic concerns.
+    /// The watches that depend on a topic.
     readers: HashMap<Topic, BTreeSet<CorrelationId>>,
     counts: Counts,
 }
 
-/// How often something was looked at again.
+/// Counts of reevaluated watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Watches that were looked at again, as something that they were made from is another.
+    /// Watches that were evaluated again, because one of their topics changed.
     pub woken: usize,
-    /// Those of them whose answer is the same: nobody gets it again.
+    /// Those of them whose reply is unchanged, so that no event is sent.
     pub dropped: usize,
 }
 
@@ -72,7 +68,6 @@ struct Watched {
 }
 
 impl Catalog {
-    /// These catalogs.
     pub fn new(home: Arc<State>, peers: Arc<BTreeMap<Str, State>>, default_deny: bool) -> Self {
         Self { home, peers, default_deny, watched: HashMap::new(), readers: HashMap::new(), counts: Counts::default() }
     }
@@ -98,7 +93,6 @@ impl Catalog {
         topics
     }
 
-    /// What was counted so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -152,22 +146,21 @@ impl Refill for Catalog {
     }
 }
 
-/// A data source over the catalog of a live agent, which blocking queries fill. What they have not brought yet has no answer, so that the proxies that
-/// ask for it are not complete.
+/// A data source over the catalog of a live agent, which blocking queries fill. Data that was not read yet has no reply, so the proxies that need
+/// it are incomplete.
 #[derive(Debug)]
 pub struct Mirror {
     catalog: Catalog,
-    /// Watches without an answer.
+    /// Watches without a reply.
     waiting: BTreeMap<CorrelationId, Watch>,
 }
 
 impl Mirror {
-    /// Of what was read so far.
     pub fn new(catalog: Catalog) -> Self {
         Self { catalog, waiting: BTreeMap::new() }
     }
 
-    /// Whether something was not read yet.
+    /// Whether a part of the data was not read yet.
     fn is_missing(&self, watch: &Watch) -> bool {
         matches!(watch, Watch::Leaf(_) | Watch::Roots) && matches!(self.catalog.answer(watch).0, Reply::Certificate { given: false })
     }

@@ -1,8 +1,8 @@
-//! What an ingress gateway knows.
+//! The data of an ingress gateway.
 
 use super::mailbox::{Machine, Mailbox, for_chains};
-use super::wanted::Wanted;
 use super::watch::Watch;
+use super::watch_set::WatchSet;
 use crate::chain::Request;
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -12,21 +12,17 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// An ingress gateway.
 #[derive(Clone, Debug)]
 pub struct Ingress {
     /// Its service, which is the name of its entry.
     pub service: Str,
-    /// The datacenter.
     pub datacenter: Str,
 }
 
-/// What tells listeners from each other.
+/// The identity of a listener.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListenerKey {
-    /// The protocol.
     pub protocol: Str,
-    /// The port.
     pub port: i64,
 }
 
@@ -37,14 +33,13 @@ impl ListenerKey {
     }
 }
 
-/// A listener with the services behind it.
+/// A listener with its services.
 #[derive(Clone, Debug)]
 pub struct Listener {
-    /// What tells it from others.
     pub key: ListenerKey,
-    /// As the entry has it.
+    /// As in the entry.
     pub tree: Tree,
-    /// The services, each with the part of the entry that is about it.
+    /// The services, each with its part of the entry.
     pub services: Vec<(UpstreamId, Tree)>,
 }
 
@@ -53,7 +48,7 @@ impl Ingress {
         Self { service: instance.service.clone(), datacenter: instance.node.datacenter.clone() }
     }
 
-    /// The listeners that have services, wildcards resolved.
+    /// The listeners that have services, with resolved wildcards.
     pub fn listeners(&self, mail: &Mailbox) -> Vec<Listener> {
         let linked = mail.trees(&Watch::GatewayServices(Kind::IngressGateway, self.service.clone()));
         let listeners = mail.entry(Kind::IngressGateway, &self.service).get("Listeners").items().iter().map(|tree| {
@@ -67,9 +62,9 @@ impl Ingress {
 }
 
 impl Machine for Ingress {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let services = Watch::GatewayServices(Kind::IngressGateway, self.service.clone());
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entry(Kind::IngressGateway, self.service.clone()),
             services.clone(),
@@ -79,9 +74,9 @@ impl Machine for Ingress {
         for service in mail.trees(&services) {
             let id = UpstreamId::service(&service.get("Name").str());
             let request = Request { service: id.name.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.chained(&services, Watch::Chain(id, request));
+            watch_set.chained(&services, Watch::Chain(id, request));
         }
-        for_chains(mail, &self.datacenter, false, &mut wanted);
-        wanted
+        for_chains(mail, &self.datacenter, false, &mut watch_set);
+        watch_set
     }
 }

@@ -1,7 +1,7 @@
-//! The proxies that are served, with what each of them knows: registered, told of events, and let go.
+//! Manages the served proxies and their data: registers them, delivers events, and releases them.
 //!
-//! Nothing waits here. Events come in, snapshots and watches go out; who answers a watch, and when, is the data source's matter. Proxies that want to
-//! know the same share one watch. What must not be here: what each kind of proxy wants (its machine), and what Envoy gets of it.
+//! It never waits: events come in, snapshots and watches go out, and the data source decides when it replies. Proxies with equal watches share
+//! them. The watches of each kind of proxy are in its machine.
 
 use super::Proxy;
 use super::data_source::{CorrelationId, DataSource, Event, Sender};
@@ -21,9 +21,9 @@ pub struct Manager {
     watches: HashMap<Watch, Shared>,
     by_id: HashMap<CorrelationId, Watch>,
     last: u32,
-    /// Proxies that have something to do.
+    /// Proxies with pending work.
     open: BTreeSet<Str>,
-    /// Where data sources put events.
+    /// Receives the events of data sources.
     pub inbox: Sender,
 }
 
@@ -33,13 +33,13 @@ struct Registered {
     instance: Arc<Instance>,
     proxy: Option<Proxy>,
     mail: Arc<Mailbox>,
-    /// Answers that it has not taken in yet.
-    news: Vec<(Watch, Arc<Reply>)>,
-    /// The watches that it has.
+    /// Undelivered replies.
+    undelivered: Vec<(Watch, Arc<Reply>)>,
+    /// Its current watches.
     watches: BTreeSet<Watch>,
 }
 
-/// A watch of one proxy or of several.
+/// A watch of one or several proxies.
 #[derive(Debug)]
 struct Shared {
     id: CorrelationId,
@@ -47,50 +47,49 @@ struct Shared {
     proxies: BTreeSet<Str>,
 }
 
-/// What is known of a proxy when there is nothing more to do.
+/// A consistent view of a proxy's data.
 #[derive(Clone, Debug)]
 pub struct Snapshot<'a> {
     /// Its registration, with central configuration.
     pub instance: &'a Arc<Instance>,
-    /// Its kind; none where it is no proxy.
+    /// Its kind; `None` if it is not a proxy.
     pub proxy: Option<&'a Proxy>,
-    /// What it knows.
     pub mail: &'a Arc<Mailbox>,
 }
 
 impl Manager {
-    /// Registers a proxy, or registers it again with other settings: what it knows already it need not be told again.
+    /// Registers a proxy, or registers it again with other settings: replies that it has are kept.
     pub fn register(&mut self, id: &Str, instance: Arc<Instance>) {
         let proxy = Proxy::of(&instance);
         match self.proxies.get_mut(id) {
             Some(known) => (known.instance, known.proxy) = (instance, proxy),
             None => {
-                let new = Registered { instance, proxy, mail: Arc::default(), news: Vec::new(), watches: BTreeSet::new() };
+                let new = Registered { instance, proxy, mail: Arc::default(), undelivered: Vec::new(), watches: BTreeSet::new() };
                 self.proxies.insert(id.clone(), new);
             }
         }
         self.open.insert(id.clone());
     }
 
-    /// Lets a proxy go: watches that no other has end.
+    /// Releases a proxy: watches without other proxies end.
     pub fn deregister(&mut self, id: &Str, source: &mut dyn DataSource) {
         let Some(gone) = self.proxies.remove(id) else { return };
         self.open.remove(id);
         gone.watches.iter().for_each(|watch| self.leave(watch, id, source));
     }
 
-    /// Takes in all events, and asks what they make proxies want to know, until there is nothing more to do. The answer is the proxies that know
-    /// something else than before, and those that were registered.
+    /// Processes all events and the resulting watches until nothing is pending. Returns the proxies whose data changed, and those that were
+    /// registered.
     pub fn run(&mut self, source: &mut dyn DataSource) -> BTreeSet<Str> {
         let mut before: BTreeMap<Str, Arc<Mailbox>> = BTreeMap::new();
         let mut changed = self.open.clone();
         loop {
             for Event { id, reply } in core::mem::take(&mut self.inbox) {
-                // Of a watch that has ended meanwhile nobody wants to know.
+                // The watch may have ended meanwhile.
                 let Some((watch, shared)) = self.by_id.get(&id).and_then(|watch| Some((watch, self.watches.get_mut(watch)?))) else { continue };
                 shared.reply = Some(reply.clone());
                 for proxy in &shared.proxies {
-                    self.proxies.get_mut(proxy).into_iter().for_each(|known| known.news.push((watch.clone(), reply.clone())));
+                    self.proxies.get_mut(proxy).into_iter().for_each(|known| known.undelivered.push((watch.clone(), reply.clone())));
                     self.open.insert(proxy.clone());
                 }
             }
@@ -112,25 +111,25 @@ impl Manager {
         changed
     }
 
-    /// Has a proxy take in its news, and begins and ends its watches.
+    /// Delivers a proxy's replies, and starts and ends its watches.
     fn step(&mut self, id: &Str, source: &mut dyn DataSource) {
         let Some(known) = self.proxies.get_mut(id) else { return };
-        let news = core::mem::take(&mut known.news);
-        let wanted: BTreeSet<Watch> = match &known.proxy {
-            Some(proxy) => Arc::make_mut(&mut known.mail).deliver(proxy.machine(), news).watches().cloned().collect(),
+        let undelivered = core::mem::take(&mut known.undelivered);
+        let watch_set: BTreeSet<Watch> = match &known.proxy {
+            Some(proxy) => Arc::make_mut(&mut known.mail).deliver(proxy.machine(), undelivered).watches().cloned().collect(),
             None => BTreeSet::new(),
         };
-        let before = core::mem::replace(&mut known.watches, wanted.clone());
-        before.difference(&wanted).for_each(|watch| self.leave(watch, id, source));
-        wanted.difference(&before).for_each(|watch| self.join(watch, id, source));
+        let before = core::mem::replace(&mut known.watches, watch_set.clone());
+        before.difference(&watch_set).for_each(|watch| self.leave(watch, id, source));
+        watch_set.difference(&before).for_each(|watch| self.join(watch, id, source));
     }
 
-    /// A proxy wants to know something.
+    /// Adds a proxy to a watch.
     fn join(&mut self, watch: &Watch, proxy: &Str, source: &mut dyn DataSource) {
         if let Some(shared) = self.watches.get_mut(watch) {
             shared.proxies.insert(proxy.clone());
             if let (Some(reply), Some(known)) = (&shared.reply, self.proxies.get_mut(proxy)) {
-                known.news.push((watch.clone(), reply.clone()));
+                known.undelivered.push((watch.clone(), reply.clone()));
                 self.open.insert(proxy.clone());
             }
             return;
@@ -142,7 +141,7 @@ impl Manager {
         source.notify(watch, id, &mut self.inbox);
     }
 
-    /// A proxy no longer wants to know something.
+    /// Removes a proxy from a watch.
     fn leave(&mut self, watch: &Watch, proxy: &Str, source: &mut dyn DataSource) {
         let Some(shared) = self.watches.get_mut(watch) else { return };
         shared.proxies.remove(proxy);
@@ -154,18 +153,18 @@ impl Manager {
         }
     }
 
-    /// What is known of a proxy. It is complete once every watch has its answer.
+    /// Returns the data of a proxy. It is complete once every watch has its reply.
     pub fn snapshot(&self, id: &Str) -> Option<Snapshot<'_>> {
         let known = self.proxies.get(id)?;
         Some(Snapshot { instance: &known.instance, proxy: known.proxy.as_ref(), mail: &known.mail })
     }
 
-    /// The proxies that are registered, by their ids.
+    /// The ids of the registered proxies.
     pub fn ids(&self) -> impl Iterator<Item = &Str> {
         self.proxies.keys()
     }
 
-    /// How many watches there are: those that several proxies share count once.
+    /// The number of watches; shared watches count once.
     pub fn watch_count(&self) -> usize {
         self.watches.len()
     }

@@ -1,9 +1,9 @@
-//! What a mesh gateway knows.
+//! The data of a mesh gateway.
 
 use super::mailbox::{Machine, Mailbox};
 use super::terminating::by_name;
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::chain::{Chain, Request};
 use crate::entry::Kind;
 use crate::instance::Instance;
@@ -15,12 +15,10 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A mesh gateway.
 #[derive(Clone, Debug)]
 pub struct MeshGateway {
-    /// The datacenter.
     pub datacenter: Str,
-    /// Servers of other datacenters are reached through it.
+    /// Whether servers of other datacenters are reached through it.
     pub federates: bool,
 }
 
@@ -55,7 +53,7 @@ impl MeshGateway {
         groups.filter(|(_, instances)| !instances.is_empty()).collect()
     }
 
-    /// The imported services, each with whether its gateways are reached by a host's name.
+    /// The imported services, each with whether its gateways are reached by host name.
     pub fn imported(&self, mail: &Mailbox) -> Vec<(Vec<Arc<Instance>>, bool)> {
         let peers = mail.names(&Watch::ExportedTo(None)).into_iter();
         let groups = peers.flat_map(|peer| {
@@ -80,12 +78,12 @@ impl MeshGateway {
         gateways.filter(|(_, instances)| !instances.is_empty()).collect()
     }
 
-    /// The gateways of the own datacenter.
+    /// The gateways in its own datacenter.
     pub fn own<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
         mail.instances(&Watch::MeshGateways(self.datacenter.clone()))
     }
 
-    /// The servers of the datacenter, where anything is handed on to them.
+    /// The servers of the datacenter, if it forwards to them.
     pub fn servers<'a>(&self, mail: &'a Mailbox) -> &'a [Arc<Instance>] {
         mail.instances(&self.of_servers())
     }
@@ -95,7 +93,7 @@ impl MeshGateway {
         Watch::Health(Health { service, datacenter: self.datacenter.clone(), ..Health::default() })
     }
 
-    /// The services that peers may use, and that are there.
+    /// The existing services that peers may use.
     pub fn exported<'a>(&self, mail: &'a Mailbox) -> Vec<Exported<'a>> {
         let groups = self.groups(mail);
         let all = mail.exports().into_iter().filter(|(service, _)| groups.contains_key(service));
@@ -115,9 +113,9 @@ impl MeshGateway {
 }
 
 impl Machine for MeshGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let (services, peers) = (Watch::Services(Str::default()), Watch::ExportedTo(None));
-        let mut wanted = Wanted::initial([
+        let mut watch_set = WatchSet::initial([
             Watch::Entry(Kind::Mesh, Str::new_static("mesh")),
             Watch::Entries(Kind::ServiceResolver),
             services.clone(),
@@ -126,32 +124,32 @@ impl Machine for MeshGateway {
             Watch::Exports,
         ]);
         for service in mail.names(&services) {
-            wanted.chained(&services, self.health(&service, &Str::default()));
+            watch_set.chained(&services, self.health(&service, &Str::default()));
         }
         for peer in mail.names(&peers) {
             let of_peer = Watch::Services(peer.clone());
             for service in mail.names(&of_peer) {
-                wanted.chained(&of_peer, self.health(&service, &peer));
+                watch_set.chained(&of_peer, self.health(&service, &peer));
             }
-            wanted.chained(&peers, of_peer);
+            watch_set.chained(&peers, of_peer);
         }
         let mesh = Str::new_static("mesh");
         if self.federates {
-            wanted.first(self.of_servers());
+            watch_set.first(self.of_servers());
         } else if mail.entry(Kind::Mesh, &mesh).at(&["Peering", "PeerThroughMeshGateways"]).bool() {
-            wanted.chained(&Watch::Entry(Kind::Mesh, mesh), self.of_servers());
+            watch_set.chained(&Watch::Entry(Kind::Mesh, mesh), self.of_servers());
         }
         let own = self.federates.then(|| self.datacenter.clone());
         for name in mail.names(&Watch::Datacenters).into_iter().filter(|name| *name != self.datacenter).chain(own) {
-            wanted.chained(&Watch::Datacenters, Watch::MeshGateways(name));
+            watch_set.chained(&Watch::Datacenters, Watch::MeshGateways(name));
         }
         for service in mail.exports().into_keys() {
             let request = Request { service: service.clone(), datacenter: self.datacenter.clone(), ..Request::default() };
-            wanted.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
-            // It answers for services that peers call by HTTP.
-            wanted.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
-            wanted.chained(&Watch::Exports, Watch::Roots);
+            watch_set.chained(&Watch::Exports, Watch::Chain(UpstreamId::service(&service), request));
+            // It terminates TLS for services that peers call by HTTP.
+            watch_set.chained(&Watch::Exports, Watch::Leaf(Str::new_static("gateway-mesh")));
+            watch_set.chained(&Watch::Exports, Watch::Roots);
         }
-        wanted
+        watch_set
     }
 }

@@ -6,8 +6,8 @@
 //!                                 +------- events -----+        a snapshot of each proxy comes out
 //! ```
 //!
-//! A machine says what it wants to know ([`Watch`]es), the first at once and others from the answers ([`Reply`]s) to those; what an answer no
-//! longer asks for ends. The manager waits for nothing: who runs it hands events in and takes snapshots out. What must not be here: Envoy's words.
+//! A machine returns its watches ([`Watch`]es): initial ones, and others that follow from replies ([`Reply`]s). A watch ends when no reply leads to it.
+//! The manager never waits: the caller delivers events and takes snapshots. Does not emit Envoy's resources; see `xds`.
 
 mod api_gateway;
 mod bound;
@@ -24,8 +24,8 @@ mod terminating;
 #[cfg(test)]
 mod tests;
 mod topic;
-mod wanted;
 mod watch;
+mod watch_set;
 mod watched;
 
 pub use api_gateway::{ApiGateway, Ready};
@@ -40,9 +40,9 @@ pub use manager::{Manager, Snapshot};
 pub use mesh::{Exported, MeshGateway};
 pub use terminating::TerminatingGateway;
 pub use topic::Topic;
-pub use wanted::Wanted;
 pub(crate) use watch::own_health;
 pub use watch::{Health, Reply, Watch};
+pub use watch_set::WatchSet;
 
 use super::instance::Instance;
 

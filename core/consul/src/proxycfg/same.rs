@@ -1,6 +1,4 @@
-//! Whether two answers are the same. Places count: the same value from another line is another answer, since `explain` shows the line.
-//!
-//! What must not be here: what an answer means.
+//! Decides whether two replies are equal. Places matter: the same value from another line is another reply, since `explain` shows the line.
 
 use super::watch::Reply;
 use crate::chain::{Chain, NodeKind};
@@ -11,7 +9,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Origin;
 
-/// Whether two replies are the same.
 pub(super) fn reply(one: &Reply, two: &Reply) -> bool {
     match (one, two) {
         (Reply::Entry(one), Reply::Entry(two)) => match (one, two) {
@@ -38,13 +35,11 @@ fn each<T>(one: &[T], two: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     one.len() == two.len() && one.iter().zip(two).all(|(one, two)| is_same(one, two))
 }
 
-/// Whether two config entries are the same.
 pub(super) fn entry(one: &Arc<Entry>, two: &Arc<Entry>) -> bool {
     let same = || one.kind == two.kind && one.name == two.name && one.object == two.object && one.key == two.key;
     Arc::ptr_eq(one, two) || (same() && tree(&one.tree, &two.tree))
 }
 
-/// Whether two instances are the same.
 pub(super) fn instance(one: &Arc<Instance>, two: &Arc<Instance>) -> bool {
     let check = |one: &Check, two: &Check| one == two && one.status.origin == two.status.origin;
     let names = || one.kind == two.kind && one.id == two.id && one.service == two.service && one.object == two.object && one.local == two.local;
@@ -67,7 +62,7 @@ fn chain(one: &Arc<Chain>, two: &Arc<Chain>) -> bool {
     Arc::ptr_eq(one, two) || (one == two && places(one).eq(places(two)) && trees(one).zip(trees(two)).all(|(one, two)| tree(one, two)))
 }
 
-/// Everything in a chain that says where it comes from, apart from values.
+/// All origins in a chain, except those of values.
 fn places(of: &Chain) -> impl Iterator<Item = Option<Origin>> {
     let of_resolvers = of.nodes.values().flat_map(|node| match &node.kind {
         NodeKind::Resolver(resolver) => Vec::from([resolver.connect_timeout.origin, resolver.request_timeout.origin]),

@@ -1,6 +1,4 @@
-//! What answers questions: the catalogs of this cluster and of its peers. Each answer says what it was made from.
-//!
-//! What must not be here: who asks.
+//! Computes the replies to watches from the catalogs of this cluster and of its peers, and records the topics of each reply.
 
 use super::topic::{Reads, Topic};
 use super::watch::{Health, Reply, Watch};
@@ -19,7 +17,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// What this cluster is called at its peers.
+/// The name of this cluster at its peers.
 const HOME: &str = "home";
 
 /// The catalogs of this cluster and of its peers.
@@ -27,14 +25,14 @@ const HOME: &str = "home";
 pub struct Source<'a> {
     /// This cluster.
     pub home: &'a State,
-    /// Peers, by the names that this cluster has for them.
+    /// Peers, by the names that this cluster uses.
     pub peers: &'a BTreeMap<Str, State>,
-    /// Without an intention, everything is denied.
+    /// Whether everything is denied without an intention.
     pub default_deny: bool,
 }
 
 impl Source<'_> {
-    /// The answer to a question.
+    /// Computes the reply to a watch.
     pub fn answer(&self, watch: &Watch, reads: &Reads) -> Reply {
         let home = self.home;
         match watch {
@@ -115,7 +113,7 @@ impl Source<'_> {
         Reply::Certificate { given }
     }
 
-    /// What peers that are known may use.
+    /// The exports to known peers.
     fn exports(&self, reads: &Reads) -> BTreeMap<Str, BTreeSet<Str>> {
         self.exports_of_home(reads)
             .into_iter()
@@ -136,14 +134,14 @@ impl Source<'_> {
         self.home.exports()
     }
 
-    /// Instances; nothing is known of a datacenter to which there is no path.
+    /// Instances; a datacenter without a path to it is unknown.
     fn instances(&self, health: &Health, reads: &Reads) -> Reply {
         if health.peer.is_empty() && !self.knows(&health.datacenter) {
             reads.note(Topic::Catalog);
             return Reply::NoDatacenter;
         }
         if health.peer.is_empty() && health.datacenter != self.home.datacenter && !health.datacenter.is_empty() {
-            // Its last instance may go.
+            // Its last instance may disappear.
             reads.note(Topic::Catalog);
         }
         Reply::Instances(self.health(health, reads))
@@ -189,7 +187,7 @@ impl Source<'_> {
         {
             found.retain(|instance| filter.chooses(instance));
         }
-        // Where documents are all that there is, the agent is a server that none of them registers.
+        // Without documents of servers, the agent itself is a server.
         let is_server = health.service == registration::SERVERS && !health.connect && health.datacenter == self.home.datacenter;
         if is_server && found.is_empty() && self.home.agent.is_none() {
             found.push(Arc::new(registration::server(&self.home.datacenter)));
@@ -198,7 +196,7 @@ impl Source<'_> {
         found
     }
 
-    /// The terminating gateways in front of a service.
+    /// The terminating gateways of a service.
     fn terminating(&self, service: &Str, reads: &Reads) -> Vec<Arc<Instance>> {
         let home = self.home;
         let gateways = of_kind(home, "terminating-gateway", &home.datacenter, reads).into_iter();
@@ -272,13 +270,13 @@ impl Source<'_> {
         sidecars.chain(outside).collect()
     }
 
-    /// Typical services, and all that have a virtual IP.
+    /// Typical services, and all services with a virtual IP.
     fn services_with_addresses(&self) -> BTreeSet<Str> {
         let typical = self.home.here().filter(|instance| instance.kind.is_empty()).map(|instance| instance.service.clone());
         typical.chain(self.home.virtual_ips.keys().cloned()).collect()
     }
 
-    /// Those of the services that a service may call, in the mesh or outside of it.
+    /// Returns the services among `services` that a service may call, inside or outside of the mesh.
     fn allowed(&self, service: &Str, services: BTreeSet<Str>, outside: bool, reads: &Reads) -> BTreeSet<Str> {
         let topics = [Topic::Catalog, Topic::Entries(Kind::ServiceIntentions), Topic::Entries(Kind::ServiceDefaults)];
         topics.into_iter().for_each(|topic| reads.note(topic));
@@ -293,11 +291,11 @@ impl Source<'_> {
         exports.map(|(service, _)| service).collect()
     }
 
-    /// An imported service: the mesh gateways of its peer.
+    /// The instances of an imported service: the mesh gateways of its peer.
     fn of_peer(&self, service: &Str, peer: &Str) -> Vec<Arc<Instance>> {
         let Some(state) = self.peers.get(peer).filter(|_| self.imported(peer).contains(service)) else { return Vec::new() };
         let request = Request { service: service.clone(), datacenter: state.datacenter.clone(), ..Request::default() };
-        // A peer's catalog is read once: nothing in it changes.
+        // A peer's catalog does not change.
         let unread = Reads::default();
         let Some(chain) = self.chain(state, &request, &unread) else { return Vec::new() };
         if !state.instances.in_mesh_for(service).any(|instance| instance.node.datacenter == state.datacenter) {
@@ -320,7 +318,7 @@ impl Source<'_> {
     }
 }
 
-/// Who may show themselves as an imported service.
+/// The identities that an imported service may have.
 fn identities(chain: &Chain, service: &Str, datacenter: &Str) -> Vec<Str> {
     let mut failover = BTreeSet::new();
     for node in chain.nodes.values() {

@@ -1,8 +1,8 @@
-//! What a terminating gateway knows.
+//! The data of a terminating gateway.
 
 use super::mailbox::{Machine, Mailbox};
-use super::wanted::Wanted;
 use super::watch::{Health, Watch};
+use super::watch_set::WatchSet;
 use crate::entry::Kind;
 use crate::go;
 use crate::instance::Instance;
@@ -11,12 +11,10 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A terminating gateway.
 #[derive(Clone, Debug)]
 pub struct TerminatingGateway {
     /// Its service, which is the name of its entry.
     pub service: Str,
-    /// The datacenter.
     pub datacenter: Str,
 }
 
@@ -33,31 +31,30 @@ impl TerminatingGateway {
         Watch::Health(Health { service: service.clone(), datacenter: self.datacenter.clone(), ..Health::default() })
     }
 
-    /// The services behind it that have instances, as the entry links them.
+    /// The services behind it that have instances, with their links in the entry.
     pub fn services<'a>(&self, mail: &'a Mailbox) -> Vec<(Str, &'a Tree)> {
         let linked = mail.trees(&self.linked()).iter().filter(|service| !service.get("Destination").bool());
         let named = linked.map(|service| (service.get("Name").str(), service));
         named.filter(|(name, _)| !self.instances(mail, name).is_empty()).collect()
     }
 
-    /// The destinations behind it, as the entry links them.
+    /// The destinations behind it, with their links in the entry.
     pub fn destinations<'a>(&self, mail: &'a Mailbox) -> Vec<(Str, &'a Tree)> {
         let linked = mail.trees(&self.linked()).iter().filter(|service| service.get("Destination").bool());
         linked.map(|service| (service.get("Name").str(), service)).collect()
     }
 
-    /// The instances of a service.
     pub fn instances<'a>(&self, mail: &'a Mailbox, service: &Str) -> &'a [Arc<Instance>] {
         mail.instances(&self.health(service))
     }
 
-    /// The instances of a service that are reached by a host's name.
+    /// The instances of a service that are reached by host name.
     pub fn by_name(&self, mail: &Mailbox, service: &Str) -> Vec<Arc<Instance>> {
         by_name(self.instances(mail, service), &self.datacenter)
     }
 }
 
-/// The instances that are reached by a host's name.
+/// The instances that are reached by host name.
 pub(crate) fn by_name(instances: &[Arc<Instance>], datacenter: &str) -> Vec<Arc<Instance>> {
     let named = instances.iter().filter(|instance| {
         let (address, _) = instance.best_address(instance.node.datacenter != datacenter);
@@ -67,20 +64,20 @@ pub(crate) fn by_name(instances: &[Arc<Instance>], datacenter: &str) -> Vec<Arc<
 }
 
 impl Machine for TerminatingGateway {
-    fn wanted(&self, mail: &Mailbox) -> Wanted {
+    fn watch_set(&self, mail: &Mailbox) -> WatchSet {
         let linked = self.linked();
-        let mut wanted = Wanted::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
+        let mut watch_set = WatchSet::initial([Watch::Entry(Kind::Mesh, Str::new_static("mesh")), linked.clone(), Watch::Roots]);
         for service in mail.trees(&linked) {
             let name = service.get("Name").str();
-            wanted.chained(&linked, Watch::Leaf(name.clone()));
-            wanted.chained(&linked, Watch::Intentions(name.clone()));
-            wanted.chained(&linked, Watch::Config(name.clone()));
-            wanted.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));
+            watch_set.chained(&linked, Watch::Leaf(name.clone()));
+            watch_set.chained(&linked, Watch::Intentions(name.clone()));
+            watch_set.chained(&linked, Watch::Config(name.clone()));
+            watch_set.chained(&linked, Watch::Entry(Kind::ServiceDefaults, name.clone()));
             if !service.get("Destination").bool() {
-                wanted.chained(&linked, self.health(&name));
-                wanted.chained(&linked, Watch::Entry(Kind::ServiceResolver, name));
+                watch_set.chained(&linked, self.health(&name));
+                watch_set.chained(&linked, Watch::Entry(Kind::ServiceResolver, name));
             }
         }
-        wanted
+        watch_set
     }
 }

@@ -1,4 +1,4 @@
-//! Events in, snapshots and watches out.
+//! Tests of the manager: events in, snapshots and watches out.
 
 use super::*;
 use crate::documents;
@@ -40,7 +40,7 @@ fn managed(state: &State, data: &mut Catalog) -> Manager {
     manager
 }
 
-/// A data source that answers when the test says so.
+/// A data source that replies when the test tells it to.
 #[derive(Default)]
 struct Scripted {
     open: BTreeMap<CorrelationId, Watch>,
@@ -68,7 +68,7 @@ impl DataSource for Scripted {
     }
 }
 
-/// The answer that a catalog has for a watch.
+/// The catalog's reply to a watch.
 fn answer(text: &str, watch: &Watch) -> Arc<Reply> {
     let (mut data, mut sender) = (catalog(text), Sender::new());
     data.notify(watch, CorrelationId(0), &mut sender);
@@ -76,7 +76,7 @@ fn answer(text: &str, watch: &Watch) -> Arc<Reply> {
 }
 
 #[test]
-fn a_chained_watch_begins_with_the_answer_that_asks_for_it_and_ends_with_it() {
+fn chained_watch_follows_its_reply() {
     let text = service("web", 80, "api");
     let known = state(&text);
     let (_, instance) = known.served().pop().expect("a sidecar");
@@ -87,19 +87,19 @@ fn a_chained_watch_begins_with_the_answer_that_asks_for_it_and_ends_with_it() {
     assert!(data.instances().is_empty(), "which instances are wanted is known with the chain: {:?}", data.open);
     let chain = data.id(|watch| matches!(watch, Watch::Chain(..))).expect("the chain is watched from the beginning");
     let watch = data.open[&chain].clone();
-    // What is no answer to a watch of its own changes nothing.
+    // An event for another id changes nothing.
     manager.inbox.push(Event { id: CorrelationId(4711), reply: answer(&text, &watch) });
     assert!(manager.run(&mut data).is_empty());
     manager.inbox.push(Event { id: chain, reply: answer(&text, &watch) });
     assert_eq!(manager.run(&mut data), BTreeSet::from([id.clone()]));
     assert_eq!(data.instances(), ["instances of api in dc1"]);
-    // A redirect: the instances of the old target are of no interest any more.
+    // A redirect: the instances of the old target are no longer watched.
     let redirected = format!("{text}---\nKind: service-resolver\nName: api\nRedirect: {{Service: other}}\n");
     manager.inbox.push(Event { id: chain, reply: answer(&redirected, &watch) });
     manager.run(&mut data);
     assert_eq!(data.instances(), ["instances of other in dc1"]);
     assert_eq!(data.ended.iter().map(ToString::to_string).collect::<Vec<_>>(), ["instances of api in dc1"]);
-    // The snapshot is complete with the last answer, not before.
+    // The snapshot is complete with the last reply, not before.
     let is_complete = |manager: &Manager| manager.snapshot(&id).expect("a snapshot").mail.is_complete();
     for (correlation, open) in data.open.clone().into_iter().filter(|(other, _)| *other != chain) {
         assert!(!is_complete(&manager), "{open} has no answer yet");
@@ -107,7 +107,7 @@ fn a_chained_watch_begins_with_the_answer_that_asks_for_it_and_ends_with_it() {
         manager.run(&mut data);
     }
     assert!(is_complete(&manager));
-    // With the proxy all of its watches end.
+    // All watches end with the proxy.
     manager.deregister(&id, &mut data);
     assert!(data.open.is_empty() && manager.watch_count() == 0, "{:?}", data.open);
 }
@@ -118,30 +118,30 @@ fn a_wake_up_with_unchanged_content_is_dropped() {
     let before = state(&text);
     let mut data = Catalog::new(before.clone(), Arc::default(), false);
     let mut manager = managed(&before, &mut data);
-    // How many connections a service takes says nothing of where requests to it go.
+    // The connection limit of a service does not affect its routing.
     let edited = text.replace("Protocol: http\n", "Protocol: http\nMaxInboundConnections: 7\n");
     data.replace(state(&edited), &mut manager.inbox);
     let counts = data.counts();
     assert!(counts.woken >= 1 && counts.woken == counts.dropped, "{counts:?}");
     assert!(manager.inbox.is_empty());
-    // The same documents again wake nothing.
+    // The same documents again send no event.
     data.replace(state(&edited), &mut manager.inbox);
     assert_eq!(data.counts(), counts);
-    // What does change the chain gets through.
+    // A change of the chain is delivered.
     data.replace(state(&edited.replace("Protocol: http", "Protocol: grpc")), &mut manager.inbox);
     assert!(data.counts().woken > data.counts().dropped, "{:?}", data.counts());
     assert_eq!(manager.run(&mut data), BTreeSet::from([Str::new_static("web-sidecar-proxy")]));
 }
 
 #[test]
-fn an_edit_reaches_the_proxies_that_it_concerns_and_no_other() {
+fn edit_reaches_only_affected_proxies() {
     let text = ["api", "billing", "stock"].iter().enumerate().map(|(at, name)| service(name, 90 + at as u16, "")).collect::<String>();
     let text = text + &service("web", 80, "api") + &service("shop", 81, "billing") + &service("page", 82, "api");
     let before = state(&text);
     let mut data = Catalog::new(before.clone(), Arc::default(), false);
     let mut manager = managed(&before, &mut data);
     let alike = manager.ids().count();
-    assert!(manager.watch_count() < alike * 6, "proxies that want to know the same share a watch: {}", manager.watch_count());
+    assert!(manager.watch_count() < alike * 6, "proxies with equal watches share them: {}", manager.watch_count());
     let edits = [
         ("---\nKind: service-resolver\nName: api\nConnectTimeout: 9s\n", ["page-sidecar-proxy", "web-sidecar-proxy"].as_slice()),
         ("---\nKind: service-intentions\nName: stock\nSources: [{Name: web, Action: deny}]\n", &["stock-sidecar-proxy"]),
@@ -162,7 +162,7 @@ const ELSEWHERE: &str = "---\nKind: consul-agent\nDatacenter: dc1\nNode: server\
                          10.0.0.2\nService:\n  Kind: connect-proxy\n  ID: other\n  Service: other\n  Port: 2\n  Proxy: {DestinationServiceName: web}\n";
 
 #[test]
-fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog() {
+fn agent_and_catalog_merge_defaults_at_different_times() {
     let first = state(ELSEWHERE);
     let mut data = Catalog::new(first.clone(), Arc::default(), false);
     let (mut local, mut from_catalog, mut manager) = (Local::default(), FromCatalog::default(), Manager::default());
@@ -171,7 +171,7 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
     from_catalog.sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     assert_eq!(manager.ids().map(Str::as_str).collect::<Vec<_>>(), ["other", "own"]);
     manager.run(&mut data);
-    // Both see new defaults, and none is registered again for those of somebody else.
+    // Both see new defaults, and neither is registered again for defaults of others.
     let mut sync = |text: &str, manager: &mut Manager| {
         let now = state(text);
         let changed = data.replace(now.clone(), &mut manager.inbox);
@@ -189,7 +189,7 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
     }
     let of_others = format!("{ELSEWHERE}{defaults}---\nKind: service-defaults\nName: api\nMaxInboundConnections: 6\n");
     assert!(sync(&of_others, &mut manager).is_empty());
-    // A proxy that goes is let go, with its watches.
+    // A removed proxy is released, with its watches.
     let end = of_others.find("---\nNode: client").zip(of_others.find("---\nKind: service-defaults"));
     let (from, to) = end.expect("both are there");
     sync(&format!("{}{}", &of_others[..from], &of_others[to..]), &mut manager);
@@ -197,7 +197,7 @@ fn defaults_are_merged_at_registration_by_an_agent_and_on_the_way_by_a_catalog()
 }
 
 #[test]
-fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
+fn live_proxy_waits_for_its_certificate() {
     let live = "---\nKind: consul-agent\nDatacenter: dc1\nNode: n1\n---\nNode: n1\nAddress: 10.0.0.1\nService: {Kind: connect-proxy, ID: p, Service: p, Port: 1, \
                 Proxy: {DestinationServiceName: web}}\n";
     let roots = "---\nKind: consul-roots\nName: roots\nCertificates: c\n";
@@ -212,17 +212,17 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
     sources.sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     manager.run(&mut data);
-    assert_eq!(open(&manager), ["certificate of web", "certificates of the authority"]);
+    assert_eq!(open(&manager), ["certificate of web", "certificates of the CA"]);
     data.replace(state(&format!("{live}{roots}")), &mut manager.inbox);
     assert_eq!(manager.run(&mut data).len(), 1);
     assert_eq!(open(&manager), ["certificate of web"]);
     data.replace(state(&format!("{live}{roots}{leaf}")), &mut manager.inbox);
     manager.run(&mut data);
     assert!(open(&manager).is_empty());
-    // A new certificate under the same name changes nothing that the proxy knows.
+    // A new certificate under the same name does not change the proxy's data.
     data.replace(state(&format!("{live}{roots}{}", leaf.replace("CertPEM: c", "CertPEM: d"))), &mut manager.inbox);
     assert!(manager.run(&mut data).is_empty());
-    // Inputs name what Consul issues when the proxy runs: nothing is waited for.
+    // Inputs name the certificates that Consul issues at runtime: nothing is pending.
     let mut manager = Manager::default();
     Local::default().sync(&first.served(), &first, &BTreeSet::new(), &mut manager);
     manager.run(&mut catalog(live));
@@ -230,7 +230,7 @@ fn a_proxy_of_a_live_agent_is_complete_once_its_certificate_was_read() {
 }
 
 #[test]
-fn what_followed_from_a_watch_that_ends_ends_with_it() {
+fn dependent_watches_end_with_their_cause() {
     let gateway = "---\nservice: {kind: ingress-gateway, name: igw, port: 8888}\n";
     let entry = "---\nKind: ingress-gateway\nName: igw\nListeners: [{Port: 8888, Protocol: tcp, Services: [{Name: api}]}]\n";
     let before = state(&format!("{}{gateway}{entry}", service("api", 81, "")));
@@ -245,7 +245,7 @@ fn what_followed_from_a_watch_that_ends_ends_with_it() {
 }
 
 #[test]
-fn an_upstream_that_is_listed_has_one_chain_also_where_intentions_ask_for_it() {
+fn listed_upstream_has_one_chain() {
     let text = format!("---\nKind: proxy-defaults\nName: global\nMode: transparent\n{}{}", service("api", 81, ""), service("web", 80, "api"));
     let known = state(&text);
     let mut data = Catalog::new(known.clone(), Arc::default(), false);

@@ -1,7 +1,7 @@
-//! What an answer is made from, and what of it is another than before: so that a change wakes only those whom it concerns.
+//! The inputs of a reply, and which of them changed, so that a change wakes only the affected watches.
 //!
-//! A topic may be wider than what was looked at, never narrower: whom it wakes for nothing gets the same answer again, which is dropped.
-//! What must not be here: how an answer is made.
+//! A topic may be wider than the data that was read, but not narrower: a watch that is woken needlessly computes the same reply again, which is
+//! dropped.
 
 use super::same;
 use crate::chain::Lookups;
@@ -16,25 +16,25 @@ use core::cell::RefCell;
 /// A part of the catalog or of the config entries.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
-    /// A config entry, there or not.
+    /// A config entry, existing or not.
     Entry(Kind, Str),
     /// All config entries of a kind.
     Entries(Kind),
-    /// The instances of a service, and those that stand for it in the mesh.
+    /// The instances of a service, and those that represent it in the mesh.
     Instances(Str),
     /// The instances of a kind.
     OfKind(Str),
     /// An instance of the agent, by its id.
     Local(Str),
-    /// Which instances there are.
+    /// The set of all instances.
     Catalog,
     /// The virtual IP of a service.
     VirtualIp(Str),
-    /// A certificate, by what references call it.
+    /// A certificate, by its name in references.
     Certificate(Str),
 }
 
-/// The topics that were looked at.
+/// The topics that were read.
 #[derive(Debug, Default)]
 pub struct Reads(RefCell<BTreeSet<Topic>>);
 
@@ -47,18 +47,17 @@ impl Reads {
         self.note(Topic::Entry(kind, Str::new(name)));
     }
 
-    /// What a chain was made from.
+    /// The inputs of a chain.
     pub(crate) fn lookups(&self, of: Lookups) {
         self.0.borrow_mut().extend(of.into_keys().into_iter().map(|(kind, name)| Topic::Entry(kind, name)));
     }
 
-    /// All of them.
     pub(crate) fn into_topics(self) -> BTreeSet<Topic> {
         self.0.into_inner()
     }
 }
 
-/// The topics of which something is another.
+/// Returns the topics that changed.
 pub(crate) fn changed(before: &State, after: &State) -> BTreeSet<Topic> {
     let mut changed = BTreeSet::new();
     entries(before, after, &mut changed);

@@ -1,4 +1,4 @@
-//! What a proxy may want to know, and the replies to it.
+//! The watches of proxies, and the replies to them.
 
 use crate::chain::{Chain, Request, Target};
 use crate::entry::{Entry, Kind};
@@ -10,16 +10,15 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// Something that a proxy wants to know.
+/// A piece of data that a proxy watches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Watch {
-    /// A config entry.
     Entry(Kind, Str),
     /// All config entries of a kind.
     Entries(Kind),
-    /// Who may call a service.
+    /// The intentions for a service.
     Intentions(Str),
-    /// The peers to which a service is exported; all peers that have exports, if it is none in particular.
+    /// The peers that a service is exported to; with `None`, all peers that have exports.
     ExportedTo(Option<Str>),
     /// The discovery chain of an upstream.
     Chain(UpstreamId, Request),
@@ -27,7 +26,7 @@ pub enum Watch {
     Health(Health),
     /// The mesh gateways of a datacenter.
     MeshGateways(Str),
-    /// What a prepared query finds.
+    /// The result of a prepared query.
     Query(Str),
     /// The services that a service may call.
     IntentionUpstreams(Str),
@@ -37,63 +36,54 @@ pub enum Watch {
     PeeredUpstreams,
     /// The terminating gateways of a service.
     GatewaysOf(Str),
-    /// The services behind a gateway, wildcards resolved.
+    /// The services behind a gateway, with resolved wildcards.
     GatewayServices(Kind, Str),
     /// The services of the datacenter, or of a peer.
     Services(Str),
-    /// The datacenters.
     Datacenters,
-    /// The services that are exported, and to whom.
+    /// The exported services, each with its peers.
     Exports,
-    /// The checks of a service that ask by HTTP or gRPC.
+    /// The checks of a service that use HTTP or gRPC.
     Probes(Str),
-    /// What central configuration says of a service: its settings, and its extensions.
+    /// The central configuration of a service: its settings and extensions.
     Config(Str),
     /// The certificate of a service, or of mesh gateways.
     Leaf(Str),
-    /// The certificates of the authority.
+    /// The CA certificates.
     Roots,
 }
 
-/// Which instances.
+/// Selects instances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Health {
-    /// The service.
     pub service: Str,
-    /// The datacenter.
     pub datacenter: Str,
     /// The peer; empty for this cluster.
     pub peer: Str,
-    /// An expression that chooses some.
+    /// An expression that selects instances.
     pub filter: Str,
-    /// Those that take part in the mesh, or that are in front of it.
+    /// Whether only instances in the mesh, or gateways in front of them, are selected.
     pub connect: bool,
 }
 
-/// The answer to a watch.
+/// The reply to a watch.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A config entry, if there is one.
     Entry(Option<Arc<Entry>>),
-    /// Config entries.
     Entries(Vec<Arc<Entry>>),
-    /// A chain; none where it cannot be made.
+    /// A chain; `None` if it cannot be compiled.
     Chain(Option<Arc<Chain>>),
-    /// There is no path to the datacenter: nothing is known of it.
+    /// There is no path to the datacenter, so its instances are unknown.
     NoDatacenter,
-    /// Instances.
     Instances(Vec<Arc<Instance>>),
-    /// Names.
     Names(BTreeSet<Str>),
-    /// Upstreams.
     Upstreams(BTreeSet<UpstreamId>),
-    /// Names by names.
+    /// Names by name.
     Exports(BTreeMap<Str, BTreeSet<Str>>),
-    /// Values.
     Trees(Vec<Tree>),
-    /// A certificate: one that is given, or the name of one that is issued when the proxy runs.
+    /// A certificate: given, or only the name of one that is issued at runtime.
     Certificate {
-        /// It is given.
+        /// Whether it is given.
         given: bool,
     },
 }
@@ -110,7 +100,7 @@ impl Health {
         }
     }
 
-    /// The instances of a service of a peer.
+    /// The instances of a peer's service.
     pub fn of_peer(id: &UpstreamId, datacenter: &Str) -> Self {
         Self { service: id.name.clone(), datacenter: datacenter.clone(), peer: id.peer.clone(), filter: Str::default(), connect: true }
     }

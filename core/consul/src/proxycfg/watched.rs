@@ -1,6 +1,4 @@
-//! What a proxy watches, why, and what each watch brought: for people who ask why a proxy knows something, or does not.
-//!
-//! What must not be here: what is made of it.
+//! Describes the watches of a proxy, their causes and their replies, to explain its data.
 
 use super::mailbox::Mailbox;
 use super::watch::{Health, Reply, Watch};
@@ -36,7 +34,7 @@ impl fmt::Display for Watch {
             Watch::Probes(service) => write!(f, "checks of {service} by HTTP"),
             Watch::Config(service) => write!(f, "central configuration of {service}"),
             Watch::Leaf(service) => write!(f, "certificate of {service}"),
-            Watch::Roots => f.write_str("certificates of the authority"),
+            Watch::Roots => f.write_str("certificates of the CA"),
         }
     }
 }
@@ -55,7 +53,7 @@ impl fmt::Display for Health {
 }
 
 impl Reply {
-    /// What it brings, in words; and whether that is enough to go on with.
+    /// Describes the reply, and returns whether it is sufficient to continue.
     fn words(&self) -> (String, bool) {
         let some = |count: usize, what: &str| (if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }, true);
         match self {
@@ -78,7 +76,7 @@ impl Reply {
 }
 
 impl Mailbox {
-    /// Each watch with what it brought, whether that lets requests go somewhere, and the watch whose answer asked for it.
+    /// Each watch with its reply, whether that is sufficient, and the watch that caused it.
     pub(crate) fn answer(&self) -> Tree {
         let row = |(watch, reply): (&Watch, &Reply)| {
             let (brings, complete) = reply.words();
@@ -102,7 +100,7 @@ impl Mailbox {
         self.replies().map(row).chain(open).collect::<Vec<_>>().into()
     }
 
-    /// What registered the instances that it knows.
+    /// The registrations of the instances in its replies.
     pub(crate) fn registrations(&self) -> BTreeSet<ObjectId> {
         let instances = self.replies().filter_map(|(_, reply)| if let Reply::Instances(all) = reply { Some(all) } else { None });
         instances.flatten().filter_map(|instance| instance.object).collect()

@@ -1,21 +1,19 @@
-//! What a service definition in an agent's file must be like, before it is registered.
-//!
-//! What must not be here: what holds for every instance, wherever it comes from.
+//! Validates a service definition in an agent's file before it is registered. Rules for every instance are in the parent module.
 
 use crate::go::{self, Errors};
 use crate::instance::Address;
-use crate::validate::{Verdict, refuse, says};
+use crate::validate::{Verdict, is_set, refuse};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use chancery_base::ir::Tree;
 use chancery_base::schema::duration;
 use chancery_text::Str;
 
-/// Most pairs of metadata, the longest key and the longest value.
+/// The maximum number of metadata pairs, the longest key and the longest value.
 const META: (usize, usize, usize) = (64, 128, 512);
 const MOST_WEIGHT: i64 = 65535;
 
-/// A definition, and that of its sidecar.
+/// Checks a definition and that of its sidecar.
 pub(super) fn definition(tree: &Tree) -> Verdict {
     let mut errors = Errors::default();
     collect(tree, &mut errors);
@@ -93,14 +91,14 @@ fn weights(tree: &Tree) -> Verdict {
     are_weights((of("Passing"), of("Warning")))
 }
 
-/// Whether an instance may count so much, when it passes and when it warns.
+/// Checks an instance's weights.
 pub(super) fn are_weights((passing, warning): (i64, i64)) -> Verdict {
     refuse(passing < 1, || "Passing must be greater than 0".into())?;
     refuse(warning < 0, || "Warning must be greater or equal than 0".into())?;
     refuse(passing > MOST_WEIGHT || warning > MOST_WEIGHT, || format!("DNS Weight must be between 0 and {MOST_WEIGHT}"))
 }
 
-/// Fields of a check that are durations.
+/// Duration fields of a check.
 const DURATIONS: [(&str, &str); 4] =
     [("Interval", "interval"), ("Timeout", "timeout"), ("TTL", "ttl"), ("DeregisterCriticalServiceAfter", "deregister_critical_service_after")];
 
@@ -114,15 +112,15 @@ fn checks(tree: &Tree) -> Verdict {
 fn check(check: &Tree) -> Verdict {
     let nanos = |field: &str| duration::read(check.get(field).text()).unwrap_or_default();
     let (interval, ttl) = (nanos("Interval"), nanos("TTL"));
-    let asks = ["ScriptArgs", "HTTP", "TCP", "UDP", "GRPC", "H2PING"].into_iter().any(|field| says(check.get(field)));
-    let is_alias = says(check.get("AliasNode")) || says(check.get("AliasService"));
+    let asks = ["ScriptArgs", "HTTP", "TCP", "UDP", "GRPC", "H2PING"].into_iter().any(|field| is_set(check.get(field)));
+    let is_alias = is_set(check.get("AliasNode")) || is_set(check.get("AliasService"));
     refuse(interval > 0 && ttl > 0, || "Interval and TTL cannot both be specified".into())?;
-    refuse((asks || says(check.get("OSService"))) && interval <= 0, || {
+    refuse((asks || is_set(check.get("OSService"))) && interval <= 0, || {
         "Interval must be > 0 for Script, HTTP, H2PING, TCP, UDP or OSService checks".into()
     })?;
     refuse(asks && is_alias, || "Interval cannot be set for Alias checks".into())?;
     refuse(is_alias && ttl > 0, || "TTL must be not be set for Alias checks".into())?;
-    // The name of a service of the system is lost on its way to the agent.
+    // The agent does not receive the name of a system service.
     refuse(!asks && !is_alias && ttl <= 0, || "TTL must be > 0 for TTL checks".into())?;
     refuse(check.get("OutputMaxSize").int() < 0, || "MaxOutputMaxSize must be positive".into())?;
     let critical = check.get("FailuresBeforeCritical").int();
@@ -132,7 +130,7 @@ fn check(check: &Tree) -> Verdict {
     refuse(!matches!(status, "" | "passing" | "warning" | "critical"), || "Status for checks must 'passing', 'warning', 'critical'".into())
 }
 
-/// Addresses whose name says of which family they are.
+/// Checks tagged addresses whose name defines their IP version.
 pub(super) fn tagged_addresses(all: &BTreeMap<Str, Address>) -> Verdict {
     for (name, family) in [("lan_ipv4", 4), ("wan_ipv4", 4), ("lan_ipv6", 6)] {
         let wrong = all.get(name).is_some_and(|tagged| go::ip(&tagged.address) != Some(family));

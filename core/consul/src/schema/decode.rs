@@ -1,7 +1,7 @@
-//! Reading a document by the shape of its kind.
+//! Reads a document by the shape of its kind.
 //!
-//! Values are taken as leniently as Consul takes them, which depends on the door ([`Manner`]). What does not fit becomes a [`Fault`] at its
-//! node. What must not be here: whether a value makes sense.
+//! Values are read as leniently as in Consul, which depends on the entry point ([`Manner`]). Invalid values become a [`Fault`] at their node. Does
+//! not validate values; see `validate`.
 
 use super::super::go;
 use super::{Field, Struct, Type};
@@ -13,36 +13,35 @@ use chancery_base::resource::{ObjectId, Origin};
 use chancery_base::schema::duration;
 use chancery_text::{Node, NodeId, Object, Str, Value};
 
-/// What was read of a document.
+/// The result of reading a document.
 pub(crate) struct Decoded {
-    /// The fields that were given, by the names of the shape.
+    /// The given fields, with the names of the shape.
     pub(crate) tree: Tree,
-    /// Keys that the shape does not have: their path, and where they are written.
+    /// Unknown keys: their path, and their place.
     pub(crate) unknown: Vec<Fault>,
-    /// Values that do not fit.
+    /// Invalid values.
     pub(crate) unfit: Vec<Fault>,
 }
 
-/// What is wrong at a place.
+/// A problem at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     /// A path, or a whole sentence.
     pub(crate) text: String,
-    /// The node.
     pub(crate) node: NodeId,
-    /// Of an unknown key, the one that is probably meant.
+    /// For an unknown key, the key that is probably meant.
     pub(crate) meant: Option<&'static str>,
 }
 
-/// How values are taken.
+/// The rules of leniency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Of a config entry: a number may stand in a string, one value for a list of one and a list of one for its value.
+    /// For a config entry: a number may be a string, a single value may replace a list of one, and a list of one may replace its value.
     Entry,
-    /// Of an agent's file: fields have their aliases as names, a list of one may stand for its value, and nothing else is converted. In HCL an
-    /// object is a list of one as well.
+    /// For an agent's file: fields are named by their aliases, a list of one may replace its value, and nothing else is converted. In HCL an object
+    /// is also a list of one.
     Definition { hcl: bool },
-    /// Of a request to the catalog: as JSON has them.
+    /// For a request to the catalog: plain JSON.
     Catalog,
 }
 
@@ -70,7 +69,7 @@ struct Reader {
 }
 
 impl Field {
-    /// How well a key names it: not at all, as another case, by its alias, exactly.
+    /// How well a key names it: not at all, in another case, by its alias, exactly.
     fn named(&self, key: &str, manner: Manner) -> u8 {
         let by_alias = manner.is_definition();
         let alias = !self.alias.is_empty() && key.eq_ignore_ascii_case(self.alias);
@@ -115,7 +114,7 @@ impl Reader {
     }
 
     fn value(&mut self, node: &Node, holds: &Type, path: &str) -> Tree {
-        // A list of one stands for its value.
+        // A list of one is replaced by its value.
         let node = match (&node.value, holds) {
             (_, Type::List(_)) => node,
             (Value::Array(items), _) if self.manner != Manner::Catalog => match &items[..] {
@@ -159,7 +158,7 @@ impl Reader {
         value.map_or(Tree::NULL, |value| Tree { value, origin })
     }
 
-    /// Whether a value is what a field holds, and needs no converting.
+    /// Whether a value has the type of a field, and needs no conversion.
     fn is_of(&self, value: &Value, holds: &Type) -> bool {
         match holds {
             Type::Text | Type::Bytes => matches!(value, Value::String(_)),
@@ -197,7 +196,7 @@ impl Reader {
         let mut add = |reader: &mut Self, fields: &Object| {
             for entry in fields {
                 let value = reader.value(&entry.value, of, &format!("{path}[{}]", entry.key));
-                // What is null in a map is there, with the zero value.
+                // A null in a map is present, with the zero value.
                 let value = if value.is_null() { Tree { value: zero_of(of), origin: reader.origin(&entry.value) } } else { value };
                 out.push((entry.key.clone(), value));
             }
@@ -262,7 +261,7 @@ impl Reader {
                 return self.unfit(node, format!("'{path}' expected type '{kind}', got unconvertible type '{got}'"));
             }
         };
-        // A negative number in a field of 32 bits without a sign counts from their end.
+        // A negative number in an unsigned 32-bit field wraps around.
         Some(Plain::Int(if unsigned && value < 0 { go::cut(value) } else { value }))
     }
 
@@ -292,7 +291,7 @@ impl Reader {
     }
 }
 
-/// Within what a list of one stood for, lists of one stand for their values everywhere.
+/// Inside a value that was in a list of one, all lists of one are replaced by their values.
 fn unwrap_all(value: &mut Tree) {
     if let Plain::List(items) = &mut value.value {
         if let [_] = items[..]
@@ -308,7 +307,7 @@ fn unwrap_all(value: &mut Tree) {
     }
 }
 
-/// Within a map of anything, a list of one stands for its value; not so deeper within values that are maps themselves.
+/// Inside an opaque map, lists of one are replaced by their values, except inside values that are maps.
 fn unwrap_values(map: &mut Tree) {
     let Plain::Object(fields) = &mut map.value else { return };
     for (_, value) in &mut fields.0 {
@@ -322,7 +321,7 @@ fn unwrap_values(map: &mut Tree) {
     }
 }
 
-/// What a field holds, in words.
+/// The name of a field's type.
 fn name_of(of: &Type) -> &'static str {
     match of {
         Type::Text | Type::Bytes => "type 'string'",
@@ -335,7 +334,7 @@ fn name_of(of: &Type) -> &'static str {
     }
 }
 
-/// What a map holds at a key whose value is null.
+/// The value of a map's key if it is null.
 fn zero_of(of: &Type) -> Plain {
     match of {
         Type::Text | Type::Bytes => Plain::String(Str::default()),

@@ -1,6 +1,4 @@
-//! The fields of config entries, as data: their names, what they hold, and which are written even where nothing is in them.
-//!
-//! What must not be here: what a field means.
+//! The fields of config entries, as data: their names, types, and how absent ones are written.
 
 use super::{Struct, Type, omit, some, zero};
 

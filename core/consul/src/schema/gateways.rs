@@ -1,6 +1,4 @@
-//! The fields of the config entries of gateways and their routes, as [`super::entries`] has those of the others.
-//!
-//! What must not be here: what a field means.
+//! The fields of the config entries of gateways and their routes; the others are in [`super::entries`].
 
 use super::entries::{HTTP_HEADER_MODIFIERS, INTENTION_JWT_PROVIDER, PASSIVE_HEALTH_CHECK};
 use super::{Struct, Type, null, omit, some, zero};

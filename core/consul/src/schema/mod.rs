@@ -1,7 +1,6 @@
-//! The shapes of documents: which fields there are, how they are read, and how they are written.
+//! The shapes of documents: their fields, and how these are read and written.
 //!
-//! Reading is as lenient as Consul's: keys in any case, aliases, numbers that stand in strings. What must not be here: what a field means, and
-//! what is valid.
+//! Reading is as lenient as in Consul: keys in any case, aliases, numbers in strings. Does not validate values; see `validate`.
 
 mod decode;
 pub(crate) mod entries;
@@ -15,32 +14,30 @@ pub(crate) use write::write;
 /// The fields of an object.
 pub(crate) struct Struct(pub(crate) &'static [Field]);
 
-/// One field.
 pub(crate) struct Field {
-    /// As it is written.
+    /// The written name.
     pub(crate) name: &'static str,
-    /// Another name by which it is read, in lower case; empty where there is none.
+    /// Another accepted name, in lower case; empty if there is none.
     pub(crate) alias: &'static str,
-    /// What it holds.
     pub(crate) holds: Type,
-    /// How it is written where nothing is in it.
+    /// How it is written if it is absent.
     pub(crate) absent: Absent,
 }
 
-/// How a field is written where nothing is in it.
+/// How an absent field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// As the zero value of its type; a list or map as null.
     Zero,
     /// As null.
     Null,
-    /// Not at all, and neither where it is the zero value.
+    /// Not written, nor if it has the zero value.
     Omitted,
-    /// Not at all; a zero value is written where it was given.
+    /// Not written; an explicit zero value is written.
     Unset,
 }
 
-/// What a field holds.
+/// The type of a field.
 pub(crate) enum Type {
     Text,
     Bool,
@@ -49,32 +46,32 @@ pub(crate) enum Type {
     Float,
     /// In nanoseconds.
     Duration,
-    /// In nanoseconds, written as text.
+    /// In nanoseconds, written as a string.
     DurationText,
     Bytes,
-    /// Anything, as it is given.
+    /// Any value, unchanged.
     Opaque,
     List(&'static Type),
     Map(&'static Type),
     Struct(&'static Struct),
 }
 
-/// Always written; an empty list or map that was not given as null.
+/// Always written; an absent list or map as null.
 pub(crate) const fn zero(name: &'static str, alias: &'static str, holds: Type) -> Field {
     Field { name, alias, holds, absent: Absent::Zero }
 }
 
-/// Written as null where it was not given.
+/// Written as null if it is absent.
 pub(crate) const fn null(name: &'static str, alias: &'static str, holds: Type) -> Field {
     Field { name, alias, holds, absent: Absent::Null }
 }
 
-/// Not written where it is the zero value.
+/// Not written if it has the zero value.
 pub(crate) const fn omit(name: &'static str, alias: &'static str, holds: Type) -> Field {
     Field { name, alias, holds, absent: Absent::Omitted }
 }
 
-/// Not written where it was not given.
+/// Not written if it is absent.
 pub(crate) const fn some(name: &'static str, alias: &'static str, holds: Type) -> Field {
     Field { name, alias, holds, absent: Absent::Unset }
 }

@@ -1,12 +1,11 @@
 //! The fields of registrations: of a service in a definition file, and of a node with a service in the catalog.
 //!
-//! Definition files have names in lower case with `_`, the catalog has those that are written. Both are read into the same fields. What must
-//! not be here: what a field means.
+//! Definition files use lower case with `_`, the catalog uses the written names. Both are read into the same fields.
 
 use super::entries::{ACCESS_LOGS_CONFIG, ENVOY_EXTENSION};
 use super::{Struct, Type, null, omit, some, zero};
 
-/// A service as the catalog holds and writes it.
+/// A service in the catalog's form.
 pub(crate) static SERVICE: Struct = Struct(&[
     omit("Kind", "", Type::Text),
     zero("ID", "", Type::Text),
@@ -33,7 +32,7 @@ pub(crate) static LOCALITY: Struct = Struct(&[omit("Region", "region", Type::Tex
 
 static CONNECT: Struct = Struct(&[omit("Native", "", Type::Bool)]);
 
-/// What a registration says of a proxy.
+/// The proxy settings of a registration.
 pub(crate) static PROXY: Struct = Struct(&[
     omit("EnvoyExtensions", "envoy_extensions", Type::List(&Type::Struct(&ENVOY_EXTENSION))),
     omit("DestinationServiceName", "destination_service_name", Type::Text),
@@ -118,7 +117,7 @@ static CATALOG_SERVICE: Struct = Struct(&[
     omit("ModifyIndex", "", Type::Int),
 ]);
 
-/// A sidecar is nothing to the catalog, whatever is in it.
+/// The catalog ignores a sidecar.
 static CATALOG_CONNECT: Struct = Struct(&[omit("Native", "", Type::Bool), some("SidecarService", "sidecar_service", Type::Opaque)]);
 
 static CATALOG_CHECK: Struct = Struct(&[

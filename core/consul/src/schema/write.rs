@@ -1,4 +1,4 @@
-//! Writing what was read, as Consul answers with it: fields that are always there, zero values, durations as text or numbers.
+//! Writes values in the form of Consul's answers: fields that are always present, zero values, durations as strings or numbers.
 
 use super::super::go;
 use super::{Absent, Field, Struct, Type};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Fields, Plain, Tree};
 use chancery_text::Str;
 
-/// An object by its shape.
+/// Writes an object by its shape.
 pub(crate) fn write(tree: &Tree, shape: &'static Struct) -> Tree {
     let mut out: Vec<(Str, Tree)> = Vec::new();
     for field in shape.0 {
@@ -64,7 +64,7 @@ fn value_of(value: &Tree, holds: &Type) -> Tree {
             Plain::Object(Fields(fields.0.iter().map(|(key, value)| (key.clone(), value_of(value, of))).collect()))
         }
         (Type::DurationText, Plain::Int(nanos)) => Plain::String(go::duration(*nanos)),
-        // JSON makes no difference between 50.0 and 50.
+        // JSON does not distinguish 50.0 from 50.
         (Type::Float, Plain::Float(number)) if *number == go::round(*number) => Plain::Int(*number as i64),
         (_, plain) => plain.clone(),
     };

@@ -1,4 +1,4 @@
-//! What users patch in the end.
+//! The effects of users' patches.
 
 use super::lenience::{refused, taken};
 use super::{API, WEB, only, run};
@@ -29,7 +29,7 @@ fn cluster(entry: &str) -> Tree {
 }
 
 #[test]
-fn patches_of_fields_that_there_are_not_are_refused() {
+fn patch_of_unknown_field_is_refused() {
     refused(&patch("/nope", "1"), "no match for field 'nope'");
     refused(&patch("/name/x", "1"), "path contains member of non-message field 'name'");
     refused(&patch("/transport_socket/typed_config/x", "1"), "google.protobuf.Any");
@@ -38,7 +38,7 @@ fn patches_of_fields_that_there_are_not_are_refused() {
 }
 
 #[test]
-fn patches_hold_what_their_fields_hold() {
+fn patch_value_must_fit_field_type() {
     refused(&patch("/respect_dns_ttl", "'true'"), "could not be applied to target field type 'bool'");
     refused(&patch("/lb_policy", "2"), "could not be applied to target field type 'enum'");
     refused(&patch("/lb_policy", "NOPE"), "could not be applied to target field type 'enum'");
@@ -57,7 +57,7 @@ fn patches_reach_into_durations_and_wrappers() {
 }
 
 #[test]
-fn one_service_of_a_filter_is_a_list_of_one() {
+fn single_service_is_a_list_of_one() {
     let of = |service: &str| {
         patched(&format!(
             "{{ResourceFilter: {{ResourceType: cluster, TrafficDirection: outbound, Services: [{{Name: {service}}}]}}, Op: add, Path: \

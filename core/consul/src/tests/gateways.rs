@@ -1,4 +1,4 @@
-//! What gateways get.
+//! The resources of gateways.
 
 use super::{DIALECT, messages, only, run};
 use alloc::string::String;
@@ -11,7 +11,7 @@ const GATEWAY: &str = "service: {kind: terminating-gateway, name: tg, port: 8443
 const DB: &str = "{Node: n1, Address: 10.0.0.1, Service: {Service: db, Port: 5432}}\n";
 
 #[test]
-fn a_service_without_instances_is_not_behind_a_terminating_gateway() {
+fn terminating_gateway_omits_service_without_instances() {
     let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db}, {Name: gone}]}\n";
     let compilation = run(&[entry, GATEWAY, DB]);
     let chains = only(&compilation).listeners[0].get("filter_chains").items().len();
@@ -19,7 +19,7 @@ fn a_service_without_instances_is_not_behind_a_terminating_gateway() {
 }
 
 #[test]
-fn what_a_wildcard_says_counts_for_services_that_come_after_it() {
+fn wildcard_applies_to_later_services() {
     let entry = "{Kind: terminating-gateway, Name: tg, Services: [{Name: db, CAFile: /db}, {Name: '*', CAFile: /all}]}\n";
     let file = |documents: &[&str]| {
         let compilation = run(documents);
@@ -41,7 +41,7 @@ fn virtual_addresses_of_services_are_not_listened_at() {
 }
 
 #[test]
-fn a_setting_of_an_ingress_gateway_that_does_not_fit_ends_it() {
+fn invalid_ingress_gateway_setting_ends_it() {
     let entry = "{Kind: ingress-gateway, Name: ig, Listeners: [{Port: 80, Protocol: tcp, Services: [{Name: db}]}]}\n";
     let gateway = "service: {kind: ingress-gateway, name: ig, port: 8443, proxy: {config: {connect_timeout_ms: soon}}}\n";
     let found = messages(&run(&[entry, gateway, DB]));
@@ -49,7 +49,7 @@ fn a_setting_of_an_ingress_gateway_that_does_not_fit_ends_it() {
 }
 
 #[test]
-fn health_checks_of_an_ingress_gateway_say_the_percentage() {
+fn ingress_gateway_health_check_has_percentage() {
     let entry = "{Kind: ingress-gateway, Name: ig, Listeners: [{Port: 80, Protocol: tcp, Services: [{Name: db, PassiveHealthCheck: \
                  {MaxFailures: 3}}]}]}\n";
     let compilation = run(&[entry, "service: {kind: ingress-gateway, name: ig, port: 8443}\n", DB]);
@@ -57,7 +57,7 @@ fn health_checks_of_an_ingress_gateway_say_the_percentage() {
 }
 
 #[test]
-fn what_is_said_of_a_place_outside_is_not_said_of_a_service_of_that_name() {
+fn destination_settings_do_not_apply_to_service() {
     let documents = [
         "{Kind: service-defaults, Name: ext, Protocol: tcp, Destination: {Addresses: [a.com], Port: 443}}\n",
         "{Kind: service-intentions, Name: ext, Sources: [{Name: web, Action: allow}]}\n",
@@ -73,7 +73,7 @@ fn what_is_said_of_a_place_outside_is_not_said_of_a_service_of_that_name() {
 }
 
 #[test]
-fn a_route_may_name_a_namespace_and_a_partition() {
+fn route_accepts_namespace_and_partition() {
     let router = "{Kind: service-router, Name: api, Routes: [{Match: {HTTP: {PathPrefix: /a}}, Destination: {Service: billing, Namespace: team}}, \
                   {Match: {HTTP: {PathPrefix: /b}}, Destination: {Service: billing, Partition: east}}]}\n";
     let compilation = run(&[super::HTTP, router, super::WEB, super::API]);

@@ -1,4 +1,4 @@
-//! What may be written how: opaque configuration, config entries, registrations.
+//! The accepted notations of opaque configuration, config entries and registrations.
 
 use super::{API, HTTP, WEB, messages, only, run};
 use alloc::format;
@@ -42,7 +42,7 @@ fn thresholds(of: &Tree) -> Tree {
 }
 
 #[test]
-fn a_setting_of_a_proxy_that_does_not_fit_ends_the_proxy() {
+fn invalid_proxy_setting_ends_proxy() {
     for config in ["{local_connect_timeout_ms: 1e3x}", "{bind_port: {a: 1}}", "{protocol: [a, b]}", "{bind_address: {}}"] {
         let found = errors(&[&web(config), API]);
         assert!(found.iter().any(|message| message.contains("web-sidecar-proxy")), "{config}: {found:?}");
@@ -50,7 +50,7 @@ fn a_setting_of_a_proxy_that_does_not_fit_ends_the_proxy() {
 }
 
 #[test]
-fn a_number_stands_for_text_and_a_list_of_one_for_its_value() {
+fn numbers_and_single_lists_are_converted() {
     let compilation = run(&[&web("{bind_address: 5, BalanceInboundConnections: [exact_balance]}"), API]);
     let public = only(&compilation).listeners.iter().find(|listener| listener.get("name").is("public_listener:5:21000")).expect("it listens");
     assert!(public.find("connection_balance_config").is_some());
@@ -74,7 +74,7 @@ fn limits_that_are_no_map_end_the_proxy() {
 }
 
 #[test]
-fn the_protocol_of_all_proxies_is_read_in_any_case() {
+fn global_protocol_is_case_insensitive() {
     for config in ["{Protocol: http}", "{protocol: HTTP}"] {
         let global = format!("{{Kind: proxy-defaults, Name: global, Config: {config}}}\n");
         let compilation = run(&[&global, WEB, API]);
@@ -100,7 +100,7 @@ fn definitions_of_services_convert_nothing() {
 }
 
 #[test]
-fn a_block_of_hcl_is_a_list_of_one() {
+fn hcl_block_is_a_list_of_one() {
     taken("service {\n  name = \"web\"\n  checks {\n    ttl = \"10s\"\n  }\n}\n");
     refused("service: {name: web, checks: {ttl: 10s}}\n", "expected an array or slice");
 }
@@ -159,7 +159,7 @@ fn hosts_have_letters() {
 }
 
 #[test]
-fn the_protocol_of_an_exposed_path_counts_as_it_is_written() {
+fn exposed_path_protocol_is_case_sensitive() {
     let kind = |protocol: &str| {
         let path = format!("{{path: /a, local_path_port: 8080, listener_port: 21500, protocol: {protocol}}}");
         let web = format!("service: {{name: web, port: 8080, connect: {{sidecar_service: {{proxy: {{expose: {{paths: [{path}]}}}}}}}}}}\n");
@@ -172,7 +172,7 @@ fn the_protocol_of_an_exposed_path_counts_as_it_is_written() {
 }
 
 #[test]
-fn a_resource_of_another_namespace_with_the_same_name_is_refused() {
+fn duplicate_name_in_other_namespace_is_refused() {
     let of = |namespace: &str, protocol: &str| {
         format!(
             "apiVersion: consul.hashicorp.com/v1alpha1\nkind: ServiceDefaults\nmetadata: {{name: web, namespace: {namespace}}}\nspec: {{protocol: {protocol}}}\n"
@@ -185,7 +185,7 @@ fn a_resource_of_another_namespace_with_the_same_name_is_refused() {
 }
 
 #[test]
-fn what_consul_refuses_has_its_place() {
+fn refused_field_has_its_place() {
     let at = |document: &str| {
         let compilation = run(&[document]);
         let finding = compilation.all_diagnostics().find(|finding| finding.code.name.ends_with("-refused")).expect("a finding");

@@ -1,4 +1,4 @@
-//! What holds for services, proxies, the mesh and peers.
+//! Validates service-defaults, proxy-defaults, mesh and exported-services.
 
 use super::rule::{Verdict, count, lower, meta, named, refuse, tls};
 use crate::extension;
@@ -33,7 +33,7 @@ pub(super) fn normalise_proxy(tree: &mut Tree) -> Verdict {
     Ok(())
 }
 
-/// There are no namespaces: what is said of one is dropped.
+/// Namespaces do not exist in this edition: namespace fields are dropped.
 pub(super) fn normalise_exported(tree: &mut Tree) {
     let services = tree.get_mut("Services").into_iter().flat_map(Tree::items_mut);
     services.for_each(|service| drop(service.take("Namespace")));

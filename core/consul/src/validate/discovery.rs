@@ -1,6 +1,6 @@
-//! Routers, splitters and resolvers.
+//! Validates routers, splitters and resolvers.
 
-use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
+use super::rule::{Verdict, count, is_set, meta, methods, named, path, refuse, upper_all};
 use crate::{bexpr, go};
 use alloc::format;
 use alloc::string::String;
@@ -13,16 +13,16 @@ pub(super) fn normalise_router(tree: &mut Tree) {
     }
 }
 
-/// A weight in hundredths of a per cent, as it is rounded.
+/// A weight in hundredths of a percent, rounded.
 pub(crate) fn scaled(weight: f64) -> i64 {
     // Weights are 32 bits wide.
     go::round(f64::from(weight as f32 * 100.0)) as i64
 }
 
-/// A weight rounded to hundredths of a per cent.
+/// A weight rounded to hundredths of a percent.
 pub(crate) fn rounded(weight: f64) -> f64 {
     let rounded = scaled(weight) as f32 / 100.0;
-    // What a number of 32 bits is written as, and not its nearest of 64.
+    // The decimal form of the 32-bit number, not of its nearest 64-bit number.
     alloc::string::ToString::to_string(&rounded).parse().unwrap_or(weight)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn router(tree: &Tree) -> Verdict {
     Ok(())
 }
 
-/// On what Envoy may be told to try again.
+/// The retry conditions of Envoy.
 const RETRY_ON: [&str; 12] = [
     "5xx",
     "gateway-error",
@@ -81,7 +81,7 @@ const RETRY_ON: [&str; 12] = [
 fn destination(route: &Tree, at: usize) -> Verdict {
     let destination = route.get("Destination");
     let rewritable = count(route.at(&["Match", "HTTP"]), &["PathExact", "PathPrefix"]) > 0;
-    refuse(says(destination.get("PrefixRewrite")) && !rewritable, || {
+    refuse(is_set(destination.get("PrefixRewrite")) && !rewritable, || {
         format!("Route[{at}] cannot make use of PrefixRewrite without configuring either PathExact or PathPrefix")
     })?;
     for condition in destination.get("RetryOn").items().iter().map(Tree::text) {
@@ -97,7 +97,7 @@ pub(super) fn splitter(tree: &Tree) -> Verdict {
     meta(tree)?;
     let name = tree.get("Name").text();
     let key = |split: &Tree| {
-        let service = if says(split.get("Service")) { split.get("Service").str() } else { tree.get("Name").str() };
+        let service = if is_set(split.get("Service")) { split.get("Service").str() } else { tree.get("Name").str() };
         let text = |field: &str| split.get(field).str();
         (
             service,
@@ -110,7 +110,7 @@ pub(super) fn splitter(tree: &Tree) -> Verdict {
     };
     for (at, split) in splits.iter().enumerate() {
         let this = key(split);
-        // Headers are compared as pointers: only splits without any are the same.
+        // Headers are compared as pointers: only splits without headers are equal.
         let plain = this.4.is_null() && this.5.is_null();
         let before = plain && splits.iter().take(at).any(|other| key(other) == this);
         refuse(before, || {
@@ -170,19 +170,19 @@ pub(crate) fn has_subset(tree: &Tree, name: &str) -> bool {
     tree.get("Subsets").find(name).is_some()
 }
 
-/// Locality is looked at in Enterprise only.
+/// Locality is only evaluated in Enterprise.
 pub(super) fn locality(tree: &Tree) -> Verdict {
     let mode = tree.at(&["PrioritizeByLocality", "Mode"]).text();
     refuse(!tree.get("PrioritizeByLocality").is_null() && !mode.is_empty(), || "Prioritize-by-locality requires Consul Enterprise".into())
 }
 
 fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
-    let has = |field: &str| says(redirect.get(field));
+    let has = |field: &str| is_set(redirect.get(field));
     refuse(has("Partition") || has("Namespace") || has("SamenessGroup"), || {
         let field = ["Partition", "Namespace", "SamenessGroup"].into_iter().find(|field| has(field)).unwrap_or_default();
         format!("Redirect: Setting {field} requires Consul Enterprise")
     })?;
-    refuse(says(tree.get("Failover")), || "Redirect and Failover cannot both be set".into())?;
+    refuse(is_set(tree.get("Failover")), || "Redirect and Failover cannot both be set".into())?;
     let all = ["Service", "ServiceSubset", "Namespace", "Partition", "Datacenter", "Peer", "SamenessGroup"];
     refuse(count(redirect, &all) == 0, || "Redirect is empty".into())?;
     let peer = |field: &str| has("Peer") && has(field);
@@ -202,13 +202,13 @@ fn redirect(tree: &Tree, redirect: &Tree) -> Verdict {
     })
 }
 
-/// Policies are looked at in Enterprise only.
+/// Policies are only evaluated in Enterprise.
 fn failover_policy(policy: &Tree) -> Verdict {
-    refuse(says(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
+    refuse(is_set(policy.get("Mode")), || "Setting failover policies requires Consul Enterprise".into())?;
     failover_mode(policy)
 }
 
-/// What a policy may say.
+/// The valid modes of a policy.
 pub(super) fn failover_mode(policy: &Tree) -> Verdict {
     refuse(!matches!(policy.get("Mode").text(), "" | "sequential" | "order-by-locality"), || {
         "Failover-policy mode must be one of '', 'sequential', or 'order-by-locality'".into()
@@ -217,7 +217,7 @@ pub(super) fn failover_mode(policy: &Tree) -> Verdict {
 
 fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     let prefix = format!("Bad Failover[{}]", go::quote(subset));
-    let has = |field: &str| says(failover.get(field));
+    let has = |field: &str| is_set(failover.get(field));
     refuse(has("Namespace"), || format!("{prefix}: Setting Namespace requires Consul Enterprise"))?;
     refuse(has("SamenessGroup"), || format!("{prefix}: Setting SamenessGroup requires Consul Enterprise"))?;
     refuse(subset != "*" && !has_subset(tree, subset), || format!("{prefix}: not a valid subset subset"))?;
@@ -237,7 +237,7 @@ fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     }
     for (at, target) in failover.get("Targets").items().iter().enumerate() {
         let prefix = format!("{prefix}.Targets[{at}]");
-        let has = |field: &str| says(target.get(field));
+        let has = |field: &str| is_set(target.get(field));
         for field in ["Namespace", "Partition"] {
             refuse(has(field), || format!("{prefix}: Setting {field} requires Consul Enterprise"))?;
         }
@@ -253,7 +253,7 @@ fn failover(tree: &Tree, subset: &str, failover: &Tree) -> Verdict {
     refuse(empty, || format!("{prefix}.Datacenters: found empty datacenter"))
 }
 
-/// Whether a load balancer sends requests by a hash of them.
+/// Whether a load balancer distributes requests by a hash.
 pub(crate) fn is_hash_based(balancer: &Tree) -> bool {
     matches!(balancer.get("Policy").text(), "maglev" | "ring_hash")
 }
@@ -267,7 +267,7 @@ fn load_balancer(tree: &Tree) -> Verdict {
             format!("Bad LoadBalancer configuration. {field} specified for incompatible load balancing policy {}", go::quote(policy))
         })?;
     }
-    refuse(!is_hash_based(tree) && says(tree.get("HashPolicies")), || {
+    refuse(!is_hash_based(tree) && is_set(tree.get("HashPolicies")), || {
         format!("Bad LoadBalancer configuration: HashPolicies specified for non-hash-based Policy: {}", go::quote(policy))
     })?;
     for (at, hash) in tree.get("HashPolicies").items().iter().enumerate() {

@@ -1,6 +1,6 @@
-//! Gateways and certificates.
+//! Validates gateways and certificates.
 
-use super::rule::{Verdict, lower, meta, refuse, says, tls};
+use super::rule::{Verdict, is_set, lower, meta, refuse, tls};
 use crate::go;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -75,7 +75,7 @@ fn ingress_service<'a>(tree: &Tree, listener: &Tree, service: &'a Tree, names: &
     let (name, hosts) = (service.get("Name").text(), service.get("Hosts").items());
     for (field, what) in [("RequestHeaders", "request"), ("ResponseHeaders", "response")] {
         let modifiers = service.get(field);
-        let any = ["Add", "Set", "Remove"].iter().any(|list| says(modifiers.get(list)));
+        let any = ["Add", "Set", "Remove"].iter().any(|list| is_set(modifiers.get(list)));
         refuse(any && !is_http(protocol), || {
             let quoted = go::quote(name);
             format!("{what} headers only valid for http, http2 and grpc protocols (service {quoted} on listener on port {port})")
@@ -93,12 +93,12 @@ fn ingress_service<'a>(tree: &Tree, listener: &Tree, service: &'a Tree, names: &
     sds(tree, listener, service)
 }
 
-/// Certificates by SDS are said at the gateway, the listener and the service; what is missing at one may be said by another.
+/// SDS certificates may be configured at the gateway, the listener and the service; a missing field may be inherited.
 fn sds(tree: &Tree, listener: &Tree, service: &Tree) -> Verdict {
     let port = listener.get("Port").int();
     let said = |of: &Tree| {
         let sds = of.at(&["TLS", "SDS"]);
-        (says(sds.get("ClusterName")), says(sds.get("CertResource")))
+        (is_set(sds.get("ClusterName")), is_set(sds.get("CertResource")))
     };
     let ((gateway_cluster, gateway_cert), (cluster, cert), (own_cluster, own_cert)) = (said(tree), said(listener), said(service));
     refuse(!gateway_cluster && gateway_cert, || "TLS.SDS.ClusterName is required if CertResource is set".into())?;
@@ -133,7 +133,7 @@ pub(super) fn terminating(tree: &Tree) -> Verdict {
         let name = service.get("Name").text();
         refuse(name.is_empty(), || "Service name cannot be blank.".into())?;
         refuse(!seen.insert(name), || format!("Service {} was specified more than once within a namespace", go::quote(name)))?;
-        let has = |field: &str| says(service.get(field));
+        let has = |field: &str| is_set(service.get(field));
         let some = has("CertFile") || has("KeyFile");
         refuse(some && !(has("CAFile") && has("CertFile") && has("KeyFile")), || {
             format!("Service {} must have a CertFile, CAFile, and KeyFile specified for TLS origination", go::quote(name))
@@ -196,7 +196,7 @@ fn api_listener(listener: &Tree) -> Verdict {
     tls(settings.get("MinVersion"), settings.get("MaxVersion"), settings.get("CipherSuites"))
 }
 
-/// Whether something that looks like PEM stands in a text.
+/// Whether a text contains something like PEM.
 fn is_pem(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("-----BEGIN ") else { return false };
     let Some((label, rest)) = rest.split_once("-----") else { return false };
@@ -205,8 +205,8 @@ fn is_pem(text: &str) -> bool {
     !packed.is_empty() && packed.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c))
 }
 
-/// What Consul checks of a certificate and its key (`agent/structs/config_entry_inline_certificate.go`). Of a key on a curve that does not say
-/// its public half nothing is known, and it is taken.
+/// Validates a certificate and its key (`agent/structs/config_entry_inline_certificate.go`). A key on a curve without its public half cannot be
+/// checked, and is accepted.
 pub(super) fn certificate(tree: &Tree, key: &str) -> Verdict {
     meta(tree)?;
     refuse(!is_pem(key), || "failed to parse private key PEM".into())?;
@@ -234,7 +234,7 @@ pub(super) fn certificate(tree: &Tree, key: &str) -> Verdict {
 /// The fewest bits of an RSA key.
 const FEWEST_BITS: usize = 2048;
 
-/// The first block of PEM of such a kind; what is none before it is passed over.
+/// The first PEM block of a kind; other blocks before it are skipped.
 fn block(text: &str, is_meant: impl Fn(&str) -> bool) -> Option<pem::Block> {
     let mut rest = text.as_bytes();
     while let Ok(Some(block)) = pem::next(&mut rest) {

@@ -1,13 +1,13 @@
-//! Intentions: who may call a service.
+//! Validates intentions.
 
 use super::jwt;
-use super::rule::{Verdict, count, meta, methods, named, path, refuse, says, upper_all};
+use super::rule::{Verdict, count, is_set, meta, methods, named, path, refuse, upper_all};
 use crate::go;
 use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 
-/// The more is said exactly, the higher.
+/// A more exact name has a higher precedence.
 fn precedence(destination: &str, source: &str) -> i64 {
     let exact = |name: &str| if name == "*" { 1 } else { 2 };
     let highest = if exact(destination) == 2 { 9 } else { 6 };
@@ -65,12 +65,12 @@ pub(super) fn validate(tree: &Tree) -> Verdict {
 fn source(source: &Tree, at: usize, to_all: bool) -> Verdict {
     let (name, peer) = (source.get("Name").text(), source.get("Peer").text());
     refuse(name.is_empty(), || format!("Sources[{at}].Name is required"))?;
-    refuse(says(source.get("SamenessGroup")), || format!("Sources[{at}].SamenessGroup: Sameness groups are a Consul Enterprise feature. "))?;
+    refuse(is_set(source.get("SamenessGroup")), || format!("Sources[{at}].SamenessGroup: Sameness groups are a Consul Enterprise feature. "))?;
     wildcard(name, &format!("Sources[{at}].Name"))?;
     refuse(peer.contains('*'), || format!("Sources[{at}].Peer: cannot use wildcard '*' in peer"))?;
     const LONGEST: usize = 512;
     refuse(source.get("Description").text().len() > LONGEST, || format!("Sources[{at}].Description exceeds maximum length {LONGEST}"))?;
-    refuse(says(source.get("LegacyMeta")), || format!("Sources[{at}].LegacyMeta must be omitted"))?;
+    refuse(is_set(source.get("LegacyMeta")), || format!("Sources[{at}].LegacyMeta must be omitted"))?;
     let (permissions, action) = (source.get("Permissions").items(), source.get("Action").text());
     refuse(permissions.is_empty() && !matches!(action, "allow" | "deny"), || format!("Sources[{at}].Action must be set to 'allow' or 'deny'"))?;
     refuse(!permissions.is_empty() && !action.is_empty(), || format!("Sources[{at}].Action must be omitted if Permissions are specified"))?;
@@ -100,7 +100,7 @@ fn permission(permission: &Tree, place: &str) -> Verdict {
         })?;
     }
     methods(http.get("Methods"), &format!("{place}.HTTP.Methods"))?;
-    let nothing = paths == 0 && !says(http.get("Header")) && !says(http.get("Methods"));
+    let nothing = paths == 0 && !is_set(http.get("Header")) && !is_set(http.get("Methods"));
     refuse(nothing, || format!("{place}.HTTP should not be empty"))?;
     jwt::requirement(permission.get("JWT"))
 }

@@ -1,12 +1,12 @@
-//! Who issues tokens, and what is asked of them.
+//! Validates JWT providers and token requirements.
 
-use super::rule::{Verdict, count, meta, named, refuse, says};
+use super::rule::{Verdict, count, is_set, meta, named, refuse};
 use crate::go::{self, Errors};
 use alloc::format;
 use base64::Engine as _;
 use chancery_base::ir::Tree;
 
-/// What is allowed between clocks, where nobody says it.
+/// The default clock skew.
 const CLOCK_SKEW: i64 = 30;
 
 pub(super) fn normalise(tree: &mut Tree) {
@@ -15,7 +15,7 @@ pub(super) fn normalise(tree: &mut Tree) {
     }
 }
 
-/// What an intention asks of tokens.
+/// Validates an intention's token requirements.
 pub(super) fn requirement(tree: &Tree) -> Verdict {
     let mut errors = Errors::default();
     for provider in tree.get("Providers").items() {
@@ -43,7 +43,7 @@ pub(super) fn validate(tree: &Tree) -> Verdict {
     }
     errors.result()?;
     match tree.find("Forwarding") {
-        Some(forwarding) if !says(forwarding.get("HeaderName")) => Err("Header name required for forwarding config".into()),
+        Some(forwarding) if !is_set(forwarding.get("HeaderName")) => Err("Header name required for forwarding config".into()),
         _ => Ok(()),
     }
 }
@@ -80,7 +80,7 @@ fn location(location: &Tree) -> Verdict {
     let places = [("Header", "header"), ("QueryParam", "query param"), ("Cookie", "cookie")];
     let mut given = places.iter().filter_map(|(field, word)| Some((location.find(field)?, word)));
     match (given.next(), given.next()) {
-        (Some((place, word)), None) => refuse(!says(place.get("Name")), || format!("JWT location {word} name must be specified")),
+        (Some((place, word)), None) => refuse(!is_set(place.get("Name")), || format!("JWT location {word} name must be specified")),
         _ => Err("must set exactly one of: JWT location header, query param or cookie".into()),
     }
 }

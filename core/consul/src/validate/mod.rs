@@ -1,7 +1,6 @@
-//! What makes a config entry valid by itself, and how it is normalised before it is stored.
+//! Validates a config entry by itself, and normalises it before it is stored.
 //!
-//! Messages are the reference's, and as there only the first fault is reported. What must not be here: what is wrong only because of
-//! other entries (`apply`).
+//! Messages are the reference's, and as there only the first fault is reported. Validation against other entries is in `graph`.
 
 mod defaults;
 mod discovery;
@@ -13,12 +12,12 @@ pub(crate) mod rule;
 
 pub(crate) use discovery::{has_subset, is_hash_based, rounded};
 pub(crate) use gateway::is_http;
-pub(crate) use rule::{CIPHERS, Verdict, change_case, refuse, says};
+pub(crate) use rule::{CIPHERS, Verdict, change_case, is_set, refuse};
 
 use super::entry::Kind;
 use chancery_base::ir::Tree;
 
-/// Puts in what the reference puts in before it looks at an entry.
+/// Normalises an entry, as the reference does before validation.
 pub(crate) fn normalise(kind: Kind, tree: &mut Tree) -> Verdict {
     tree.set("Kind", Tree::from(kind.name()).or_from(tree.get("Kind").origin));
     match kind {
@@ -39,7 +38,7 @@ pub(crate) fn normalise(kind: Kind, tree: &mut Tree) -> Verdict {
     Ok(())
 }
 
-/// Whether an entry is valid by itself.
+/// Checks an entry by itself.
 pub(crate) fn validate(kind: Kind, tree: &Tree, key: &str) -> Verdict {
     match kind {
         Kind::ServiceDefaults => defaults::service(tree),

@@ -1,4 +1,4 @@
-//! Routes of API gateways.
+//! Validates routes of API gateways.
 
 use super::rule::{METHODS, Verdict, change_case, meta, refuse};
 use crate::go;

@@ -1,4 +1,4 @@
-//! What rules of several kinds are made of: verdicts, zero values, names, paths, methods, TLS versions.
+//! Shared parts of validation rules: verdicts, zero values, names, paths, methods, TLS versions.
 
 use crate::go;
 use alloc::format;
@@ -7,10 +7,10 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// Whether it is valid: why not.
+/// Valid, or the reason why not.
 pub(crate) type Verdict = Result<(), Reason>;
 
-/// The error, if the condition holds.
+/// Returns the error if the condition holds.
 pub(crate) fn refuse(condition: bool, why: impl FnOnce() -> String) -> Verdict {
     if condition { Err(why().into()) } else { Ok(()) }
 }
@@ -19,7 +19,7 @@ pub(super) fn named(tree: &Tree) -> Verdict {
     refuse(tree.get("Name").text().is_empty(), || "Name is required".into())
 }
 
-/// How many pairs of metadata there may be, and how long they may be.
+/// The maximum number of metadata pairs, and their maximum lengths.
 pub(super) const META: (usize, usize, usize) = (64, 128, 512);
 
 pub(super) fn meta(tree: &Tree) -> Verdict {
@@ -39,7 +39,7 @@ pub(super) fn meta(tree: &Tree) -> Verdict {
     errors.result()
 }
 
-/// Whether a path matches its kind: it begins with a slash.
+/// Checks a path: it must begin with a slash.
 pub(super) fn path(value: &Tree, what: &str) -> Verdict {
     let text = value.text();
     refuse(!text.is_empty() && !text.starts_with('/'), || format!("{what} doesn't start with '/': {}", go::quote(text)))
@@ -57,13 +57,13 @@ pub(super) fn methods(list: &Tree, what: &str) -> Verdict {
     Ok(())
 }
 
-/// How many of these fields say something.
+/// How many of these fields are set.
 pub(super) fn count(tree: &Tree, fields: &[&str]) -> usize {
-    fields.iter().filter(|field| says(tree.get(field))).count()
+    fields.iter().filter(|field| is_set(tree.get(field))).count()
 }
 
-/// Whether a value is more than the zero value of its type.
-pub(crate) fn says(tree: &Tree) -> bool {
+/// Whether a value differs from the zero value of its type.
+pub(crate) fn is_set(tree: &Tree) -> bool {
     match &tree.value {
         Plain::Null => false,
         Plain::Bool(value) => *value,
@@ -75,7 +75,7 @@ pub(crate) fn says(tree: &Tree) -> bool {
     }
 }
 
-/// Writes text in another case.
+/// Converts a string to lower case.
 pub(super) fn lower(tree: &mut Tree, field: &str) {
     change_case(tree.get_mut(field), str::to_ascii_lowercase);
 }
@@ -94,7 +94,7 @@ pub(crate) fn change_case(text: Option<&mut Tree>, change: fn(&str) -> String) {
 
 pub(super) const TLS_VERSIONS: [&str; 5] = ["TLS_AUTO", "TLSv1_0", "TLSv1_1", "TLSv1_2", "TLSv1_3"];
 
-/// Cipher suites, and what Envoy calls them.
+/// Cipher suites, and their names in Envoy.
 pub(crate) const CIPHERS: [(&str, &str); 14] = [
     ("TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "ECDHE-ECDSA-AES128-GCM-SHA256"),
     ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"),

@@ -1,12 +1,12 @@
-//! What resources are made from, and what comes of it.
+//! The input and output of resource generation.
 
 use crate::agent::Agent;
 use crate::chain::Chain;
 use crate::entry::Kind;
 use crate::instance::Instance;
+use crate::lenient::Fault;
 use crate::names::UpstreamId;
 use crate::proxycfg::{Mailbox, Proxy};
-use crate::weak::Fault;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -16,9 +16,8 @@ use chancery_text::Str;
 /// Why a proxy gets nothing at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The reason.
     pub message: String,
-    /// What is wrong, if it is one place.
+    /// The place of the fault, if it is a single one.
     pub origin: Option<Origin>,
 }
 
@@ -36,18 +35,17 @@ impl From<Fault> for Failure {
 
 pub(crate) type Outcome = Result<Vec<Tree>, Failure>;
 
-/// What is known of a proxy.
+/// The data of a proxy.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     /// Its registration, with central configuration.
     pub(crate) instance: &'a Instance,
     /// The replies to its watches.
     pub(crate) mail: &'a Mailbox,
-    /// Its kind.
     pub(crate) proxy: &'a Proxy,
-    /// Without an intention, everything is denied.
+    /// Whether everything is denied without an intention.
     pub(crate) default_deny: bool,
-    /// The agent, where there is one.
+    /// The live agent, if any.
     pub(crate) agent: Option<&'a Agent>,
 }
 
@@ -56,7 +54,7 @@ impl Context<'_> {
         self.mail.entry(Kind::Mesh, &Str::new_static("mesh"))
     }
 
-    /// Whose certificate it shows.
+    /// The name of its certificate.
     pub(crate) fn leaf(&self) -> String {
         match self.proxy {
             Proxy::Connect(proxy) => proxy.destination.to_string(),
@@ -74,7 +72,6 @@ impl Context<'_> {
     }
 }
 
-/// The messages of a proxy.
 #[derive(Clone)]
 pub(crate) struct Resources {
     pub(crate) listeners: Vec<Tree>,

@@ -1,7 +1,7 @@
-//! What a proxy knows, in Envoy's words: listeners, routes, clusters, endpoints.
+//! Generates Envoy's resources from a proxy's data: listeners, routes, clusters, endpoints.
 //!
-//! `parts` holds what all kinds are made of, `sidecar` and `gateway` what each kind gets, `extensions` what users patch in the end.
-//! What must not be here: how a proxy gets to know it (`proxycfg`).
+//! `parts` holds the shared parts, `sidecar` and `gateway` the resources of each kind, and `extensions` the users' patches. The data comes from
+//! `proxycfg`.
 
 mod context;
 mod extensions;
@@ -21,7 +21,7 @@ use chancery_text::Str;
 use context::Resources;
 use gateway::{api, ingress, mesh, terminating};
 
-/// What a proxy gets before its extensions.
+/// The resources of a proxy before its extensions.
 fn plain(cx: &Context<'_>) -> Result<Resources, Failure> {
     match cx.proxy {
         Proxy::Connect(proxy) => sidecar::resources(cx, proxy),
@@ -32,22 +32,22 @@ fn plain(cx: &Context<'_>) -> Result<Resources, Failure> {
     }
 }
 
-/// Messages by their names, one of each name.
+/// Messages by their names, one per name.
 fn shared(mut all: Vec<Tree>, key: &str) -> Vec<Arc<Tree>> {
     all.sort_by(|a, b| a.get(key).text().cmp(b.get(key).text()));
     all.dedup_by(|a, b| a.get(key).text() == b.get(key).text());
     all.into_iter().map(Arc::new).collect()
 }
 
-/// The names of the routes that filters ask for.
+/// The names of the routes that filters request.
 fn tables(of: &Tree, found: &mut BTreeSet<Str>) {
     found.extend(of.find("route_config_name").map(Tree::str));
     of.fields().iter().for_each(|(_, value)| tables(value, found));
     of.items().iter().for_each(|value| tables(value, found));
 }
 
-/// Takes away what Envoy does not ask for: routes that no listener names, and endpoints of clusters that have their own.
-fn only_asked_for(all: &mut Resources) {
+/// Removes resources that Envoy does not request: routes that no listener names, and endpoints of clusters that have their own.
+fn retain_referenced(all: &mut Resources) {
     let mut named = BTreeSet::new();
     all.listeners.iter().for_each(|listener| tables(listener, &mut named));
     all.routes.retain(|table| named.contains(table.get("name").text()));
@@ -63,7 +63,7 @@ fn only_asked_for(all: &mut Resources) {
 /// All resources of a proxy.
 pub(crate) fn resources(cx: &Context<'_>) -> Result<Verbatim, Failure> {
     let mut all = extensions::apply(cx, plain(cx)?)?;
-    only_asked_for(&mut all);
+    retain_referenced(&mut all);
     if let Some(agent) = cx.agent {
         let lists = [&mut all.listeners, &mut all.routes, &mut all.clusters, &mut all.endpoints];
         lists.into_iter().flatten().for_each(|of| agent.name_domain(of));

@@ -1,7 +1,6 @@
-//! Annotations of Ingresses that change nothing beside what else the Ingress has.
+//! Finds annotations of Ingresses that have no effect together with the rest of the Ingress. Does not check unknown values; see `known`.
 //!
-//! Source of behaviour: Contour `internal/dag/ingress_processor.go`, `internal/dag/policy.go`. What must not be here: values that Contour does not
-//! know (`known`).
+//! Source of behaviour: Contour `internal/dag/ingress_processor.go`, `internal/dag/policy.go`.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +11,7 @@ use chancery_base::resource::{Object, nearest};
 use chancery_kubernetes::known::{all_at, is_read};
 use chancery_text::Node;
 
-/// What in annotations of Ingresses has no effect.
+/// Finds annotations of Ingresses without effect.
 pub fn annotations(side: SideRef<'_>) -> Vec<Diagnostic> {
     let is_ingress = |object: &&Object| *object.key.kind == *"Ingress" && is_read(side, object);
     let mut found = Vec::new();
@@ -32,7 +31,7 @@ struct Ingress<'a> {
 }
 
 impl<'a> Ingress<'a> {
-    /// An annotation of Contour's that says something.
+    /// A non-empty Contour annotation.
     fn annotation(&self, name: &str) -> Option<(&'a Node, &'a str)> {
         let node = self.object.root.at(&["metadata", "annotations", &format!("projectcontour.io/{name}")])?;
         node.as_str().filter(|text| !text.is_empty()).map(|text| (node, text))
@@ -66,7 +65,7 @@ impl<'a> Ingress<'a> {
         }
     }
 
-    /// How often to retry, where nothing says when.
+    /// Finds retry counts without a retry condition.
     fn retries(&mut self) {
         if self.annotation("retry-on").is_some() {
             return;
@@ -87,7 +86,7 @@ impl<'a> Ingress<'a> {
         }
     }
 
-    /// Versions of TLS, where Envoy does not terminate it.
+    /// Finds TLS versions of hosts whose TLS Envoy does not terminate.
     fn versions(&mut self) {
         if !all_at(&self.object.root, &["spec", "tls", "*"]).is_empty() {
             return;

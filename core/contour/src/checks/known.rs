@@ -1,6 +1,6 @@
-//! Values that Contour does not know: it takes its default instead, with a line in its log at most.
+//! Finds values that Contour does not know: it uses its default, at most with a log line.
 //!
-//! Source of behaviour: Contour `internal/dag/policy.go`, `internal/annotation/annotations.go`. What must not be here: values that are refused.
+//! Source of behaviour: Contour `internal/dag/policy.go`, `internal/annotation/annotations.go`.
 
 use crate::processor::policy;
 use crate::processor::service::{PROTOCOLS, known_protocol};
@@ -26,8 +26,7 @@ const REDIRECTS: Known = Known { values: SWITCH, otherwise: "does not redirect t
 const ALLOWS: Known = Known { values: SWITCH, otherwise: "serves the Ingress over HTTP too" };
 
 const RETRIES: Known = Known { values: Values::Form(|text| text.parse::<i32>().is_ok(), "a whole number"), otherwise: "takes 1" };
-const LIMIT: Known =
-    Known { values: Values::Form(|text| text.parse::<u32>().is_ok(), "a whole number, 0 or more"), otherwise: "sets no limit of its own" };
+const LIMIT: Known = Known { values: Values::Form(|text| text.parse::<u32>().is_ok(), "a whole number, 0 or more"), otherwise: "sets no limit" };
 
 const DURATION: Values = Values::Form(|text| policy::timeout(text).is_ok(), "a duration such as `30s`, or `infinity`");
 const TIMEOUT: Known = Known { values: DURATION, otherwise: "takes Envoy's own timeout, 15 seconds" };
@@ -87,7 +86,7 @@ const FIELDS: &[Field] = &[
     ("Service", &["metadata", "annotations", "projectcontour.io/per-host-max-connections"], LIMIT),
 ];
 
-/// What Contour does not know.
+/// Finds values that Contour does not know.
 pub fn values(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = unknown_values(side, FIELDS);
     found.extend(side.objects().iter().filter(|object| *object.key.kind == *"Service" && is_read(side, object)).flat_map(ports));

@@ -25,7 +25,7 @@ fn losers(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn of_routes_with_the_same_match_the_later_one_loses_and_the_winner_is_named() {
+fn later_route_with_same_match_loses() {
     let one = "{path: {type: PathPrefix, value: /a}, headers: [{name: X-One, value: '1'}, {name: x-two, value: '2'}]}";
     let same = "{path: {value: /a/}, headers: [{name: X-Two, value: '2', type: Exact}, {name: x-one, value: '1'}]}";
     let found = losers(&format!("{}{}", route("HTTPRoute", "b", "", &[one]), route("HTTPRoute", "a", "", &[same])));
@@ -47,7 +47,7 @@ fn within_a_route_the_earlier_rule_wins() {
 }
 
 #[test]
-fn other_matches_listeners_hosts_and_kinds_are_no_conflict() {
+fn different_routes_do_not_conflict() {
     let of = |name: &str, more: &str| route("HTTPRoute", name, more, &["{path: {value: /a}}"]);
     let on = |name: &str, section: &str| of(name, &format!(", sectionName: {section}"));
     let with_host = of("b", "").replace("  rules:", "  hostnames: [b.example.com]\n  rules:");

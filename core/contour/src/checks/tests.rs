@@ -1,4 +1,4 @@
-//! What Contour takes and does not know, and what changes nothing.
+//! Tests the checks for values that Contour does not know, and for settings without effect.
 
 use crate::DIALECT;
 use alloc::format;
@@ -19,7 +19,7 @@ metadata: {name: web, namespace: default}
 spec: {ports: [{name: http, port: 80}, {name: tls, port: 443, appProtocol: https}]}
 ";
 
-/// What is found of an input, beside what is assumed.
+/// The findings of an input, except those about assumptions.
 fn found(text: &str) -> Vec<Diagnostic> {
     let options = for_people(Options::of(&DIALECT));
     let mut compilation = compile(&Inputs::one("contour.yaml", format!("{text}{SERVICE}")), &options, &[&crate::DIALECT]);
@@ -27,7 +27,7 @@ fn found(text: &str) -> Vec<Diagnostic> {
     compilation.all_diagnostics().filter(|finding| finding.severity != Severity::Notice).cloned().collect()
 }
 
-/// Codes and messages of what is found of an HTTPProxy.
+/// Codes and messages of an HTTPProxy's findings.
 fn of_proxy(spec: &str) -> Vec<String> {
     let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\nspec: {spec}\n");
     found(&text).iter().map(|finding| format!("{}: {}", finding.code.name, finding.message)).collect()
@@ -41,7 +41,7 @@ fn of_route(route: &str) -> Vec<String> {
 const NOTHING: [&str; 0] = [];
 
 #[test]
-fn a_strategy_that_contour_does_not_know_is_said() {
+fn unknown_strategy_is_reported() {
     let strategy = |strategy: &str| of_route(&format!("{{services: [{{name: web, port: 80}}], loadBalancerPolicy: {{strategy: {strategy}}}}}"));
     assert_eq!(strategy("Foo"), ["unknown-value: Contour does not know `Foo` here, and takes endpoints in turn, as with `RoundRobin`"]);
     for known in ["RoundRobin", "WeightedLeastRequest", "Random", "Cookie", "''", "'${STRATEGY}'"] {
@@ -50,7 +50,7 @@ fn a_strategy_that_contour_does_not_know_is_said() {
 }
 
 #[test]
-fn a_version_of_tls_that_contour_does_not_know_has_a_fix() {
+fn unknown_tls_version_has_fix() {
     let spec = "{virtualhost: {fqdn: shop.example.com, tls: {secretName: shop, minimumProtocolVersion: TLS1.3}}, routes: [{services: [{name: web, port: 80}]}]}";
     let found = found(&format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: shop, namespace: default}}\nspec: {spec}\n"));
     let [finding] = &found[..] else { panic!("{found:?}") };
@@ -98,7 +98,7 @@ fn words_of_retries_are_judged_one_by_one() {
 }
 
 #[test]
-fn protocols_of_ports_that_are_not_there_are_said() {
+fn protocols_of_missing_ports_are_reported() {
     let service = |annotation: &str, app: &str| -> Vec<String> {
         let text = format!(
             "apiVersion: v1\nkind: Service\nmetadata: {{name: api, namespace: default, annotations: {{projectcontour.io/upstream-protocol.h2c: \"{annotation}\"}}}}\n\
@@ -114,8 +114,8 @@ fn protocols_of_ports_that_are_not_there_are_said() {
     }
 }
 
-/// Codes, severities and help of all that is found.
-fn told(text: &str) -> Vec<(&'static str, Severity, String)> {
+/// Codes, severities and help of all findings.
+fn reported_findings(text: &str) -> Vec<(&'static str, Severity, String)> {
     let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_people(Options::default()), &[&crate::DIALECT]);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let all = compilation.all_diagnostics().filter(|finding| !finding.code.name.starts_with("assumed"));
@@ -128,41 +128,49 @@ const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\n
 #[test]
 fn a_gateway_alone_is_in_order() {
     let routes = "give the rest of the configuration as well, to see what it does".to_string();
-    assert_eq!(told(&GATEWAY.replace("CLASS", "example")), [("no-listener", Severity::Notice, routes)]);
+    assert_eq!(reported_findings(&GATEWAY.replace("CLASS", "example")), [("no-listener", Severity::Notice, routes)]);
 }
 
 #[test]
-fn a_proxy_without_any_root_may_be_included_from_elsewhere() {
+fn proxy_without_root_may_be_included_elsewhere() {
     let proxy =
         |name: &str, spec: &str| format!("---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: {name}}}\nspec: {spec}\n");
     let routes = "routes: [{services: [{name: web, port: 80}]}]";
     let child = proxy("child", &format!("{{{routes}}}"));
-    assert!(told(&child).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Warning)), "{:?}", told(&child));
-    assert!(told(&child).iter().all(|(_, severity, _)| *severity != Severity::Error), "{:?}", told(&child));
+    assert!(
+        reported_findings(&child).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Warning)),
+        "{:?}",
+        reported_findings(&child)
+    );
+    assert!(reported_findings(&child).iter().all(|(_, severity, _)| *severity != Severity::Error), "{:?}", reported_findings(&child));
     let beside = format!("{child}{}", proxy("root", &format!("{{virtualhost: {{fqdn: a.example.com}}, {routes}}}")));
-    assert!(told(&beside).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Error)), "{:?}", told(&beside));
+    assert!(
+        reported_findings(&beside).iter().any(|(code, severity, _)| (*code, *severity) == ("orphaned-proxy", Severity::Error)),
+        "{:?}",
+        reported_findings(&beside)
+    );
 }
 
 #[test]
 fn a_route_without_rules_conflicts_with_nothing() {
     let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: GRPCRoute\nmetadata: {name: r}\nspec: {parentRefs: [{name: g}]}\n";
-    let found = told(route);
+    let found = reported_findings(route);
     let error = found.iter().find(|(_, severity, _)| *severity == Severity::Error);
     let (code, _, help) = error.expect("Contour refuses it");
     assert!(*code == "invalid-route" && help.contains("without `rules`"), "{found:?}");
 }
 
 #[test]
-fn a_kind_that_contour_does_not_read_is_told_with_those_of_its_group_that_it_reads() {
+fn unread_kind_finding_lists_read_kinds() {
     let route = "apiVersion: gateway.networking.k8s.io/v1alpha2\nkind: UDPRoute\nmetadata: {name: r}\nspec: {parentRefs: [{name: g}]}\n";
-    let found = told(route);
+    let found = reported_findings(route);
     let [(code, severity, help)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((*code, *severity), ("no-effect", Severity::Warning));
     assert!(help.starts_with("of `gateway.networking.k8s.io`, Contour reads ") && help.contains("HTTPRoute"), "{help}");
 }
 
 #[test]
-fn what_is_for_another_controller_is_not_judged() {
+fn other_controllers_objects_are_not_checked() {
     let route = |rest: &str| {
         format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: r}}\nspec: {{parentRefs: [{{name: g}}], rules: [{{{rest}}}]}}\n"
@@ -170,15 +178,15 @@ fn what_is_for_another_controller_is_not_judged() {
     };
     let mesh = route("backendRefs: [{group: consul.hashicorp.com, kind: MeshService, name: s}]");
     let left = ("no-effect", Severity::Warning, String::new());
-    assert_eq!(told(&mesh), core::slice::from_ref(&left));
+    assert_eq!(reported_findings(&mesh), core::slice::from_ref(&left));
     let theirs = format!("{}---\n{}", GATEWAY.replace("CLASS", "consul"), route("backendRefs: [{name: s, port: 80}]"));
-    assert_eq!(told(&theirs), [left.clone(), left]);
+    assert_eq!(reported_findings(&theirs), [left.clone(), left]);
 }
 
 #[test]
 fn passthrough_needs_tcpproxy() {
     let tls = |rest: &str| of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com, tls: {{passthrough: true}}}}, {rest}}}"));
-    let expected = "unserved: nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none";
+    let expected = "unserved: no TLS connection is served: `passthrough` forwards connections to `tcpproxy`, but there is none";
     let redirected = "unserved-redirect: requests for `shop.example.com` are redirected to https://, and no listener serves it over TLS";
     assert_eq!(tls("routes: [{services: [{name: web, port: 80}]}]"), [expected, redirected]);
     assert_eq!(tls("tcpproxy: {services: [{name: web, port: 443}]}"), NOTHING);
@@ -216,7 +224,7 @@ fn fields_that_ask_for_others_say_so() {
     assert_eq!(of_proxy(&format!("{{{tls}, tcpproxy: {{services: [{{name: web, port: 443, mirror: true}}]}}}}")), expected);
 }
 
-/// Messages and helps of what is found of an Ingress with the path `/ws` and these annotations.
+/// Messages and help of the findings of an Ingress with the path `/ws` and these annotations.
 fn of_ingress(annotations: &str, rest: &str) -> Vec<String> {
     let text = format!(
         "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: shop, namespace: default, annotations: {{{annotations}}}}}\n\
@@ -239,7 +247,10 @@ fn websocket_routes_name_paths_of_the_ingress() {
 #[test]
 fn annotations_that_ask_for_others_say_so() {
     let of = |annotations: &str| {
-        of_ingress(annotations, "").into_iter().map(|told| told.split("; ").next().unwrap_or_default().into()).collect::<Vec<String>>()
+        of_ingress(annotations, "")
+            .into_iter()
+            .map(|reported_findings| reported_findings.split("; ").next().unwrap_or_default().into())
+            .collect::<Vec<String>>()
     };
     for name in ["num-retries: '3'", "per-try-timeout: 1s"] {
         let field = name.split(':').next().unwrap_or_default();
@@ -255,27 +266,27 @@ fn annotations_that_ask_for_others_say_so() {
 }
 
 #[test]
-fn what_a_route_asks_of_its_own_host_and_of_one_header_is_compared() {
-    let told = |route: &str| {
+fn contradictory_header_conditions_are_found() {
+    let reported_findings = |route: &str| {
         let route = format!("{{services: [{{name: web, port: 80}}], {route}}}");
         of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com}}, routes: [{route}]}}"))
     };
-    let host = |name: &str| told(&format!("conditions: [{{header: {{name: Host, exact: {name}}}}}]"));
+    let host = |name: &str| reported_findings(&format!("conditions: [{{header: {{name: Host, exact: {name}}}}}]"));
     assert_eq!(
         host("other.example.com"),
         ["contradictory-conditions: no request takes this route: its host would have to be `other.example.com`, and the virtual host is for \
           `shop.example.com`"]
     );
     assert_eq!(host("shop.example.com"), NOTHING);
-    let both = told("conditions: [{header: {name: x-a, exact: '1'}}, {header: {name: x-a, notpresent: true}}]");
+    let both = reported_findings("conditions: [{header: {name: x-a, exact: '1'}}, {header: {name: x-a, notpresent: true}}]");
     assert_eq!(both, ["contradictory-conditions: no request takes this route: its header `x-a` would have to be `1` and absent"]);
-    let count = told("retryPolicy: {count: 0}");
+    let count = reported_findings("retryPolicy: {count: 0}");
     assert_eq!(count, ["field-without-effect: Contour takes `count: 0` for 1: Envoy retries once"]);
-    assert_eq!(told("retryPolicy: {count: -1}"), NOTHING);
+    assert_eq!(reported_findings("retryPolicy: {count: -1}"), NOTHING);
 }
 
 #[test]
-fn what_a_route_turns_off_must_be_on() {
+fn disabled_setting_must_exist() {
     let host = |settings: &str, route: &str| {
         of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com{settings}}}, routes: [{{services: [{{name: web, port: 80}}], {route}}}]}}"))
     };
@@ -289,23 +300,24 @@ fn what_a_route_turns_off_must_be_on() {
     let required = "field-without-effect: `jwtVerificationPolicy.require` verifies nothing: the virtual host has no `jwtProviders`, so requests pass \
                     without a token";
     assert_eq!(host("", "jwtVerificationPolicy: {require: foo}"), [required]);
-    // Of a proxy that another includes, the host is elsewhere.
+    // For an included proxy, the host is elsewhere.
     assert_eq!(
         of_proxy("{routes: [{services: [{name: web, port: 80}], permitInsecure: true}]}")
             .iter()
-            .filter(|told| told.contains("permitInsecure"))
+            .filter(|reported_findings| reported_findings.contains("permitInsecure"))
             .count(),
         0
     );
 }
 
 #[test]
-fn a_route_that_answers_by_itself_uses_nothing_of_forwarding() {
+fn direct_response_ignores_forwarding_settings() {
     let route = |answer: &str, field: &str| of_proxy(&format!("{{virtualhost: {{fqdn: shop.example.com}}, routes: [{{{answer}, {field}}}]}}"));
     for answer in ["requestRedirectPolicy: {hostname: b.example.com}", "directResponsePolicy: {statusCode: 200}"] {
         let name = answer.split(':').next().unwrap_or_default();
-        let told = format!("field-without-effect: `timeoutPolicy` changes nothing beside `{name}`: Contour uses it for requests that are forwarded");
-        assert_eq!(route(answer, "timeoutPolicy: {response: 5s}"), [told]);
+        let reported_findings =
+            format!("field-without-effect: `timeoutPolicy` changes nothing beside `{name}`: Contour uses it for requests that are forwarded");
+        assert_eq!(route(answer, "timeoutPolicy: {response: 5s}"), [reported_findings]);
         assert_eq!(route(answer, "enableWebsockets: false"), NOTHING);
     }
 }
@@ -335,7 +347,7 @@ fn limits_that_no_service_counts_are_reported() {
 }
 
 #[test]
-fn a_prefix_is_replaced_where_it_is_the_whole_prefix_of_the_route() {
+fn prefix_replacement_needs_whole_prefix() {
     let included = |replacement: &str| {
         let child = format!(
             "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: child, namespace: default}}\n\
@@ -353,8 +365,8 @@ fn a_prefix_is_replaced_where_it_is_the_whole_prefix_of_the_route() {
 }
 
 #[test]
-fn a_route_that_replaces_nothing_for_another_reason_is_not_said_to_have_another_prefix() {
+fn other_replacement_failures_are_not_reported() {
     let route = "{conditions: [{prefix: /a}], services: [{name: web, port: 80}], requestRedirectPolicy: {hostname: b.example.com}, \
                  pathRewritePolicy: {replacePrefix: [{prefix: /a, replacement: /b}]}}";
-    assert!(of_route(route).iter().all(|told| !told.contains("is not replaced")), "{:?}", of_route(route));
+    assert!(of_route(route).iter().all(|reported_findings| !reported_findings.contains("is not replaced")), "{:?}", of_route(route));
 }

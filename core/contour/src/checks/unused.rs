@@ -1,6 +1,6 @@
-//! Fields of an HTTPProxy that change nothing beside the others, and routes that serve nothing.
+//! Finds fields of an HTTPProxy without effect, and routes that serve nothing. Does not repeat what Contour writes into conditions.
 //!
-//! Source of behaviour: Contour `internal/dag/httpproxy_processor.go`. What must not be here: what Contour writes into conditions.
+//! Source of behaviour: Contour `internal/dag/httpproxy_processor.go`.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use chancery_kubernetes::known::{all_at, is_read};
 use chancery_text::{Node, NodeId, Str};
 use hashbrown::{HashMap, HashSet};
 
-/// What in HTTPProxies has no effect.
+/// Finds settings of HTTPProxies without effect.
 pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let is_proxy = |object: &&Object| *object.key.kind == *"HTTPProxy" && is_read(side, object);
     let proxies: Vec<&Object> = side.objects().iter().filter(is_proxy).collect();
@@ -52,7 +52,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The clusters that were made of services, by where these are written.
+/// The clusters of services, by the place of the service.
 fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Cluster> {
     let all = side.irs().flat_map(|ir| &ir.clusters);
     let place = |origin: &Origin| (origin.object(), origin.node());
@@ -66,7 +66,7 @@ struct Used {
     limits: bool,
 }
 
-/// The prefixes of Envoy's routes, and which of them are replaced, by where it is written.
+/// The prefixes of Envoy's routes, and the replaced ones, by the place of the field.
 #[derive(Default)]
 struct Rewritten<'a> {
     /// The prefix of a route.
@@ -78,7 +78,7 @@ struct Rewritten<'a> {
 }
 
 impl<'a> Rewritten<'a> {
-    /// Nothing is gathered where no HTTPProxy replaces a prefix.
+    /// Collects nothing if no HTTPProxy replaces a prefix.
     fn of(side: SideRef<'a>, proxies: &[&Object]) -> Self {
         let mut rewritten = Self::default();
         if !proxies.iter().any(|proxy| !all_at(&proxy.root, REPLACEMENTS).is_empty()) {
@@ -108,7 +108,7 @@ struct Proxy<'a> {
     object: &'a Object,
     /// The Services of the input, by namespace and name.
     services: &'a HashSet<(Option<&'a str>, &'a str)>,
-    /// Whether the input is all that the cluster has.
+    /// Whether the input is the whole cluster.
     is_whole: bool,
     found: Vec<Diagnostic>,
 }
@@ -123,13 +123,13 @@ impl Proxy<'_> {
         self.report(&codes::FIELD_WITHOUT_EFFECT, message, at, help);
     }
 
-    /// TLS that is handed on, where nothing takes it.
+    /// Finds TLS passthrough without a TCP proxy.
     fn passthrough(&mut self) {
         let root = &self.object.root;
         let Some(tls) = root.at(&["spec", "virtualhost", "tls"]) else { return };
         let Some(passthrough) = tls.get("passthrough").filter(|node| node.as_bool() == Some(true)) else { return };
         if root.at(&["spec", "tcpproxy"]).is_none() {
-            let message = "nobody answers over TLS: `passthrough` hands connections to `tcpproxy`, and there is none";
+            let message = "no TLS connection is served: `passthrough` forwards connections to `tcpproxy`, but there is none";
             self.report(
                 &codes::UNSERVED,
                 message,
@@ -145,7 +145,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// What routes turn off that their host does not have. What includes a proxy may have it, so only roots are looked at.
+    /// Finds settings that routes disable but their host does not have. An including proxy may have them, so only roots are checked.
     fn without_host_settings(&mut self, used: &Used) {
         let root = &self.object.root;
         let Some(host) = root.at(&["spec", "virtualhost"]) else { return };
@@ -172,7 +172,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// Limits that a rate limit service counts, where there is none: Contour's configuration names none, or one that is not there.
+    /// Finds global rate limits without a rate limit service: Contour's configuration names none, or a missing one.
     fn without_rate_limit_service(&mut self, used: &Used) {
         if used.limits {
             return;
@@ -275,7 +275,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// Fields of services that ask for others. `of` is a route or `tcpproxy`.
+    /// Finds service fields that require other fields. `of` is a route or `tcpproxy`.
     fn services(&mut self, of: &Node, clusters: &HashMap<(ObjectId, NodeId), &Cluster>) {
         for service in all_at(of, &["services", "*"]) {
             let health_port = service.get("healthPort").filter(|port| port.as_i64().is_some_and(|port| port > 0));

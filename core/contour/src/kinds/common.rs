@@ -1,13 +1,11 @@
-//! What several of Contour's kinds have in common: spans of time, load balancing, validation of services, rate limits, authorization.
+//! Defines the schemas that several of Contour's kinds share: durations, load balancing, validation of services, rate limits, authorization.
 //!
 //! Contour `apis/projectcontour/v1/{httpproxy,helpers}.go`; limits, patterns, defaults and rules as in `examples/contour/01-crds.yaml`.
-//!
-//! What must not be here: what only one kind has.
 
 use chancery_base::object;
 use chancery_base::schema::{BOOLEAN, INTEGER, Literal, Rule, STRING, STRING_MAP, STRINGS, Schema, array, field, like, one_of, rule};
 
-/// A span of time, or none at all.
+/// A duration, or `infinity`.
 pub(super) const TIMEOUT: Schema =
     like(r"^(((\d*(\.\d*)?h)|(\d*(\.\d*)?m)|(\d*(\.\d*)?s)|(\d*(\.\d*)?ms)|(\d*(\.\d*)?us)|(\d*(\.\d*)?µs)|(\d*(\.\d*)?ns))+|infinity|infinite)$");
 /// A span of time.
@@ -26,7 +24,7 @@ pub(super) const AUTH_POLICY: Schema = object![
 
 /// The authorization server of a virtual host or of all.
 pub(super) const AUTHORIZATION: Schema = object![
-    field("authPolicy", AUTH_POLICY, "What applies unless a route sets it"),
+    field("authPolicy", AUTH_POLICY, "The default for routes that do not set it"),
     field(
         "extensionRef",
         object![
@@ -54,7 +52,7 @@ pub(super) const AUTHORIZATION: Schema = object![
 
 const AUTH_HTTP: Schema = object![
     field("allowedAuthorizationHeaders", array(&ALLOWED_HEADER), "Which of the request's headers the authorization server gets"),
-    field("allowedUpstreamHeaders", array(&ALLOWED_HEADER), "Which headers of its answer go on to the service"),
+    field("allowedUpstreamHeaders", array(&ALLOWED_HEADER), "Which headers of its response are forwarded to the service"),
     field("pathPrefix", STRING, "What is put in front of the path of the request to the authorization server"),
 ];
 const ALLOWED_HEADER: Schema = object![
@@ -106,7 +104,7 @@ pub(super) const TIMEOUTS: Schema = object![
 pub(super) const UPSTREAM_VALIDATION: Schema = object![
     field("caSecret", TEXT.at_most(317), "The Secret with the CA, `name` or `namespace/name`").required(),
     field("subjectName", TEXT.at_most(250), "A name that the certificate must have").required(),
-    field("subjectNames", STRINGS.sized(1, 8), "Names of which the certificate must have one; the first is `subjectName`"),
+    field("subjectNames", STRINGS.sized(1, 8), "Names; the certificate must have one of them. The first is `subjectName`"),
 ]
 .rules(SUBJECT_NAMES);
 const SUBJECT_NAMES: &[Rule] =
@@ -114,7 +112,7 @@ const SUBJECT_NAMES: &[Rule] =
 
 /// `global` of a rate limit.
 pub(super) const GLOBAL_RATE_LIMIT: Schema = object![
-    field("descriptors", array(&DESCRIPTOR).at_least(1), "What is sent to the rate limit service about a request; each is limited by itself"),
+    field("descriptors", array(&DESCRIPTOR).at_least(1), "Descriptors sent to the rate limit service about a request; each is limited separately"),
     field("disabled", BOOLEAN, "Whether the virtual host's or the default policy does not hold here"),
 ];
 const DESCRIPTOR: Schema = object![field("entries", array(&ENTRY).at_least(1), "Pairs of keys and values").required()];

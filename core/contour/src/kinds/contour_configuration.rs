@@ -33,7 +33,7 @@ pub(super) const SPEC: Schema = object![
             field("requestHeaders", HEADERS, "Changes of the headers of all requests"),
             field("responseHeaders", HEADERS, "Changes of the headers of all answers"),
         ],
-        "What applies where an HTTPProxy does not set it"
+        "The default for HTTPProxies that do not set it"
     ),
     field("rateLimitService", RATE_LIMITS, "The rate limit service"),
     field("tracing", TRACING, "Where traces of requests go"),
@@ -111,7 +111,7 @@ const LISTENER: Schema = object![
     MAX_REQUESTS,
     field("maxRequestsPerIOCycle", INT32.at_least(1), "The most requests of a connection that are worked on at once"),
     BUFFER_LIMIT,
-    field("serverHeaderTransformation", STRING, "What becomes of the `server` header: `overwrite`, `append_if_absent` or `pass_through`"),
+    field("serverHeaderTransformation", STRING, "How the `server` header is treated: `overwrite`, `append_if_absent` or `pass_through`"),
     field(
         "socketOptions",
         object![
@@ -148,7 +148,7 @@ const LOGGING: Schema = object![
 const TIMEOUTS: Schema = object![
     field("connectTimeout", STRING, "How long connecting to a service may take"),
     field("connectionIdleTimeout", STRING, "How long a client's connection stays open without requests"),
-    field("connectionShutdownGracePeriod", STRING, "How long a client may go on after it was asked to leave"),
+    field("connectionShutdownGracePeriod", STRING, "How long a client may stay connected after a drain notice"),
     field("delayedCloseTimeout", STRING, "How long Envoy waits for the client to close a connection"),
     field("maxConnectionDuration", STRING, "How long a client's connection may last"),
     field("requestTimeout", STRING, "How long a client may take to send a request"),
@@ -165,7 +165,7 @@ const HEADERS: Schema = object![field("remove", STRINGS, "Headers that go"), fie
 
 const EXTENSION: Field = field("extensionService", NAMESPACED_NAME, "The ExtensionService").required();
 const RATE_LIMITS: Schema = object![
-    field("defaultGlobalRateLimitPolicy", GLOBAL_RATE_LIMIT, "What applies where an HTTPProxy does not set it"),
+    field("defaultGlobalRateLimitPolicy", GLOBAL_RATE_LIMIT, "The default for HTTPProxies that do not set it"),
     field("domain", STRING, "The domain in its configuration"),
     field("enableResourceExhaustedCode", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE"),
     field("enableXRateLimitHeaders", BOOLEAN, "Whether answers carry `X-RateLimit` headers"),

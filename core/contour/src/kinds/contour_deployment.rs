@@ -1,4 +1,4 @@
-//! ContourDeployment: what the Gateway provisioner makes for a Gateway.
+//! ContourDeployment: the settings of what the Gateway provisioner creates for a Gateway.
 //!
 //! Contour `apis/projectcontour/v1alpha1/contourdeployment.go`; limits and patterns as in `examples/contour/01-crds.yaml`.
 
@@ -56,7 +56,7 @@ const ENVOY: Schema = object![
             field("serviceAnnotations", STRING_MAP, "Annotations of the Service"),
             field("type", STRING, "`LoadBalancerService`, `NodePortService` or `ClusterIPService`"),
         ],
-        "The Service by which it is reached"
+        "The Service that exposes it"
     ),
     NODE_PLACEMENT,
     field("overloadMaxDownstreamConnections", INTEGER, "The most connections before it refuses new ones"),

@@ -1,4 +1,4 @@
-//! ExtensionService: a gRPC service that Contour's proxies ask, for authorization, rate limits and traces.
+//! ExtensionService: a gRPC service that Contour's proxies call for authorization, rate limits and traces.
 //!
 //! Contour `apis/projectcontour/v1alpha1/extensionservice.go`; limits as in `examples/contour/01-crds.yaml`.
 

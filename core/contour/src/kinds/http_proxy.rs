@@ -1,4 +1,4 @@
-//! HTTPProxy: a virtual host, its routes, and what it takes from other HTTPProxies.
+//! HTTPProxy: a virtual host, its routes, and the HTTPProxies that it includes.
 //!
 //! Contour `apis/projectcontour/v1/httpproxy.go`; limits, patterns, defaults and rules as in `examples/contour/01-crds.yaml`.
 
@@ -47,7 +47,7 @@ const ROUTE: Schema = object![
     field("cookieRewritePolicies", COOKIE_REWRITES, "Changes of the cookies that answers set"),
     field("directResponsePolicy", DIRECT_RESPONSE, "An answer by the proxy itself"),
     field("enableWebsockets", BOOLEAN, "Whether connections may become websockets"),
-    field("healthCheckPolicy", HEALTH_CHECK, "How the proxy finds out which endpoints work"),
+    field("healthCheckPolicy", HEALTH_CHECK, "How the proxy detects working endpoints"),
     field("internalRedirectPolicy", INTERNAL_REDIRECT, "Redirects by the service that the proxy follows itself"),
     field("ipAllowPolicy", IP_FILTERS, "The only addresses that may come"),
     field("ipDenyPolicy", IP_FILTERS, "Addresses that may not come"),
@@ -200,7 +200,7 @@ const SLOW_START: Schema = object![
 ];
 
 const TCP_PROXY: Schema = object![
-    field("healthCheckPolicy", TCP_HEALTH_CHECK, "How the proxy finds out which endpoints work"),
+    field("healthCheckPolicy", TCP_HEALTH_CHECK, "How the proxy detects working endpoints"),
     field("include", TCP_INCLUDE, "The HTTPProxy whose `tcpproxy` is used instead"),
     field("includes", TCP_INCLUDE, "Older form of `include`"),
     field("loadBalancerPolicy", LOAD_BALANCER, "How connections are spread over endpoints"),
@@ -246,7 +246,7 @@ const MAX_AGE: Schema =
     like(r"^(((\d*(\.\d*)?h)|(\d*(\.\d*)?m)|(\d*(\.\d*)?s)|(\d*(\.\d*)?ms)|(\d*(\.\d*)?us)|(\d*(\.\d*)?µs)|(\d*(\.\d*)?ns))+|0)$");
 
 const JWT_PROVIDER: Schema = object![
-    field("audiences", STRINGS, "Audiences of which a token must have one"),
+    field("audiences", STRINGS, "Audiences; a token must have one of them"),
     field("default", BOOLEAN, "Whether all routes ask for it that do not say otherwise"),
     field("forwardJWT", BOOLEAN, "Whether the service gets the token too"),
     field("issuer", STRING, "The issuer that a token must name"),

@@ -1,6 +1,5 @@
-//! The kinds that Contour reads, in one table, and its own ones in a file each.
-//!
-//! What must not be here: what they mean; kinds that other dialects read too.
+//! Lists the kinds that Contour reads in one table, with one file for each kind that belongs to Contour. Kinds that other dialects read too are in
+//! `chancery_kubernetes`.
 
 mod common;
 mod contour_configuration;
@@ -143,14 +142,14 @@ pub fn find(group: &str, kind: &str) -> Option<Kind> {
 }
 
 impl Kind {
-    /// What there is to know of it.
+    /// The kind's definition.
     pub fn definition(self) -> &'static kind::Kind {
-        // The table has the order of the kinds; a test says so.
+        // The table has the order of the enum; a test checks this.
         ALL[self as usize].1
     }
 }
 
-/// What the API server makes of an object: its tree with defaults, or what it says against it.
+/// Admits an object: returns its tree with defaults, or the API server's errors.
 pub fn admit(kind: Kind, object: &Object, admission: Admission<'_>, sink: &mut Findings) -> Result<Arc<Node>, Vec<String>> {
     admission.admit(kind.definition(), object, sink)
 }

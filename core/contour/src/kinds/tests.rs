@@ -1,4 +1,4 @@
-//! What the API server makes of objects: what it refuses and says, what it takes away, what it puts in.
+//! Tests admission: refusals with messages, pruned fields, and defaults.
 
 extern crate std;
 
@@ -23,13 +23,13 @@ fn object(api_version: &str, kind: &str, spec: &str) -> String {
     format!("apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: web, namespace: default}}\nspec: {spec}\n")
 }
 
-/// What the API server says against an object.
+/// The API server's errors about an object.
 fn errors(text: &str) -> Vec<String> {
     let compilation = compiled(text, false);
     let refused = compilation.sides.iter().flat_map(|side| &side.answers.refused);
     let errors: Vec<String> = refused.flat_map(|refused| refused.errors.iter().cloned()).collect();
     let told = compilation.all_diagnostics().any(|finding| finding.severity == Severity::Error);
-    assert!(told || errors.is_empty(), "what is refused is reported");
+    assert!(told || errors.is_empty(), "refusals are reported");
     errors
 }
 
@@ -38,12 +38,12 @@ fn proxy(spec: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_in_order_is_taken() {
+fn valid_objects_are_accepted() {
     assert_eq!(proxy("{virtualhost: {fqdn: www.example.com}, routes: [{services: [{name: web, port: 80}]}]}"), [""; 0]);
 }
 
 #[test]
-fn an_unknown_field_is_refused_before_anything_else_is_looked_at() {
+fn unknown_fields_are_refused_first() {
     assert_eq!(
         proxy("{virtualhost: {fqdn: UPPER}, routs: [], routes: [{service: []}]}"),
         [r#"strict decoding error: unknown field "spec.routes[0].service""#, r#"strict decoding error: unknown field "spec.routs""#]
@@ -98,7 +98,7 @@ fn rules_hold_once_everything_else_does() {
 }
 
 #[test]
-fn gateway_api_has_lists_with_keys_and_defaults_of_defaults() {
+fn gateway_api_lists_have_keys_and_defaults() {
     let route = |spec: &str| errors(&object("gateway.networking.k8s.io/v1", "HTTPRoute", spec));
     assert_eq!(route("{}"), [""; 0]);
     assert_eq!(

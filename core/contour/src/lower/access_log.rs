@@ -1,6 +1,5 @@
-//! Access logs (Contour `internal/envoy/v3/accesslog.go`, `apis/projectcontour/v1alpha1/accesslog.go`).
-//!
-//! What must not be here: whether a format is valid.
+//! Lowers access logs (Contour `internal/envoy/v3/accesslog.go`, `apis/projectcontour/v1alpha1/accesslog.go`). Does not validate formats; see
+//! `settings::access_log`.
 
 use super::{Lowering, setting, setting_origin};
 use crate::settings::access_log::{DEFAULT_JSON_FIELDS, JSON_FIELDS};
@@ -13,7 +12,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
 impl Lowering<'_> {
-    /// The logs of a listener, `path` being where its settings are.
+    /// The access logs of a listener; `path` is the path of its settings.
     pub(super) fn access_logs(&self, path: &str) -> Vec<Sourced<AccessLog>> {
         let level = self.at("envoy.logging.accessLogLevel");
         let failures = |status: u32| {
@@ -33,7 +32,7 @@ impl Lowering<'_> {
         let file = if kind.str() == "json" {
             let fields = self.json_fields();
             let chosen = self.at("envoy.logging.accessLogJSONFields");
-            // Commands are looked for only in what is chosen: the defaults need no extension.
+            // Only chosen fields are searched for commands: the defaults need no extension.
             let formatters = formatters(fields.values().map(|text| text.as_str()));
             let fields: Vec<(Str, Json)> = fields.into_iter().map(|(name, command)| (name, Json::String(command))).collect();
             let written = if chosen.exists() { chosen } else { kind };
@@ -95,7 +94,7 @@ fn commands(format: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The name of the command behind a `%`, and what follows it.
+/// The name of the command after a `%`, and the rest.
 fn command(text: &str) -> Option<(&str, &str)> {
     let (name, mut after) = text.split_at(text.find(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit() && c != '_')?);
     if let Some(arguments) = after.strip_prefix('(') {

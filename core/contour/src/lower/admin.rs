@@ -1,6 +1,4 @@
-//! Listeners of Contour's own: statistics, health, and a look at Envoy's admin interface (Contour `internal/envoy/v3/stats.go`).
-//!
-//! What must not be here: traffic of users.
+//! Creates Contour's own listeners: statistics, health, and read access to Envoy's admin interface (Contour `internal/envoy/v3/stats.go`).
 
 use super::listener::keepalive;
 use super::{Lowering, setting, setting_origin};
@@ -15,12 +13,12 @@ use chancery_base::ir::{
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// The cluster that stands for Envoy's admin interface.
+/// The cluster of Envoy's admin interface.
 pub(super) const ADMIN_CLUSTER: &str = "envoy-admin";
 /// Where that interface listens.
 pub(super) const ADMIN_SOCKET: &str = "/admin/admin.sock";
 
-/// What of the admin interface may be looked at.
+/// The readable paths of the admin interface.
 const ADMIN_PATHS: [&str; 11] = [
     "/certs",
     "/clusters",
@@ -42,7 +40,7 @@ const BOTH: [&str; 3] = ["/ready", "/stats", "/stats/prometheus"];
 pub(crate) const OWN_LISTENERS: [&str; 5] = [STATISTICS_AND_HEALTH, "stats", "health", "health-om-enforced", ADMIN_CLUSTER];
 const STATISTICS_AND_HEALTH: &str = "stats-health";
 
-/// Where one of them listens, as the settings have it.
+/// The configured address of one of these listeners.
 #[derive(PartialEq)]
 struct Place {
     address: Sourced<Str>,
@@ -73,7 +71,7 @@ impl Lowering<'_> {
         listeners
     }
 
-    /// Where the settings let it listen; a port that is not written is 0, as in the reference.
+    /// The configured address; an absent port is 0, as in the reference.
     fn place(&mut self, path: &str) -> Option<Place> {
         let at = self.at(path);
         let (address, port) = (at.field("address"), at.field("port"));
@@ -142,7 +140,7 @@ fn serve(name: &'static str, statistics: &'static str, place: Place, tls: Option
     }
 }
 
-/// A path that is handed to the admin interface, for reading.
+/// A route to a readable path of the admin interface.
 fn route(path: &'static str) -> Route {
     let get =
         HeaderMatch { name: HeaderName::METHOD, value: StringMatch::Exact("GET".into()), invert: false, ignore_case: true, missing_as_empty: false };

@@ -1,7 +1,4 @@
-//! What Envoy starts with beside Contour's answers (Contour `internal/envoy/v3/bootstrap.go`, as `contour bootstrap` writes it in the
-//! examples' deployment).
-//!
-//! What must not be here: what Contour serves.
+//! Creates Envoy's bootstrap (Contour `internal/envoy/v3/bootstrap.go`, as `contour bootstrap` writes it in the examples' deployment).
 
 use super::admin::{ADMIN_CLUSTER, ADMIN_SOCKET};
 use alloc::sync::Arc;
@@ -14,7 +11,7 @@ use core::time::Duration;
 /// Contour's name in Envoy's configuration.
 const CONTOUR: &str = "contour";
 
-/// Envoy asks Contour, on a stream for each resource.
+/// Envoy requests each resource from Contour on a separate stream.
 pub(super) fn config_source() -> ConfigSource {
     ConfigSource::Server { cluster: Str::new_static(CONTOUR), authority: Str::new_static(CONTOUR) }
 }

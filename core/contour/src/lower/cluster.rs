@@ -1,6 +1,4 @@
-//! Clusters (Contour `internal/envoy/v3/cluster.go`, `healthcheck.go`).
-//!
-//! What must not be here: names; endpoints.
+//! Lowers clusters (Contour `internal/envoy/v3/cluster.go`, `healthcheck.go`). Does not name them; see `name`.
 
 use super::merged::{Entry, Named};
 use super::tls::{certificate, h2};
@@ -29,7 +27,7 @@ const HEALTHY_THRESHOLD: u32 = 2;
 const CHECK_HOST: &str = "contour-envoy-healthcheck";
 
 impl Lowering<'_> {
-    /// All clusters by name; of several of one name the first.
+    /// All clusters by name; the first of several with one name wins.
     pub(super) fn clusters(&mut self) -> Vec<Arc<chancery_base::ir::Cluster>> {
         let mut out: Vec<Arc<chancery_base::ir::Cluster>> = self.clusters_of_hosts();
         let graph = self.graph;
@@ -51,7 +49,7 @@ impl Lowering<'_> {
         out
     }
 
-    /// The clusters of hosts by name; of several of one name the first. Those of hosts that are as they were are not looked at again.
+    /// The clusters of all hosts by name; the first of several with one name wins. Clusters of unchanged hosts are not visited.
     fn clusters_of_hosts(&mut self) -> Vec<Arc<chancery_base::ir::Cluster>> {
         let of_tcp = |proxy: &TcpProxy| Arc::new(in_order(proxy.clusters.iter().map(named).collect()));
         let mut lists: Vec<Arc<Vec<Named>>> = Vec::new();
@@ -80,7 +78,7 @@ impl Lowering<'_> {
         out
     }
 
-    /// A cluster, which is kept where there is nothing to say of it.
+    /// Lowers a cluster; the result is cached if it has no finding.
     fn lowered_cluster(&mut self, entry: &mut Entry) -> Arc<chancery_base::ir::Cluster> {
         let before = self.findings.reports();
         let lowered = Arc::new(self.cluster(&entry.of, entry.name.clone()));
@@ -227,7 +225,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A range that ends before it begins is left out.
+    /// Drops ranges whose end is before their start.
     fn statuses(&mut self, of: &HttpHealthCheck) -> Vec<Sourced<(i64, i64)>> {
         let (usable, reversed): (Vec<_>, Vec<_>) = of.expected_statuses.iter().copied().partition(|range| range.value.0 < range.value.1);
         for range in reversed {
@@ -241,7 +239,7 @@ fn named(cluster: &Arc<Cluster>) -> Named {
     (name::cluster(cluster), cluster.clone())
 }
 
-/// The clusters of routes by name; of several of one name the first. `name` knows what some are called.
+/// The clusters of routes by name; the first of several with one name wins. `name` returns known names.
 pub(super) fn clusters_of(routes: &Routes, name: impl Fn(&Arc<Cluster>) -> Option<Str>) -> Vec<Named> {
     let of_route = |route: &Arc<Route>| {
         let mirrors = route.mirrors.iter().map(|mirror| &mirror.cluster);
@@ -251,14 +249,14 @@ pub(super) fn clusters_of(routes: &Routes, name: impl Fn(&Arc<Cluster>) -> Optio
     in_order(routes.iter().flat_map(of_route).collect())
 }
 
-/// Clusters by name; of several of one name the first.
+/// Clusters by name; the first of several with one name wins.
 fn in_order(mut clusters: Vec<Named>) -> Vec<Named> {
     clusters.sort_by(|a, b| a.0.cmp(&b.0));
     clusters.dedup_by(|later, first| later.0 == first.0);
     clusters
 }
 
-/// Contour serves the certificates of routes' clusters, and not that of an ExtensionService's.
+/// Marks a certificate as served on demand: Contour serves the certificates of routes' clusters, but not those of ExtensionServices.
 fn await_certificate(certificate: &mut Sourced<Certificate>) {
     if let Delivery::Named(name) = &certificate.value.delivery {
         certificate.value.delivery = Delivery::Awaited(name.clone());
@@ -277,7 +275,7 @@ fn health_check(times: &HealthCheckTimes, checker: HealthChecker) -> HealthCheck
     }
 }
 
-/// The origin of a default where something is written that stands for it.
+/// The origin of a default if a written value selects it.
 fn defaulted(written: Option<Origin>) -> Option<Origin> {
     Some(written.map_or_else(Origin::built_in, |origin| origin.by(Rule::Default)))
 }
@@ -311,7 +309,7 @@ fn dns_family(of: &Sourced<Str>) -> Sourced<DnsFamily> {
     Sourced::new(family, of.origin)
 }
 
-/// Both families go with the first address only.
+/// Both address families require logical DNS.
 fn dns_kind(family: &Sourced<DnsFamily>) -> Sourced<DnsKind> {
     Sourced::new(if family.value == DnsFamily::All { DnsKind::Logical } else { DnsKind::Strict }, family.origin)
 }
@@ -325,7 +323,7 @@ fn slow_start(of: &SlowStart) -> chancery_base::ir::SlowStart {
     }
 }
 
-/// The origin of the first limit that is set; `None` where there is no limit at all.
+/// The origin of the first limit; `None` if there is no limit.
 fn limited(of: &CircuitBreakers) -> Option<Option<Origin>> {
     let all = [of.max_connections, of.max_pending_requests, of.max_requests, of.max_retries, of.per_host_max_connections];
     all.into_iter().find(|limit| limit.value > 0).map(|limit| limit.origin)

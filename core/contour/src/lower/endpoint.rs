@@ -1,6 +1,4 @@
-//! Endpoints of clusters, from EndpointSlices (Contour `internal/xdscache/v3/endpointslicetranslator.go`).
-//!
-//! What must not be here: clusters.
+//! Lowers endpoints of clusters from EndpointSlices (Contour `internal/xdscache/v3/endpointslicetranslator.go`).
 
 use super::Lowering;
 use crate::kinds::Kind;
@@ -19,7 +17,7 @@ use core::net::IpAddr;
 pub(super) struct Slices<'a> {
     /// By the namespace and name of their Service, each in the order of their names.
     of_services: BTreeMap<(Str, Str), Vec<Cursor<'a>>>,
-    /// Those that are assumed.
+    /// The assumed objects.
     assumed: BTreeSet<ObjectId>,
 }
 
@@ -38,19 +36,19 @@ impl<'a> Slices<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// The EndpointSlices, which only clusters that are lowered anew ask for.
+    /// The EndpointSlices; only newly lowered clusters need them.
     fn slices(&self) -> &Slices<'a> {
         self.slices.get_or_init(|| Slices::new(self.source))
     }
 
-    /// Where a Service has no endpoints, there is no locality either.
+    /// A Service without endpoints has no locality.
     pub(super) fn endpoints_of_service(&mut self, service: &Service) -> Vec<Locality> {
-        // A cluster has one Service, so that without a weight it has all of the load.
+        // A cluster has one Service, which receives the whole load without a weight.
         let weight = if service.weight.value == 0 { service.weight.map(|_| 1) } else { service.weight };
         self.locality(service, weight).into_iter().collect()
     }
 
-    /// A locality for each Service that has endpoints. Where no Service has a weight, all have the same.
+    /// A locality for each Service with endpoints. If no Service has a weight, all have the same.
     pub(super) fn endpoints_of_extension(&mut self, of: &ExtensionCluster) -> Vec<Locality> {
         let unweighted = of.services.iter().all(|(_, weight)| weight.value == 0);
         let mut out = Vec::new();
@@ -60,7 +58,7 @@ impl<'a> Lowering<'a> {
         out
     }
 
-    /// Whether there are endpoints, and all are of the input: those that are assumed stand for others, which Contour knows.
+    /// Whether there are endpoints and all are written: assumed ones replace endpoints that Contour knows.
     pub(super) fn are_written(&self, localities: &[Locality]) -> bool {
         let mut endpoints = localities.iter().flat_map(|locality| &locality.endpoints).peekable();
         let is_written = |endpoint: &Sourced<Endpoint>| endpoint.origin.is_some_and(|origin| !self.slices().assumed.contains(&origin.object()));
@@ -118,7 +116,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Addresses of one endpoint are all the same to Kubernetes.
+/// Kubernetes treats the addresses of one endpoint as equivalent.
 fn first_address(endpoint: Cursor<'_>) -> Cursor<'_> {
     endpoint.field("addresses").items().next().unwrap_or_else(Cursor::nothing)
 }

@@ -1,6 +1,4 @@
-//! HTTP filters, in Contour's order (Contour `internal/envoy/v3/listener.go`).
-//!
-//! What must not be here: what routes say of them.
+//! Lowers HTTP filters in Contour's order (Contour `internal/envoy/v3/listener.go`). Does not lower per-route settings; see `policy`.
 
 use super::http::ManagerFor;
 use super::matching::string_match;
@@ -30,7 +28,7 @@ pub(super) const EXT_AUTHZ: &str = "envoy.filters.http.ext_authz";
 pub(super) const JWT: &str = "envoy.filters.http.jwt_authn";
 pub(super) const LUA: &str = "envoy.filters.http.lua";
 
-/// What is compressed: Envoy's own list, and gRPC-Web.
+/// Compressed media types: Envoy's own list, and gRPC-Web.
 const COMPRESSED: [&str; 25] = [
     "text/html",
     "text/plain",
@@ -59,9 +57,8 @@ const COMPRESSED: [&str; 25] = [
     "application/grpc-web-text+thrift",
 ];
 
-/// An ExtensionService that Contour's configuration names, as far as its own object tells.
+/// An ExtensionService in Contour's configuration, with its own settings.
 pub(super) struct ExtensionSettings {
-    /// Its cluster.
     pub(super) cluster: Sourced<Str>,
     /// `:authority` sent to it.
     pub(super) authority: Sourced<Str>,
@@ -131,7 +128,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// For hosts without TLS; those with TLS have it with their own. The time for an answer is the ExtensionService's alone.
+    /// The filter for hosts without TLS; hosts with TLS have their own. The response timeout comes only from the ExtensionService.
     fn global_authorization(&self) -> Option<HttpFilter> {
         let at = self.at("globalExtAuth").some()?;
         let service = self.extension_settings(at.field("extensionRef"));
@@ -183,7 +180,7 @@ impl Lowering<'_> {
         Some(HttpFilter { name: RATE_LIMIT.into(), kind: HttpFilterKind::RateLimit(limits), origins: vec![setting_origin(at)] })
     }
 
-    /// By name; of several of one name the last counts. Without keys Envoy would refuse it: routes that ask for it then answer 403.
+    /// The providers by name; the last of several with one name wins. Envoy would reject a provider without keys; routes that use it respond 403.
     fn jwt(&mut self, providers: &[Sourced<crate::model::JwtProvider>]) -> Option<HttpFilter> {
         let origins: Vec<Origin> = providers.iter().filter_map(|provider| provider.origin).collect();
         let mut by_name: BTreeMap<Str, Sourced<JwtProvider>> = BTreeMap::new();
@@ -226,7 +223,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Envoy wants a URI, but asks the cluster.
+/// Envoy requires a URI, but calls the cluster.
 const DUMMY_URI: &str = "http://dummy/";
 
 fn filter(name: &'static str, kind: HttpFilterKind) -> HttpFilter {

@@ -1,6 +1,4 @@
-//! Connection managers (Contour `internal/envoy/v3/listener.go`, `httpConnectionManagerBuilder`).
-//!
-//! What must not be here: HTTP filters one by one; routes.
+//! Lowers connection managers (Contour `internal/envoy/v3/listener.go`, `httpConnectionManagerBuilder`).
 
 use super::{Lowering, setting, setting_origin, timeout};
 use crate::model::{Listener, SecureVirtualHost, Timeout};
@@ -14,14 +12,14 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// Whose requests a connection manager takes.
+/// Whose requests a connection manager handles.
 #[derive(Clone, Copy)]
 pub(super) enum ManagerFor<'g> {
     /// All hosts without TLS.
     Plain,
     /// A host with TLS.
     Host(&'g SecureVirtualHost),
-    /// Hosts with TLS, by the fallback certificate; the first of them says what holds for all.
+    /// Hosts with TLS and the fallback certificate; the first host's settings apply to all.
     Fallback(&'g SecureVirtualHost),
 }
 

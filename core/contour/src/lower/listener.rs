@@ -1,6 +1,4 @@
-//! Listeners and their filter chains (Contour `internal/xdscache/v3/listener.go`).
-//!
-//! What must not be here: what stands in a connection manager.
+//! Lowers listeners and their filter chains (Contour `internal/xdscache/v3/listener.go`).
 
 use super::http::ManagerFor;
 use super::{Lowering, name, setting};
@@ -16,29 +14,29 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use core::time::Duration;
 
-/// The table that is there even if nothing is in it, where no Gateway makes listeners.
+/// The table that exists even if it is empty, when no Gateway defines listeners.
 const HTTP_TABLE: &str = "ingress_http";
 
 /// Idle TCP connections are closed after so long.
 const TCP_IDLE: Duration = Duration::from_secs(9001);
 
-/// What is served though no listener asks for it.
+/// Resources that are served although no listener references them.
 #[derive(Default)]
-pub(super) struct Beside {
+pub(super) struct UnreferencedRoutes {
     pub(super) tables: Vec<Arc<RouteConfiguration>>,
     pub(super) certificates: Vec<Sourced<Certificate>>,
 }
 
 impl Lowering<'_> {
-    /// All listeners by name, and what is served beside them.
-    pub(super) fn listeners(&mut self) -> (Vec<Arc<chancery_base::ir::Listener>>, Beside) {
+    /// All listeners by name, and the unreferenced resources.
+    pub(super) fn listeners(&mut self) -> (Vec<Arc<chancery_base::ir::Listener>>, UnreferencedRoutes) {
         let graph = self.graph;
         let mut listeners = self.own_listeners();
         for listener in graph.listeners.values() {
             listeners.extend(self.listener(listener));
         }
         listeners.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut beside = Beside::default();
+        let mut beside = UnreferencedRoutes::default();
         if !graph.dynamic_listeners {
             beside.tables.push(Arc::new(self.table(Str::new_static(HTTP_TABLE), [])));
         }
@@ -82,7 +80,7 @@ impl Lowering<'_> {
     }
 
     /// Hosts of a listener that forwards all as TCP are out of reach, but their tables and certificates are served.
-    fn behind_tcp(&mut self, listener: &Listener, beside: &mut Beside) {
+    fn behind_tcp(&mut self, listener: &Listener, beside: &mut UnreferencedRoutes) {
         let mut chains = self.secure_chains(listener);
         if !listener.hosts.is_empty() {
             chains.push(self.plain_chain(listener));
@@ -129,7 +127,7 @@ impl Lowering<'_> {
         FilterChain { filters: vec![NetworkFilter::Http(Arc::new(manager))], origins, ..FilterChain::default() }
     }
 
-    /// A chain for each host with TLS, by name, and at most one for clients that send no server name.
+    /// A chain for each TLS host, by name, and at most one for clients without SNI.
     fn secure_chains(&mut self, listener: &Listener) -> Vec<FilterChain> {
         let mut named = Vec::new();
         let mut others = Vec::new();
@@ -190,7 +188,7 @@ impl Lowering<'_> {
         let routes = RouteConfiguration { absent, ..self.table(name, hosts) };
         let manager = self.manager(ManagerFor::Fallback(first), listener, routes, &origins);
         let matcher = FilterChainMatch { transport_protocol: Some("tls".into()), ..FilterChainMatch::default() };
-        // Where the first host forwards TCP, no protocol is offered here either.
+        // If the first host forwards TCP, no protocol is offered here either.
         let alpn = if first.tcp_proxy.is_some() { &[] } else { alpn };
         FilterChain {
             name: "fallback-certificate".into(),
@@ -201,7 +199,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Clusters without weight get nothing, unless none has any.
+    /// Clusters without weight receive nothing, unless none has a weight.
     fn tcp_proxy(&self, listener: &Str, proxy: &TcpProxy, log: &str) -> chancery_base::ir::TcpProxy {
         let weighted: Vec<_> = proxy.clusters.iter().filter(|cluster| cluster.weight.value > 0).collect();
         let kept = if weighted.is_empty() { proxy.clusters.iter().collect() } else { weighted };
@@ -223,12 +221,12 @@ impl Lowering<'_> {
     }
 }
 
-/// What the names of a secure listener's tables begin with.
+/// The prefix of the names of a secure listener's tables.
 fn route_prefix(listener: &Listener) -> &Str {
     if listener.route_config.is_empty() { &listener.name } else { &listener.route_config }
 }
 
-/// Probes that find out whether the other side is still there: numbers are Linux's.
+/// TCP keepalive probes; the numbers are Linux's.
 pub(super) fn keepalive() -> Vec<Sourced<SocketOption>> {
     let options = [
         ("Enable TCP keep-alive", 1, 9, 1),

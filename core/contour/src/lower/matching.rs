@@ -1,6 +1,4 @@
-//! What values are matched against: texts and expressions.
-//!
-//! What must not be here: who matches.
+//! Lowers matches of strings and expressions.
 
 use crate::model::MatchType;
 use chancery_base::ir::StringMatch;

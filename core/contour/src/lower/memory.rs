@@ -1,7 +1,4 @@
-//! What earlier compiles lowered: the routes of hosts, and clusters. The same values come back in the same `Arc`s, by which back ends know
-//! what they have emitted already.
-//!
-//! What must not be here: how anything is lowered.
+//! Caches lowered routes and clusters. Equal values keep their `Arc`s, so back ends recognize values that they have already emitted.
 
 use super::cluster::clusters_of;
 use super::merged::{Merged, Named};
@@ -15,7 +12,7 @@ use chancery_base::ir;
 use chancery_text::Str;
 use hashbrown::HashMap;
 
-/// What earlier compiles lowered.
+/// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
     slices: CachedObjects,
@@ -23,7 +20,7 @@ pub struct Memory {
     hosts: HashMap<(Str, bool), Host>,
     /// By the address of the routes.
     names: HashMap<usize, Names>,
-    /// By the address of what it was made from.
+    /// By the address of the source value.
     clusters: HashMap<usize, KnownCluster>,
     /// The clusters of all hosts; taken out while they are lowered.
     pub(super) merged: Merged,
@@ -39,12 +36,12 @@ struct Host {
 /// Routes of a host that were lowered without a finding.
 pub(super) struct Lowered {
     table: Arc<Routes>,
-    /// By the address of what it was made from, which the table holds.
+    /// By the address of the source value, which the table holds.
     routes: HashMap<usize, Arc<ir::Route>>,
 }
 
 struct Names {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
+    #[expect(dead_code, reason = "keeps the address unique")]
     table: Arc<Routes>,
     names: Arc<Vec<Named>>,
     round: u32,
@@ -52,7 +49,7 @@ struct Names {
 
 /// A cluster that was lowered without a finding.
 struct KnownCluster {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
+    #[expect(dead_code, reason = "keeps the address unique")]
     of: Arc<Cluster>,
     lowered: Arc<ir::Cluster>,
 }
@@ -77,7 +74,7 @@ impl Lowered {
 }
 
 impl Memory {
-    /// Takes note of where the endpoints of clusters are written.
+    /// Records the places of the clusters' endpoints.
     pub(in super::super) fn update(&mut self, source: &Source<'_>) {
         let (clusters, merged) = (&mut self.clusters, &mut self.merged);
         self.slices.update(source.all(Kind::EndpointSlice), |_| {
@@ -90,14 +87,14 @@ impl Memory {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Forgets what this compile did not use.
+    /// Drops entries that this compile did not use.
     pub(super) fn end(&mut self) {
         let round = self.round;
         self.hosts.retain(|_, host| host.round == round);
         self.names.retain(|_, names| names.round == round);
     }
 
-    /// The routes of a host that is as it was; else what was lowered of it before.
+    /// The routes of an unchanged host, or its previously lowered parts.
     pub(super) fn host(&mut self, host: &VirtualHost, secure: bool) -> Result<Arc<Vec<Arc<ir::Route>>>, Option<Lowered>> {
         let key = (host.name.value.clone(), secure);
         match self.hosts.get_mut(&key) {
@@ -124,7 +121,7 @@ impl Memory {
         known.names.clone()
     }
 
-    /// Puts the clusters of all hosts together, and forgets those of hosts that are not as they were.
+    /// Merges the clusters of all hosts, and drops those of changed hosts.
     pub(super) fn merge(&mut self, lists: Vec<Arc<Vec<Named>>>) -> Merged {
         let mut merged = core::mem::take(&mut self.merged);
         for gone in merged.update(lists) {

@@ -1,7 +1,5 @@
-//! The clusters of all hosts in one list, by name; of several of one name the first counts. An edit changes the list of one host, and what comes from
-//! the others stays in its place.
-//!
-//! What must not be here: what a cluster is called, and how it is lowered.
+//! Merges the clusters of all hosts into one list by name; the first of several with one name wins. An edit changes one host's list, and the
+//! others' clusters keep their places.
 
 use crate::model::Cluster;
 use alloc::sync::Arc;
@@ -14,11 +12,11 @@ use hashbrown::HashSet;
 /// A cluster with its name.
 pub(super) type Named = (Str, Arc<Cluster>);
 
-/// The lists of hosts, put together.
+/// The merged lists of all hosts.
 #[derive(Default)]
 pub(super) struct Merged {
     lists: Vec<Arc<Vec<Named>>>,
-    /// By name, and those of one name in the order of their lists.
+    /// Sorted by name; entries of one name keep the order of their lists.
     entries: Vec<Entry>,
 }
 
@@ -28,7 +26,7 @@ pub(super) struct Entry {
     pub(super) of: Arc<Cluster>,
     /// Whether Envoy shows it a certificate.
     pub(super) shows_certificate: bool,
-    /// What was made of it without a finding.
+    /// The lowered cluster, if it had no finding.
     pub(super) lowered: Option<Arc<ir::Cluster>>,
     list: usize,
     is_first: bool,
@@ -44,10 +42,10 @@ impl Entry {
     }
 }
 
-/// As many clusters come and go one by one; where there are more, all lists are put together anew.
+/// Up to this many clusters are added and removed one by one; otherwise all lists are merged again.
 const FEW: usize = 64;
 
-/// What differs between a list and the one that was in its place.
+/// The difference between a list and its predecessor.
 struct Difference<'a> {
     list: usize,
     went: Vec<&'a Named>,
@@ -81,7 +79,7 @@ impl<'a> Difference<'a> {
 }
 
 impl Merged {
-    /// Puts lists together, each of which is in the order of names. Gives the clusters that are no longer in the lists that changed.
+    /// Merges lists that are sorted by name. Returns the clusters that changed lists no longer contain.
     pub(super) fn update(&mut self, lists: Vec<Arc<Vec<Named>>>) -> Vec<Arc<Cluster>> {
         let before = core::mem::take(&mut self.lists);
         let pairs = before.iter().zip(&lists).enumerate().filter(|(_, (before, now))| !Arc::ptr_eq(before, now));
@@ -109,7 +107,7 @@ impl Merged {
         before.into_iter().map(|entry| entry.of).filter(|of| !there.contains(&address(of))).collect()
     }
 
-    /// Takes out what is no longer in a list, and puts in what is new in it.
+    /// Removes clusters that are no longer in a list, and adds its new ones.
     fn exchange(&mut self, difference: &Difference<'_>) -> Vec<Arc<Cluster>> {
         let Difference { list, went, came } = difference;
         for (name, _) in went {
@@ -129,12 +127,12 @@ impl Merged {
         went.iter().map(|(_, of)| of.clone()).filter(|of| !is_there(of)).collect()
     }
 
-    /// Where a cluster of a list stands, or would stand.
+    /// The position of a list's cluster, or its insertion point.
     fn place(&self, name: &Str, list: usize) -> usize {
         self.entries.partition_point(|known| known.key() < (name, list))
     }
 
-    /// Finds out whether the entry at this place is the first of its name.
+    /// Checks whether the entry at this index is the first of its name.
     fn look_before(&mut self, at: usize) {
         let before = at.checked_sub(1).and_then(|before| self.entries.get(before)).map(|entry| entry.name.clone());
         if let Some(entry) = self.entries.get_mut(at) {
@@ -182,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// However lists change, the result is what sorting all of them gives.
+        /// Incremental updates equal sorting all lists.
         #[test]
         fn lists_that_change_give_what_sorting_gives(
             mut lists in prop::collection::vec(prop::collection::vec(0_u8..12, 0..6), 1..5),

@@ -1,9 +1,7 @@
-//! From Contour's graph to the IR (Contour `internal/xdscache/v3`, `internal/envoy/v3`).
+//! Lowers Contour's graph to the IR (Contour `internal/xdscache/v3`, `internal/envoy/v3`).
 //!
-//! Values that the reference passes on and Envoy refuses are left out here, with an error at their place ([`Lowering::refuse`]), so that
-//! what comes out is always accepted.
-//!
-//! What must not be here: what the input says; Envoy's messages.
+//! Values that the reference passes on but Envoy rejects are omitted here with an error at their place ([`Lowering::refuse`]), so Envoy always
+//! accepts the result.
 
 mod access_log;
 mod admin;
@@ -40,7 +38,7 @@ use chancery_text::Str;
 use core::cell::OnceCell;
 use core::time::Duration;
 
-/// How Contour spells what Envoy lets one say in two ways.
+/// Contour's choices between equivalent Envoy fields.
 const SPELLING: Spelling = Spelling { compressor_content_type: true, ext_authz_version_of_http: true, ..Spelling::CURRENT };
 
 /// Lowers a finished graph.
@@ -78,7 +76,7 @@ pub fn lower(graph: &Graph, source: &Source<'_>, settings: &Settings, memory: &m
     }
 }
 
-/// The graph, what it is lowered with, and where findings go.
+/// The graph, the inputs of lowering, and the findings.
 struct Lowering<'a> {
     graph: &'a Graph,
     source: &'a Source<'a>,
@@ -98,12 +96,12 @@ impl<'a> Lowering<'a> {
         self.findings.report(Diagnostic::new(&codes::REFUSED_BY_ENVOY, message, Place::origin(origin.into())).help(help))
     }
 
-    /// The name of a header, if Envoy takes it.
+    /// The name of a header, if Envoy accepts it.
     fn header_name(&mut self, name: &Str, origin: Option<Origin>) -> Option<HeaderName> {
         HeaderName::new(name.clone()).map_err(|problem| self.refuse(problem.to_string(), origin)).ok()
     }
 
-    /// A port, if there is such a port.
+    /// The port, if valid.
     fn port(&mut self, port: Sourced<u32>) -> Option<Sourced<u16>> {
         let Ok(number) = u16::try_from(port.value) else {
             self.refuse(format!("there is no port {}: ports end at 65535", port.value), port.origin);
@@ -116,23 +114,23 @@ impl<'a> Lowering<'a> {
         self.settings.at(path)
     }
 
-    /// A text of the settings; `None` where it is absent or empty.
+    /// A string of the settings; `None` if absent or empty.
     fn text(&self, path: &str) -> Option<Sourced<Str>> {
         Some(setting(Str::new(self.at(path).text()?.value.as_str()), self.at(path)))
     }
 
-    /// A truth value of the settings, if there is one.
+    /// A boolean of the settings, if set.
     fn flag(&self, path: &str) -> Option<Sourced<bool>> {
         Some(setting(self.at(path).some_bool()?, self.at(path)))
     }
 
-    /// A number of the settings, if there is one.
+    /// A number of the settings, if set.
     fn number(&self, path: &str) -> Option<Sourced<u32>> {
         Some(setting(self.at(path).u32()?.value, self.at(path)))
     }
 }
 
-/// A value that the settings give. Contour's defaults stay its own.
+/// A value from the settings. Contour's defaults keep their built-in origin.
 fn setting<T>(value: T, at: Cursor<'_>) -> Sourced<T> {
     Sourced::new(value, setting_origin(at))
 }
@@ -142,7 +140,7 @@ fn setting_origin(at: Cursor<'_>) -> Origin {
     if origin.rule() == Rule::Default { origin } else { origin.by(Rule::Module) }
 }
 
-/// A timeout as Envoy takes it: nothing leaves its default, zero is off (Contour `internal/envoy/route.go`).
+/// A timeout for Envoy: `None` keeps Envoy's default, zero disables it (Contour `internal/envoy/route.go`).
 fn timeout(of: &Sourced<Timeout>) -> Option<Sourced<Duration>> {
     let duration = match of.value {
         Timeout::Default => return None,

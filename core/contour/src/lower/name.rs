@@ -1,6 +1,4 @@
-//! Names that Contour makes: clusters, secrets, virtual hosts (Contour `internal/envoy/cluster.go`, `secret.go`).
-//!
-//! What must not be here: anything but names.
+//! Builds Contour's names of clusters, secrets and virtual hosts (Contour `internal/envoy/cluster.go`, `secret.go`).
 
 use crate::model::{Cluster, DnsCluster, Material, Service, Timeout};
 use alloc::format;
@@ -15,10 +13,10 @@ use sha1::Digest as _;
 
 /// The length that names stay below.
 const LONGEST: usize = 60;
-/// How much of a hash stands for what was cut off.
+/// The length of the hash that replaces a truncated part.
 const SHORT_HASH: usize = 6;
 
-/// `NAMESPACE/NAME/PORT/HASH`, with a hash of all that makes one cluster of a Service another.
+/// `NAMESPACE/NAME/PORT/HASH`; the hash covers everything that distinguishes clusters of one Service.
 pub(super) fn cluster(cluster: &Cluster) -> Str {
     let mut of = String::from(cluster.lb_policy.as_str());
     if let Some(check) = &cluster.http_health {
@@ -49,7 +47,7 @@ pub(super) fn cluster(cluster: &Cluster) -> Str {
     hashname(&[&service.namespace, &service.name, &format!("{}", service.port.port), &hash(of.as_bytes())])
 }
 
-/// The fields besides the reference to the Service that [`cluster`] put into a name.
+/// The fields other than the Service reference that [`cluster`] puts into a name.
 pub(super) fn cluster_also(cluster: &Cluster) -> Also {
     let whole = |origin: Option<Origin>| origin.map(Origin::whole);
     let hashed = [
@@ -66,7 +64,7 @@ pub(super) fn cluster_also(cluster: &Cluster) -> Also {
     Also(origins)
 }
 
-/// The fields besides the reference to the Service that [`assignment`] put into a name.
+/// The fields other than the Service reference that [`assignment`] puts into a name.
 pub(super) fn assignment_also(cluster: &Cluster) -> Also {
     let others = cluster.origins.get(1..).unwrap_or_default().iter().copied();
     Also(others.chain([cluster.upstream.ports]).map(|origin| origin.by(Rule::Derived)).collect())
@@ -77,7 +75,7 @@ pub(super) fn statistics(service: &Service) -> Str {
     format!("{}_{}_{}", service.namespace, service.name, service.port.port).into()
 }
 
-/// The name under which a Service's endpoints are asked for.
+/// The name that Envoy uses to request a Service's endpoints.
 pub(super) fn assignment(service: &Service) -> Str {
     match service.port.name.as_str() {
         "" => format!("{}/{}", service.namespace, service.name).into(),
@@ -120,7 +118,7 @@ fn go_duration(time: Duration) -> String {
     duration::format(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// The parts, joined by slashes; where that is too long, they are cut from the last to the first.
+/// Joins the parts with slashes; if the result is too long, truncates parts from the last to the first.
 fn hashname(parts: &[&str]) -> Str {
     let joined = parts.join("/");
     if joined.len() < LONGEST {
@@ -162,7 +160,7 @@ mod tests {
     use sha1::Digest as _;
 
     #[test]
-    fn the_hash_of_the_empty_text_is_that_of_sha_1() {
+    fn hash_of_empty_string_is_sha1() {
         assert_eq!(OF_NOTHING, hex(&sha1::Sha1::digest([])[..5]));
     }
 
@@ -183,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_leaves_a_hash() {
+    fn truncated_parts_leave_hash() {
         assert_eq!(truncate(12, "quite-a-long-text", "abcdef"), "quite-abcdef");
         assert_eq!(truncate(3, "quite-a-long-text", "abcdef"), "abc");
     }

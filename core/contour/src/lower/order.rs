@@ -1,6 +1,4 @@
-//! The order of routes: Envoy takes the first that matches, so the most specific come first (Contour `internal/sorter/sorter.go`).
-//!
-//! What must not be here: what routes do.
+//! Orders routes by specificity, since Envoy uses the first match (Contour `internal/sorter/sorter.go`).
 
 use crate::model::{HeaderCondition, MatchType, PathCondition, QueryCondition, Route};
 use alloc::sync::Arc;
@@ -28,7 +26,7 @@ pub(super) fn ordered<'a>(routes: impl IntoIterator<Item = &'a Arc<Route>>) -> V
     routes
 }
 
-/// Exact, expression, prefix; then the longer; then the later in the alphabet. Among exact paths length does not count.
+/// Exact, expression, prefix; then the longer path; then the later in the alphabet. The length of exact paths is ignored.
 fn by_route(a: &Ordered<'_>, b: &Ordered<'_>) -> Ordering {
     let rank = |path: &PathCondition| match path {
         PathCondition::Exact(_) => 0,
@@ -49,7 +47,7 @@ fn by_route(a: &Ordered<'_>, b: &Ordered<'_>) -> Ordering {
         .then_with(|| by_conditions(a, b))
 }
 
-/// Those with a method, more headers, more query parameters first.
+/// Routes with a method, more headers, or more query parameters come first.
 fn by_conditions(a: &Ordered<'_>, b: &Ordered<'_>) -> Ordering {
     let is_method = |header: &&&HeaderCondition| header.name == ":method";
     let others = |of: &Ordered<'_>| of.headers.iter().filter(|header| !is_method(header)).count();

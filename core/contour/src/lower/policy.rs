@@ -1,6 +1,4 @@
-//! What hosts and routes say of HTTP filters: CORS, addresses, rate limits, cookies.
-//!
-//! What must not be here: the filters themselves.
+//! Lowers the per-host and per-route settings of HTTP filters: CORS, addresses, rate limits, cookies. Does not lower the filters; see `filter`.
 
 use super::Lowering;
 use super::matching::regex;
@@ -17,7 +15,7 @@ use chancery_base::ir::{
 use chancery_base::resource::{Also, Sourced};
 use chancery_text::Str;
 
-/// The script by which cookies are changed; routes give it the changes.
+/// The script that changes cookies; routes pass it the changes.
 pub(super) const COOKIE_SCRIPT: &str = "cookie_rewrite.lua";
 
 pub(super) fn cors(of: &CorsPolicy) -> PerFilter {
@@ -75,7 +73,7 @@ impl Lowering<'_> {
         let mut descriptors = Vec::new();
         for descriptor in &of.value {
             let actions = descriptor.entries.iter().map(|entry| Some(Sourced::new(self.rate_limit_action(entry)?, entry.origin)));
-            // Without one of its entries a descriptor would count other requests.
+            // A descriptor without one of its entries would count other requests.
             let Some(actions) = actions.collect::<Option<Vec<_>>>() else { continue };
             let origin = actions.first().and_then(|action| action.origin).or(of.origin);
             descriptors.push(Sourced::new(chancery_base::ir::RateLimitDescriptor { stage: None, actions }, origin));

@@ -1,6 +1,4 @@
-//! Tables of routes, virtual hosts and routes (Contour `internal/envoy/v3/route.go`).
-//!
-//! What must not be here: the order of routes; HTTP filters.
+//! Lowers route tables, virtual hosts and routes (Contour `internal/envoy/v3/route.go`). Does not order routes; see `order`.
 
 use super::filter::{CORS, EXT_AUTHZ, JWT, LOCAL_RATE_LIMIT, LUA, RATE_LIMIT, RBAC};
 use super::matching::{regex, string_match};
@@ -63,7 +61,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The routes of a host, in the order in which Envoy tries them. Those that were there before are the same values.
+    /// The routes of a host in Envoy's order. Unchanged routes keep their values.
     fn routes(&mut self, host: &VirtualHost, secure: bool) -> Arc<Vec<Arc<Route>>> {
         let name = &host.name.value;
         let before = match self.memory.host(host, secure) {
@@ -86,7 +84,7 @@ impl Lowering<'_> {
         lowered
     }
 
-    /// `None` where Envoy cannot match what it asks for.
+    /// `None` if Envoy cannot match its conditions.
     fn route(&mut self, of: &Ordered<'_>, host: &str, secure: bool) -> Option<Route> {
         let route = &**of.route;
         let mut out = Route { matcher: self.route_match(of)?, metadata: metadata(route), origins: route.origins.clone(), ..Route::default() };
@@ -94,7 +92,7 @@ impl Lowering<'_> {
         if let Some(upgrade) = route.https_upgrade.as_ref().filter(|_| !secure) {
             let redirect = Redirect { https: Some(Sourced::new(true, upgrade.origin)), ..Redirect::default() };
             out.action = RouteAction::Redirect(Box::new(redirect));
-            // Who is sent away need not be asked.
+            // Redirected requests need no authorization.
             out.per_filter.push(disabled(upgrade.origin));
         } else if let Some(response) = &route.direct_response {
             out.per_filter.extend(authorization(route));
@@ -161,7 +159,7 @@ impl Lowering<'_> {
         UpstreamClusters::Weighted(clusters)
     }
 
-    /// What is set, then what is added, each by name.
+    /// First the set headers, then the added ones, each sorted by name.
     fn mutations(&mut self, of: Option<&HeadersPolicy>) -> HeaderMutations {
         let Some(of) = of else { return HeaderMutations::default() };
         let mut add = Vec::new();
@@ -262,7 +260,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A status, if there is such a status.
+    /// The status, if valid.
     pub(super) fn status(&mut self, status: Sourced<u32>) -> Option<Sourced<StatusCode>> {
         let code = StatusCode::new(status.value);
         if code.is_none() {
@@ -281,7 +279,7 @@ fn cluster_name(cluster: &Cluster) -> Sourced<Str> {
     Sourced::new(name::cluster(cluster), cluster.origins.first().copied())
 }
 
-/// The only cluster of a route, if nothing is said of it that a name alone cannot.
+/// The only cluster of a route, if a name alone describes it.
 fn simple(route: &model::Route) -> Option<&Arc<Cluster>> {
     let [one] = &route.clusters[..] else { return None };
     let says = |headers: &HeadersPolicy| !headers.set.is_empty() || !headers.remove.is_empty();
@@ -323,7 +321,7 @@ fn authorization(route: &model::Route) -> Option<(Str, Sourced<PerFilter>)> {
     Some((EXT_AUTHZ.into(), Sourced::new(PerFilter::ExtAuthzContext(context), origin)))
 }
 
-/// What an expression matches becomes a slash.
+/// Replaces the match of an expression by a slash.
 fn slash_for(expression: &Str, also: &Also) -> RegexRewrite {
     RegexRewrite { pattern: regex(expression.clone()), pattern_also: also.clone(), substitution: "/".into() }
 }

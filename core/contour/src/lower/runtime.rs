@@ -1,6 +1,4 @@
-//! Runtime values that Contour serves (Contour `internal/xdscache/v3/runtime.go`).
-//!
-//! What must not be here: what they change in Envoy.
+//! Lowers the runtime values that Contour serves (Contour `internal/xdscache/v3/runtime.go`).
 
 use super::{Lowering, setting};
 use alloc::collections::BTreeMap;
@@ -15,8 +13,7 @@ use chancery_text::Str;
 const OWN: [(&str, f64); 2] = [("re2.max_program_size.error_level", 1_048_576.0), ("re2.max_program_size.warn_level", 1000.0)];
 
 impl Lowering<'_> {
-    /// The only layer. What an administrator sets does not replace what Contour sets by other fields, but it does replace what
-    /// Contour has built in.
+    /// The only layer. An administrator's values override Contour's built-in values, but not those that Contour sets by other fields.
     pub(super) fn runtimes(&self) -> Vec<RuntimeLayer> {
         let mut set: BTreeMap<Str, Sourced<Json>> = BTreeMap::new();
         let number = |value: Sourced<u32>| value.map(|value| Json::Number(f64::from(value)));

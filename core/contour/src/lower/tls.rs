@@ -1,6 +1,5 @@
-//! TLS of both sides, and where certificates are (Contour `internal/envoy/v3/auth.go`).
-//!
-//! What must not be here: whether certificates are valid.
+//! Lowers TLS for both sides, with references to certificates (Contour `internal/envoy/v3/auth.go`). Does not validate certificates; see
+//! `material`.
 
 use super::{Lowering, name, setting};
 use crate::model::{Material, MaterialKind, PeerValidation, SecureVirtualHost};
@@ -18,7 +17,7 @@ use chancery_base::resource::{Also, Origin, Rule, Sourced};
 use chancery_kubernetes::pem;
 use chancery_text::Str;
 
-/// The objects that hold material, by what they hold: where several hold the same, the first in the alphabet stands for all.
+/// The objects that hold certificate data, by content: of several with the same content, the alphabetically first one is used.
 pub(super) struct Materials<'a>(BTreeMap<&'a [u8], SecretReference>);
 
 impl<'a> Materials<'a> {
@@ -36,7 +35,7 @@ impl<'a> Materials<'a> {
         Self(all)
     }
 
-    /// Where this value of a material is said to be.
+    /// The reference to a value of a material.
     pub(super) fn reference(&self, material: &Material, key: &str) -> SecretReference {
         self.0.get(material.get(key)).cloned().unwrap_or_else(|| own_reference(material, key))
     }
@@ -68,7 +67,7 @@ pub(super) fn certificate(material: &Sourced<Arc<Material>>) -> Sourced<Certific
     named_certificate(material, &Also::default())
 }
 
-/// The same, where its name follows from other fields as well.
+/// The same, with further origins of the name.
 fn named_certificate(material: &Sourced<Arc<Material>>, also: &Also) -> Sourced<Certificate> {
     let part = |key: &str| Some(Sourced::new(CertificateSource::Secret(own_reference(material, key)), material.origin));
     let certificate =
@@ -95,7 +94,7 @@ impl Lowering<'_> {
         (of("envoy.listener.tls.minimumProtocolVersion", TlsVersion::V1_2), of("envoy.listener.tls.maximumProtocolVersion", TlsVersion::V1_3))
     }
 
-    /// TLS towards clients of a host: the stricter of its own versions and Contour's.
+    /// TLS towards clients of a host: the stricter of the host's and Contour's versions.
     pub(super) fn host_tls(&self, host: &SecureVirtualHost, alpn: &[Sourced<Str>]) -> Option<Sourced<DownstreamTls>> {
         let (least, most) = self.versions();
         let own = |text: &Option<Sourced<Str>>| text.as_ref().and_then(|text| Some(Sourced::new(version(&text.value)?, text.origin)));
@@ -146,7 +145,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// TLS towards an upstream. Its certificate is checked only where both an authority and a name are given.
+    /// TLS towards an upstream. Its certificate is only verified if both a CA and a name are given.
     pub(super) fn upstream_tls(
         &self,
         validation: Option<&Sourced<PeerValidation>>,
@@ -226,7 +225,7 @@ fn has_authority(of: &PeerValidation) -> bool {
     of.ca.iter().any(|ca| !ca.get("ca.crt").is_empty())
 }
 
-/// The protocol that goes with `h2`.
+/// The protocol that accompanies `h2`.
 pub(super) fn h2(protocol: &Sourced<Str>) -> Sourced<Str> {
     Sourced::new(Str::new_static("h2"), protocol.origin.map(|origin| origin.by(Rule::Derived)))
 }

@@ -1,6 +1,4 @@
-//! Where requests go, and how connections to there are made.
-//!
-//! What must not be here: names of clusters.
+//! Models clusters and their connection settings. Does not name them; see `lower::name`.
 
 use super::{CircuitBreakers, CookieRewrite, HeadersPolicy, Material, RouteTimeouts, Service, Timeout};
 use alloc::sync::Arc;
@@ -10,7 +8,6 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use core::time::Duration;
 
-/// Timeouts of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterTimeouts {
     /// Idle connections are closed.
@@ -19,7 +16,7 @@ pub struct ClusterTimeouts {
     pub connect: Sourced<Duration>,
 }
 
-/// Where requests go.
+/// The target of requests.
 #[derive(Clone, Debug)]
 pub struct Cluster {
     /// The Service.
@@ -48,7 +45,6 @@ pub struct Cluster {
     pub dns_family: Sourced<Str>,
     /// Certificate shown.
     pub client_certificate: Option<Sourced<Arc<Material>>>,
-    /// Timeouts.
     pub timeouts: ClusterTimeouts,
     /// New endpoints get their share slowly.
     pub slow_start: Option<Sourced<SlowStart>>,
@@ -58,12 +54,12 @@ pub struct Cluster {
     pub per_connection_buffer_limit: Option<Sourced<u32>>,
     /// TLS versions and ciphers.
     pub upstream_tls: Option<Arc<UpstreamTls>>,
-    /// What made it; the first is the main one.
+    /// The resources that produced it; the first is the main one.
     pub origins: Vec<Origin>,
 }
 
 impl Cluster {
-    /// A cluster of a Service, made by the field at `origin`, of which nothing else is said.
+    /// A cluster of a Service with default settings, referenced by the field at `origin`.
     pub fn new(upstream: Service, weight: Sourced<u32>, origin: Origin) -> Self {
         Self {
             upstream: Arc::new(upstream),
@@ -105,7 +101,6 @@ pub struct HealthCheckTimes {
 /// A health check by HTTP.
 #[derive(Clone, Debug, Default)]
 pub struct HttpHealthCheck {
-    /// Path.
     pub path: Sourced<Str>,
     /// Host; empty for Contour's own.
     pub host: Sourced<Str>,
@@ -135,7 +130,6 @@ pub struct UpstreamTls {
     pub max: Sourced<Str>,
     /// Ciphers up to TLS 1.2.
     pub ciphers: Vec<Sourced<Str>>,
-    /// Curves.
     pub curves: Vec<Sourced<Str>>,
 }
 
@@ -144,17 +138,17 @@ pub struct UpstreamTls {
 pub struct PeerValidation {
     /// Authorities trusted.
     pub ca: Vec<Sourced<Arc<Material>>>,
-    /// Names that it must have one of.
+    /// Accepted names; the certificate must have one.
     pub subject_names: Vec<Sourced<Str>>,
-    /// It is not checked at all.
+    /// Skips verification.
     pub skip: Sourced<bool>,
-    /// What of it goes into `x-forwarded-client-cert`.
+    /// The parts of the client certificate in `x-forwarded-client-cert`.
     pub forward: Option<Sourced<ir::ClientCertDetails>>,
     /// Revoked certificates.
     pub crl: Option<Sourced<Arc<Material>>>,
-    /// Only the leaf is looked up among them.
+    /// Checks only the leaf certificate against the lists.
     pub only_leaf_crl: Sourced<bool>,
-    /// Clients need not show one.
+    /// Clients need not present a certificate.
     pub optional: Sourced<bool>,
 }
 
@@ -183,7 +177,7 @@ pub struct ExtensionCluster {
     pub upstream_tls: Option<Arc<UpstreamTls>>,
     /// Limits.
     pub circuit_breakers: CircuitBreakers,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Vec<Origin>,
 }
 
@@ -194,7 +188,6 @@ pub struct DnsCluster {
     pub address: Sourced<Str>,
     /// `http` or `https`.
     pub scheme: Sourced<Str>,
-    /// Port.
     pub port: Sourced<u32>,
     /// `auto`, `v4`, `v6`, `all`.
     pub dns_family: Sourced<Str>,
@@ -202,6 +195,6 @@ pub struct DnsCluster {
     pub validation: Option<Sourced<PeerValidation>>,
     /// TLS versions and ciphers.
     pub upstream_tls: Option<Arc<UpstreamTls>>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Vec<Origin>,
 }

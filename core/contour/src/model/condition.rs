@@ -1,12 +1,10 @@
-//! Which requests a route takes.
-//!
-//! What must not be here: the order in which Envoy tries routes.
+//! Models the match conditions of routes. Does not order routes; see `lower::order`.
 
 use alloc::vec::Vec;
 use chancery_base::resource::{Also, Sourced};
 use chancery_text::Str;
 
-/// Which path a route takes. The order is that of `Ord`, not Envoy's.
+/// The path that a route matches. `Ord` is not Envoy's order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathCondition {
     /// Starts with.
@@ -36,7 +34,6 @@ impl PathCondition {
 /// How a text is matched, in the order of the names that Contour sorts by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchType {
-    /// Contains.
     Contains,
     /// Is.
     Exact,
@@ -69,15 +66,15 @@ impl MatchType {
 pub struct HeaderCondition {
     /// Name as written.
     pub name: Str,
-    /// What is compared.
+    /// The compared value.
     pub value: Str,
     /// How.
     pub match_type: MatchType,
-    /// It must not be so.
+    /// Negates the condition.
     pub invert: bool,
-    /// ASCII case does not count.
+    /// Ignores ASCII case.
     pub ignore_case: bool,
-    /// An absent header is an empty one.
+    /// Treats an absent header as empty.
     pub missing_as_empty: bool,
     /// Where it is written.
     pub origin: Sourced<()>,
@@ -86,24 +83,23 @@ pub struct HeaderCondition {
 /// A condition on a query parameter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QueryCondition {
-    /// Name.
     pub name: Str,
-    /// What is compared.
+    /// The compared value.
     pub value: Str,
     /// How.
     pub match_type: MatchType,
-    /// ASCII case does not count.
+    /// Ignores ASCII case.
     pub ignore_case: bool,
     /// Where it is written.
     pub origin: Sourced<()>,
 }
 
-/// Which requests a route takes.
+/// Which requests a route matches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Conditions {
     /// By path.
     pub path: Sourced<PathCondition>,
-    /// What else the path was joined from.
+    /// Further origins of the path.
     pub path_also: Also,
     /// By headers.
     pub headers: Vec<HeaderCondition>,

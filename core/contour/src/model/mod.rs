@@ -1,10 +1,8 @@
-//! What only Contour means: its graph of listeners, virtual hosts and routes (Contour `internal/dag/dag.go`), before names of clusters and
-//! Envoy's defaults are worked out.
+//! Models Contour's graph of listeners, virtual hosts and routes (Contour `internal/dag/dag.go`), before clusters get names and Envoy's defaults
+//! apply.
 //!
-//! Values that mean the same in every dialect are the IR's own. Processors make the graph, each from one kind of input, in Contour's order;
-//! `lower` makes the IR of it.
-//!
-//! What must not be here: how objects are read, and Envoy's fields.
+//! Values that mean the same in every dialect use the IR's types. Processors build the graph, one for each kind of input, in Contour's order;
+//! `lower` converts it to the IR.
 
 mod cluster;
 mod condition;
@@ -40,7 +38,7 @@ use chancery_text::Str;
 pub struct Graph {
     /// Listeners by name.
     pub listeners: BTreeMap<Str, Listener>,
-    /// What ExtensionServices stand for, by cluster name.
+    /// The clusters of ExtensionServices, by cluster name.
     pub extensions: BTreeMap<Str, Arc<ExtensionCluster>>,
     /// Whether listeners come from a Gateway.
     pub dynamic_listeners: bool,
@@ -69,34 +67,31 @@ pub struct Listener {
     pub tcp_proxy: Option<TcpProxy>,
     /// Every route may upgrade to websockets.
     pub enable_websockets: bool,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Vec<Origin>,
 }
 
-/// A host.
 #[derive(Clone, Debug, Default)]
 pub struct VirtualHost {
     /// Its name; `*` for all.
     pub name: Sourced<Str>,
-    /// CORS.
     pub cors: Option<Sourced<CorsPolicy>>,
     /// Rate limits of all its routes.
     pub rate_limit: Option<Sourced<RateLimitPolicy>>,
     /// Addresses that may pass, or may not.
     pub ip_filter: Option<IpFilter>,
-    /// Its routes.
     pub routes: Arc<Routes>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Vec<Origin>,
 }
 
 impl VirtualHost {
-    /// Adds a route, in place of one that matches the same.
+    /// Adds a route and replaces one with the same conditions.
     pub fn add(&mut self, route: Arc<Route>) {
         Arc::make_mut(&mut self.routes).add(route);
     }
 
-    /// Adds routes one after another; `table` is what they come to by themselves.
+    /// Adds routes one after another; `table` is their own merged table.
     pub fn add_all(&mut self, routes: &[Arc<Route>], table: &Arc<Routes>) {
         if self.routes.is_empty() {
             self.routes = table.clone();
@@ -109,7 +104,7 @@ impl VirtualHost {
 /// A host with TLS.
 #[derive(Clone, Debug, Default)]
 pub struct SecureVirtualHost {
-    /// What every host has.
+    /// The settings that every host has.
     pub host: VirtualHost,
     /// Lowest TLS version, `1.2`.
     pub min_tls: Option<Sourced<Str>>,
@@ -117,7 +112,7 @@ pub struct SecureVirtualHost {
     pub max_tls: Option<Sourced<Str>>,
     /// Its certificate.
     pub secret: Option<Sourced<Arc<Material>>>,
-    /// What says besides which certificate that is.
+    /// Further origins of the certificate.
     pub secret_also: Also,
     /// The certificate for clients that send no server name.
     pub fallback: Option<Sourced<Arc<Material>>>,
@@ -125,7 +120,7 @@ pub struct SecureVirtualHost {
     pub tcp_proxy: Option<TcpProxy>,
     /// How clients' certificates are checked.
     pub client_validation: Option<Sourced<PeerValidation>>,
-    /// Who is asked whether a request may pass.
+    /// The authorization service.
     pub authorization: Option<Sourced<Authorization>>,
     /// Who issues tokens.
     pub jwt_providers: Vec<Sourced<JwtProvider>>,
@@ -136,6 +131,6 @@ pub struct SecureVirtualHost {
 pub struct TcpProxy {
     /// Where to.
     pub clusters: Vec<Arc<Cluster>>,
-    /// What made it.
+    /// The resources that produced it.
     pub origins: Vec<Origin>,
 }

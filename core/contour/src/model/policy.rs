@@ -1,6 +1,4 @@
-//! Who may pass, and how often: CORS, rate limits, addresses, authorization, tokens.
-//!
-//! What must not be here: which host or route they hold for.
+//! Models access policies: CORS, rate limits, addresses, authorization, tokens.
 
 use super::{DnsCluster, ExtensionCluster, HeaderCondition, MatchType, Material, Timeout};
 use alloc::collections::BTreeMap;
@@ -11,18 +9,14 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// CORS.
 #[derive(Clone, Debug, Default)]
 pub struct CorsPolicy {
     /// `Access-Control-Allow-Credentials`.
     pub allow_credentials: Sourced<bool>,
     /// Origins: exact, or an expression.
     pub allow_origin: Vec<Sourced<(MatchType, Str)>>,
-    /// Methods.
     pub allow_methods: Vec<Sourced<Str>>,
-    /// Headers.
     pub allow_headers: Vec<Sourced<Str>>,
-    /// Headers.
     pub expose_headers: Vec<Sourced<Str>>,
     /// How long an answer may be kept.
     pub max_age: Sourced<Timeout>,
@@ -30,7 +24,6 @@ pub struct CorsPolicy {
     pub allow_private_network: Sourced<bool>,
 }
 
-/// Rate limits.
 #[derive(Clone, Debug, Default)]
 pub struct RateLimitPolicy {
     /// Within each Envoy.
@@ -54,10 +47,8 @@ pub struct LocalRateLimit {
     pub response_headers: BTreeMap<Str, Sourced<Str>>,
 }
 
-/// One descriptor.
 #[derive(Clone, Debug)]
 pub struct RateLimitDescriptor {
-    /// Its entries.
     pub entries: Vec<Sourced<RateLimitEntry>>,
 }
 
@@ -65,26 +56,19 @@ pub struct RateLimitDescriptor {
 #[derive(Clone, Debug)]
 pub enum RateLimitEntry {
     /// A fixed value; an empty key is `generic_key`.
-    GenericKey {
-        /// Key.
-        key: Str,
-        /// Value.
-        value: Str,
-    },
+    GenericKey { key: Str, value: Str },
     /// A header's value.
     RequestHeader {
-        /// Header.
         header: Str,
         /// Descriptor key.
         key: Str,
     },
     /// A fixed value, if headers match.
     HeaderValueMatch {
-        /// What must match.
+        /// The header conditions.
         headers: Vec<HeaderCondition>,
         /// Or must not.
         expect_match: bool,
-        /// Value.
         value: Str,
     },
     /// The client's address.
@@ -100,18 +84,17 @@ pub struct IpFilter {
     pub rules: Vec<Sourced<ir::IpRange>>,
 }
 
-/// Who is asked whether a request may pass.
+/// An authorization service.
 #[derive(Clone, Debug)]
 pub struct Authorization {
     /// By HTTP; else by gRPC.
     pub http: bool,
     /// Headers sent along.
     pub allowed_request_headers: Vec<Sourced<HeaderNameMatch>>,
-    /// Headers of its answer that go upstream.
+    /// Headers of its response that are forwarded upstream.
     pub allowed_upstream_headers: Vec<Sourced<HeaderNameMatch>>,
     /// Put before the path.
     pub path_prefix: Sourced<Str>,
-    /// The service.
     pub service: Arc<ExtensionCluster>,
     /// For an answer.
     pub response_timeout: Sourced<Timeout>,
@@ -126,18 +109,17 @@ pub struct Authorization {
 pub struct HeaderNameMatch {
     /// How.
     pub match_type: MatchType,
-    /// What.
+    /// The compared value.
     pub value: Str,
-    /// ASCII case does not count.
+    /// Ignores ASCII case.
     pub ignore_case: bool,
 }
 
 /// How much of a request's body is sent along.
 #[derive(Clone, Debug)]
 pub struct AuthorizationBody {
-    /// Bytes.
     pub max_bytes: Sourced<u32>,
-    /// What fits is sent.
+    /// Sends a truncated body.
     pub allow_partial: Sourced<bool>,
     /// As bytes instead of text.
     pub pack_as_bytes: Sourced<bool>,
@@ -146,15 +128,13 @@ pub struct AuthorizationBody {
 /// Who issues tokens.
 #[derive(Clone, Debug)]
 pub struct JwtProvider {
-    /// Its name.
     pub name: Sourced<Str>,
     /// Issuer; may be empty.
     pub issuer: Sourced<Str>,
-    /// Audiences.
     pub audiences: Vec<Sourced<Str>>,
     /// Where its keys are.
     pub jwks: Jwks,
-    /// The token goes upstream.
+    /// Forwards the token upstream.
     pub forward: Sourced<bool>,
 }
 
@@ -169,7 +149,6 @@ pub enum Jwks {
         timeout: Sourced<Duration>,
         /// How long they are kept; `None` leaves Envoy's default.
         cache: Option<Sourced<Duration>>,
-        /// The cluster.
         cluster: Arc<DnsCluster>,
     },
     /// A key of a Secret.

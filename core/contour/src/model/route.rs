@@ -1,6 +1,4 @@
-//! What happens to the requests of a route.
-//!
-//! What must not be here: which routes there are; what is set for a whole host.
+//! Models a route: how its requests are handled.
 
 use super::{Cluster, Conditions, CookieRewrite, HeadersPolicy, IpFilter, RateLimitPolicy, RouteTimeouts, Timeout};
 use alloc::collections::BTreeMap;
@@ -10,10 +8,9 @@ use chancery_base::ir;
 use chancery_base::resource::{Also, Origin, Sourced};
 use chancery_text::Str;
 
-/// A route.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// Which requests it takes.
+    /// Which requests match.
     pub conditions: Conditions,
     /// Its place among routes that are otherwise equal: lower first (Gateway API).
     pub priority: u8,
@@ -25,11 +22,9 @@ pub struct Route {
     pub auth_disabled: Option<Sourced<()>>,
     /// Values for the authorization service.
     pub auth_context: BTreeMap<Str, Sourced<Str>>,
-    /// It may upgrade to websockets.
+    /// Allows upgrades to websockets.
     pub websocket: Option<Sourced<()>>,
-    /// Timeouts.
     pub timeouts: RouteTimeouts,
-    /// Retries.
     pub retry: Option<Sourced<RetryPolicy>>,
     /// How the path is rewritten.
     pub rewrite: Option<Sourced<PathRewrite>>,
@@ -41,11 +36,10 @@ pub struct Route {
     pub response_headers: Option<HeadersPolicy>,
     /// Changes of cookies.
     pub cookies: Vec<Sourced<CookieRewrite>>,
-    /// Rate limits.
     pub rate_limit: Option<Sourced<RateLimitPolicy>>,
-    /// The virtual host's global rate limits do not count.
+    /// Ignores the virtual host's global rate limits.
     pub ignore_host_rate_limits: Option<Sourced<()>>,
-    /// What a request is hashed by, with whether it ends the list.
+    /// Hash policies, each with whether it ends the list.
     pub hash_policies: Vec<Sourced<(ir::HashPolicy, bool)>>,
     /// Envoy answers.
     pub direct_response: Option<Sourced<DirectResponse>>,
@@ -59,7 +53,7 @@ pub struct Route {
     pub ip_filter: Option<IpFilter>,
     /// Kind, namespace and name that it names in its metadata.
     pub source: (Str, Str, Str),
-    /// What made it; the first is the main one.
+    /// The resources that produced it; the first is the main one.
     pub origins: Vec<Origin>,
 }
 
@@ -95,7 +89,6 @@ impl Route {
     }
 }
 
-/// Retries.
 #[derive(Clone, Debug)]
 pub struct RetryPolicy {
     /// Envoy's condition names, comma separated.
@@ -115,7 +108,7 @@ pub enum PathRewrite {
     Prefix(Str),
     /// The whole path is replaced.
     Full(Str),
-    /// What this expression matches is removed. It was made of what is matched, too.
+    /// Removes the match of this expression, with its further origins.
     RemovePrefixRegex(Str, Also),
 }
 
@@ -137,18 +130,15 @@ pub struct DirectResponse {
     pub body: Sourced<Str>,
 }
 
-/// The client is sent elsewhere; what is empty or 0 stays.
+/// A redirect of the client; empty or 0 keeps the request's value.
 #[derive(Clone, Debug, Default)]
 pub struct Redirect {
     /// Host.
     pub hostname: Sourced<Str>,
-    /// Scheme.
     pub scheme: Sourced<Str>,
-    /// Port.
     pub port: Sourced<u32>,
     /// HTTP status.
     pub status: Sourced<u32>,
-    /// Path.
     pub path: Option<Sourced<PathRewrite>>,
 }
 

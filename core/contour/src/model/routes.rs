@@ -1,6 +1,4 @@
-//! The routes of a host, by what they match.
-//!
-//! What must not be here: the order in which Envoy tries them.
+//! Stores the routes of a host by their conditions. Does not use Envoy's order; see `lower::order`.
 
 use super::{Conditions, Route};
 use alloc::collections::BTreeSet;
@@ -8,7 +6,7 @@ use alloc::sync::Arc;
 use core::borrow::Borrow;
 use core::cmp::Ordering;
 
-/// Routes by what they match: the last one wins.
+/// Routes by their conditions: the last one wins.
 #[derive(Clone, Debug, Default)]
 pub struct Routes(BTreeSet<ByConditions>);
 
@@ -43,7 +41,7 @@ impl PartialEq for ByConditions {
 impl Eq for ByConditions {}
 
 impl Routes {
-    /// Adds a route, in place of one that matches the same.
+    /// Adds a route and replaces one with the same conditions.
     pub fn add(&mut self, route: Arc<Route>) {
         self.0.replace(ByConditions(route));
     }
@@ -53,7 +51,7 @@ impl Routes {
         self.0.get(conditions).map(|of| &of.0)
     }
 
-    /// All of them, in the order of what they match.
+    /// All routes, ordered by their conditions.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Route>> {
         self.0.iter().map(|of| &of.0)
     }
@@ -63,7 +61,6 @@ impl Routes {
         self.0.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,6 +1,4 @@
-//! A Service's port as an upstream.
-//!
-//! What must not be here: how Services are looked up.
+//! Models a Service's port as an upstream. Does not look up Services; see `source`.
 
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
@@ -21,11 +19,8 @@ pub struct Port {
 /// A Service's port as an upstream.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Namespace.
     pub namespace: Str,
-    /// Name.
     pub name: Str,
-    /// The port.
     pub port: Port,
     /// The port for health checks.
     pub health_port: Port,
@@ -35,22 +30,19 @@ pub struct Service {
     pub circuit_breakers: CircuitBreakers,
     /// `externalName`; empty for others.
     pub external_name: Sourced<Str>,
-    /// The weight of its endpoints. A `backendRef` of Gateway API sets it; everybody else leaves it at 1.
+    /// The weight of its endpoints. Only a Gateway API `backendRef` sets it; otherwise it is 1.
     pub weight: Sourced<u32>,
-    /// Where the Service says its ports, among which the reference's was found.
+    /// The Service's `ports` field, which contains the referenced port.
     pub ports: Origin,
 }
 
 /// Limits; 0 leaves Envoy's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CircuitBreakers {
-    /// Connections.
     pub max_connections: Sourced<u32>,
     /// Requests that wait.
     pub max_pending_requests: Sourced<u32>,
-    /// Requests.
     pub max_requests: Sourced<u32>,
-    /// Retries.
     pub max_retries: Sourced<u32>,
     /// Connections to one endpoint.
     pub per_host_max_connections: Sourced<u32>,

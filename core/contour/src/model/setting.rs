@@ -1,6 +1,4 @@
-//! Settings that routes, clusters and filters have in common: timeouts, and changes of headers and cookies.
-//!
-//! What must not be here: what has them.
+//! Models settings that routes, clusters and filters share: timeouts, and changes of headers and cookies.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -8,7 +6,7 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A timeout as Contour reads one (`internal/timeout`): absent and `0` leave Envoy's default.
+/// A timeout as Contour parses it (`internal/timeout`): absent and `0` leave Envoy's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeout {
     /// Envoy's own.
@@ -20,7 +18,6 @@ pub enum Timeout {
     After(Duration),
 }
 
-/// Timeouts of a route.
 #[derive(Clone, Debug, Default)]
 pub struct RouteTimeouts {
     /// For the whole response.
@@ -36,9 +33,9 @@ pub struct HeadersPolicy {
     pub host_rewrite: Option<Sourced<Str>>,
     /// `Host` becomes the value of this header.
     pub host_rewrite_header: Option<Sourced<Str>>,
-    /// Added to what is there.
+    /// Values added to existing ones.
     pub add: BTreeMap<Str, Sourced<Str>>,
-    /// In place of what is there.
+    /// Values that replace existing ones.
     pub set: BTreeMap<Str, Sourced<Str>>,
     /// Removed, in order.
     pub remove: Vec<Sourced<Str>>,

@@ -1,6 +1,4 @@
-//! Where clients reach the gateway, as statuses say it (Contour `cmd/contour/ingressstatus.go`, `internal/k8s/statusaddress.go`).
-//!
-//! What must not be here: whether anything is valid.
+//! Finds the gateway's addresses for statuses (Contour `cmd/contour/ingressstatus.go`, `internal/k8s/statusaddress.go`).
 
 use super::Processing;
 use crate::cluster::Admitted;
@@ -19,14 +17,14 @@ struct Address {
 }
 
 impl Address {
-    /// What Gateway API calls its kind.
+    /// The name of its type in Gateway API.
     fn kind(&self) -> &'static str {
         if self.is_ip { "IPAddress" } else { "Hostname" }
     }
 }
 
 impl Processing<'_> {
-    /// Whether a Gateway asks for no address, or has one of those that it asks for.
+    /// Whether a Gateway requests no address, or has one of the requested ones.
     pub(super) fn is_address_assigned(&self, gateway: &Admitted<'_>) -> bool {
         let (spec, root) = (gateway.spec(), gateway.root());
         let (wanted, assigned) = (spec.field("addresses"), root.at("status.addresses"));
@@ -91,7 +89,7 @@ impl Processing<'_> {
         }
     }
 
-    /// What an administrator says, else what Envoy's Service has got.
+    /// The administrator's addresses, or else those of Envoy's Service.
     fn gateway_addresses(&self) -> Vec<Address> {
         let written = self.source.settings.at("ingress.statusAddress").str();
         if !written.is_empty() {

@@ -1,6 +1,4 @@
-//! External authorization (Contour `internal/dag/httpproxy_processor.go`, `computeVirtualHostAuthorization`).
-//!
-//! What must not be here: routes.
+//! Processes external authorization (Contour `internal/dag/httpproxy_processor.go`, `computeVirtualHostAuthorization`).
 
 use super::Processing;
 use super::policy;
@@ -17,7 +15,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
 impl Processing<'_> {
-    /// Who is asked, for a host of an HTTPProxy in this namespace.
+    /// The authorization service for a host of an HTTPProxy in this namespace.
     pub(super) fn authorization(&self, at: Cursor<'_>, namespace: &str, record: &mut Record) -> Result<Sourced<Authorization>, Reported> {
         let reference = at.field("extensionRef");
         let version = reference.field("apiVersion").str();

@@ -1,7 +1,4 @@
-//! Match conditions of HTTPProxies and rate limits: whether they are in order, and merged along delegation (Contour
-//! `internal/dag/conditions.go`).
-//!
-//! What must not be here: routes.
+//! Validates match conditions of HTTPProxies and rate limits, and merges them along delegation (Contour `internal/dag/conditions.go`).
 
 use crate::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
 use alloc::format;
@@ -51,7 +48,7 @@ fn path(conditions: &[Cursor<'_>], fallback: Origin) -> Sourced<PathCondition> {
     Sourced::new(condition, origin.unwrap_or(fallback))
 }
 
-/// The fields that a path is joined from, where there are several.
+/// The fields of a path that was joined from several conditions.
 fn joined_paths(conditions: &[Cursor<'_>]) -> Vec<Origin> {
     let first = |condition: &Cursor<'_>| {
         let written = ["prefix", "exact", "regex"].iter().find(|field| !condition.field(field).str().is_empty())?;
@@ -71,7 +68,7 @@ fn without_double_slashes(path: &str) -> String {
     out
 }
 
-/// A condition on a header; `None` where nothing is asked of it.
+/// A header condition; `None` if it is empty.
 pub fn header(at: Cursor<'_>) -> Option<HeaderCondition> {
     at.some()?;
     let make = |field: Cursor<'_>, match_type, invert, cased: bool, missing: bool| HeaderCondition {
@@ -96,7 +93,7 @@ pub fn header(at: Cursor<'_>) -> Option<HeaderCondition> {
     None
 }
 
-/// The fields of a condition on a header, in the order in which the first one counts.
+/// The fields of a header condition; the first one that is set wins.
 const HEADER_FIELDS: [(&str, MatchType, bool); 7] = [
     ("present", MatchType::Present, false),
     ("notpresent", MatchType::Present, true),
@@ -130,7 +127,7 @@ fn query(at: Cursor<'_>) -> Option<QueryCondition> {
     })
 }
 
-/// What is wrong with the paths of one block of conditions.
+/// Validates the paths of one block of conditions.
 pub fn check_paths(conditions: Cursor<'_>) -> Result<(), Reason> {
     let mut count = 0;
     for condition in conditions.items() {
@@ -156,7 +153,7 @@ pub fn check_paths(conditions: Cursor<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// What is wrong with the kinds of conditions of an include.
+/// Validates the kinds of conditions of an include.
 pub fn check_include(conditions: Cursor<'_>) -> Result<(), Reason> {
     for condition in conditions.items() {
         for field in ["exact", "regex"] {
@@ -168,7 +165,7 @@ pub fn check_include(conditions: Cursor<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// A header's condition as it was seen: all that distinguishes two of them.
+/// Everything that distinguishes two header conditions.
 #[derive(PartialEq)]
 struct SeenHeader<'a> {
     name: String,
@@ -177,7 +174,7 @@ struct SeenHeader<'a> {
     plain: bool,
 }
 
-/// What is wrong with the headers of conditions.
+/// Validates header conditions.
 pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
     let mut seen: Vec<SeenHeader<'_>> = Vec::new();
     for condition in conditions {
@@ -216,7 +213,7 @@ pub fn check_headers(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
     Ok(())
 }
 
-/// What is wrong with the query parameters of conditions.
+/// Validates query parameter conditions.
 pub fn check_queries(conditions: &[Cursor<'_>]) -> Result<(), Reason> {
     let mut exact: Vec<String> = Vec::new();
     for condition in conditions {

@@ -1,10 +1,8 @@
-//! The way from a root HTTPProxy to those that it includes.
-//!
-//! What must not be here: what is made on the way.
+//! Tracks the path from a root HTTPProxy to its includes.
 
 use super::header;
-use super::memory::Dependency;
-use crate::cluster::{Admitted, Name};
+use super::memory::{Dependency, Reached};
+use crate::cluster::Admitted;
 use alloc::vec::Vec;
 use chancery_base::resource::{ObjectId, Sourced};
 use chancery_kubernetes::cursor::Cursor;
@@ -13,7 +11,7 @@ use chancery_text::Str;
 /// How long a chain of includes may be; Contour knows no limit.
 pub(super) const DEEPEST: usize = 64;
 
-/// Where one is on the way from a root.
+/// The current position on the path from a root.
 #[derive(Default)]
 pub(super) struct Delegation<'a> {
     /// The HTTPProxies on the way.
@@ -22,19 +20,13 @@ pub(super) struct Delegation<'a> {
     pub(super) followed: usize,
     /// The HTTPProxies that were included.
     pub(super) reached: Vec<Reached>,
-    /// What all of it depends on.
+    /// All dependencies of the result.
     pub(super) depends_on: Vec<Dependency>,
-    /// Whether something was found in one of those that were included.
+    /// Whether an included HTTPProxy has findings.
     pub(super) has_findings: bool,
 }
 
-/// An HTTPProxy that a root includes.
-pub(super) struct Reached {
-    pub(super) id: ObjectId,
-    pub(super) name: Name,
-}
-
-/// What is known of a root while its routes are made.
+/// The state of a root while its routes are built.
 pub(super) struct Root<'p> {
     /// The HTTPProxy.
     pub proxy: &'p Admitted<'p>,
@@ -44,7 +36,7 @@ pub(super) struct Root<'p> {
     pub host: Sourced<Str>,
     /// Routes without TLS redirect to TLS.
     pub enforce_tls: bool,
-    /// The provider of tokens for routes that name none.
+    /// The token provider for routes that name none.
     pub default_jwt_provider: Option<Sourced<Str>>,
 }
 
@@ -65,7 +57,7 @@ impl Orphans {
         self.set(id, true);
     }
 
-    /// Takes one away, if it is there.
+    /// Removes an object, if present.
     pub(super) fn remove(&mut self, id: ObjectId) {
         self.set(id, false);
     }
@@ -76,12 +68,11 @@ impl Orphans {
         *place = orphan;
     }
 
-    /// Whether it is one of them.
+    /// Whether the set contains it.
     pub(super) fn contains(&self, id: ObjectId) -> bool {
         id.index().and_then(|at| self.by_number.get(at)).is_some_and(|orphan| *orphan)
     }
 
-    /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }

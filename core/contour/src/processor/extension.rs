@@ -1,6 +1,4 @@
-//! ExtensionServices (Contour `internal/dag/extension_processor.go`).
-//!
-//! What must not be here: who uses them.
+//! Processes ExtensionServices (Contour `internal/dag/extension_processor.go`).
 
 use super::policy;
 use super::record::Record;

@@ -1,6 +1,4 @@
-//! What Contour writes into conditions, as findings for people: at the place, with a code, and with advice.
-//!
-//! What must not be here: deciding what is wrong.
+//! Converts Contour's conditions to findings with place, code and advice.
 
 use super::Processing;
 use crate::kinds::Kind;
@@ -14,22 +12,22 @@ use chancery_text::Str;
 impl Processing<'_> {
     /// Everything that is wrong, by object.
     pub fn findings(&self, sink: &mut Findings) {
-        // Where there is no root at all, the roots may be elsewhere.
+        // Without any root in the input, the roots may be elsewhere.
         let has_roots = !self.source.settings.assumes || self.source.proxies.iter().any(|proxy| proxy.spec().field("virtualhost").exists());
         for (name, condition) in self.proxies.iter() {
             if let Some(proxy) = self.source.proxies.get(name) {
-                self.tell(&proxy.object.key, condition, has_roots, sink);
+                self.report_condition(&proxy.object.key, condition, has_roots, sink);
             }
         }
         for (key, condition) in &self.found {
-            self.tell(key, condition, has_roots, sink);
+            self.report_condition(key, condition, has_roots, sink);
         }
         for finding in &self.logged {
             sink.report(finding.clone());
         }
     }
 
-    fn tell(&self, key: &ResourceKey, condition: &DetailedCondition, has_roots: bool, sink: &mut Findings) {
+    fn report_condition(&self, key: &ResourceKey, condition: &DetailedCondition, has_roots: bool, sink: &mut Findings) {
         for error in &condition.errors {
             let mut finding = Diagnostic::new(code(error), message(error), Place::origin(Some(error.origin))).about(key.clone());
             if error.kind == "Orphaned" && !has_roots || self.rests_on_assumption(error) {
@@ -115,7 +113,7 @@ fn gateway_code(error: &SubCondition) -> &'static Code {
     }
 }
 
-/// Contour's sentence, without the path that the place says already.
+/// Contour's sentence without the path, which the place already shows.
 fn message(error: &SubCondition) -> String {
     let text = error.message.trim_end_matches('.');
     let prefixes = ["Spec.Routes unresolved service reference: ", "Spec.TCPProxy unresolved service reference: "];
@@ -125,7 +123,7 @@ fn message(error: &SubCondition) -> String {
 
 fn help(error: &SubCondition) -> Option<&'static str> {
     Some(match (error.kind, error.reason) {
-        ("Orphaned", _) => "include it in an HTTPProxy that has `virtualhost`, or give it a `virtualhost` of its own",
+        ("Orphaned", _) => "include it in an HTTPProxy that has `virtualhost`, or give it its own `virtualhost`",
         (_, "DuplicateVhost") => "Contour serves none of them: keep one as root, and include the others in it",
         (_, "ServiceUnresolvedReference") if error.message.contains("ExternalName") => {
             "set `enableExternalNameService` in Contour's configuration, if it is safe for you"

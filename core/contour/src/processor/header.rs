@@ -1,7 +1,4 @@
-//! Header policies (Contour `internal/dag/policy.go`): canonical names, values with Envoy's and Contour's own variables, and what is laid over
-//! what.
-//!
-//! What must not be here: where policies stand.
+//! Processes header policies (Contour `internal/dag/policy.go`): canonical names, values with Envoy's and Contour's variables, and merging.
 
 use crate::model::HeadersPolicy;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -22,7 +19,7 @@ pub struct Variables {
     pub service: Option<(Str, i64)>,
 }
 
-/// Envoy's variables that may stand in a header value; every other `%` is meant as one.
+/// Envoy's variables in header values; every other `%` is literal.
 const ENVOY: &[&str] = &[
     "DOWNSTREAM_REMOTE_ADDRESS",
     "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT",
@@ -52,7 +49,7 @@ const ENVOY: &[&str] = &[
     "TLS_JA4_FINGERPRINT",
 ];
 
-/// A header's name as Go's `http.CanonicalHeaderKey` writes it; what is no header name stays.
+/// A header's name like Go's `http.CanonicalHeaderKey`; an invalid name is unchanged.
 pub fn canonical(name: &str) -> Str {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(token) {
@@ -67,7 +64,7 @@ pub fn canonical(name: &str) -> Str {
     name.chars().map(letter).collect::<String>().into()
 }
 
-/// What Kubernetes says of a header's name that is none.
+/// Kubernetes' error for an invalid header name.
 pub fn name_error(name: &str) -> Option<&'static str> {
     let valid = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     (!valid).then_some(
@@ -75,7 +72,7 @@ pub fn name_error(name: &str) -> Option<&'static str> {
     )
 }
 
-/// A header's value for Envoy: every `%` is doubled but those of known variables, and Contour's own are put in.
+/// A header's value for Envoy: every `%` is doubled except in known variables, and Contour's variables are replaced.
 pub fn escape(value: &str, variables: &Variables) -> Str {
     if !value.contains('%') {
         return value.into();
@@ -133,7 +130,7 @@ fn request(text: &str) -> Option<usize> {
     text[at..].starts_with("%%").then_some(at + 2)
 }
 
-/// The header of `%REQ(header)%`, where a host is to be taken from one.
+/// The header of `%REQ(header)%`, if the host comes from a header.
 fn host_header(value: &str) -> Option<&str> {
     let mut rest = value;
     while let Some(at) = rest.find("%REQ(") {
@@ -147,7 +144,7 @@ fn host_header(value: &str) -> Option<&str> {
     None
 }
 
-/// A policy as a route or service has it. What is wrong with it is reported in Contour's words.
+/// The policy of a route or service. Errors are reported with Contour's messages.
 pub fn policy(at: Cursor<'_>, host_allowed: bool, variables: &Variables) -> Result<Option<HeadersPolicy>, Reason> {
     if !at.exists() {
         return Ok(None);
@@ -254,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_header_names_stay_as_they_are() {
+    fn invalid_header_names_are_unchanged() {
         assert_eq!(canonical("x-reQuest-ID"), "X-Request-Id");
         assert_eq!(canonical("x request"), "x request");
     }

@@ -1,6 +1,4 @@
-//! HTTPProxies (Contour `internal/dag/httpproxy_processor.go`): which are roots, and what a root's virtual host is.
-//!
-//! What must not be here: routes and TCP.
+//! Processes HTTPProxies (Contour `internal/dag/httpproxy_processor.go`): roots and their virtual hosts. For routes see `route`, for TCP `tcp`.
 
 use super::delegation::{Delegation, Orphans, Root};
 use super::memory::{Hosts, Listeners};
@@ -65,7 +63,7 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// A root whose host no other root has. Where nothing is another that it was made of, it adds to the graph what it added before.
+    /// Processes a root whose host is unique. If nothing changed, it adds the same hosts to the graph as before.
     fn only_root(&mut self, proxy: &'a Admitted<'a>, listeners: &Listeners, orphans: &mut Orphans) {
         let fqdn = proxy.spec().field("virtualhost").field("fqdn").str();
         let listener = |name: &Option<Str>| name.as_ref().and_then(|name| self.graph.listeners.get(name));
@@ -89,7 +87,7 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// Adds the hosts of a root, about which there is nothing to say.
+    /// Adds the hosts of a root without findings.
     fn add_hosts(&mut self, proxy: &Admitted<'_>, listeners: &Listeners, hosts: &Hosts, orphans: &mut Orphans) {
         if let (Some(listener), Some(host)) = (&listeners.http, &hosts.host) {
             self.listener(listener).hosts.insert(host.name.value.clone(), host.clone());
@@ -273,7 +271,7 @@ impl<'a> Processing<'a> {
         Ok(validation)
     }
 
-    /// Puts the routes where they belong, with what counts for the whole host.
+    /// Adds the routes to their hosts, with the settings of the whole host.
     fn virtual_hosts(&mut self, root: &Root<'a>, routes: Vec<Arc<Route>>, record: &mut Record) -> Result<(), Reported> {
         let spec = root.proxy.spec();
         let at = root.virtual_host;
@@ -295,7 +293,7 @@ impl<'a> Processing<'a> {
         let global = self.common.authorization;
         let disabled = at.at("authorization.authPolicy.disabled").is_true();
         if global.exists() && !disabled {
-            // Only what is wrong with it counts here: without TLS the listener asks.
+            // Only errors matter here: without TLS, the listener authorizes requests.
             self.authorization(global, root.proxy.namespace(), record).ok();
         }
         let ip_filter = match policy::ip_filter(at.field("ipAllowPolicy"), at.field("ipDenyPolicy"), record) {
@@ -331,7 +329,7 @@ impl<'a> Processing<'a> {
         Ok(())
     }
 
-    /// The rate limits of a host: its own, and an administrator's where it has no global ones and does not refuse them.
+    /// The rate limits of a host: its own ones, or the administrator's if it has no global ones and does not disable them.
     fn host_rate_limit(&self, at: Cursor<'_>, record: &mut Record) -> Result<Option<Sourced<RateLimitPolicy>>, Reported> {
         let own = match policy::rate_limit(at) {
             Ok(own) => own,
@@ -357,7 +355,7 @@ impl<'a> Processing<'a> {
     }
 }
 
-/// Whether what TLS says of the Secret and of passthrough fits together.
+/// Validates the combination of the TLS Secret and passthrough.
 fn check_passthrough(tls: Cursor<'_>, record: &mut Record) -> Result<(), Reported> {
     let (secret_name, passthrough) = (tls.field("secretName"), tls.field("passthrough"));
     let (fallback, client) = (tls.field("enableFallbackCertificate"), tls.field("clientValidation"));

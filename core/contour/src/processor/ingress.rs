@@ -1,6 +1,4 @@
-//! Ingresses (Contour `internal/dag/ingress_processor.go`).
-//!
-//! What must not be here: HTTPProxies.
+//! Processes Ingresses (Contour `internal/dag/ingress_processor.go`).
 
 use super::delegation::variables;
 use super::route::wildcard_condition;
@@ -21,7 +19,6 @@ use chancery_kubernetes::go;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// One path of an Ingress.
 struct IngressPath<'p> {
     at: Cursor<'p>,
     host: Sourced<Str>,
@@ -50,7 +47,7 @@ impl Processing<'_> {
             let secret = match self.source.tls_secret(&name, namespace) {
                 Ok(secret) => secret,
                 Err(problem) => {
-                    // One that is not there at all is a dangling reference.
+                    // A missing Secret is a dangling reference.
                     if self.source.get(Kind::Secret, &name.0, &name.1).is_some() {
                         let message = format!("Contour serves these hosts without TLS: {}", problem.message());
                         self.logged(&codes::INVALID_TLS, message, secret_name, ingress);
@@ -107,17 +104,17 @@ impl Processing<'_> {
         }
     }
 
-    /// Notes what the reference only logs.
+    /// Records what the reference only logs.
     fn logged(&mut self, code: &'static Code, message: String, at: Cursor<'_>, ingress: &Admitted<'_>) {
         let mut finding = Diagnostic::new(code, message, Place::origin(at.origin()));
         finding.severity = Severity::Warning;
         self.logged.push(finding.about(ingress.object.key.clone()));
     }
 
-    /// A path whose Service cannot be used is left out alone.
+    /// Adds a path; a path with an unusable Service is dropped alone.
     ///
     /// # Errors
-    /// What ends the rule.
+    /// The error that ends the rule.
     fn ingress_path(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, certificate: Option<Sourced<Arc<Material>>>) -> Result<(), Reason> {
         let service = path.backend.field("service");
         let name = (ingress.namespace().clone(), Str::new(service.field("name").str()));
@@ -157,7 +154,7 @@ impl Processing<'_> {
         Ok(())
     }
 
-    /// Notes that a path is left out. A Service that is not there at all is a dangling reference, which is found for every kind.
+    /// Records a dropped path. A missing Service is a dangling reference, which every kind's check reports.
     fn without_service(&mut self, ingress: &Admitted<'_>, path: &IngressPath<'_>, name: &(Str, Str), problem: &Reason) {
         if self.source.get(Kind::Service, &name.0, &name.1).is_some() {
             let message = format!("Contour drops this path: {problem}");

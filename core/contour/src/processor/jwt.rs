@@ -1,6 +1,4 @@
-//! Providers of tokens (Contour `internal/dag/httpproxy_processor.go`, `computeHTTPProxy`).
-//!
-//! What must not be here: which routes need one.
+//! Processes token providers (Contour `internal/dag/httpproxy_processor.go`, `computeHTTPProxy`).
 
 use super::delegation::Root;
 use super::record::Record;
@@ -21,7 +19,7 @@ use core::time::Duration;
 
 const WRONG: &str = "JWTVerificationError";
 
-/// What messages call the settings of remote keys.
+/// The path of remote keys in messages.
 const PATH: &str = "Spec.VirtualHost.JWTProviders.RemoteJWKS";
 
 impl<'a> Processing<'a> {
@@ -146,7 +144,7 @@ impl<'a> Processing<'a> {
     }
 }
 
-/// A duration of the settings of remote keys, if there is one.
+/// A duration in the settings of remote keys, if set.
 fn duration(at: Cursor<'_>, reason: &'static str, name: &str, record: &mut Record) -> Result<Option<Sourced<Duration>>, Reported> {
     match at.str() {
         "" => Ok(None),
@@ -157,7 +155,7 @@ fn duration(at: Cursor<'_>, reason: &'static str, name: &str, record: &mut Recor
     }
 }
 
-/// The parts of a URL that count here (Go's `net/url`).
+/// The relevant parts of a URL (Go's `net/url`).
 struct Url {
     scheme: Str,
     host: Str,

@@ -1,6 +1,4 @@
-//! Listeners (Contour `internal/dag/listener_processor.go`).
-//!
-//! What must not be here: hosts.
+//! Processes listeners (Contour `internal/dag/listener_processor.go`).
 
 use super::Processing;
 use super::gateway::ports;
@@ -10,7 +8,7 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 impl Processing<'_> {
-    /// The listeners that the Gateway asks for, or the two that Contour has without one.
+    /// Adds the Gateway's listeners, or Contour's two default listeners without a Gateway.
     pub(super) fn listeners(&mut self) {
         let Some(gateway) = self.source.gateway() else { return self.static_listeners() };
         self.graph.dynamic_listeners = true;

@@ -1,35 +1,32 @@
-//! What earlier compiles made of HTTPProxies: the hosts of each root, and the routes of each HTTPProxy by the way that led to it.
+//! Caches the results of HTTPProxies: the hosts of each root, and the routes of each HTTPProxy by the path to it.
 //!
-//! A root is as it was where none of the HTTPProxies and Services that it leads to is another. That is asked of the few that changed, so that of
-//! 10,000 HTTPProxies most are not even looked at. Only what was made without a finding is cached.
-//!
-//! What must not be here: how they are made.
+//! A root is unchanged if none of its HTTPProxies and Services changed. Only the few changed objects are tested, so most of 10,000 HTTPProxies are
+//! not visited. Only results without findings are cached.
 
-use super::delegation::Reached;
-use crate::cluster::Admitted;
+use crate::cluster::{Admitted, Name};
 use crate::kinds::Kind;
 use crate::memory::{CachedObject, CachedObjects};
 use crate::model::{Route, SecureVirtualHost, VirtualHost};
-use crate::source::{Ours, Source};
+use crate::source::{Source, WatchedObjects};
 use crate::status::{DetailedCondition, HTTP_PROXY};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::StatusOf;
 use chancery_base::resource::ObjectId;
 use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::held::Names;
+use chancery_kubernetes::object_tables::Names;
 use chancery_text::{Node, NodeId, Str};
 use core::hash::{BuildHasher, Hash, Hasher};
 use hashbrown::{HashMap, HashSet};
 
-/// What earlier compiles made of HTTPProxies.
+/// Caches the results of HTTPProxies.
 #[derive(Default)]
 pub struct Memory {
     proxies: CachedObjects,
     services: CachedObjects,
-    /// The HTTPProxies and Services that are not what they were.
+    /// The changed HTTPProxies and Services.
     changed: HashSet<Dependency>,
-    /// Whether all Services are what they were.
+    /// Whether all Services are unchanged.
     same_services: bool,
     listeners: Listeners,
     roots: HashMap<ObjectId, Root>,
@@ -37,7 +34,7 @@ pub struct Memory {
     round: u32,
 }
 
-/// The statuses of HTTPProxies with which nothing is wrong.
+/// The statuses of valid HTTPProxies.
 struct ValidStatuses {
     names: Arc<Names>,
     others: HashSet<ObjectId>,
@@ -57,24 +54,30 @@ pub(super) struct Listeners {
     pub https: Option<Str>,
 }
 
-/// What was made of a root, and on the way to that.
+/// An HTTPProxy that a root includes.
+pub(super) struct Reached {
+    pub(super) id: ObjectId,
+    pub(super) name: Name,
+}
+
+/// The results of a root, and of the path to them.
 #[derive(Default)]
 struct Root {
     made: Option<Made>,
     /// By the hash of the visit.
     visits: HashMap<u64, Visited>,
-    /// The compile in which it was there last.
+    /// The last compile that used it.
     round: u32,
 }
 
-/// What was made of a root without a finding.
+/// The results of a root without findings.
 struct Made {
     root: CachedObject,
     hosts: Arc<Hosts>,
     depends_on: Vec<Dependency>,
 }
 
-/// What a root adds to the graph.
+/// The hosts that a root adds to the graph.
 pub(super) struct Hosts {
     /// Its host without TLS.
     pub host: Option<Arc<VirtualHost>>,
@@ -84,7 +87,7 @@ pub(super) struct Hosts {
     pub reached: Vec<Reached>,
 }
 
-/// How one came to an HTTPProxy: the HTTPProxies on the way, it last, and the conditions of the includes between them.
+/// The path to an HTTPProxy: the HTTPProxies on it, ending with itself, and the conditions of the includes.
 #[derive(PartialEq)]
 pub(super) struct Visit {
     way: Vec<CachedObject>,
@@ -95,7 +98,7 @@ struct Visited {
     visit: Visit,
     depends_on: Vec<Dependency>,
     routes: Vec<Arc<Route>>,
-    /// The compile in which it was there last.
+    /// The last compile that used it.
     round: u32,
 }
 
@@ -128,24 +131,24 @@ impl Memory {
         });
     }
 
-    /// Begins a compile in which hosts belong to these listeners.
+    /// Starts a compile with these listeners.
     pub(super) fn begin(&mut self, listeners: &Listeners, has_extensions: bool) {
         self.round = self.round.wrapping_add(1);
-        // What authorizes requests has Services too.
+        // Authorization services depend on Services too.
         if self.listeners != *listeners || (has_extensions && !self.same_services) {
             self.listeners = listeners.clone();
             self.roots.values_mut().for_each(|root| root.made = None);
         }
     }
 
-    /// Forgets what this compile did not come by.
+    /// Drops entries that this compile did not use.
     pub(super) fn end(&mut self) {
         let round = self.round;
         self.roots.retain(|_, root| root.round == round);
     }
 
     /// The statuses of all HTTPProxies if nothing is wrong with them, in the order of their names.
-    pub(super) fn valid_statuses(&mut self, proxies: &Ours<'_>, balancer: &Node) -> Vec<StatusOf> {
+    pub(super) fn valid_statuses(&mut self, proxies: &WatchedObjects<'_>, balancer: &Node) -> Vec<StatusOf> {
         let (names, others) = proxies.selection();
         let is_as_it_was = |known: &&ValidStatuses| {
             names.is_some_and(|names| Arc::ptr_eq(&known.names, names)) && known.others == *others && known.balancer == *balancer
@@ -166,7 +169,7 @@ impl Memory {
         all
     }
 
-    /// What a root adds to the graph, if all that it was made of is as it was.
+    /// The hosts that a root adds to the graph, if all its sources are unchanged.
     pub(super) fn hosts(&mut self, root: &Admitted<'_>) -> Option<Arc<Hosts>> {
         let changed = &self.changed;
         let known = self.roots.get_mut(&root.object.id)?;
@@ -175,14 +178,14 @@ impl Memory {
         Some(made.hosts.clone())
     }
 
-    /// Keeps what a root adds to the graph, made without a finding.
+    /// Stores the hosts of a root without findings.
     pub(super) fn keep_hosts(&mut self, root: &Admitted<'_>, hosts: Hosts, depends_on: Vec<Dependency>) {
         let known = self.roots.entry(root.object.id).or_default();
         known.round = self.round;
         known.made = Some(Made { root: CachedObject::new(root), hosts: Arc::new(hosts), depends_on });
     }
 
-    /// Begins to make a root anew.
+    /// Starts to build a root again.
     pub(super) fn open(&mut self, root: ObjectId) {
         let known = self.roots.entry(root).or_default();
         known.made = None;
@@ -197,7 +200,7 @@ impl Memory {
         }
     }
 
-    /// The routes that were made on such a visit, with what they depend on, if that is as it was.
+    /// The routes of such a visit with their dependencies, if nothing changed.
     pub(super) fn routes(&mut self, root: ObjectId, visit: &Visit) -> Option<(Vec<Arc<Route>>, &[Dependency])> {
         let visits = &mut self.roots.get_mut(&root)?.visits;
         let visited = visits.get_mut(&visit.hash()).filter(|visited| visited.visit == *visit && are_same(&visited.depends_on, &self.changed))?;
@@ -212,7 +215,7 @@ impl Memory {
     }
 }
 
-/// What the routes of an HTTPProxy depend on: itself and its Services.
+/// The dependencies of an HTTPProxy's routes: itself and its Services.
 pub(super) fn dependencies(proxy: &Admitted<'_>) -> Vec<Dependency> {
     let services = proxy.spec().field("routes").items().flat_map(|route| route.field("services").items());
     let services = services.map(|service| dependency(Kind::Service, (proxy.namespace(), service.field("name").str())));

@@ -1,6 +1,4 @@
-//! What makes the graph: one processor for each kind of input, in Contour's order (Contour `cmd/contour/serve.go`, `getDAGBuilder`).
-//!
-//! What must not be here: Envoy's fields.
+//! Builds the graph: one processor for each kind of input, in Contour's order (Contour `cmd/contour/serve.go`, `getDAGBuilder`).
 
 pub mod condition;
 pub mod header;
@@ -41,27 +39,27 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// The graph in the making, and what every processor needs to know.
+/// The graph under construction, and everything that processors need.
 pub struct Processing<'a> {
     /// The objects.
     pub source: &'a Source<'a>,
-    /// What is made.
+    /// The result.
     pub graph: Graph,
     /// Statuses that are complete.
     pub statuses: Statuses,
-    /// What is found of HTTPProxies.
+    /// The conditions of HTTPProxies.
     pub proxies: ProxyConditions,
-    /// What Contour writes only into its log: parts of Ingresses that it drops.
+    /// Messages that Contour only logs: dropped parts of Ingresses.
     pub logged: Vec<Diagnostic>,
-    /// What is wrong with other objects.
+    /// The errors of other objects.
     pub found: Vec<(ResourceKey, DetailedCondition)>,
-    /// What an administrator set for all.
+    /// The administrator's settings for all hosts.
     pub common: Common<'a>,
-    /// What earlier compiles found out.
+    /// The results of earlier compiles.
     memory: &'a mut Memory,
 }
 
-/// What an administrator set for all.
+/// The administrator's settings for all hosts.
 pub struct Common<'a> {
     /// `enableExternalNameService`.
     pub external_names: bool,
@@ -77,7 +75,7 @@ pub struct Common<'a> {
     pub max_requests_per_connection: Option<Sourced<u32>>,
     /// `envoy.cluster.per-connection-buffer-limit-bytes`.
     pub per_connection_buffer_limit: Option<Sourced<u32>>,
-    /// `envoy.cluster.circuitBreakers`, where set.
+    /// `envoy.cluster.circuitBreakers`, if set.
     pub circuit_breakers: Option<CircuitBreakers>,
     /// `envoy.cluster.upstreamTLS`.
     pub upstream_tls: Arc<UpstreamTls>,
@@ -187,14 +185,14 @@ impl Processing<'_> {
         }
     }
 
-    /// The host of a listener, made where there is none.
+    /// The host of a listener; creates it if missing.
     fn host(&mut self, listener: &Str, name: &Sourced<Str>) -> &mut VirtualHost {
         let host = Arc::make_mut(self.listener(listener).hosts.entry(name.value.clone()).or_default());
         name_host(host, name);
         host
     }
 
-    /// The TLS host of a listener, made where there is none.
+    /// The TLS host of a listener; creates it if missing.
     fn secure_host(&mut self, listener: &Str, name: &Sourced<Str>) -> &mut SecureVirtualHost {
         let host = Arc::make_mut(self.listener(listener).secure_hosts.entry(name.value.clone()).or_default());
         name_host(&mut host.host, name);
@@ -205,7 +203,7 @@ impl Processing<'_> {
         self.graph.listeners.entry(name.clone()).or_default()
     }
 
-    /// A cluster of a Service, with what an administrator set for all.
+    /// A cluster of a Service with the administrator's settings.
     fn cluster(&self, upstream: Service, weight: Sourced<u32>, origin: Origin) -> Cluster {
         Cluster {
             timeouts: ClusterTimeouts { idle_connection: Sourced::default(), connect: self.common.connect_timeout },
@@ -216,7 +214,7 @@ impl Processing<'_> {
         }
     }
 
-    /// The certificate that Envoy shows to upstreams, if one is configured.
+    /// The certificate that Envoy presents to upstreams, if configured.
     fn client_certificate(&self) -> Result<Option<Sourced<Arc<Material>>>, Reason> {
         let Some((name, at)) = &self.common.client_certificate else { return Ok(None) };
         match self.source.tls_secret_of_anywhere(name) {

@@ -1,7 +1,5 @@
-//! Policies that several kinds of objects have (Contour `internal/dag/policy.go`): timeouts, retries, health checks, load balancing, rate limits,
+//! Processes policies that several kinds share (Contour `internal/dag/policy.go`): timeouts, retries, health checks, load balancing, rate limits,
 //! cookies, CORS, addresses.
-//!
-//! What must not be here: which objects have them.
 
 use super::condition;
 use super::header::{self, Variables};
@@ -24,7 +22,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 use core::time::Duration;
 
-/// A timeout as Contour reads one (Contour `internal/timeout`).
+/// A timeout as Contour parses it (Contour `internal/timeout`).
 pub fn timeout(text: &str) -> Result<Timeout, Reason> {
     match text {
         "" => Ok(Timeout::Default),
@@ -48,7 +46,6 @@ pub fn timeouts(at: Cursor<'_>, connect: Sourced<Duration>) -> Result<(RouteTime
     Ok((route, ClusterTimeouts { idle_connection: read("idleConnection", "idle connection")?, connect }))
 }
 
-/// Retries.
 pub fn retry(at: Cursor<'_>) -> Option<Sourced<RetryPolicy>> {
     at.some()?;
     let count = at.field("count");
@@ -124,7 +121,7 @@ pub fn lb_strategy(at: Cursor<'_>) -> Sourced<Str> {
 /// Hash policies, with whether each ends the list.
 pub type HashPolicies = Vec<Sourced<(ir::HashPolicy, bool)>>;
 
-/// What requests are hashed by, and the strategy of load balancing.
+/// The hash policies of requests, and the load balancing strategy.
 pub fn hash_policies(at: Cursor<'_>, record: &mut Record) -> (HashPolicies, Sourced<Str>) {
     let strategy = lb_strategy(at);
     match strategy.value.as_str() {
@@ -194,7 +191,6 @@ fn request_hash_policies(at: Cursor<'_>, record: &mut Record) -> HashPolicies {
     policies
 }
 
-/// Rate limits.
 pub fn rate_limit(at: Cursor<'_>) -> Result<Option<Sourced<RateLimitPolicy>>, Reason> {
     let (local, global) = (at.field("local"), at.field("global"));
     if !at.exists() || (!local.exists() && !global.field("descriptors").has_items()) {
@@ -299,7 +295,6 @@ pub fn cookies(at: Cursor<'_>) -> Result<Vec<Sourced<CookieRewrite>>, Reason> {
     Ok(rewrites)
 }
 
-/// CORS.
 pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, Reason> {
     let Some(at) = at.some() else { return Ok(None) };
     let origins = at.field("allowOrigin");
@@ -346,7 +341,7 @@ pub fn cors(at: Cursor<'_>) -> Result<Option<Sourced<CorsPolicy>>, Reason> {
     Ok(Some(Sourced::new(policy, at.origin())))
 }
 
-/// Whether a text is `scheme://host[:port]` and nothing more, as Go's `url.Parse` sees it.
+/// Whether a string is exactly `scheme://host[:port]` for Go's `url.Parse`.
 fn is_web_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -362,7 +357,7 @@ fn is_web_origin(text: &str) -> bool {
     scheme_fits && !host.is_empty() && name_fits && name.bytes().all(|byte| byte > 0x20 && byte != 0x7f) && port.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Why a list of addresses cannot be used: reported, and in Contour's words for whoever asked.
+/// Why a list of addresses is invalid: already reported, with Contour's message for the caller.
 pub struct InvalidAddresses {
     /// It was reported.
     pub reported: Reported,

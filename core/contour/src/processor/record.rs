@@ -1,13 +1,11 @@
-//! What is found wrong with an object while it is worked on: for its status, and for people, at the place.
-//!
-//! What must not be here: deciding what is wrong.
+//! Collects the errors of an object during processing, for its status and for findings.
 
 use crate::status::{DetailedCondition, SubCondition};
 use alloc::string::String;
 use chancery_base::diagnostic::Reported;
 use chancery_base::resource::Origin;
 
-/// What is found wrong with an object.
+/// The errors of an object.
 #[derive(Debug, Default)]
 pub struct Record {
     /// For its status.
@@ -15,7 +13,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Something that makes it invalid.
+    /// Adds an error that makes the object invalid.
     pub fn error(&mut self, kind: &'static str, reason: &'static str, message: impl Into<String>, origin: Origin) -> Reported {
         self.condition.errors.report(SubCondition::new(kind, reason, message.into(), origin))
     }

@@ -1,9 +1,7 @@
-//! Routes of HTTPProxies along delegation (Contour `internal/dag/httpproxy_processor.go`, `computeRoutes`).
-//!
-//! What must not be here: the host that they belong to.
+//! Processes the routes of HTTPProxies along delegation (Contour `internal/dag/httpproxy_processor.go`, `computeRoutes`).
 
-use super::delegation::{DEEPEST, Delegation, Orphans, Reached, Root, variables};
-use super::memory::{Dependency, Visit, dependencies};
+use super::delegation::{DEEPEST, Delegation, Orphans, Root, variables};
+use super::memory::{Dependency, Reached, Visit, dependencies};
 use super::record::Record;
 use super::{Processing, condition, header, policy};
 use crate::cluster::{Admitted, Name};
@@ -31,7 +29,7 @@ const WRONG_SERVICE: &str = "ServiceError";
 /// How many includes of one root are followed; Contour knows no limit.
 const MOST: usize = 20_000;
 
-/// What a route's clusters share.
+/// The settings that a route's clusters share.
 struct ForRoute<'r> {
     namespace: &'r Str,
     health: Option<Sourced<HttpHealthCheck>>,
@@ -41,7 +39,7 @@ struct ForRoute<'r> {
 }
 
 impl<'a> Processing<'a> {
-    /// The routes of an HTTPProxy and of those that it includes.
+    /// The routes of an HTTPProxy and of its includes.
     pub(super) fn routes(
         &mut self,
         root: &Root<'a>,
@@ -75,8 +73,7 @@ impl<'a> Processing<'a> {
         expand_prefixes(routes)
     }
 
-    /// The routes that an HTTPProxy has of its own, after their prefixes were expanded where it includes no others. One that is
-    /// wrong ends them all.
+    /// The HTTPProxy's own routes; prefixes are expanded if it has no includes. One invalid route drops all.
     fn own_routes(
         &mut self,
         root: &Root<'a>,
@@ -216,7 +213,7 @@ impl<'a> Processing<'a> {
         Ok(route)
     }
 
-    /// What a route says of headers, cookies, timeouts and rate limits. Gives the timeouts of its clusters.
+    /// Processes a route's headers, cookies, timeouts and rate limits. Returns the timeouts of its clusters.
     fn policies(&self, at: Cursor<'_>, route: &mut Route, variables: &header::Variables, record: &mut Record) -> Result<ClusterTimeouts, Reported> {
         let mut wrong = |reason, message: String, at: Cursor<'_>| record.error("RouteError", reason, message, at.origin());
         let (request, response) = (at.field("requestHeadersPolicy"), at.field("responseHeadersPolicy"));
@@ -239,7 +236,7 @@ impl<'a> Processing<'a> {
         Ok(of_clusters)
     }
 
-    /// Whether a route's requests are authorized, and with which context.
+    /// Whether a route's requests are authorized, with the context.
     fn authorize(&self, root: &Root<'_>, at: Cursor<'_>, route: &mut Route) {
         let own = root.virtual_host.field("authorization");
         let global = self.common.authorization;
@@ -259,7 +256,7 @@ impl<'a> Processing<'a> {
         }
     }
 
-    /// One of a route's services. One that is wrong ends the HTTPProxy's routes; one that does not exist is left out.
+    /// A service of a route. An invalid one drops the HTTPProxy's routes; a missing one is dropped alone.
     fn backend(
         &self,
         shared: &ForRoute<'_>,
@@ -344,7 +341,7 @@ impl<'a> Processing<'a> {
     }
 }
 
-/// The weight of a service; zero where it has none.
+/// The weight of a service; zero if it is not set.
 pub(super) fn weight_of(service: Cursor<'_>) -> Sourced<u32> {
     let weight = service.field("weight");
     weight.u32().unwrap_or_else(|| Sourced::new(0, weight.origin()))
@@ -406,7 +403,7 @@ fn rewrite(at: Cursor<'_>, route: &mut Route, record: &mut Record) -> Result<(),
     Ok(())
 }
 
-/// Which provider of tokens a route asks.
+/// The token provider of a route.
 fn verify_tokens(root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &mut Record) -> Result<(), Reported> {
     let (require, disabled) = (jwt.field("require"), jwt.field("disabled"));
     if !require.str().is_empty() && disabled.is_true() {
@@ -421,7 +418,7 @@ fn verify_tokens(root: &Root<'_>, jwt: Cursor<'_>, route: &mut Route, record: &m
     Ok(())
 }
 
-/// The protocol towards a service: its own field before what the Service says.
+/// The protocol of a service: the service's own field overrides the Service's.
 pub(super) fn protocol_of(service: Cursor<'_>, upstream: &Service) -> Result<Sourced<Str>, Reason> {
     match service.field("protocol").some() {
         None => Ok(upstream.protocol.clone()),
@@ -443,7 +440,7 @@ pub(super) fn answer(status: u32, origin: Origin) -> Sourced<DirectResponse> {
     Sourced::new(response, derived)
 }
 
-/// The answer where an include leads nowhere.
+/// The response for an invalid include.
 fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<'_>) -> Vec<Arc<Route>> {
     if conditions.is_empty() {
         return Vec::new();
@@ -455,7 +452,7 @@ fn bad_gateway(conditions: &[Cursor<'_>], include: Cursor<'_>, proxy: &Admitted<
     alloc::vec![Arc::new(route)]
 }
 
-/// Whether no include before this one has the same conditions. Those that take everything do not count.
+/// Whether no earlier include has the same conditions. Includes that match everything are ignored.
 fn is_new(conditions: &[Cursor<'_>], include: Cursor<'_>, seen: &mut BTreeSet<Conditions>) -> bool {
     let mut merged = condition::merge(conditions, include.origin());
     merged.headers.sort_by_key(in_order);
@@ -470,7 +467,7 @@ fn in_order(header: &HeaderCondition) -> (MatchType, bool, bool, bool, Str, Str)
     (*match_type, !*ignore_case, !*invert, !*missing_as_empty, name.clone(), value.clone())
 }
 
-/// A wildcard stands for one label; Envoy alone would let it stand for several.
+/// A wildcard matches one label; Envoy alone would match several.
 pub(super) fn wildcard_condition(host: &Sourced<Str>) -> HeaderCondition {
     let mut value = String::from("^[a-z0-9]([-a-z0-9]*[a-z0-9])?");
     value.push_str(&go::quote_meta(host.value.strip_prefix('*').unwrap_or(&host.value)));
@@ -516,7 +513,7 @@ fn internal_redirect(at: Cursor<'_>) -> Sourced<InternalRedirect> {
     Sourced::new(policy, at.origin())
 }
 
-/// A replaced prefix `/foo` needs a twin `/foo/`, so that `/foo/x` keeps its slash; only where one route alone has that prefix.
+/// A replaced prefix `/foo` needs a twin `/foo/`, so that `/foo/x` keeps its slash; only if no other route has that prefix.
 fn expand_prefixes(routes: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
     if routes.iter().all(|route| route.rewrite.is_none()) {
         return routes;

@@ -1,6 +1,4 @@
-//! Services as upstreams (Contour `internal/dag/accessors.go`, `internal/annotation`).
-//!
-//! What must not be here: clusters.
+//! Processes Services as upstreams (Contour `internal/dag/accessors.go`, `internal/annotation`).
 
 use super::Processing;
 use crate::cluster::{Admitted, Name};
@@ -13,14 +11,14 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 use core::net::IpAddr;
 
-/// Where a Service says its ports.
+/// The `ports` field of a Service.
 pub(super) fn ports_of(service: &Admitted<'_>) -> Origin {
     let ports = service.root.get("spec").and_then(|spec| spec.get("ports"));
     Origin::field(service.object.id, ports.unwrap_or(&service.root).id).whole()
 }
 
 impl Processing<'_> {
-    /// A Service's port as an upstream; `health_port` is 0 where health is checked on the port itself.
+    /// A Service's port as an upstream; `health_port` is 0 if health checks use the same port.
     pub(super) fn service(&self, name: &Name, port: PortRef<'_>, health_port: i64) -> Result<Service, Reason> {
         let (service, port) = self.source.service(name, port)?;
         let health_port = match health_port {
@@ -51,7 +49,7 @@ impl Processing<'_> {
         })
     }
 
-    /// What is 0 takes the administrator's limits.
+    /// Limits of 0 use the administrator's limits.
     pub(super) fn with_default_limits(&self, mut service: Service) -> Service {
         let Some(defaults) = &self.common.circuit_breakers else { return service };
         let limits = &mut service.circuit_breakers;
@@ -114,7 +112,7 @@ pub(super) fn app_protocol<'s>(service: &'s Admitted<'_>, name: &str, number: u1
     port.next()?.field("appProtocol").some()
 }
 
-/// What Contour calls an `appProtocol`; `None` where it does not know it.
+/// Contour's name for an `appProtocol`; `None` if Contour does not know it.
 pub(crate) fn known_protocol(app_protocol: &str) -> Option<&'static str> {
     match app_protocol {
         "kubernetes.io/h2c" => Some("h2c"),
@@ -131,7 +129,7 @@ pub(crate) const PROTOCOLS: [(&str, &str); 3] = [
     ("h2", "projectcontour.io/upstream-protocol.h2"),
 ];
 
-/// The protocol that a port speaks: `appProtocol` where there is one, whatever it says, else the annotations.
+/// The protocol of a port: any `appProtocol`, or else the annotations.
 fn protocol(service: &Admitted<'_>, port_name: &str, number: u16) -> Sourced<Str> {
     if let Some(app) = app_protocol(service, port_name, number) {
         return Sourced::new(Str::new_static(known_protocol(app.str()).unwrap_or_default()), app.origin()).by(Rule::Reference);

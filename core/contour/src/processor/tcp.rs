@@ -1,6 +1,4 @@
-//! TCP of HTTPProxies (Contour `internal/dag/httpproxy_processor.go`, `processHTTPProxyTCPProxy`).
-//!
-//! What must not be here: HTTP.
+//! Processes TCP proxies of HTTPProxies (Contour `internal/dag/httpproxy_processor.go`, `processHTTPProxyTCPProxy`).
 
 use super::delegation::{DEEPEST, Orphans};
 use super::record::Record;

@@ -1,6 +1,4 @@
-//! Which GatewayClasses the provisioner accepts (Contour `internal/provisioner/controller/gatewayclass.go`).
-//!
-//! What must not be here: what is made of their Gateways.
+//! Decides which GatewayClasses the provisioner accepts (Contour `internal/provisioner/controller/gatewayclass.go`).
 
 use super::super::cluster::{Admitted, Cluster};
 use super::super::kinds::Kind;
@@ -20,7 +18,7 @@ const FAMILIES: &[&str] = &["", "SingleStack", "PreferDualStack", "RequireDualSt
 const POLICIES: &[&str] = &["", "Cluster", "Local"];
 const LOG_LEVELS: &[&str] = &["", "trace", "debug", "info", "warn", "error", "critical", "off"];
 
-/// What the provisioner makes of a GatewayClass: its parameters, if it has some, or what is wrong with them.
+/// The parameters of a GatewayClass, if any, or their errors.
 pub fn parameters<'a>(class: &Admitted<'_>, cluster: &'a Cluster<'a>) -> Result<Option<&'a Admitted<'a>>, Reason> {
     let reference = class.spec().field("parametersRef");
     if !reference.exists() {
@@ -61,7 +59,7 @@ fn faults(envoy: Cursor<'_>) -> Vec<String> {
     faults
 }
 
-/// The status of a GatewayClass. The cluster is taken to have the version of Gateway API that Contour supports.
+/// The status of a GatewayClass. Assumes that the cluster has the Gateway API version that Contour supports.
 pub fn status(wrong: Option<&str>) -> Node {
     let accepted = match wrong {
         None => condition("Accepted", "True", "Accepted", "GatewayClass has been accepted by the controller"),

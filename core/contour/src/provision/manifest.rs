@@ -1,6 +1,4 @@
-//! Manifests with places that are filled in: `${name}` alone stands for a value, and within a text for its text.
-//!
-//! What must not be here: what is filled in.
+//! Fills in manifests: `${name}` alone is replaced by a value, and inside a string by text.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -8,15 +6,15 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_text::{Limits, Node, NodeId, Object, Str, Value, parse, split};
 
-/// What is filled in, by the names of the places.
+/// The values by placeholder name.
 pub type Values = BTreeMap<Str, Node>;
 
-/// The documents of a manifest, filled in. A field whose value is nothing is left out; a list in a list becomes part of it.
+/// The filled-in documents of a manifest. A field with a null value is omitted; a nested list is merged into its parent.
 pub fn fill(manifest: &str, values: &Values) -> Vec<Node> {
     documents(manifest).iter().filter_map(|document| filled(document, values)).collect()
 }
 
-/// The documents of a manifest as they are.
+/// The documents of a manifest without replacements.
 pub fn documents(manifest: &str) -> Vec<Node> {
     let chunks = split(manifest).into_iter().filter(|chunk| !chunk.is_empty);
     chunks.filter_map(|chunk| parse(chunk.range.slice(manifest), &Limits::default()).root).collect()
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nothing_is_left_out() {
+    fn null_values_are_omitted() {
         let filled = fill("a: ${absent}\nb: 1\nc: ['${absent}']\n", &Values::new());
         assert_eq!(filled.first().map(|node| to_json(node, false)).as_deref(), Some(r#"{"b":1,"c":[]}"#));
     }

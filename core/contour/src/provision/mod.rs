@@ -1,16 +1,14 @@
-//! The Gateway provisioner, Contour's other program: what it makes of Gateways, GatewayClasses and ContourDeployments (Contour
-//! `internal/provisioner`).
-//!
-//! What must not be here: what the Contour that it makes does.
+//! Simulates the Gateway provisioner, Contour's other program: the objects that it creates for Gateways, GatewayClasses and ContourDeployments
+//! (Contour `internal/provisioner`). Does not simulate the created Contours; see `processor`.
 
 mod class;
 mod manifest;
 mod values;
 
 use super::cluster::{Admitted, Cluster};
-use super::duty;
 use super::kinds::Kind;
 use super::options::Options;
+use super::ownership::{self, CONTROLLER};
 use super::settings::Flags;
 use super::settings::ProvisionedContour;
 use super::status::{Statuses, condition, list, object, text};
@@ -29,13 +27,10 @@ const WATCHED: &str = include_str!("manifests/watched.yaml");
 const CONTOUR: &str = include_str!("manifests/contour.yaml");
 const ENVOY: &str = include_str!("manifests/envoy.yaml");
 
-/// The controller whose GatewayClasses are the provisioner's.
-pub(super) const CONTROLLER: &str = "projectcontour.io/gateway-controller";
-
-/// What the provisioner makes.
+/// The results of the provisioner.
 #[derive(Default)]
 pub struct Provisioned {
-    /// Objects by kind, namespace and name, each with the Gateway that owns it: the provisioner names it in a label, by which it finds them again.
+    /// Objects by kind, namespace and name, each with its owning Gateway: the provisioner labels them to find them again.
     pub created: Vec<Created>,
     /// Statuses of GatewayClasses and Gateways.
     pub statuses: Statuses,
@@ -45,7 +40,7 @@ pub struct Provisioned {
     pub gateways: Vec<ProvisionedGateway>,
 }
 
-/// A Gateway that the provisioner takes care of.
+/// A Gateway that the provisioner manages.
 pub struct ProvisionedGateway {
     /// Its name.
     pub id: GatewayId,
@@ -79,10 +74,10 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
     };
     let controller = flags.get("gateway-controller-name").map_or(CONTROLLER, Str::as_str);
     let ours = |class: &Admitted<'_>| class.spec().field("controllerName").str() == controller;
-    let owners = duty::owners(cluster, controller);
+    let owners = ownership::owners(cluster, controller);
     for class in cluster.all(Kind::GatewayClass) {
         if !ours(class) {
-            let (why, words) = duty::not_covered(format!("`{}`", class.spec().field("controllerName").str()));
+            let (why, words) = ownership::not_covered(format!("`{}`", class.spec().field("controllerName").str()));
             ledger.set(class.object.id, State::Ignored(why, words.into()));
             continue;
         }
@@ -99,7 +94,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
         let parameters = class.map(|class| class::parameters(class, cluster));
         let Some(Ok(parameters)) = parameters else {
             let detail = if class.is_some() { "its GatewayClass is not accepted" } else { "it has no GatewayClass of the provisioner" };
-            let (why, words) = owners.other(gateway.object).map_or_else(|| (Why::OtherController, detail.into()), duty::not_covered);
+            let (why, words) = owners.other(gateway.object).map_or_else(|| (Why::OtherController, detail.into()), ownership::not_covered);
             ledger.set(gateway.object.id, State::Ignored(why, words.into()));
             continue;
         };
@@ -133,7 +128,7 @@ pub fn provision(cluster: &Cluster<'_>, options: &Options, ledger: &mut Ledger) 
     made
 }
 
-/// Makes everything for a Gateway, in the provisioner's order, or says why it stops.
+/// Creates everything for a Gateway in the provisioner's order, or returns why it stops.
 fn ensure(wanted: &GatewayWithClass<'_>, cluster: &Cluster<'_>, made: &mut Vec<Node>) -> Result<(), Reason> {
     let values = wanted.values();
     let mut access = manifest::fill(ACCESS, &values).into_iter();
@@ -162,7 +157,7 @@ fn ensure(wanted: &GatewayWithClass<'_>, cluster: &Cluster<'_>, made: &mut Vec<N
     Ok(())
 }
 
-/// The status of a Gateway for which everything was made; the Contour that was made writes the rest.
+/// The status of a fully provisioned Gateway; its Contour writes the rest.
 fn accepted() -> Node {
     let accepted = object(condition("Accepted", "True", "Accepted", "Gateway is accepted"));
     let fields = [("message", "Waiting for controller"), ("reason", "Pending"), ("status", "Unknown"), ("type", "Programmed")];

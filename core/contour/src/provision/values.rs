@@ -1,7 +1,5 @@
-//! What a Gateway and the parameters of its class say of the Contour and the Envoys that are made for it (Contour
+//! Computes the values of a provisioned Contour and its Envoys from a Gateway and its class parameters (Contour
 //! `internal/provisioner/controller/gateway.go`, `internal/provisioner/model`).
-//!
-//! What must not be here: the objects that are made.
 
 use super::super::cluster::Admitted;
 use super::super::processor::ports;
@@ -19,12 +17,11 @@ const AFFINITY: &str = include_str!("manifests/affinity.yaml");
 const CLUSTER_RULES: &str = include_str!("manifests/cluster-rules.yaml");
 const NAMESPACED_RULES: &str = include_str!("manifests/namespaced-rules.yaml");
 
-/// The label by which the provisioner knows what it made.
+/// The label of the provisioner's objects.
 const OWNER: &str = "projectcontour.io/owning-gateway-name";
 
-/// A Gateway, what its class says, and how the provisioner was started.
+/// A Gateway, its class parameters, and the provisioner's flags.
 pub struct GatewayWithClass<'a> {
-    /// The Gateway.
     pub gateway: &'a Admitted<'a>,
     /// Parameters of its class.
     pub parameters: Cursor<'a>,
@@ -33,7 +30,7 @@ pub struct GatewayWithClass<'a> {
 }
 
 impl GatewayWithClass<'_> {
-    /// The namespaces that Contour watches, the Gateway's own included; none where it watches all.
+    /// The namespaces that Contour watches, including the Gateway's own; empty if it watches all.
     pub fn watched(&self) -> Vec<Str> {
         let mut watched: Vec<Str> = self.parameters.at("contour.watchNamespaces").items().map(|name| Str::new(name.str())).collect();
         let own = self.gateway.namespace();
@@ -65,7 +62,7 @@ impl GatewayWithClass<'_> {
         values
     }
 
-    /// Labels and annotations: the Gateway's own beat those of its class.
+    /// Labels and annotations: the Gateway's own override its class's.
     fn labels(&self, values: &mut Values) {
         let name = self.gateway.name();
         let infrastructure = self.gateway.spec().field("infrastructure");
@@ -233,7 +230,7 @@ impl GatewayWithClass<'_> {
     }
 }
 
-/// Rules for what is not disabled.
+/// RBAC rules for the features that are not disabled.
 fn rules(manifest: &str, disabled: &[Str]) -> Vec<Node> {
     let mut rules: Vec<Node> = documents(manifest).into_iter().filter_map(|rules| rules.as_array().cloned()).flatten().collect();
     for rule in &mut rules {
@@ -247,7 +244,7 @@ fn rules(manifest: &str, disabled: &[Str]) -> Vec<Node> {
     rules
 }
 
-/// Puts a value in the place of the default, if there is one.
+/// Replaces the default by the value, if it is set.
 fn take(values: &mut Values, place: &'static str, value: Cursor<'_>) {
     if let Some(node) = value.node() {
         values.insert(place.into(), node.clone());

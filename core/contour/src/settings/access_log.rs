@@ -1,13 +1,11 @@
-//! Which formats of access logs Contour takes, and their fields (Contour `apis/projectcontour/v1alpha1/accesslog.go`).
-//!
-//! What must not be here: where a format comes from.
+//! Validates access log formats and their fields (Contour `apis/projectcontour/v1alpha1/accesslog.go`).
 
 use alloc::format;
 use alloc::string::String;
 use chancery_kubernetes::reason::Reason;
 use core::fmt::Write as _;
 
-/// Fields of a log in JSON where none are chosen.
+/// The default fields of a JSON log.
 pub const DEFAULT_JSON_FIELDS: &[&str] = &[
     "@timestamp",
     "authority",
@@ -34,7 +32,7 @@ pub const DEFAULT_JSON_FIELDS: &[&str] = &[
     "grpc_status_number",
 ];
 
-/// What the names of fields that have one stand for.
+/// The formats of known field names.
 pub const JSON_FIELDS: &[(&str, &str)] = &[
     ("@timestamp", "%START_TIME%"),
     ("ts", "%START_TIME%"),
@@ -136,7 +134,7 @@ const SIMPLE: &[&str] = &[
     "VIRTUAL_CLUSTER_NAME",
 ];
 
-/// Operators that need arguments, but for `START_TIME`.
+/// Operators that require arguments, except `START_TIME`.
 const COMPLEX: &[&str] = &["ENVIRONMENT", "METADATA", "REQ", "REQ_WITHOUT_QUERY", "RESP", "START_TIME", "TRAILER"];
 
 /// One `%OPERATOR(ARGUMENTS):LENGTH%` of a format; all but the first part may be empty.
@@ -148,7 +146,7 @@ pub struct Operator<'a> {
     pub inner: &'a str,
     /// Its name; empty for a percent sign that begins no operator.
     pub name: &'a str,
-    /// In brackets, with what follows them.
+    /// The text in brackets, with the rest.
     pub arguments: &'a str,
     /// The length to cut to, with its colon.
     pub length: &'a str,
@@ -193,7 +191,7 @@ fn operator(text: &str) -> Option<Operator<'_>> {
     Some(Operator { whole: text.get(..end + 2)?, inner: after.get(..=end)?, name, arguments, length })
 }
 
-/// What is wrong with the operators of a format.
+/// Validates the operators of a format.
 fn check(format: &str) -> Result<(), Reason> {
     for operator in operators(format) {
         let (simple, complex) = (SIMPLE.contains(&operator.name), COMPLEX.contains(&operator.name));
@@ -210,7 +208,7 @@ fn check(format: &str) -> Result<(), Reason> {
     Ok(())
 }
 
-/// What is wrong with a text format.
+/// Validates a text format.
 pub fn check_text(format: &str) -> Result<(), Reason> {
     if format.is_empty() {
         return Ok(());
@@ -219,7 +217,7 @@ pub fn check_text(format: &str) -> Result<(), Reason> {
     if format.ends_with('\n') { Ok(()) } else { Err("invalid access log format: must end in newline".into()) }
 }
 
-/// A field of a log in JSON: its name, and the format of its value; `None` where Contour does not know what the name stands for.
+/// A field of a JSON log: its name and the format of its value; `None` if Contour does not know the name.
 pub fn json_field(field: &str) -> (&str, Option<String>) {
     if let Some((name, format)) = field.split_once('=') {
         return (name, Some(format.into()));
@@ -229,7 +227,7 @@ pub fn json_field(field: &str) -> (&str, Option<String>) {
     (field, known.or_else(|| SIMPLE.contains(&&*upper).then(|| format!("%{upper}%"))))
 }
 
-/// What is wrong with a field of a log in JSON.
+/// Validates a field of a JSON log.
 pub fn check_json_field(field: &str) -> Result<(), Reason> {
     match json_field(field) {
         (name, None) => Err(format!("invalid JSON log field name {name}").into()),

@@ -1,6 +1,4 @@
-//! From the file in the ConfigMap and flags to a ContourConfiguration that does the same, comments kept.
-//!
-//! What must not be here: what flags and file come to.
+//! Converts the file in the ConfigMap and the flags to an equivalent ContourConfiguration, with comments.
 
 use super::super::cluster::Cluster;
 use super::super::options::Options;
@@ -19,24 +17,24 @@ use chancery_base::executor::Sequential;
 use chancery_base::resource::{Object, Objects};
 use chancery_text::{Limits, LineIndex, Node, NodeId, Value, parse, to_yaml};
 
-/// The name that a ContourConfiguration has where no flag says another.
+/// The name of a ContourConfiguration if no flag sets another.
 const NAME: &str = "contour";
 
-/// A ContourConfiguration, and what is not in it.
+/// A ContourConfiguration, and the settings that it lacks.
 #[derive(Clone, Debug)]
 pub struct Converted {
     /// YAML.
     pub text: String,
-    /// What could not be carried over.
-    pub left: Vec<Left>,
+    /// The settings that could not be converted.
+    pub left: Vec<UnconvertedSetting>,
 }
 
 /// A setting that no ContourConfiguration has a place for.
 #[derive(Clone, Debug)]
-pub struct Left {
+pub struct UnconvertedSetting {
     /// The field or flag.
     pub name: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub why: &'static str,
     /// Where it is written; nowhere for flags.
     pub place: Place,
@@ -71,7 +69,7 @@ const ONLY_FLAGS: &[&str] = &[
     "watch-namespaces",
 ];
 
-/// Converts what flags and file say. Fails where Contour would not start with them.
+/// Converts flags and file. Fails if Contour would not start with them.
 pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failure> {
     let flags = Flags::of_serve(&options.arguments).map_err(|error| Failure::new("flags", error))?;
     let (mut ledger, mut sink) = (Ledger::new(objects), Findings::default());
@@ -90,19 +88,19 @@ pub fn convert(objects: &Objects, options: &Options) -> Result<Converted, Failur
     ]);
     let yaml = to_yaml(&document);
     let text = objects.get(source).map_or(yaml.clone(), |file| with_comments(&yaml, &document, file));
-    let mut left: Vec<Left> = Vec::new();
+    let mut left: Vec<UnconvertedSetting> = Vec::new();
     for (field, why) in ONLY_IN_FILE {
         if let Some(node) = file.get(field) {
-            left.push(Left { name: (*field).to_string(), why, place: Place::key(source, node.id) });
+            left.push(UnconvertedSetting { name: (*field).to_string(), why, place: Place::key(source, node.id) });
         }
     }
     for flag in flags.order.iter().filter(|flag| ONLY_FLAGS.contains(flag)) {
-        left.push(Left { name: format!("--{flag}"), why: "go on giving this flag", place: Place::Whole });
+        left.push(UnconvertedSetting { name: format!("--{flag}"), why: "keep this flag", place: Place::Whole });
     }
     Ok(Converted { text, left })
 }
 
-/// Leaves out defaults that were not set. Flags and file have defaults of their own: those stay.
+/// Omits defaults that were not set. Flags and file have their own defaults, which stay.
 fn leave_out(node: &mut Node, default: Option<&Node>, has_json_log: bool) {
     let Value::Object(fields) = &mut node.value else { return };
     for (name, value) in fields.iter_mut() {
@@ -117,7 +115,7 @@ fn leave_out(node: &mut Node, default: Option<&Node>, has_json_log: bool) {
     });
 }
 
-/// The comments of a file at the nodes that they stand before or behind.
+/// The comments of a file by the nodes next to them.
 #[derive(Default)]
 struct Comments {
     before: BTreeMap<NodeId, Vec<String>>,
@@ -158,7 +156,7 @@ fn with_comments(yaml: &str, document: &Node, file: &Object) -> String {
     if let Some(root) = &written.root {
         number(document, root, &line_of, &mut lines);
     }
-    // A node that is not there lends its comments to the next one that is.
+    // A missing node passes its comments to the next existing one.
     let place = |id: NodeId| lines.get(&id).copied().or_else(|| lines.range(id..).next().map(|(_, line)| *line));
     let mut before: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (id, words) in core::mem::take(&mut comments.before) {
@@ -193,7 +191,7 @@ fn with_comments(yaml: &str, document: &Node, file: &Object) -> String {
     out
 }
 
-/// The lines on which nodes of a file stand: `written` is `document` as it was read again.
+/// The lines of a file's nodes: `written` is `document` after it was read again.
 fn number(document: &Node, written: &Node, line_of: &dyn Fn(NodeId) -> Option<u32>, lines: &mut BTreeMap<NodeId, u32>) {
     if document.id.is_some()
         && let Some(line) = line_of(written.id)

@@ -1,6 +1,5 @@
-//! Contour's defaults, laid under every configuration (Contour `internal/contourconfig/contourconfiguration.go`), and values as constants.
-//!
-//! What must not be here: the defaults of the file and the flags, which are part of where they come from.
+//! Defines Contour's defaults under every configuration (Contour `internal/contourconfig/contourconfiguration.go`). The defaults of file and flags
+//! are in `file` and `flags`.
 
 use chancery_text::{Node, NodeId, Object, Str, Value};
 
@@ -36,7 +35,7 @@ impl Plain {
     }
 }
 
-/// Ciphers of TLS 1.2 where none are given (Contour `apis/projectcontour/v1alpha1/ciphersuites.go`).
+/// The default ciphers of TLS 1.2 (Contour `apis/projectcontour/v1alpha1/ciphersuites.go`).
 pub const CIPHERS: &[&str] = &[
     "[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]",
     "[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]",
@@ -111,7 +110,7 @@ pub fn empty() -> Node {
     Node::synthesised(Value::Object(Object::new()))
 }
 
-/// Sets a value; objects on the way are made.
+/// Sets a value and creates missing objects on the path.
 pub fn put(root: &mut Node, path: &str, value: Node) {
     let mut at = root;
     let mut path = path;
@@ -128,7 +127,7 @@ pub fn put(root: &mut Node, path: &str, value: Node) {
     }
 }
 
-/// The value at a path, if there is one and it is not null.
+/// The non-null value at a path.
 pub fn get<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
     path.split('.').try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
 }

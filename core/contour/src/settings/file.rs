@@ -1,7 +1,5 @@
-//! The configuration file, `contour.yaml` in a ConfigMap, as Contour's YAML decoder reads it: strictly by its types (Contour
-//! `pkg/config/parameters.go`, `Parse`; gopkg.in/yaml.v3).
-//!
-//! What must not be here: what the values mean, and which of them are allowed.
+//! Reads the configuration file, `contour.yaml` in a ConfigMap, like Contour's YAML decoder: strictly by its types (Contour
+//! `pkg/config/parameters.go`, `Parse`; gopkg.in/yaml.v3). Does not validate values; see `validate`.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -18,15 +16,15 @@ enum Shape {
     Float,
     /// Name in Go.
     Text(&'static str),
-    /// Of what; name in Go.
+    /// The item type, and the name in Go.
     List(&'static Shape, &'static str),
     /// From text to text.
     Map,
     Struct(&'static Struct),
 }
 
-/// A struct of Go: its name and fields. A field has its name in the file, its name in a ContourConfiguration where that tree is taken over as it
-/// is, and its type.
+/// A Go struct: its name and fields. A field has its name in the file, its name in a ContourConfiguration if the subtree is copied verbatim, and
+/// its type.
 struct Struct(&'static str, &'static [(&'static str, &'static str, Shape)]);
 
 const TEXT: Shape = Shape::Text("string");
@@ -331,7 +329,7 @@ const PARAMETERS: Struct = Struct(
     ],
 );
 
-/// What the decoder says against a file, and the node where it says it first; `None` where no node can be named.
+/// The decoder's error, and its first node; `None` if no node is known.
 pub struct Refusal {
     /// Its words.
     pub error: String,
@@ -339,7 +337,7 @@ pub struct Refusal {
     pub node: Option<NodeId>,
 }
 
-/// Reads a file: `text` is what stands in it, `file` what was read of it.
+/// Reads a file: `text` is its content, `file` the object that was read from it.
 pub fn read(text: &str, file: Option<&Object>) -> Result<Node, Refusal> {
     let nothing = || super::defaults::empty();
     let Some(file) = file else { return Ok(nothing()) };
@@ -347,7 +345,7 @@ pub fn read(text: &str, file: Option<&Object>) -> Result<Node, Refusal> {
         let at = if line == 0 { String::new() } else { format!("line {line}: ") };
         return Err(Refusal { error: format!("failed to parse configuration: yaml: {at}{message}"), node: None });
     }
-    // Numbers of nodes are the same whether a text stands alone or in another: lines are those of the file.
+    // Node numbers are the same in a standalone and in an embedded text, but lines are those of the file.
     let alone = chancery_text::parse(text, &chancery_text::Limits::default());
     let mut decoder = Decoder { text, alone: &alone, lines: LineIndex::new(text), errors: Vec::new() };
     let root = match &file.root.value {
@@ -382,7 +380,7 @@ impl Decoder<'_> {
         span.map_or(1, |span| self.line_at(if of_key && !span.key.is_empty() { span.key.start } else { span.value.start }))
     }
 
-    /// A scalar as it is written, without quotes.
+    /// A scalar as written, without quotes.
     fn written(&self, node: &Node) -> Str {
         match &node.value {
             Value::String(text) => text.clone(),
@@ -410,7 +408,7 @@ impl Decoder<'_> {
         self.errors.push((node.id, error));
     }
 
-    /// The value as its type reads it; nothing for null and for what does not fit.
+    /// The value according to its type; `None` for null and for other types.
     fn value(&mut self, node: &Node, shape: Shape) -> Option<Node> {
         if node.is_null() {
             return None;
@@ -473,7 +471,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Keys that stand twice.
+    /// Finds duplicate keys.
     fn duplicates(&mut self, root: &Node) {
         for problem in self.alone.problems.iter().filter(|problem| problem.kind == ProblemKind::DuplicateKey) {
             let Some(node) = self.alone.spans.deepest_at(problem.range.start) else { continue };

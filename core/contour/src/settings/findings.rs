@@ -1,6 +1,4 @@
-//! What is found in Contour's configuration.
-//!
-//! What must not be here: when it is.
+//! Builds the findings about Contour's configuration.
 
 use super::super::cluster::Cluster;
 use alloc::format;
@@ -12,7 +10,7 @@ use chancery_base::schema::go_quoted;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::NodeId;
 
-/// Contour stops, and says why.
+/// Contour stops with this error.
 pub fn failed(sink: &mut Findings, stage: &'static str, error: String, at: Option<(ObjectId, NodeId)>) -> Failure {
     let place = match at {
         Some((object, node)) if object != ObjectId::BUILT_IN && node.is_some() => Place::value(object, node),

@@ -1,6 +1,4 @@
-//! The flags of Contour's programs (Contour `cmd/contour/serve.go`, `registerServe`), read as kingpin reads them.
-//!
-//! What must not be here: what a flag does.
+//! Parses the flags of Contour's programs (Contour `cmd/contour/serve.go`, `registerServe`) like kingpin.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -9,7 +7,7 @@ use chancery_base::schema::duration;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// What a flag takes.
+/// The type of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Text,
@@ -20,7 +18,7 @@ enum Takes {
     Duration,
     /// A file, which must exist.
     File,
-    /// One of these; may be given several times.
+    /// One of these words; may be repeated.
     OneOf(&'static [&'static str]),
 }
 
@@ -89,26 +87,25 @@ const OF_PROVISIONER: &[(&str, Takes)] = &[
 
 const LOG_FORMAT: Takes = Takes::OneOf(&["text", "json"]);
 
-/// The flags that were given.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     values: BTreeMap<&'static str, Vec<Str>>,
-    /// Their names in the order in which they first stand.
+    /// Flag names in the order of their first use.
     pub order: Vec<&'static str>,
 }
 
 impl Flags {
-    /// Reads a command line of `contour serve`, or says what is wrong with it in kingpin's words.
+    /// Parses a command line of `contour serve`, or returns kingpin's error.
     pub fn of_serve(arguments: &[Str]) -> Result<Self, Reason> {
         Self::parse(OF_SERVE, "serve", arguments)
     }
 
-    /// Reads a command line of `contour gateway-provisioner`, or says what is wrong with it in kingpin's words.
+    /// Parses a command line of `contour gateway-provisioner`, or returns kingpin's error.
     pub fn of_provisioner(arguments: &[Str]) -> Result<Self, Reason> {
         Self::parse(OF_PROVISIONER, "gateway-provisioner", arguments)
     }
 
-    /// Reads a command line; the command's own name may stand in it.
+    /// Parses a command line, which may contain the command's own name.
     fn parse(known: &'static [(&'static str, Takes)], command: &str, arguments: &[Str]) -> Result<Self, Reason> {
         let mut flags = Self::default();
         let mut rest = arguments.iter();
@@ -155,7 +152,7 @@ impl Flags {
         Ok(flags)
     }
 
-    /// The value of a flag: the last one given.
+    /// The value of a flag: the last one wins.
     pub fn get(&self, name: &str) -> Option<&Str> {
         self.values.get(name)?.last()
     }

@@ -1,8 +1,5 @@
-//! The life of Contour's configuration: whether Contour serves with it, what its status says, and what a change of it takes. As Contour's design of
-//! the ContourConfiguration has it (`design/configuration-crd.md`); Contour itself reads its configuration only when it starts, and writes no
-//! status for it.
-//!
-//! What must not be here: writing to a cluster.
+//! Computes the state of Contour's configuration: whether Contour serves with it, its status, and what a change restarts. Follows Contour's design
+//! of the ContourConfiguration (`design/configuration-crd.md`); Contour itself reads its configuration only at startup and writes no status for it.
 
 use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
@@ -15,16 +12,16 @@ use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Failure, Life, Serving, SettingChange, Takes};
 use chancery_text::{Node, Object};
 
-/// What keeps a ContourConfiguration until Contour no longer uses it.
+/// The finalizer that keeps a ContourConfiguration while Contour uses it.
 pub const FINALIZER: &str = "projectcontour.io/configuration";
 
-/// How Contour stands to the configuration that it is started with.
+/// The state of Contour with its startup configuration.
 pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Life {
     let name = Flags::of_serve(&options.arguments).ok().and_then(|flags| flags.get("contour-config-name").filter(|name| !name.is_empty()).cloned());
     let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, &options.namespace, name));
     let (serving, finalizers, condition) = match outcome {
         Ok(_) => (Serving::Ready, alloc::vec![text(FINALIZER)], Some(condition("Valid", "True", "Valid", "Valid ContourConfiguration"))),
-        // A name that leads nowhere: as after a deletion. What is wrong with the flags themselves is another matter.
+        // The name refers to a missing object, as after a deletion. Errors in the flags themselves are different.
         Err(failure) if name.is_some() && configuration.is_none() && failure.stage != "flags" => (Serving::Defaults, Vec::new(), None),
         Err(failure) => (Serving::Unready, alloc::vec![text(FINALIZER)], Some(condition("Valid", "False", "ErrorPresent", &failure.error))),
     };
@@ -43,7 +40,7 @@ pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings,
     }
 }
 
-/// What settings take that are more than data for Envoy: where Contour listens, and what it watches or looks for when it starts.
+/// Settings that are more than data for Envoy: where Contour listens, and what it watches at startup.
 const MORE: &[(&str, Takes)] = &[
     ("xdsServer", Takes::Process),
     ("debug", Takes::Process),
@@ -69,7 +66,7 @@ pub fn changes_between(before: &Answers, after: &Answers) -> Vec<SettingChange> 
     }
 }
 
-/// The settings that differ, by path, and what each takes.
+/// The changed settings by path, each with what it restarts.
 pub fn changes(before: &Node, after: &Node) -> Vec<SettingChange> {
     let mut found = Vec::new();
     differ(Some(before), Some(after), String::new(), &mut found);
@@ -95,7 +92,7 @@ fn differ(before: Option<&Node>, after: Option<&Node>, path: String, found: &mut
 
 fn takes(path: &str) -> Takes {
     let is_in = |holder: &str| path.strip_prefix(holder).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-    // A whole part that comes or goes takes what the most demanding field in it takes.
+    // Adding or removing a whole part restarts what its most demanding field restarts.
     let holds = |field: &str| field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
     MORE.iter().filter(|(field, _)| is_in(field) || holds(field)).map(|(_, takes)| *takes).max().unwrap_or(Takes::Nothing)
 }

@@ -1,6 +1,4 @@
-//! Contour's own configuration: flags, file and ContourConfiguration, laid over the defaults.
-//!
-//! What must not be here: what a setting does.
+//! Computes Contour's own configuration: flags, file and ContourConfiguration over the defaults.
 
 pub mod access_log;
 pub mod convert;
@@ -43,7 +41,7 @@ pub(super) const CONFIG_MAP: &str = "contour";
 pub struct Settings {
     /// `spec` of a ContourConfiguration, defaults put in.
     root: Node,
-    /// What flags and file come to; nothing where a ContourConfiguration counts instead.
+    /// The settings from flags and file; `None` if a ContourConfiguration is used instead.
     spec: Option<Node>,
     /// The object that its nodes belong to.
     object: ObjectId,
@@ -51,13 +49,13 @@ pub struct Settings {
     pub watch_namespaces: Vec<Str>,
     /// `--disable-feature`: resources that are not watched, such as `extensionservices`.
     pub disabled_features: Vec<Str>,
-    /// Whether what the input does not hold may be elsewhere.
+    /// Whether missing objects may be elsewhere.
     pub assumes: bool,
-    /// Whether nothing says that the Gateway which counts is Contour's.
+    /// Whether the selected Gateway is only assumed to be Contour's.
     pub assumes_gateway: bool,
 }
 
-/// The name of the file that flags lead to: the key of the ConfigMap under which it is looked for.
+/// The name of the configuration file in the flags: its key in the ConfigMap.
 pub fn file_name(options: &Options) -> Option<Str> {
     let flags = Flags::of_serve(&options.arguments).ok()?;
     let path = flags.get("config-path")?;
@@ -107,7 +105,7 @@ impl Settings {
         self.object != ObjectId::BUILT_IN || self.at("gateway.gatewayRef").exists()
     }
 
-    /// The same, where what the input does not hold may be elsewhere.
+    /// The same settings, with missing objects assumed to be elsewhere.
     #[must_use]
     pub fn assuming(self, assumes: bool) -> Self {
         Self { assumes, ..self }
@@ -130,12 +128,12 @@ impl Settings {
         Cursor::new(self.object, &self.root).at(path)
     }
 
-    /// The same for others: what takes effect, and what flags and file come to.
+    /// The effective settings, and those from flags and file.
     pub fn configuration(&self) -> OwnConfiguration {
         OwnConfiguration { effective: self.root.clone(), given: self.spec.clone() }
     }
 
-    /// The settings of a Contour that the provisioner makes.
+    /// The settings of a Contour that the provisioner creates.
     pub fn provisioned(contour: ProvisionedContour, sink: &mut Findings) -> Result<Self, Failure> {
         let ProvisionedContour { spec, object, watch_namespaces, disabled_features } = contour;
         let mut root = defaults::defaults();
@@ -147,7 +145,7 @@ impl Settings {
     }
 }
 
-/// A ContourConfiguration's `spec` without what Go's types cannot tell from nothing.
+/// A ContourConfiguration's `spec` without values that Go's types cannot distinguish from absent ones.
 pub fn tidied(spec: Option<&Node>) -> Node {
     let mut spec = spec.cloned().unwrap_or_else(defaults::empty);
     overlay::tidy(&mut spec);

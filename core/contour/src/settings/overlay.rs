@@ -1,11 +1,9 @@
-//! How a configuration is laid over the defaults (Contour `contourconfig.OverlayOnDefaults`, by mergo with override), and what of it Go's types
-//! would keep.
-//!
-//! What must not be here: the defaults themselves.
+//! Merges a configuration over the defaults (Contour `contourconfig.OverlayOnDefaults`, by mergo with override), and removes what Go's types would
+//! not keep.
 
 use chancery_text::{Node, Object, Value};
 
-/// Lays `over` on `under`: what is in it counts, but nothing empty replaces something.
+/// Merges `over` onto `under`: values of `over` win, but empty values do not replace anything.
 pub fn overlay(under: &mut Node, over: &Node) {
     match (&mut under.value, &over.value) {
         (Value::Object(fields), Value::Object(new)) => {
@@ -79,7 +77,7 @@ const REQUIRED: &[&str] = &["name", "namespace", "tagName"];
 /// Objects whose fields are the user's own.
 const MAPS: &[&str] = &["set", "context", "runtimeSettings"];
 
-/// Takes out what Go's types cannot tell from nothing.
+/// Removes values that Go's types cannot distinguish from absent ones.
 pub fn tidy(node: &mut Node) {
     tidy_field("", node);
 }

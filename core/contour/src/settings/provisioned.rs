@@ -1,6 +1,4 @@
-//! A Contour that the provisioner would start: what it is given.
-//!
-//! What must not be here: when there is one.
+//! Defines the settings of a provisioned Contour.
 
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
@@ -8,7 +6,7 @@ use chancery_text::{Node, Str};
 
 /// How the provisioner starts a Contour.
 pub struct ProvisionedContour {
-    /// `spec` of the ContourConfiguration that it is given.
+    /// The `spec` of its ContourConfiguration.
     pub spec: Node,
     /// The object that the nodes of `spec` belong to: the ContourDeployment of the class.
     pub object: ObjectId,

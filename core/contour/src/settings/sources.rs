@@ -1,7 +1,5 @@
-//! What flags and file come to, as `spec` of a ContourConfiguration (Contour `cmd/contour/servecontext.go`,
-//! `convertToContourConfigurationSpec`): their own defaults, which of them beats which, and other names for the same thing.
-//!
-//! What must not be here: the defaults under every configuration, and what is allowed.
+//! Converts flags and file to the `spec` of a ContourConfiguration (Contour `cmd/contour/servecontext.go`, `convertToContourConfigurationSpec`):
+//! their own defaults, their precedence, and renamed fields.
 
 use super::access_log::DEFAULT_JSON_FIELDS;
 use super::defaults::{Plain, empty, from, get, put};
@@ -14,11 +12,10 @@ use chancery_text::{Node, NodeId, Object, Str, Value};
 struct Row {
     /// Its path in a ContourConfiguration.
     path: &'static str,
-    /// Its path in the file as read; empty where the file has no such thing.
+    /// Its path in the file; empty if the file has no such setting.
     file: &'static str,
-    /// Its flag; empty where there is none.
+    /// Its flag; empty if there is none.
     flag: &'static str,
-    /// The default.
     default: Plain,
 }
 
@@ -104,14 +101,14 @@ const ROWS: &[Row] = &[
     row("xdsServer.tls.keyFile", "", "contour-key-file", Nothing),
 ];
 
-/// What flags and file come to.
+/// The settings from flags and file.
 pub fn spec(flags: &Flags, file: &Node) -> Node {
     let mut spec = empty();
     for row in ROWS {
         let flag = flags.get(row.flag).map(|value| given(value, row.default));
         let default = || row.default.node();
         let written = || Some(row.file).filter(|path| !path.is_empty()).and_then(|path| get(file, path)).cloned();
-        // What is written as empty takes the default away.
+        // An explicitly empty value removes the default.
         let value = flag.or_else(written).or_else(default).filter(|value| value.as_str() != Some(""));
         if let Some(value) = value.filter(|value| is_known_word(row.path, value)) {
             put(&mut spec, row.path, value);
@@ -136,7 +133,7 @@ pub fn spec(flags: &Flags, file: &Node) -> Node {
     spec
 }
 
-/// Settings that take some words, of which Contour takes any other for nothing, so that the default counts.
+/// Settings with fixed words. Contour ignores other words, so the default applies.
 const WORDS: &[(&str, &[&str])] = &[("envoy.listener.serverHeaderTransformation", &["overwrite", "append_if_absent", "pass_through"])];
 
 fn is_known_word(path: &str, value: &Node) -> bool {

@@ -1,7 +1,5 @@
-//! What Contour looks at before it serves (Contour `cmd/contour/serve.go`, `doServe`): namespaces, timeouts, and the services that its
-//! configuration names.
-//!
-//! What must not be here: what is served.
+//! Checks what Contour checks before it serves (Contour `cmd/contour/serve.go`, `doServe`): namespaces, timeouts, and the services in its
+//! configuration.
 
 use super::super::cluster::Cluster;
 use super::super::kinds::Kind;
@@ -36,7 +34,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What the configuration needs must be watched.
+    /// The objects in the configuration must be in watched namespaces.
     fn watched(&self) -> Result<(), (String, Cursor<'_>)> {
         if self.watch_namespaces.is_empty() {
             return Ok(());
@@ -75,7 +73,7 @@ impl Settings {
     }
 }
 
-/// What is wrong with a timeout (Contour `internal/timeout`).
+/// Validates a timeout (Contour `internal/timeout`).
 fn check_timeout(timeout: &str) -> Result<(), Reason> {
     match timeout {
         "" | "infinity" | "infinite" => Ok(()),
@@ -99,7 +97,7 @@ fn extension_service(cluster: &Cluster<'_>, reference: Cursor<'_>, sink: &mut Fi
     })
 }
 
-/// What is wrong with authorization for all hosts (Contour `internal/dag/httpproxy_processor.go`, `NewExternalAuthorization`).
+/// Validates global authorization (Contour `internal/dag/httpproxy_processor.go`, `NewExternalAuthorization`).
 fn external_authorization(authorization: Cursor<'_>) -> Result<(), (String, Cursor<'_>)> {
     let timeout = authorization.field("responseTimeout");
     check_timeout(timeout.str()).map_err(|error| (format!("Spec.Virtualhost.Authorization.ResponseTimeout is invalid: {error}"), timeout))?;

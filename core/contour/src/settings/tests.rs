@@ -1,4 +1,4 @@
-//! What counts where flags, file and ContourConfiguration meet, where a setting is written, what a conversion keeps, and what a change takes.
+//! Tests precedence of flags, file and ContourConfiguration, origins of settings, conversion, and the effects of changes.
 
 use super::Settings;
 use super::convert::convert;
@@ -46,7 +46,7 @@ fn objects(text: &str, options: &Options) -> Objects {
     read::read(&inputs(text), &read_options(options), &mut DocumentCache::new()).0
 }
 
-/// The settings with which Contour starts, or why it does not, and how it stands to its configuration.
+/// The settings at startup or the error, and the state of the configuration.
 fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
     started_with(text, &options(flags))
 }
@@ -80,13 +80,13 @@ const BY_FILE: &str = "--config-path=/config/contour.yaml";
 const BY_NAME: &str = "--contour-config-name=contour";
 
 #[test]
-fn flags_and_file_have_other_defaults_than_a_contour_configuration() {
+fn flags_and_file_have_own_defaults() {
     assert_eq!(settings("", &[]).at("envoy.timeouts.connectionIdleTimeout").str(), "60s");
     assert!(!settings(&of_crd("{}"), &[BY_NAME]).at("envoy.timeouts.connectionIdleTimeout").exists());
 }
 
 #[test]
-fn flags_beat_the_file_but_for_the_port_of_metrics() {
+fn flags_override_file_except_metrics_port() {
     let settings = settings(FILE, &[BY_FILE, "--ingress-status-address=192.0.2.9", "--stats-port=9200"]);
     assert_eq!(settings.at("ingress.statusAddress").str(), "192.0.2.9");
     assert_eq!(settings.at("envoy.metrics.port").int(), Some(9100));
@@ -94,7 +94,7 @@ fn flags_beat_the_file_but_for_the_port_of_metrics() {
 }
 
 #[test]
-fn a_setting_leads_to_its_line_in_the_file_and_to_no_line_for_a_flag() {
+fn settings_from_file_have_lines() {
     let flags = options(&[BY_FILE]);
     let objects = objects(FILE, &flags);
     let inputs = inputs(FILE);
@@ -107,7 +107,7 @@ fn a_setting_leads_to_its_line_in_the_file_and_to_no_line_for_a_flag() {
 }
 
 #[test]
-fn errors_of_the_file_are_reported_at_their_line() {
+fn file_errors_are_reported_with_line() {
     let text = FILE.replace("15s", "soon");
     let flags = OptionValue::List(Vec::from([BY_FILE.into()]));
     let options = compilation::Options::default().with("controller-arg", flags);
@@ -133,7 +133,7 @@ fn keys_and_types_of_the_file_are_strict() {
 }
 
 #[test]
-fn a_conversion_keeps_comments_and_lists_what_it_cannot_carry_over() {
+fn conversion_keeps_comments_and_lists_unconverted() {
     let flags = options(&[BY_FILE, "--watch-namespaces=teams"]);
     let converted = convert(&objects(FILE, &flags), &flags).unwrap_or_else(|failure| panic!("{}", failure.error));
     let spec = converted.text.split("spec:\n").nth(1).unwrap_or_default();
@@ -159,7 +159,7 @@ fn a_conversion_does_the_same() {
 }
 
 #[test]
-fn contour_serves_with_a_usable_configuration_waits_for_a_broken_one_and_falls_back_where_there_is_none() {
+fn contour_serves_waits_or_falls_back() {
     let (_, ready) = started(&of_crd("{debug: {port: 6061}}"), &[BY_NAME]);
     assert_eq!((ready.serving, ready.error), (Serving::Ready, None));
     let (broken, unready) = started(&of_crd("{envoy: {timeouts: {requestTimeout: tomorrow}}}"), &[BY_NAME]);
@@ -186,7 +186,7 @@ fn a_change_requires_the_restart_its_setting_requires() {
 }
 
 #[test]
-fn contour_is_started_with_the_configuration_that_is_named_in_the_namespace_where_it_runs() {
+fn startup_uses_named_configuration_in_own_namespace() {
     let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: c, namespace: edge}\n\
                 spec: {envoy: {metrics: {port: 9100}}}\n";
     for name in ["contour-config", "contour-config-name"] {

@@ -1,7 +1,5 @@
-//! What Contour refuses in its configuration, in its words: in the file and flags (Contour `pkg/config/parameters.go`, `Validate`), and in what is
-//! in force (Contour `apis/projectcontour/v1alpha1/contourconfig_helpers.go`, `Validate`).
-//!
-//! What must not be here: what a ContourConfiguration's schema refuses.
+//! Validates Contour's configuration with its messages: file and flags (Contour `pkg/config/parameters.go`, `Validate`), and the effective settings
+//! (Contour `apis/projectcontour/v1alpha1/contourconfig_helpers.go`, `Validate`). Does not repeat the ContourConfiguration's schema.
 
 use super::access_log;
 use super::defaults::{CIPHERS, get};
@@ -13,7 +11,7 @@ use chancery_base::schema::{duration, go_quoted};
 use chancery_kubernetes::reason::Reason;
 use chancery_text::{Node, Value};
 
-/// What is wrong, and the node that is.
+/// An error and its node.
 #[derive(Clone, Debug)]
 pub struct Fault<'a> {
     /// Contour's words.
@@ -32,7 +30,7 @@ fn at<'a>(node: &'a Node, error: Result<(), Reason>) -> Verdict<'a> {
     error.map_err(|error| Fault { error: error.into(), node: Some(node) })
 }
 
-/// Puts words in front of what is wrong.
+/// Adds a prefix to an error.
 fn within<'a>(words: &str, verdict: Verdict<'a>) -> Verdict<'a> {
     verdict.map_err(|fault| Fault { error: format!("{words}{}", fault.error), ..fault })
 }
@@ -46,7 +44,7 @@ fn items<'a>(root: &'a Node, path: &str) -> &'a [Node] {
     get(root, path).and_then(Node::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Refuses what is none of these; what is not written is none of them only where `needed`.
+/// Refuses values other than these; an absent value is refused only if `needed`.
 fn one_of<'a>(root: &'a Node, path: &str, allowed: &[&str], what: &str) -> Verdict<'a> {
     match text(root, path) {
         (Some(node), value) if !allowed.contains(&value) => refuse(Some(node), format!("{what} {}", go_quoted(value))),
@@ -59,7 +57,7 @@ const LOG_FORMATS: &[&str] = &["envoy", "json"];
 const LOG_LEVELS: &[&str] = &["disabled", "error", "critical", "info"];
 const CURVES: &[&str] = &["X25519", "P-256", "P-384", "P-521", "X25519MLKEM768", "MLKEM1024"];
 
-/// Ciphers that Envoy has, beside those of [`CIPHERS`].
+/// Further ciphers that Envoy supports; see [`CIPHERS`].
 const OTHER_CIPHERS: &[&str] = &[
     "ECDHE-ECDSA-AES128-SHA",
     "ECDHE-RSA-AES128-SHA",
@@ -82,7 +80,7 @@ fn is_cipher(written: &str) -> bool {
     }
 }
 
-/// What the file says, before and after flags are laid over it.
+/// Validates the file before and after flags are merged.
 pub fn file<'a>(file: &'a Node, access_log_format: Option<&'a Node>) -> Verdict<'a> {
     one_of(file, "cluster.dnsLookupFamily", DNS_FAMILIES, "invalid cluster DNS lookup family")?;
     if let Some(gateway) = file.get("gateway")
@@ -275,7 +273,7 @@ fn custom_tags(tracing: &Node) -> Verdict<'_> {
     Ok(())
 }
 
-/// What is in force.
+/// Validates the effective settings.
 pub fn spec(root: &Node) -> Verdict<'_> {
     within("invalid contour configuration: ", one_port(root, "health", "metrics"))?;
     within("invalid envoy configuration: ", one_port(root, "envoy.health", "envoy.metrics"))?;
@@ -313,7 +311,7 @@ fn tracing(tracing: &Node) -> Verdict<'_> {
     custom_tags(tracing)
 }
 
-/// Refuses a list with items that are not allowed, naming all of those.
+/// Refuses a list with invalid items, and names them all.
 fn all_of<'a>(root: &'a Node, path: &str, allowed: impl Fn(&str) -> bool, what: &str) -> Verdict<'a> {
     let refused: Vec<&Node> = items(root, path).iter().filter(|item| !allowed(item.as_str().unwrap_or_default())).collect();
     let named: Vec<String> = refused.iter().map(|item| go_quoted(item.as_str().unwrap_or_default())).collect();

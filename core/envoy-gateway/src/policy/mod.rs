@@ -2,31 +2,57 @@
 //!
 //! Does not translate routes; see `translate`.
 
+mod attach;
+mod authentication;
+mod authorization;
+mod backend_traffic;
+mod client_tls;
+mod client_traffic;
+mod extension;
+mod headers;
 mod index;
+mod matching;
+mod merge;
+mod patch;
+mod rate_limit;
+mod reference;
+mod scope;
+mod security;
+mod settings;
+mod target;
 
 pub(crate) use index::Index;
+pub(crate) use patch::report as report_patches;
+pub(crate) use settings::traffic_features;
 
 use super::translate::context::Translator;
 
 /// Prepares what routes must know of policies before they are translated.
-pub(crate) fn prepare(_: &mut Translator<'_>) {}
+pub(crate) fn prepare(t: &mut Translator<'_>) {
+    t.index = Index::build(t);
+}
 
 /// Applies EnvoyPatchPolicies, after listeners.
-pub(crate) fn patches(_: &mut Translator<'_>) {}
+pub(crate) fn patches(t: &mut Translator<'_>) {
+    patch::attach(t);
+}
 
 /// Applies ClientTrafficPolicies, after routes.
-pub(crate) fn client_traffic(_: &mut Translator<'_>) {}
+pub(crate) fn client_traffic(t: &mut Translator<'_>) {
+    client_traffic::run(t);
+}
 
 /// Applies BackendTrafficPolicies, after ClientTrafficPolicies.
-pub(crate) fn backend_traffic(_: &mut Translator<'_>) {}
+pub(crate) fn backend_traffic(t: &mut Translator<'_>) {
+    attach::run::<backend_traffic::BackendTraffic>(t);
+}
 
 /// Applies SecurityPolicies, after overlapping routes are reported.
-pub(crate) fn security(_: &mut Translator<'_>) {}
+pub(crate) fn security(t: &mut Translator<'_>) {
+    attach::run::<security::SecurityPolicy>(t);
+}
 
 /// Applies EnvoyExtensionPolicies, after SecurityPolicies.
-pub(crate) fn extensions(_: &mut Translator<'_>) {}
-
-/// Reads settings of a service that Envoy asks (`backendSettings`).
-pub(crate) fn traffic_features(_: &chancery_base::ir::Tree) -> Result<Option<super::model::Traffic>, alloc::string::String> {
-    Ok(None)
+pub(crate) fn extensions(t: &mut Translator<'_>) {
+    attach::run::<extension::ExtensionPolicy>(t);
 }

@@ -224,7 +224,7 @@ fn client_settings(t: &Translator<'_>, tls: &Tree, kind: &str, namespace: &Str, 
         signature_algorithms: list("signatureAlgorithms"),
         min_version: tls.get("minVersion").clone(),
         max_version: tls.get("maxVersion").clone(),
-        alpn: tls.find("alpnProtocols").map(|alpn| alpn.items().to_vec()),
+        alpn: tls.find("alpnProtocols").map(|alpn| alpn.items().to_vec()).filter(|alpn| !alpn.is_empty()),
         origin: tls.origin,
         ..TlsSettings::default()
     };

@@ -411,7 +411,7 @@ fn direct_response(t: &Translator<'_>, namespace: &Str, at: Cursor<'_>, out: &mu
     Ok(())
 }
 
-/// Returns the body of an answer: inline, or a value of a ConfigMap.
+/// Returns the body of an answer: inline, or a value of a ConfigMap; {base64} if it is no text.
 pub(crate) fn response_body(t: &Translator<'_>, namespace: &str, at: Cursor<'_>) -> Result<Tree, String> {
     if at.field("type").str() == "ValueRef" {
         let name = at.at("valueRef.name").str();
@@ -422,9 +422,15 @@ pub(crate) fn response_body(t: &Translator<'_>, namespace: &str, at: Cursor<'_>)
         let mut values = data.entries();
         // Go picks any value; the provider keeps the first by name.
         let first = || values.by_ref().reduce(|one, other| if other.0 < one.0 { other } else { one }).map(|(_, value)| value);
-        let body =
-            data.field("response.body").some().or_else(first).or_else(|| map.root().field("binaryData").entries().next().map(|(_, value)| value));
-        return body.map(tree).ok_or_else(|| format!("can't find the key response.body in the referenced configmap {namespace}/{name}"));
+        let binary = || {
+            map.root()
+                .field("binaryData")
+                .entries()
+                .next()
+                .map(|(_, value)| Tree::object([("base64", tree(value))]).with_origin(Some(value.origin())))
+        };
+        let body = data.field("response.body").some().or_else(first).map(tree).or_else(binary);
+        return body.ok_or_else(|| format!("can't find the key response.body in the referenced configmap {namespace}/{name}"));
     }
     Ok(tree(at.field("inline")))
 }

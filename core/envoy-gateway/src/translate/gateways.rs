@@ -120,7 +120,8 @@ fn report_proxy(t: &mut Translator<'_>, proxy: &Admitted<'_>, ancestor: &Referen
         Some(error) => status.set(ancestor, "Accepted", false, "InvalidParameters", error),
         None => {
             status.set(ancestor, "Accepted", true, "Accepted", "EnvoyProxy has been accepted.");
-            if let Some(warning) = envoy_proxy::deprecated(proxy) {
+            let is_of_gateway = ancestor.namespace.is_some();
+            if let Some(warning) = envoy_proxy::deprecated(proxy).filter(|_| is_of_gateway) {
                 status.set(ancestor, "Warning", true, "DeprecatedField", warning);
             }
         }

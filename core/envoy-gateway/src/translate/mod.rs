@@ -4,7 +4,7 @@
 
 mod backend;
 mod backend_tls;
-mod certificates;
+pub(crate) mod certificates;
 mod conflicts;
 pub(crate) mod context;
 mod destination;
@@ -33,7 +33,8 @@ mod telemetry;
 
 pub(crate) use backend_tls::{apply_backend_tls, ca_of_references};
 pub(crate) use certificates::{key_of, sds_of};
-pub(crate) use destination::{endpoints_of_service, setting_of_backend, setting_of_import, setting_of_service};
+pub(crate) use destination::{SettingOf, endpoints_of_service, setting_of_backend, setting_of_import, setting_of_service};
+pub(crate) use filters::wildcard_expression;
 pub(crate) use metadata::of as metadata_of;
 
 use super::load::Loaded;

@@ -7,6 +7,7 @@ use super::super::model::{
 use super::super::names;
 use super::super::status::Reference;
 use super::super::value::text_of;
+use super::super::xds::is_valid;
 use super::backend::validate_reference;
 use super::backend_tls::apply_backend_tls;
 use super::context::Translator;
@@ -77,6 +78,7 @@ fn access_logs(t: &mut Translator<'_>, gateway: usize, proxy: Option<&Arc<EnvoyP
         let format_type = format.get("type").text();
         let is_unset = format.is_null();
         let matches: Vec<Tree> = setting.get("matches").items().to_vec();
+        check_expressions(&matches)?;
         let fields = || sorted_entries(format.get("json"));
         let json = |path: Tree| JsonLog { matches: matches.clone(), fields: fields(), path, kind: kind.clone(), origin: setting.origin };
         let sinks = setting.get("sinks").items();
@@ -152,6 +154,17 @@ fn access_logs(t: &mut Translator<'_>, gateway: usize, proxy: Option<&Arc<EnvoyP
         }
     }
     Ok(Some(logs))
+}
+
+/// Checks that expressions of CEL can be parsed.
+fn check_expressions(matches: &[Tree]) -> Result<(), String> {
+    let wrong = matches.iter().filter(|expression| !is_valid(expression.text()));
+    let errors: Vec<String> = wrong.map(|expression| format!("invalid CEL expression: {}", expression.text())).collect();
+    match errors.as_slice() {
+        [] => Ok(()),
+        [only] => Err(only.clone()),
+        all => Err(format!("[{}]", all.join(", "))),
+    }
 }
 
 fn tracing(t: &mut Translator<'_>, gateway: usize, proxy: Option<&Arc<EnvoyProxy>>) -> Result<Option<Tracing>, String> {

@@ -189,7 +189,9 @@ pub(crate) fn build(args: &ClusterArgs<'_>) -> BuiltCluster {
     sockets(&mut cluster, args, traffic, &needs);
     let (options, secrets) = http_options(args, traffic, &needs);
     if !options.is_null() {
-        cluster.set("typed_extension_protocol_options", Tree::object([(HTTP_OPTIONS, any(HTTP_OPTIONS, options))]));
+        // The reference sends nothing of options that break a rule of Envoy's.
+        let options = if is_keepalive_broken(&options) { empty() } else { any(HTTP_OPTIONS, options) };
+        cluster.set("typed_extension_protocol_options", Tree::object([(HTTP_OPTIONS, options)]));
     }
     cluster.set("load_balancing_policy", load_balancer::policy(&traffic.load_balancer, &args.settings));
     cluster.set("health_checks", health::checks(&traffic.health_check, &args.route_hostname, &args.health_check_log));
@@ -368,6 +370,14 @@ pub(crate) fn http2_options(of: &Tree, streams: Option<i64>) -> Tree {
         "connection_keepalive": keepalive,
     }
     .or_from(of.origin)
+}
+
+/// Whether pings are asked for without a limit of time for the answer.
+fn is_keepalive_broken(options: &Tree) -> bool {
+    ["explicit_http_config", "auto_config", "use_downstream_protocol_config"].into_iter().any(|config| {
+        let keepalive = options.at(&[config, "http2_protocol_options", "connection_keepalive"]);
+        !keepalive.is_null() && keepalive.get("timeout").is_null()
+    })
 }
 
 /// Options of HTTP towards backends; null if there are none. And secrets that they need.

@@ -19,6 +19,7 @@ mod tls;
 mod tracing;
 mod url;
 
+pub(crate) use cel::is_valid;
 pub(crate) use filters::RateLimitService;
 pub(crate) use resources::Resources;
 pub(crate) use tables::{Generated, Settings, generate};

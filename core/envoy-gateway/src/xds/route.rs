@@ -382,7 +382,9 @@ fn redirect_action(of: &Redirect, path: Option<&StringMatch>) -> Tree {
 }
 
 fn direct_response(of: &DirectResponse) -> Tree {
-    let body = if of.body.text().is_empty() {
+    let body = if let Some(binary) = of.body.find("base64") {
+        message! { "text_format_source": message! { "inline_bytes": binary.clone() } }.or_from(of.body.origin)
+    } else if of.body.text().is_empty() {
         Tree::NULL
     } else {
         message! { "text_format_source": inline_bytes(of.body.text().as_bytes(), of.body.origin) }.or_from(of.body.origin)

@@ -1,7 +1,7 @@
 //! An Envoy's configuration from any source: listeners, route tables, clusters, endpoints and certificates.
 //!
 //! Everything that explains traffic (simulation, comparison, checks of routes) reads this and not the IR, so that it serves every dialect and
-//! configurations from other tools. Messages are as Envoy receives them; each has a JSON pointer into its document, by which its origins can be
+//! configurations from other tools. Messages are as Envoy receives them; each has a JSON pointer into its document that leads to its origins
 //! found.
 //!
 //! Does not interpret messages; see `simulate`.
@@ -45,7 +45,7 @@ pub struct EnvoyConfig {
     pub servers: BTreeSet<String>,
     /// The node's identity and service cluster, if known.
     pub node: Option<pb::base::Node>,
-    /// The rest of a bootstrap besides resources: the administration interface, the runtime, statistics.
+    /// The rest of a bootstrap: the administration interface, the runtime, statistics.
     pub settings: Option<Placed<pb::bootstrap::Bootstrap>>,
 }
 

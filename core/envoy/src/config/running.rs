@@ -12,7 +12,7 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use chancery_base::redact::{HeldBack, credentials_of};
+use chancery_base::redact::{Redactor, credentials_of};
 use chancery_envoy_api::json::{self, Problem, ProblemKind};
 use chancery_text::{Limits, parse, parse_fully, to_json};
 
@@ -34,7 +34,7 @@ pub struct Running {
     /// Fields that did not fit the messages of this version and were left out.
     pub misfits: Vec<String>,
     /// Its credentials, which outputs must not contain.
-    pub held_back: HeldBack,
+    pub redactor: Redactor,
     /// Whether endpoints are included: `/config_dump` has them only with `include_eds`.
     pub has_endpoints: bool,
     /// Sections that every complete `/config_dump` has and this one lacks: only a part was requested, or it was cut.
@@ -89,7 +89,7 @@ impl Running {
         let text = as_json(text)?;
         let keys = top_level(&text)?;
         let has = |key: &str| keys.contains(key);
-        let mut running = Self { held_back: held_back(&text), ..Self::default() };
+        let mut running = Self { redactor: redactor(&text), ..Self::default() };
         if has("configs") {
             let read = json::from_str::<admin::ConfigDump>(&text).map_err(|error| format!("is truncated or broken {error}"))?;
             running.problems(&read.problems);
@@ -317,8 +317,8 @@ fn top_level(text: &str) -> Result<BTreeSet<String>, String> {
 }
 
 /// Collects the credentials of a JSON text.
-fn held_back(text: &str) -> HeldBack {
+fn redactor(text: &str) -> Redactor {
     let limits = Limits { max_nodes: u32::MAX, max_bytes: u32::MAX, ..Limits::default() };
     let credentials = parse(text, &limits).root.map(|mut root| credentials_of(&mut root)).unwrap_or_default();
-    HeldBack::new(credentials.iter().map(|value| value.as_str()))
+    Redactor::new(credentials.iter().map(|value| value.as_str()))
 }

@@ -71,7 +71,7 @@ pub(super) fn socket(address: &Str, port: u16, protocol: SocketProtocol) -> pb::
     }
 }
 
-/// Returns the source from which Envoy requests resources by name.
+/// Returns the source of resources that Envoy requests by name.
 pub(super) fn config_source(cx: &Context<'_>) -> pb::base::ConfigSource {
     match cx.source {
         ConfigSource::Aggregated => pb::base::ConfigSource {

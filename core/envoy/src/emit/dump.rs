@@ -15,7 +15,7 @@ use pb::tls::secret::Type;
 /// The replacement for key material, as in Envoy's dumps.
 const REDACTED: &str = "[redacted]";
 
-/// Returns the dump as JSON. Each resource has the version under which it is sent.
+/// Returns the dump as JSON. Each resource has its sent version.
 #[must_use]
 pub fn config_dump<'a>(served: impl IntoIterator<Item = (Service, &'a str, &'a Encoded)>) -> String {
     let mut clusters = admin::ClustersConfigDump::default();

@@ -168,18 +168,21 @@ impl Encoder<'_> {
             all.iter().map(one).collect()
         };
         let (listeners, tables) = (served_listeners(ir).count(), route_tables(ir).len());
-        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held));
-        self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints);
-        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held));
-        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes);
+        let is_given = secrets.is_some();
+        self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held), is_given);
+        self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints, is_given);
+        self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held), is_given);
+        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes, is_given);
         let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(own.secrets.iter().cloned()).collect();
-        self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held);
+        self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held, is_given);
     }
 
-    fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>]) {
+    /// Encodes resources. If the host gives certificates (`is_given`), a resource that still has a placeholder is withheld: Envoy would reject it.
+    fn each<M: Message + Readable + Describe>(&mut self, service: Service, first: usize, all: &[Arc<Tree>], is_given: bool) {
         for (at, of) in all.iter().enumerate() {
             let name = ["name", "cluster_name"].into_iter().find_map(|key| of.find(key)).map(Tree::str).unwrap_or_default();
-            let (message, broken) = verbatim::judged::<M>(of);
+            let (message, mut broken) = verbatim::judged::<M>(of);
+            broken.extend(verbatim::missing_certificate::<M>(of).filter(|_| is_given));
             if !self.withhold(service, first + at, &name, "", &broken, false) {
                 let value = message.encode_to_vec();
                 self.serve(service, first + at, &name, Fingerprint::of(&[&value]), || value);

@@ -97,7 +97,7 @@ impl core::fmt::Display for Fingerprint {
 /// A resource on the wire.
 #[derive(Debug)]
 pub struct Encoded {
-    /// The name under which clients request it.
+    /// Clients request it by this name.
     pub name: Str,
     pub version: Fingerprint,
     /// The encoded message: the value of an `Any`.

@@ -57,7 +57,7 @@ use chancery_text::Str;
 /// The key of routes' CORS configuration.
 const CORS_FILTER: &str = "envoy.filters.http.cors";
 
-/// What emitting depends on besides the emitted value.
+/// The parameters of emitting.
 struct Context<'a> {
     spelling: Spelling,
     /// The source of resources requested by name.
@@ -70,7 +70,7 @@ struct Context<'a> {
     in_bootstrap: bool,
     /// Whether no management server provides endpoints.
     stands_alone: bool,
-    /// The server from which a bootstrap's clusters request certificates on separate streams: these clusters exist before the shared stream, and
+    /// The server that sends certificates to a bootstrap's clusters on separate streams: these clusters exist before the shared stream, and
     /// Envoy crashes if they use that one.
     server: Option<&'a Str>,
     /// Whether route tables are requested by name.

@@ -128,9 +128,21 @@ fn fill(of: &mut Tree, secrets: Lookup<'_>) {
 
 #[cfg(feature = "wire")]
 fn has_placeholder(of: &Tree) -> bool {
-    placeholder(of.get("inline_string").text()).is_some()
-        || of.fields().iter().any(|(_, value)| has_placeholder(value))
-        || of.items().iter().any(has_placeholder)
+    first_placeholder(of).is_some()
+}
+
+#[cfg(feature = "wire")]
+fn first_placeholder(of: &Tree) -> Option<&str> {
+    let own = placeholder(of.get("inline_string").text());
+    own.or_else(|| of.fields().iter().find_map(|(_, value)| first_placeholder(value))).or_else(|| of.items().iter().find_map(first_placeholder))
+}
+
+/// The violation of a resource whose certificate no source gives: a placeholder is not a certificate.
+#[cfg(feature = "wire")]
+pub(super) fn missing_certificate<M: Describe>(of: &Tree) -> Option<rules::Violation> {
+    let name = first_placeholder(of)?;
+    let message = format!("no source gives the certificate `{name}`");
+    Some(rules::Violation { pointer: String::new(), message_type: M::INFO.full_name, field: "", rule: "certificate", message })
 }
 
 /// Generates names for certificates without a name, and records the named certificates.
@@ -160,7 +172,7 @@ impl Names {
     }
 }
 
-/// The source from which Envoy requests certificates.
+/// The source of Envoy's certificates.
 fn source(server: Option<&Str>) -> Tree {
     let empty = || Tree { value: chancery_base::ir::Plain::Object(Default::default()), origin: None };
     let how = match server {

@@ -14,7 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pb::route::{RouteAction, VirtualHost};
 
-/// Returns the route's settings besides its target.
+/// Returns the route's settings except its target.
 pub(super) fn settings(action: &RouteAction, host: &VirtualHost, scopes: &Scopes<'_>) -> Vec<Setting> {
     let mut out = Vec::new();
     let mut say = |name: &str, value: String| out.push(Setting { name: name.to_owned(), value });

@@ -169,7 +169,7 @@ impl<'a> Gateway<'a> {
         of.load_assignment.as_ref().or_else(|| self.endpoints.get(service?.as_str()).copied())
     }
 
-    /// Simulates a request. Of the routes before the matching one, it reports those that the index does not rule out.
+    /// Simulates a request. It reports earlier routes unless the index rules them out.
     #[must_use]
     pub fn simulate(&self, request: &Request) -> Simulation {
         run::run(self, request, Detail::Whole)

@@ -65,7 +65,7 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// The name under which a request's host is looked up.
+    /// The name for looking up a request's host.
     pub fn looked_for(&self, authority: &str) -> String {
         let host = if self.config.ignore_port_in_host_matching { host_of(authority) } else { authority };
         host.to_ascii_lowercase()

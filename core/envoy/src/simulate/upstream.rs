@@ -12,7 +12,7 @@ use pb::endpoint::LbEndpoint;
 /// Aggregate clusters are followed to this depth.
 const DEPTH: usize = 8;
 
-/// The percentage of healthy hosts below which Envoy uses all hosts, if a cluster does not set it.
+/// Envoy uses all hosts below this percentage of healthy hosts, if a cluster does not set it.
 const PANIC_THRESHOLD: f64 = 50.0;
 
 /// Returns the members of an aggregate cluster, the preferred one first.

@@ -10,7 +10,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_base::substitution;
 use chancery_text::Str;
 
-/// What becomes of a configuration that Envoy refuses.
+/// The effect of a configuration that Envoy rejects.
 pub(super) const REFUSED: &str = "until this is fixed, Envoy rejects every update and keeps its last good configuration";
 
 pub(super) fn check(whole: &mut Whole<'_>) {

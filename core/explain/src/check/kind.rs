@@ -74,7 +74,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
         let finding = match GROUPS.iter().find(|known| known.name == group) {
             Some(known) => unknown(object, known.kinds, known.is_complete),
             None => {
-                // A dialect lists all kinds of its own groups.
+                // A dialect lists all kinds in its own groups.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
                 if own.is_empty() || dialect.of_others.contains(&kind) { None } else { unknown(object, &own, true) }
             }

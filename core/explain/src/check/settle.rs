@@ -9,7 +9,7 @@ use chancery_base::resource::{ObjectId, Objects, nearest};
 use chancery_text::{NodeId, Str};
 use core::mem;
 
-/// The annotation by which a resource suppresses findings about itself: `CODE: REASON`, several on separate lines or separated by `;`.
+/// The annotation with a resource's suppressed findings: `CODE: REASON`, several on separate lines or separated by `;`.
 pub const ANNOTATION: &str = "chancery.dev/ignore";
 
 /// A suppressed finding.

@@ -1,6 +1,6 @@
 //! Reports outdated or foreign content: removed API versions, annotations of other controllers, unreplaced placeholders, and typographic quotes.
 //!
-//! The dialects report deprecated fields and versions of their own kinds.
+//! The dialects report deprecated fields and versions of the kinds they own.
 
 use super::whole::Whole;
 use alloc::format;
@@ -145,7 +145,7 @@ fn placeholders(whole: &mut Whole<'_>, object: &Object, root: &Node) {
 
 /// Returns the severity if a text is a placeholder. A program may replace its own variables later, so these are less severe.
 fn placeholder(text: &str) -> Option<Severity> {
-    // Texts of several lines and sentences are documentation or programs.
+    // Multi-line text and sentences are documentation or programs.
     if text.contains('\n') {
         return None;
     }

@@ -468,8 +468,8 @@ fn of_text(service: &str) -> Vec<(&'static str, Option<String>)> {
     let mut compilation = compile(&Inputs::one("gateway.yaml", format!("{GATEWAY}{mapping}")), &Options::default(), crate::testing::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let is_asked = |code: &str| ["placeholder", "suspicious-text"].contains(&code);
-    let mended = |finding: &chancery_base::diagnostic::Diagnostic| finding.fix.as_ref().map(|fix| fix.edits[0].replacement.clone());
-    compilation.all_diagnostics().filter(|finding| is_asked(finding.code.name)).map(|finding| (finding.code.name, mended(finding))).collect()
+    let replacement = |finding: &chancery_base::diagnostic::Diagnostic| finding.fix.as_ref().map(|fix| fix.edits[0].replacement.clone());
+    compilation.all_diagnostics().filter(|finding| is_asked(finding.code.name)).map(|finding| (finding.code.name, replacement(finding))).collect()
 }
 
 #[test]
@@ -615,7 +615,7 @@ fn only_foreign_ingress_is_a_warning() {
 }
 
 #[test]
-fn a_redirect_to_https_needs_a_listener_with_tls() {
+fn https_redirect_needs_a_tls_listener() {
     let of = |model: &str, action: &str| {
         let text = GATEWAY.replace("XFP", model).replace("Route", action);
         found_alone(&format!("{text}{}", mapping("''"))).iter().any(|(code, _)| *code == "unserved-redirect")

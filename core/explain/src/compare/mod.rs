@@ -92,7 +92,7 @@ impl ChangeKind {
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Change {
     pub change: ChangeKind,
-    /// A resource's kind, or a part: `bootstrap` (an Envoy's start configuration besides resources), `listener`, `filter chain`, `virtual host`,
+    /// A resource's kind, or a part: `bootstrap` (an Envoy's start configuration without resources), `listener`, `filter chain`, `virtual host`,
     /// `host` (named by routes themselves), `route`, `cluster`, `endpoints`, `secret`.
     pub kind: String,
     /// Its name, on the second side if both have it.

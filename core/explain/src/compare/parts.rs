@@ -166,7 +166,7 @@ fn change(kind: ChangeKind, old: Option<&Part<'_>>, new: Option<&Part<'_>>, befo
     }
 }
 
-/// Returns the key by which routes of both sides are matched.
+/// Returns the key that matches routes of both sides.
 type Key<'k> = &'k dyn Fn(&Part<'_>) -> String;
 
 /// Matches the parts of both sides, by index.

@@ -34,7 +34,7 @@ pub(super) fn both(before: &EnvoyConfig, after: &EnvoyConfig) -> ([EnvoyConfig; 
     (both, uncompared)
 }
 
-/// Removes the endpoints of clusters for which only one side reports them. Returns the names of those clusters.
+/// Removes endpoints that only one side reports. Returns the names of those clusters.
 fn without_unknown_endpoints([before, after]: &mut [EnvoyConfig; 2]) -> Vec<String> {
     let mut others: BTreeMap<String, &mut Cluster> =
         after.clusters.all_mut().iter_mut().map(|of| (of.message.name.clone(), &mut of.message)).collect();

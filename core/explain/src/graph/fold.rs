@@ -108,7 +108,7 @@ impl Graph {
     }
 }
 
-/// How many nodes of which kind, and on a second line where.
+/// The number of nodes and their kind, and on a second line where.
 fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     let mut more: Vec<&str> = Vec::new();
     let what = match kind {

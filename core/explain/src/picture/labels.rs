@@ -21,7 +21,7 @@ const SHORTEST: usize = 6;
 pub(super) const TITLE: i32 = 13;
 pub(super) const CAPTION: i32 = 11;
 
-/// Builds the box of a node. `limit` is the maximum width that small texts may cause, if it is less than the general maximum.
+/// Builds the box of a node. `limit` is the maximum width that small text may cause, if it is less than the general maximum.
 pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Option<i32>) -> Frame {
     let (mut caption, mut title) = caption_and_title(node);
     // The first clause names the problem; details follow on request.
@@ -68,7 +68,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     }
 }
 
-/// Returns the conditions of a rule besides its path, and its action instead of forwarding.
+/// Returns the conditions of a rule except its path, and its action instead of forwarding.
 fn note(node: &GraphNode) -> String {
     match is_rule(node) {
         true => node.label.lines().nth(2).unwrap_or_default().into(),

@@ -92,18 +92,18 @@ pub struct PictureOptions {
     pub compact: Option<bool>,
     /// One lane from top to bottom, for a narrow page.
     pub narrow: bool,
-    /// The width that columns should fit into. Columns are moved closer and then small texts are cut, if that is enough to fit.
+    /// The width that columns should fit into. Columns are moved closer and then small text are cut, if that is enough to fit.
     pub room: Option<i32>,
 }
 
-/// The distance between columns, and the maximum box width that small texts may cause.
+/// The distance between columns, and the maximum box width that small text may cause.
 type ColumnSpacing = (i32, Option<i32>);
 
 /// Distance between close columns, without and with shares written between them.
 const CLOSE: i32 = 24;
 const CLOSE_WITH_SHARES: i32 = 40;
 
-/// The maximum box width that small texts may cause when width is short.
+/// The maximum box width that small text may cause when width is short.
 const SHORT: i32 = 140;
 
 /// From this number of boxes on, each box has one line.
@@ -140,7 +140,7 @@ pub fn picture(graph: &Graph, options: &PictureOptions) -> Picture {
             let placed = list::place(&frames, &threads);
             (frames, placed)
         }
-        // If nothing fits, the user must scroll anyway: then texts are not cut.
+        // If nothing fits, the user must scroll anyway: then text is not cut.
         false => {
             let close = if threads.iter().any(|thread| thread.share.is_some()) { CLOSE_WITH_SHARES } else { CLOSE };
             let tighter = [(Spacing::default().column, None), (close, None), (close, Some(SHORT))];

@@ -1,8 +1,6 @@
-//! Checks over the whole: references to other namespaces that no ReferenceGrant allows.
+//! Finds references to other namespaces that no ReferenceGrant allows.
 //!
-//! A controller says so only of routes that it serves. Here all routes are looked at, so that it is found before there is a Gateway.
-//!
-//! What must not be here: what a controller does about it.
+//! A controller reports them only for routes that it serves. This check covers all routes, so the error is found before a Gateway exists.
 
 use super::GROUP;
 use super::grant::Reference;
@@ -14,12 +12,12 @@ use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::resource::Object;
 use chancery_text::Node;
 
-/// How deep an object is looked into for references.
+/// The maximum depth of the search for references.
 const DEEPEST: usize = 16;
-/// Lists of references, and the kind that they lead to where they do not say.
+/// Lists of references, with their default kinds.
 const LISTS: [(&str, &str); 2] = [("backendRefs", "Service"), ("certificateRefs", "Secret")];
 
-/// References to other namespaces that nothing allows, where the controller does not say so itself.
+/// References to other namespaces that are not allowed and that the controller does not report itself.
 pub fn references(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let objects = || side.objects().iter().filter(|object| !object.broken && *object.key.group == *GROUP);
@@ -27,7 +25,7 @@ pub fn references(side: SideRef<'_>) -> Vec<Diagnostic> {
         return found;
     }
     let is_grant = |object: &&Object| !object.broken && *object.key.group == *GROUP && *object.key.kind == *"ReferenceGrant";
-    // What is assumed allows as well.
+    // Assumed grants count too.
     let grants: Vec<&Object> = side.objects().all().filter(is_grant).collect();
     for object in objects() {
         let (Some(namespace), Some(spec)) = (object.key.namespace.as_deref(), object.root.get("spec")) else { continue };

@@ -1,9 +1,7 @@
-//! Checks over the whole: rules of routes that match the same requests of the same hosts and parents, of which one wins.
+//! Finds route rules that match the same requests of the same hosts and parents, so that one of them wins.
 //!
-//! A controller says so only of routes that it serves, and of one rule in each. Here all are looked at, so that it is found before there is a
-//! Gateway.
-//!
-//! What must not be here: which rule wins where the matches differ.
+//! A controller reports this only for routes that it serves, and for one rule of each. This check covers all routes, so the conflict is found
+//! before a Gateway exists.
 
 use super::GROUP;
 use super::order::Precedence;
@@ -17,20 +15,20 @@ use chancery_base::resource::{Object, ObjectId};
 use chancery_text::{Node, NodeId, Str};
 use hashbrown::{HashMap, HashSet};
 
-/// A rule with a match, as it stands at a parent.
+/// A rule with one match at one parent.
 #[derive(Clone, Copy)]
 struct Rule<'o> {
     object: &'o Object,
     number: usize,
     node: NodeId,
-    /// The listener of the parent, where it names one, by name and port.
+    /// The name and port of the parent's listener, if given.
     section: (&'o str, Option<i64>),
 }
 
 /// Kind, Gateway, host, match.
 type Key<'o> = (&'o Str, String, &'o str, String);
 
-/// Rules whose requests another rule takes, as it matches the same and comes before.
+/// Rules whose requests an earlier rule with the same match receives.
 pub fn same_matches(side: SideRef<'_>) -> Vec<Diagnostic> {
     let routes = side.objects().iter().filter(|object| !object.broken && *object.key.group == *GROUP);
     let mut routes: Vec<&Object> = routes.filter(|object| matches!(&*object.key.kind, "HTTPRoute" | "GRPCRoute")).collect();
@@ -65,7 +63,7 @@ pub fn same_matches(side: SideRef<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether two references to a Gateway mean a listener that both have.
+/// Whether two references to a Gateway share a listener.
 fn meet(one: (&str, Option<i64>), other: (&str, Option<i64>)) -> bool {
     (one.0.is_empty() || other.0.is_empty() || one.0 == other.0) && (one.1.is_none() || other.1.is_none() || one.1 == other.1)
 }
@@ -119,7 +117,7 @@ fn rules(object: &Object) -> Vec<(Key<'_>, Rule<'_>)> {
     out
 }
 
-/// A match in one form: defaults written out, lists without order, header names in lower case.
+/// The canonical form of a match: explicit defaults, sorted lists, header names in lower case.
 fn canonical(kind: &str, matched: Option<&Node>) -> String {
     let part = |name: &str| matched.and_then(|matched| matched.get(name));
     let typed = |node: &Node, default: &str| String::from(text(node, "type").unwrap_or(default));
@@ -144,7 +142,7 @@ fn canonical(kind: &str, matched: Option<&Node>) -> String {
         || String::from("PathPrefix \"/\""),
         |path| {
             let (of, value) = (typed(path, "PathPrefix"), text(path, "value").unwrap_or("/"));
-            // A prefix means the same with and without a slash at its end.
+            // A trailing slash does not change a prefix.
             let value = if of == "PathPrefix" && value.len() > 1 { value.trim_end_matches('/') } else { value };
             format!("{of} {value:?}")
         },

@@ -1,26 +1,24 @@
-//! References across namespaces, and the ReferenceGrants that allow them.
-//!
-//! What must not be here: what is referred to.
+//! Defines references across namespaces, and checks whether a ReferenceGrant allows them.
 
 use crate::cursor::Cursor;
 
 /// A reference from one namespace to an object in another.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<'r> {
-    /// The kind that refers, of Gateway API's group.
+    /// The referring kind, of Gateway API's group.
     pub from_kind: &'r str,
-    /// The namespace that it stands in.
+    /// The referring namespace.
     pub from_namespace: &'r str,
-    /// The kind that is referred to, of the core group.
+    /// The referenced kind, of the core group.
     pub to_kind: &'r str,
-    /// The namespace of what is referred to.
+    /// The referenced namespace.
     pub to_namespace: &'r str,
-    /// Its name.
+    /// The referenced name.
     pub to_name: &'r str,
 }
 
 impl Reference<'_> {
-    /// Whether a grant that stands in `namespace` allows it.
+    /// Whether a grant in `namespace` allows it.
     pub fn is_allowed_by(&self, namespace: &str, grant: Cursor<'_>) -> bool {
         let from = |at: Cursor<'_>| {
             at.field("namespace").str() == self.from_namespace && at.field("group").str() == super::GROUP && at.field("kind").str() == self.from_kind

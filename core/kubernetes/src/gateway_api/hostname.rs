@@ -1,6 +1,4 @@
-//! Which hosts a route gets at a listener: the intersection of its hostnames with the listener's.
-//!
-//! What must not be here: virtual hosts.
+//! Computes a route's hosts at a listener: the intersection of both hostname lists.
 
 use crate::cursor::Cursor;
 use crate::reason::Reason;
@@ -12,7 +10,7 @@ use chancery_base::schema::{go_quoted, names};
 use chancery_text::Str;
 use core::net::IpAddr;
 
-/// Whether it is a host name, or a wildcard for some; else what is wrong with it.
+/// Checks a host name or wildcard.
 pub fn check(hostname: &str) -> Result<(), Reason> {
     let invalid = |why: &str| Err(format!("invalid hostname {}: {why}", go_quoted(hostname)).into());
     if hostname.parse::<IpAddr>().is_ok() {
@@ -22,9 +20,9 @@ pub fn check(hostname: &str) -> Result<(), Reason> {
     if faults.is_empty() { Ok(()) } else { invalid(&format!("[{}]", faults.join(" "))) }
 }
 
-/// The hosts that a route gets at a listener; `*` where neither names any. Beside them what is wrong with the route's hostnames.
+/// The hosts of a route at a listener, and the errors in the route's hostnames; `*` if neither names a host.
 ///
-/// `others` are the hostnames of the Gateway's other listeners: a host goes to the listener that names it best.
+/// `others` are the hostnames of the Gateway's other listeners: a host goes to the most specific listener.
 pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[Str]) -> (Vec<Sourced<Str>>, Vec<Sourced<Reason>>) {
     if hostnames.is_empty() {
         let everything = || listener.clone().map(|_| Str::new_static("*"));
@@ -53,7 +51,7 @@ pub fn intersection(hostnames: Cursor<'_>, listener: &Sourced<Str>, others: &[St
     (hosts, faults)
 }
 
-/// Whether a wildcard stands for a host: at least one label in place of the star.
+/// Whether a wildcard matches a host: the star replaces at least one label.
 fn covers(wildcard: &str, hostname: &str) -> bool {
     wildcard.strip_prefix('*').is_some_and(|end| hostname.strip_suffix(end).is_some_and(|start| !start.is_empty()))
 }
@@ -76,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_without_hostnames_serves_those_of_its_listener() {
+    fn route_without_hostnames_inherits_listener_hosts() {
         assert_eq!(hosts(&[], "www.example.com", &[]), ["www.example.com"]);
         assert_eq!(hosts(&[], "", &[]), ["*"]);
     }
@@ -90,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_goes_to_the_listener_that_names_it_best() {
+    fn host_goes_to_most_specific_listener() {
         assert_eq!(hosts(&["www.example.com"], "", &["www.example.com"]), [""; 0]);
         assert_eq!(hosts(&["www.example.com"], "*.com", &["*.example.com"]), [""; 0]);
         assert_eq!(hosts(&["www.example.com"], "*.example.com", &["*.com"]), ["www.example.com"]);

@@ -1,8 +1,6 @@
-//! Gateway API: its kinds as the API server takes them, and what is the same for every controller that reads them.
+//! Implements Gateway API: its kinds as the API server accepts them, and the behaviour that all controllers share.
 //!
-//! Follows kubernetes-sigs/gateway-api, the experimental channel.
-//!
-//! What must not be here: what one controller alone makes of them, supports of them, or says of them; other dialects.
+//! Follows kubernetes-sigs/gateway-api, the experimental channel. Does not contain the behaviour of single controllers; see the dialects.
 
 pub mod kinds;
 
@@ -13,9 +11,9 @@ pub mod grant;
 pub mod hostname;
 pub mod order;
 pub mod owners;
+pub mod references;
 pub mod relations;
 pub mod status;
-pub mod wanted;
 
 /// The group of all its kinds.
 pub const GROUP: &str = "gateway.networking.k8s.io";

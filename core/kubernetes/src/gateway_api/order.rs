@@ -1,30 +1,27 @@
-//! Which of two objects comes first where they conflict: the older one, then the one whose name comes first.
-//!
-//! What must not be here: what a conflict is.
+//! Orders conflicting objects: the older one first, then by name.
 
 use crate::cursor::Cursor;
 use alloc::format;
 use alloc::string::String;
 use chancery_text::Str;
 
-/// The place of an object among others: less comes first.
+/// The precedence of an object; the smaller one wins.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Precedence {
-    /// Seconds since 1970; an object without a time is older than every other.
+    /// Seconds since 1970; an object without a time is the oldest.
     created: i64,
     /// `NAMESPACE/NAME`.
     name: String,
 }
 
 impl Precedence {
-    /// The place of an object.
     pub fn of(root: Cursor<'_>, namespace: &Str, name: &Str) -> Self {
         let created = timestamp(root.field("metadata").field("creationTimestamp").str()).unwrap_or(i64::MIN);
         Self { created, name: format!("{namespace}/{name}") }
     }
 }
 
-/// Seconds since 1970 of a time in the form of RFC 3339; parts of a second do not count.
+/// Parses an RFC 3339 time to seconds since 1970; ignores fractions of a second.
 fn timestamp(text: &str) -> Option<i64> {
     let number = |from: usize, to: usize| text.get(from..to).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<i64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
@@ -39,7 +36,7 @@ fn timestamp(text: &str) -> Option<i64> {
         }
         _ => return None,
     };
-    // Years begin in March here, so that the day that some of them have more is their last.
+    // Years start in March, so that the leap day is the last day of a year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (month * 153 + 2) / 5 + day - 719_469;
     Some(days * 86_400 + hour * 3600 + minute * 60 + second - offset)
@@ -50,7 +47,7 @@ mod tests {
     use super::timestamp;
 
     #[test]
-    fn times_count_from_1970_wherever_they_were_written() {
+    fn timestamps_respect_time_zones() {
         assert_eq!(timestamp("1970-01-01T00:00:00Z"), Some(0));
         assert_eq!(timestamp("2024-02-29T12:00:00Z"), Some(1_709_208_000));
         assert_eq!(timestamp("2024-02-29T14:00:00.5+02:00"), Some(1_709_208_000));

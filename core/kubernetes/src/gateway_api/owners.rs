@@ -1,6 +1,4 @@
-//! Which controller a Gateway or a route belongs to, where the input says that it is another one's.
-//!
-//! What must not be here: what a controller does about it.
+//! Finds Gateways and routes that belong to another controller according to the input.
 
 use super::GROUP;
 use alloc::collections::BTreeMap;
@@ -10,20 +8,20 @@ use alloc::vec::Vec;
 use chancery_base::resource::Object;
 use chancery_text::Node;
 
-/// GatewayClasses that the installations of other controllers make under these names.
+/// GatewayClasses that other controllers' installations create under these names.
 const CLASSES: &[&str] = &["cilium", "consul", "consul-api-gateway", "eg", "istio", "kong", "linkerd", "nginx", "traefik"];
 
 /// The classes and the Gateways of an input.
 pub struct Owners<'o> {
     controller: &'o str,
-    /// The controllers of classes.
+    /// The controller of each class.
     classes: BTreeMap<&'o str, &'o str>,
-    /// The classes of Gateways, by namespace and name.
+    /// The class of each Gateway, by namespace and name.
     gateways: BTreeMap<(&'o str, &'o str), &'o str>,
 }
 
 impl<'o> Owners<'o> {
-    /// Those of these objects, as this controller sees them.
+    /// Collects them from these objects, as seen by this controller.
     pub fn of(objects: impl Iterator<Item = &'o Object>, controller: &'o str) -> Self {
         let objects: Vec<&Object> = objects.filter(|object| !object.broken && *object.key.group == *GROUP).collect();
         let of_kind = |kind: &'static str| objects.iter().copied().filter(move |object| *object.key.kind == *kind);
@@ -34,7 +32,7 @@ impl<'o> Owners<'o> {
         Self { controller, classes, gateways }
     }
 
-    /// The other controller that the object belongs to: its name, or a word by which it is known.
+    /// The other controller that owns the object: its name or a hint.
     pub fn other(&self, object: &Object) -> Option<String> {
         match &*object.key.kind {
             _ if *object.key.group != *GROUP => None,
@@ -48,11 +46,13 @@ impl<'o> Owners<'o> {
     fn of_class<'a>(&'a self, class: &'a str) -> Option<&'a str> {
         match self.classes.get(class) {
             Some(controller) => Some(*controller).filter(|controller| *controller != self.controller),
+            // The class `eg` is what the guides of Envoy Gateway make.
+            None if class == "eg" && self.controller.starts_with("gateway.envoyproxy.io/") => None,
             None => Some(class).filter(|class| CLASSES.contains(class)),
         }
     }
 
-    /// A route belongs to another controller if all its Gateways do. Where none of them is in the input, the kinds of its backends and filters decide.
+    /// A route belongs to another controller if all its Gateways do. If none of them is in the input, the kinds of its backends and filters decide.
     /// Routes of Services belong to a mesh.
     fn of_route<'r>(&self, route: &'r Object) -> Option<String> {
         let here = route.key.namespace.as_deref().unwrap_or_default();
@@ -71,7 +71,7 @@ impl<'o> Owners<'o> {
             let filters = named(rule, "filters").filter_map(|filter| text(filter, &["extensionRef", "group"]));
             named(rule, "backendRefs").filter_map(|backend| text(backend, &["group"])).chain(filters)
         });
-        // Groups without a dot are slips.
+        // Groups without a dot are errors.
         groups.find(|group| group.contains('.') && *group != GROUP).map(quoted)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_belongs_to_another_controller_if_all_its_gateways_do() {
+    fn route_owner_follows_all_gateways() {
         let class =
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: theirs}\nspec: {controllerName: example.com/c}\n---\n";
         let (theirs, ours) = (format!("{class}{}", gateway("a", "theirs")), gateway("b", "ours"));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_backends_of_a_route_without_its_gateway_say_whose_it_is() {
+    fn backends_decide_route_owner_without_gateway() {
         let route = |group: &str| {
             format!(
                 "{ROUTE}spec: {{parentRefs: [{{name: a}}], rules: [{{backendRefs: [{{name: s}}, {{group: {group}, kind: MeshService, name: s}}]}}]}}\n"

@@ -1,6 +1,4 @@
-//! Which fields of Gateway API refer to which objects.
-//!
-//! What must not be here: what a controller makes of them.
+//! Lists the reference fields of Gateway API.
 
 use super::GROUP;
 use crate::relations::{Form, Referring};
@@ -12,7 +10,6 @@ const fn field(kind: &'static str, path: &'static str, relation: &'static str, t
     Referring { kind, path, relation, to, form }
 }
 
-/// Fields that refer.
 pub const FIELDS: &[Referring] = &[
     field("Gateway", "spec.gatewayClassName", "class", (GROUP, "GatewayClass"), Form::Cluster),
     field("Gateway", "spec.listeners.*.tls.certificateRefs.*", "secret", ("", "Secret"), Form::AnyKind),

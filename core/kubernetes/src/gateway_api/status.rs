@@ -1,6 +1,4 @@
-//! Statuses of Gateways, routes and policies, in the forms that Gateway API gives them.
-//!
-//! What must not be here: which conditions there are, and when.
+//! Builds statuses of Gateways, routes and policies in Gateway API's form. Does not decide the conditions.
 
 use super::{GROUP, attachment};
 use crate::cursor::Cursor;
@@ -25,7 +23,7 @@ struct Condition {
 }
 
 impl Conditions {
-    /// Adds one. Where there is one of this type its words stay in front, and all else is replaced.
+    /// Adds a condition. If this type exists already, the messages are joined and everything else is replaced.
     pub fn add(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>) {
         let message = message.into();
         match self.by_type.entry(kind) {
@@ -41,19 +39,19 @@ impl Conditions {
         }
     }
 
-    /// Adds one unless there is one of this type.
+    /// Adds a condition unless this type exists already.
     pub fn add_missing(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>) {
         if !self.has(kind) {
             self.add(kind, holds, reason, message);
         }
     }
 
-    /// Whether there is one of this type.
+    /// Whether this type exists.
     pub fn has(&self, kind: &str) -> bool {
         self.by_type.contains_key(kind)
     }
 
-    /// Whether there is one of this type that says no.
+    /// Whether this type exists with status False.
     pub fn denies(&self, kind: &str) -> bool {
         self.by_type.get(kind).is_some_and(|condition| !condition.holds)
     }
@@ -69,28 +67,25 @@ impl Conditions {
     }
 }
 
-/// The status of a listener.
 #[derive(Clone, Debug, Default)]
 pub struct ListenerStatus {
-    /// Its conditions.
     pub conditions: Conditions,
-    /// Kinds of routes that it takes.
+    /// The kinds of routes that it accepts.
     pub supported_kinds: Vec<&'static str>,
-    /// How many routes there are that would attach to it.
+    /// The number of routes that would attach to it.
     pub attached_routes: i64,
 }
 
-/// The status of a Gateway; whoever knows its addresses adds them.
+/// The status of a Gateway; the caller adds the addresses.
 #[derive(Clone, Debug, Default)]
 pub struct GatewayStatus {
-    /// Its conditions.
     pub conditions: Conditions,
-    /// Those of its listeners, by their names.
+    /// The statuses of its listeners, by name.
     pub listeners: BTreeMap<Str, ListenerStatus>,
 }
 
 impl GatewayStatus {
-    /// As it is written.
+    /// The status document.
     pub fn node(&self) -> Node {
         let kind = |kind: &&'static str| object(alloc::vec![("group", text(GROUP)), ("kind", text(kind))]);
         let listener = |(name, its): (&Str, &ListenerStatus)| {
@@ -106,12 +101,11 @@ impl GatewayStatus {
     }
 }
 
-/// What a route's parent, or a policy's ancestor, makes of it.
+/// The status of a route at a parent, or of a policy at an ancestor.
 #[derive(Clone, Debug)]
 pub struct ParentStatus<'a> {
-    /// The reference to it, as the route has it.
+    /// The reference to the parent, as the route writes it.
     pub parent: Cursor<'a>,
-    /// Its conditions.
     pub conditions: Conditions,
 }
 
@@ -122,12 +116,12 @@ impl ParentStatus<'_> {
     }
 }
 
-/// The status of a route: `before` is the list that it had, of which what other Gateways wrote stays.
+/// The status of a route. Entries of other Gateways in `before` are kept.
 pub fn route(parents: &[ParentStatus<'_>], controller: &str, gateway: (&str, &str), before: Cursor<'_>) -> Node {
     object(alloc::vec![("parents", entries("parentRef", parents, controller, gateway, before))])
 }
 
-/// The status of a policy: `before` is the list that it had, of which what other Gateways wrote stays.
+/// The status of a policy. Entries of other Gateways in `before` are kept.
 pub fn policy(ancestors: &[ParentStatus<'_>], controller: &str, gateway: (&str, &str), before: Cursor<'_>) -> Node {
     object(alloc::vec![("ancestors", entries("ancestorRef", ancestors, controller, gateway, before))])
 }
@@ -142,7 +136,7 @@ fn entries(field: &'static str, ours: &[ParentStatus<'_>], controller: &str, (na
     list(ours.chain(others).collect())
 }
 
-/// Conditions by their type, without when they came about.
+/// Removes the transition times of conditions.
 fn without_times(entry: &mut Node) {
     let Value::Object(entry) = &mut entry.value else { return };
     let Some(Node { value: Value::Array(conditions), .. }) = entry.get_mut("conditions") else { return };

@@ -1,6 +1,4 @@
-//! Flow collections and quoted scalars, for the quick reader.
-//!
-//! What must not be here: anything whose meaning depends on indentation.
+//! Reads flow collections and quoted scalars for the fast reader.
 
 use alloc::string::String;
 
@@ -8,7 +6,7 @@ use super::{GiveUp, MAX_KEY, PlainEnd, Read, Reader};
 use crate::{Str, Value};
 
 impl Reader<'_> {
-    /// A quoted scalar in one line; passes its closing quote.
+    /// Reads a single-line quoted scalar, including its closing quote.
     pub fn quoted(&mut self, quote: u8) -> Read<Str> {
         self.at += 1;
         let start = self.at;
@@ -32,7 +30,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A double-quoted scalar with simple escapes, the first of which stands at `at`.
+    /// Reads a double-quoted scalar with simple escapes, starting with the one at `at`.
     fn escaped(&mut self, start: usize, mut at: usize) -> Read<Str> {
         let mut value = String::from(&self.text[start..at]);
         loop {
@@ -65,7 +63,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes spaces and line breaks within brackets. Comments and document markers are left to the full parser.
+    /// Skips spaces and line breaks within brackets. Leaves comments and document markers to the full parser.
     fn flow_gap(&mut self) -> Read {
         loop {
             self.skip_spaces();
@@ -78,7 +76,7 @@ impl Reader<'_> {
         if matches!(self.peek(), None | Some(b'#')) { Err(GiveUp) } else { Ok(()) }
     }
 
-    /// A flow collection; passes its closing bracket.
+    /// Reads a flow collection, including its closing bracket.
     pub(super) fn flow(&mut self) -> Read {
         self.enter()?;
         let start = self.at;
@@ -109,7 +107,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A key within brackets; passes its colon.
+    /// Reads a key within brackets, including its colon.
     fn flow_key(&mut self) -> Read {
         let start = self.at;
         if let Some(quote @ (b'"' | b'\'')) = self.peek() {

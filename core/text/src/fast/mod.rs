@@ -1,10 +1,8 @@
-//! The quick reader: the common subset of YAML, several times as fast as the full parser.
+//! The fast reader: handles the common subset of YAML, several times as fast as the full parser.
 //!
-//! It knows block objects and lists, flow collections, plain and quoted scalars in one line, literal block scalars, and comments. On
-//! anything else, and on anything that might be wrong, it gives up and leaves the whole document to the full parser: it must never
-//! read a text differently, and never reports a problem itself.
-//!
-//! What must not be here: problems, recovery, and every construct that is not common.
+//! It reads block objects and lists, flow collections, single-line plain and quoted scalars, literal block scalars, and comments. On anything else,
+//! and on any possible error, it gives up, and the full parser reads the whole document. It must never read a text differently, and it never
+//! reports a problem.
 
 mod flow;
 
@@ -15,7 +13,7 @@ use super::{
     build::{Builder, Stop},
 };
 
-/// The document is left to the full parser.
+/// The full parser must read the document.
 struct GiveUp;
 
 impl From<Stop> for GiveUp {
@@ -39,15 +37,15 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Document> {
     }
 }
 
-/// Recursion ends here; the full parser goes deeper.
+/// The maximum depth; the full parser goes deeper.
 const MAX_DEPTH: u32 = 48;
 
-/// Keys over several hundred bytes have rules of their own.
+/// Longer keys have special rules.
 const MAX_KEY: usize = 256;
 
-/// Whether the text has no tabs, carriage returns, control characters, and none of Unicode's characters that YAML treats in a special way.
+/// Whether the text has no tabs, carriage returns, control characters, or Unicode characters that YAML treats specially.
 fn is_harmless(bytes: &[u8]) -> bool {
-    // Any byte below a space but `\n`, and any that could begin one of U+007F..U+00A0, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
+    // Any byte below a space except `\n`, and any start of U+007F..U+00A0, U+2028, U+2029, U+FEFF, U+FFFE, U+FFFF.
     const SUSPECT: [bool; 256] = {
         let mut table = [false; 256];
         let mut at = 0;
@@ -79,11 +77,11 @@ struct Reader<'a> {
 /// How a plain scalar ends.
 #[derive(PartialEq, Eq)]
 enum PlainEnd {
-    /// With its line, or with a comment.
+    /// At the end of its line, or at a comment.
     Line,
-    /// With a `:`, at this offset.
+    /// At a `:` with this offset.
     Colon(usize),
-    /// With a bracket or a comma.
+    /// At a bracket or a comma.
     Flow,
 }
 
@@ -118,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a space, a line break or the text's end stands there.
+    /// Whether a space, a line break or the end of the text follows.
     fn is_gap(&self, at: usize) -> bool {
         matches!(self.peek_at(at), None | Some(b' ' | b'\n'))
     }
@@ -131,7 +129,7 @@ impl Reader<'_> {
         TextRange { start: start as u32, end: end as u32 }
     }
 
-    /// From the start of a line on: passes blank lines and comments, and stops at content. Gives its column.
+    /// Skips blank lines and comments from the start of a line, and returns the column of the next content.
     fn next_content(&mut self) -> Option<u32> {
         loop {
             let line = self.at;
@@ -145,14 +143,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes a comment and its line break.
+    /// Reads a comment with its line break.
     fn comment(&mut self, own_line: bool) {
         let end = self.end_of(self.at);
         self.builder.comment(Self::range(self.at, end), own_line);
         self.at = (end + 1).min(self.bytes.len());
     }
 
-    /// Nothing but spaces and a comment may stand before the end of the line, which is passed.
+    /// Skips the rest of a line, which may only contain spaces and a comment.
     fn end_of_line(&mut self) -> Read {
         let before = self.at;
         self.skip_spaces();
@@ -165,7 +163,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The column of the next content, without passing anything.
+    /// The column of the next content, without moving.
     fn look_ahead(&self) -> Option<(u32, usize)> {
         let mut at = self.at;
         loop {
@@ -190,7 +188,7 @@ impl Reader<'_> {
         self.peek() == Some(b'-') && self.is_gap(self.at + 1)
     }
 
-    /// A value whose content begins here, at `column`; `parent` is the column of the object or list that it stands in. Ends at a line's start.
+    /// Reads a value that starts here at `column`; `parent` is the column of the containing object or list. Stops at a line's start.
     fn node(&mut self, column: u32, parent: Option<u32>) -> Read {
         match self.peek() {
             Some(b'-') if self.is_gap(self.at + 1) => self.list(column),
@@ -229,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A scalar must not go on in the next line with content.
+    /// Gives up if the scalar continues on the next line with content.
     fn no_continuation(&self, parent: Option<u32>) -> Read {
         match (self.look_ahead(), parent) {
             (Some((column, _)), Some(parent)) if column <= parent => Ok(()),
@@ -252,7 +250,7 @@ impl Reader<'_> {
                     self.end_of_line()?;
                     match self.next_content() {
                         Some(inner) if inner > column => self.node(inner, Some(column))?,
-                        // A list may stand at its key's column.
+                        // A list may have its key's column.
                         Some(inner) if inner == column && self.is_dash() => self.list(column)?,
                         next => {
                             self.builder.plain(Self::range(colon + 1, colon + 1), "", 0)?;
@@ -274,11 +272,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The object or list ends, as the next content stands further left.
+    /// Ends the object or list because the next content is less indented.
     fn leave(&mut self, next: Option<u32>) -> Read {
         self.depth -= 1;
         self.builder.end(None)?;
-        // Back to the start of the line, whose column the caller asks for again; comments before it are passed already.
+        // Returns to the start of the line, since the caller reads its column again; earlier comments are already read.
         if let Some(column) = next {
             self.at -= column as usize;
         }
@@ -324,7 +322,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A key, up to its colon.
+    /// Reads a key up to its colon.
     fn key(&mut self) -> Read {
         let start = self.at;
         if let Some(quote @ (b'"' | b'\'')) = self.peek() {
@@ -347,7 +345,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value in the same line as its key.
+    /// Reads a value on its key's line.
     fn value_after_key(&mut self, column: u32) -> Read {
         match self.peek() {
             Some(b'{' | b'[') => {
@@ -373,9 +371,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a plain scalar that begins here ends, and how.
+    /// The end of a plain scalar that starts here.
     fn plain_extent(&self, in_flow: bool) -> Read<(usize, PlainEnd)> {
-        /// What may matter within a plain scalar.
+        /// Bytes that may matter within a plain scalar.
         const STOPS: [u8; 256] = {
             let mut table = [0; 256];
             table[b'\n' as usize] = 1;
@@ -414,7 +412,7 @@ impl Reader<'_> {
                 b'#' if self.bytes[at - 1] != b' ' => at += 1,
                 b'#' => break (at, PlainEnd::Line),
                 b':' if self.is_gap(at + 1) => break (at, PlainEnd::Colon(at)),
-                // What a colon before a bracket means is for the full parser to say.
+                // The full parser decides the meaning of a colon before a bracket.
                 b':' if in_flow && matches!(self.peek_at(at + 1), Some(b',' | b'[' | b']' | b'{' | b'}')) => return Err(GiveUp),
                 b':' => at += 1,
                 _ => break (at, PlainEnd::Flow),
@@ -424,7 +422,7 @@ impl Reader<'_> {
         Ok((end, how))
     }
 
-    /// A literal block scalar without an indentation indicator.
+    /// Reads a literal block scalar without an indentation indicator.
     fn literal(&mut self, parent: Option<u32>) -> Read {
         let start = self.at;
         self.at += 1;
@@ -436,13 +434,13 @@ impl Reader<'_> {
             return Err(GiveUp);
         }
         self.at += 1;
-        // The first line with content tells the indentation.
+        // The first line with content sets the indentation.
         let least = parent.map_or(0, |column| column as usize + 1);
         let (mut at, mut indent) = (self.at, 0);
         while indent == 0 {
             let content = self.bytes[at..].iter().take_while(|b| **b == b' ').count();
             match self.peek_at(at + content) {
-                // A blank line before the content, or no content at all.
+                // A blank line before the content, or no content.
                 None | Some(b'\n') => return Err(GiveUp),
                 Some(_) if content < least.max(1) => return Err(GiveUp),
                 Some(_) => indent = content,
@@ -456,7 +454,7 @@ impl Reader<'_> {
             let line = &self.bytes[at..line_end];
             let lead = line.iter().take(indent).take_while(|b| **b == b' ').count();
             if lead == line.len() && lead <= indent && line.len() <= indent {
-                // A blank line; the text's end is none.
+                // A blank line, except at the end of the text.
                 if at >= self.bytes.len() {
                     break;
                 }
@@ -465,7 +463,7 @@ impl Reader<'_> {
                     return Err(GiveUp);
                 }
             } else if lead < indent {
-                // Less indented: the scalar is over.
+                // Less indented: the scalar ends.
                 if lead >= least {
                     return Err(GiveUp);
                 }
@@ -479,7 +477,7 @@ impl Reader<'_> {
                     return Err(GiveUp);
                 }
                 if line_end == self.bytes.len() {
-                    // Without a last line break.
+                    // No final line break.
                     return Err(GiveUp);
                 }
                 value.push('\n');

@@ -1,12 +1,12 @@
-//! What is wrong is said in plain words at its place, and what stands before it is kept.
+//! Tests the messages of problems, and that the text before them is kept.
 
 use super::*;
 
-/// Texts, and what is said of each.
+/// Broken documents with the expected messages.
 const CASES: &[(&str, &str)] = &[
     (
         "spec:\n   host: a\n  port: 1\n",
-        r#"3:3 "port: 1" Syntax: this line is indented by 2 spaces, its siblings by 3 and what holds them by 0 (2:4 "host: a": a sibling)"#,
+        r#"3:3 "port: 1" Syntax: this line is indented by 2 spaces, its siblings by 3 and their parent by 0 (2:4 "host: a": a sibling)"#,
     ),
     ("spec:\n  host: a\n   port: 1\n", r#"3:4 "port: 1" Syntax: this line is indented by 3 spaces, its siblings by 2 (2:3 "host: a": a sibling)"#),
     (
@@ -17,14 +17,14 @@ const CASES: &[(&str, &str)] = &[
     ("spec:\n  host:a\n  port: 1\n", "2:3 \"host:a\" Syntax: missing space after `:` in `host:a`"),
     (
         "spec:\n  host:\u{a0}a\n  port: 1\n",
-        "2:3 \"host:\\u{a0}a\" Syntax: the space after `:` is a no-break space, which is no space to YAML; replace it by an ordinary one",
+        "2:3 \"host:\\u{a0}a\" Syntax: the space after `:` is a no-break space, which YAML does not treat as a space; replace it by an ordinary one",
     ),
     ("a: 1\n```\n", "2:1 \"```\" Syntax: this line is a fence of Markdown and no part of the YAML; delete it"),
     ("```yaml\na: 1\n", "1:1 \"```yaml\" Syntax: this line is a fence of Markdown and no part of the YAML; delete it"),
     ("a: \"x\n  service: b\n", r#"1:4 "\"" Syntax: the quote that begins here (line 1) is never closed"#),
     (
         "a:\n  - \"x\n  - y\n  - \"z\"\n",
-        r#"2:5 "\"" Syntax: the quote that begins here (line 2) is closed too late, in line 4 (3:3 "- y": the quoted text cannot go on here)"#,
+        r#"2:5 "\"" Syntax: the quote that begins here (line 2) is closed too late, in line 4 (3:3 "- y": the quoted text cannot continue here)"#,
     ),
     (
         "spec:\n  list: [a, b\n  x: 1\n",
@@ -50,7 +50,7 @@ const CASES: &[(&str, &str)] = &[
         "a: 1\n- b\n",
         r#"2:1 "- b" Syntax: a list item cannot be among keys; indent it below the key it belongs to, or delete the value of that key (1:1 "a: 1": the line above)"#,
     ),
-    ("a:\n  - x\n - y\n", r#"3:2 "- y" Syntax: this line is indented by 1 space, its siblings by 2 and what holds them by 0 (2:3 "- x": a sibling)"#),
+    ("a:\n  - x\n - y\n", r#"3:2 "- y" Syntax: this line is indented by 1 space, its siblings by 2 and their parent by 0 (2:3 "- x": a sibling)"#),
     ("a: 1\n]\n", "2:1 \"]\" Syntax: `]` closes nothing"),
     ("a: [1, 2}\n", r#"1:9 "}" Syntax: `}` cannot close `[` (1:4 "[": opened here)"#),
     ("{\"a\": 1 \"b\": 2}\n", r#"1:12 ":" Syntax: expected `,` or `}` before this: the `{` in line 1 is not closed yet (1:1 "{": opened here)"#),
@@ -77,7 +77,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{a: 1}\nb: 2\n",
-        "2:1 \"b: 2\" Ignored: the document's value is complete before this, so Kubernetes ignores all that follows; indent it like the lines above, or begin another document with a `---` line",
+        "2:1 \"b: 2\" Ignored: the document's value is complete before this, so Kubernetes ignores everything after it; indent it like the lines above, or begin another document with a `---` line",
     ),
     ("a: - b\n", "1:4 \"- b\" Syntax: a list cannot begin in the line of its key; put it on the next line"),
     (
@@ -121,7 +121,7 @@ fn warnings_break_nothing() {
 }
 
 #[test]
-fn json_with_comments_is_read_and_refused_at_the_first_comment() {
+fn json_comments_are_read_and_reported() {
     let text =
         "// mine\n{\n  /* two\n  lines */ \"kind\": \"Mapping\", // \"quoted\"\n  \"url\": \"http://x/*\",\n  \"n\": [1, -2.5e3, true, null],\n}\n";
     let document = parse(text, &Limits::default());
@@ -137,7 +137,7 @@ fn json_with_comments_is_read_and_refused_at_the_first_comment() {
 }
 
 #[test]
-fn many_comments_on_one_long_line_take_no_longer_than_others() {
+fn comments_on_long_lines_are_fast() {
     let text = format!("{{{}\"a\": 1}}", "/**/".repeat(200_000));
     let document = parse(&text, &Limits::default());
     assert_eq!((document.comments.len(), document.problems.len()), (200_000, 1));

@@ -1,8 +1,8 @@
-//! YAML in a string of YAML has its places in the outer text.
+//! Tests that YAML in a YAML string has ranges in the outer text.
 
 use super::*;
 
-/// Reads the YAML in the string at `config`, and gives the outer text of the keys and values in it.
+/// Reads the YAML in the string at `config`, and returns the outer text of its keys and values.
 #[track_caller]
 fn embedded(outer: &str) -> Vec<(&str, &str)> {
     let document = read(outer);
@@ -54,14 +54,14 @@ fn in_quotes_over_several_lines() {
 }
 
 #[test]
-fn in_folded_text_only_the_whole_is_known() {
+fn folded_text_has_the_whole_range() {
     let outer = "config: >\n  {a: b,\n  c: d}\n";
     let whole = ">\n  {a: b,\n  c: d}";
     assert_eq!(embedded(outer), [(whole, whole), (whole, whole)]);
 }
 
 #[test]
-fn problems_and_comments_have_their_places_too() {
+fn problems_and_comments_have_places() {
     let outer = "config: |\n  a: 1 # c\n  a: 2\n";
     let document = read(outer);
     let node = document.root.as_ref().unwrap().get("config").unwrap();

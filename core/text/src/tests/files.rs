@@ -1,8 +1,8 @@
-//! A file falls into documents before any is parsed.
+//! Tests splitting a file into documents.
 
 use super::*;
 
-/// The texts of the documents that are not empty.
+/// The non-empty documents.
 fn documents(text: &str) -> Vec<&str> {
     split(text).into_iter().filter(|chunk| !chunk.is_empty).map(|chunk| chunk.range.slice(text)).collect()
 }
@@ -48,7 +48,7 @@ fn without_gaps() {
 }
 
 #[test]
-fn a_broken_document_hides_nothing() {
+fn broken_document_hides_no_other() {
     let text = "a: \"open\n---\nb: [1\n---\nc: 3\n";
     let read: Vec<_> = documents(text).into_iter().map(read).collect();
     assert!(read[0].is_broken() && read[1].is_broken());

@@ -1,4 +1,4 @@
-//! No input breaks the reader, and none costs more than it is worth.
+//! Tests that no input crashes the reader or costs too much.
 
 use super::*;
 use proptest::prelude::*;
@@ -51,7 +51,7 @@ fn sizes_are_bounded() {
 }
 
 #[test]
-fn what_repeats_without_end_ends_quickly() {
+fn endless_repetition_ends_quickly() {
     let pieces = [
         "a: 1\n",
         "- \n",
@@ -103,13 +103,13 @@ fn what_repeats_without_end_ends_quickly() {
 }
 
 #[test]
-fn a_comment_after_a_colon_is_no_missing_value() {
+fn comment_after_colon_is_not_missing_value() {
     for text in ["- #- \n\n", "a: #b: \n\n", "- # -\n- #-\n", "\"a #b\":\n", "a:\n  # c:\nd: #"] {
         assert_eq!(read(text), parse_fully(text, &Limits::default()), "the readers disagree on {text:?}");
     }
 }
 
-/// Bits that YAML is made of, in any order.
+/// Pieces of YAML in any order.
 fn any_text() -> impl Strategy<Value = String> {
     let bit = prop::sample::select(alloc::vec![
         "a", "b: ", "c:", "\n", "\n", "\n  ", "\n    ", " ", "- ", "-", "#", " # x", "'", "\"", "\\", "{", "}", "[", "]", ",", "|", "|-\n", ">",
@@ -122,7 +122,7 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn any_text_gives_a_sound_document(text in any_text()) {
+    fn any_text_gives_consistent_document(text in any_text()) {
         for chunk in split(&text) {
             let text = chunk.range.slice(&text);
             let document = read(text);

@@ -1,4 +1,4 @@
-//! What the text room promises, one file for each promise.
+//! Tests the promises of this crate, one file for each.
 
 extern crate std;
 
@@ -22,7 +22,6 @@ mod hostile;
 
 mod readers_agree;
 
-/// Reads one document.
 fn read(text: &str) -> Document {
     parse(text, &Limits::default())
 }
@@ -35,7 +34,7 @@ fn json(text: &str) -> String {
     document.root.map_or_else(|| String::from("nothing"), |root| to_json(&root, false))
 }
 
-/// The document's problems, one a line: line, column, kind, what is marked, what is said.
+/// The document's problems, one per line: line, column, kind, marked text, message.
 fn problems(text: &str) -> String {
     let lines = LineIndex::new(text);
     let place = |range: TextRange| {

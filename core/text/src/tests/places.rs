@@ -1,4 +1,4 @@
-//! Every key, value and comment knows where it was written.
+//! Tests the ranges of keys, values and comments.
 
 use super::*;
 
@@ -50,12 +50,12 @@ fn scalars_have_their_key_and_their_text() {
 }
 
 #[test]
-fn block_scalars_reach_from_their_bar_to_their_last_character() {
+fn block_scalars_include_header_and_content() {
     assert_eq!(written(&["spec", "script"]), ("script", "|\n    one\n\n    two"));
 }
 
 #[test]
-fn collections_reach_from_their_first_to_their_last_character() {
+fn collections_include_first_and_last_character() {
     assert_eq!(written(&["spec", "hosts"]), ("hosts", "[a, 'b', {c: d}]"));
     assert_eq!(written(&["metadata"]), ("metadata", "name: quote\n  annotations:\n    a.b/c: \"x y\""));
     assert_eq!(written(&["spec", "list"]), ("list", "- x\n  -\n  - y: 1\n    z: 2"));
@@ -63,7 +63,7 @@ fn collections_reach_from_their_first_to_their_last_character() {
 }
 
 #[test]
-fn missing_values_stand_behind_their_colon_or_dash() {
+fn missing_values_follow_colon_or_dash() {
     let document = read(MAPPING);
     let before = |path: &[&str]| {
         let range = document.spans.get(node(&document, path).id).unwrap().value;
@@ -82,7 +82,7 @@ fn comments_are_kept() {
 }
 
 #[test]
-fn paths_read_like_people_write_them() {
+fn paths_have_usual_notation() {
     let document = read(MAPPING);
     let root = document.root.as_ref().unwrap();
     let path = |steps: &[&str]| format!("{}", document.spans.path(root, node(&document, steps).id));
@@ -109,7 +109,7 @@ fn the_innermost_node_at_an_offset() {
 }
 
 #[test]
-fn the_value_of_an_alias_has_the_place_of_its_anchor() {
+fn alias_value_has_place_of_anchor() {
     let text = "a: &x\n  b: 1\nc: *x\n";
     let document = read(text);
     let root = document.root.as_ref().unwrap();
@@ -130,7 +130,7 @@ fn nodes_are_numbered_as_they_are_written() {
 }
 
 #[test]
-fn a_place_far_into_a_long_line_is_counted_as_one_near_its_start() {
+fn columns_in_long_lines_are_correct() {
     let text = format!("a: 1\n{}\nb: 1\n", "é😀x".repeat(3000));
     let lines = LineIndex::new(&text);
     for (offset, _) in text.char_indices().step_by(7) {
@@ -142,7 +142,7 @@ fn a_place_far_into_a_long_line_is_counted_as_one_near_its_start() {
 }
 
 #[test]
-fn lines_and_columns_are_counted_in_bytes_and_in_utf16() {
+fn columns_are_counted_in_bytes_and_utf16() {
     let text = "a: é😀x\r\nb: 1\n";
     let lines = LineIndex::new(text);
     let x = text.find('x').unwrap() as u32;

@@ -1,9 +1,9 @@
-//! The quick reader and the full one give the same document, down to the last range.
+//! Tests that the fast reader and the full parser return the same document, including all ranges.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Both readers' documents, numbers of nodes included.
+/// Whether both readers return the same document, including node numbers.
 #[track_caller]
 fn agree(text: &str) -> bool {
     let limits = Limits::default();
@@ -13,7 +13,7 @@ fn agree(text: &str) -> bool {
 }
 
 #[test]
-fn the_usual_is_read_quickly() {
+fn usual_yaml_uses_fast_reader() {
     let usual = [
         "apiVersion: v1\nkind: Mapping\nmetadata: {name: a, labels: {x: 'y', z: \"w\\n\"}}\nspec:\n  port: 80 # c\n  hosts: [a, b.c, \"*\"]\n",
         "---\n# c\na:\n- b: 1\n  c:\n  - d\n  -\n\n  - e:\nf:\ng: |\n  x\n    y\n\n  # z\n\n# after\nh: |-\n    q\n",
@@ -30,7 +30,7 @@ fn the_usual_is_read_quickly() {
 }
 
 #[test]
-fn the_unusual_is_left_to_the_full_reader() {
+fn unusual_yaml_uses_full_parser() {
     let unusual = [
         "a: b\n  c\n",
         "a: 'b\n  c'\n",
@@ -55,12 +55,12 @@ fn the_unusual_is_left_to_the_full_reader() {
         "-- a: b\n",
     ];
     for text in unusual {
-        // A single word is read quickly too; it is the one exception.
+        // A single word is read by the fast reader too; it is the only exception.
         assert!(!agree(text) || text == "a\n", "{text}");
     }
 }
 
-/// YAML of the usual kind, with comments, blank lines, and odd indentation.
+/// Usual YAML with comments, blank lines, and odd indentation.
 fn any_yaml() -> impl Strategy<Value = String> {
     let scalar = prop::sample::select(alloc::vec![
         "a",

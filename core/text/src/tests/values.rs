@@ -1,8 +1,8 @@
-//! Scalars, keys, merges and aliases mean what they mean to Kubernetes.
+//! Tests that scalars, keys, merges and aliases have Kubernetes' meaning.
 
 use super::*;
 
-/// What a plain scalar is read as.
+/// The value of a plain scalar.
 #[track_caller]
 fn scalar(text: &str) -> String {
     json(&format!("a: {text}\n")).trim_start_matches("{\"a\":").trim_end_matches('}').into()
@@ -93,7 +93,7 @@ fn quoted_and_block_scalars_are_strings() {
 }
 
 #[test]
-fn a_last_line_without_line_break_is_kept_as_it_is() {
+fn final_line_without_break_is_kept() {
     assert_eq!(json("a: |\n  x"), r#"{"a":"x"}"#);
     assert_eq!(json("a: |\n  x\n"), r#"{"a":"x\n"}"#);
 }
@@ -119,7 +119,7 @@ fn keys_become_strings() {
 }
 
 #[test]
-fn the_last_of_equal_keys_counts() {
+fn last_duplicate_key_wins() {
     let text = "a: 1\nb: 2\na: 3\n";
     assert_eq!(json(text), r#"{"a":3,"b":2}"#);
     let want = "3:1 \"a\" DuplicateKey: `a` was set before in this object; this one counts (1:1 \"a\": set here first)";
@@ -145,7 +145,7 @@ fn aliases_stand_for_their_anchors() {
 }
 
 #[test]
-fn merges_give_what_stands_above_them_and_yield_to_what_stands_below() {
+fn merges_override_earlier_keys_only() {
     let base = "base: &base {p: 1, q: 2}\nother: &other {q: 3, r: 4}\n";
     let merged = |rest: &str| read(&format!("{base}{rest}")).root.and_then(|root| root.get("c").map(|c| to_json(c, false)));
     assert_eq!(merged("c:\n  <<: *base\n  p: 9\n").as_deref(), Some(r#"{"p":9,"q":2}"#));
@@ -166,13 +166,13 @@ fn json_is_yaml() {
 }
 
 #[test]
-fn line_breaks_of_windows_and_byte_order_marks_make_no_difference() {
+fn crlf_and_bom_make_no_difference() {
     assert_eq!(json("a: 1\r\nb: |\r\n  x\r\n  y\r\nc: [1,\r\n  2]\r\n"), r#"{"a":1,"b":"x\ny\n","c":[1,2]}"#);
     assert_eq!(json("\u{feff}a: 1\n"), r#"{"a":1}"#);
 }
 
 #[test]
-fn what_kubernetes_reads_although_yaml_1_2_does_not_is_read() {
+fn kubernetes_yaml_1_1_forms_are_read() {
     assert_eq!(json("a:\n  b: \"x\ny\"\nc: 1\n"), r#"{"a":{"b":"x y"},"c":1}"#);
     assert_eq!(json("a: 'x'# comment\nb: 1\n"), r#"{"a":"x","b":1}"#);
     let document = read("a:\n  b: \"x\ny\"\nc: 1\n");

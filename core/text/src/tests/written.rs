@@ -1,4 +1,4 @@
-//! What is written down reads well, and reads back as it was.
+//! Tests that written text is readable and reads back unchanged.
 
 use super::*;
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn json_is_one_line_or_pretty() {
 }
 
 #[test]
-fn strings_that_some_reader_takes_for_something_else_are_quoted() {
+fn ambiguous_strings_are_quoted() {
     let doubtful = [
         "",
         "y",
@@ -109,7 +109,7 @@ fn strings_that_some_reader_takes_for_something_else_are_quoted() {
     }
 }
 
-/// Any tree, of strings that are likely to go wrong.
+/// Any tree, with strings that are likely to fail.
 pub(super) fn any_tree() -> impl Strategy<Value = Node> {
     let text = prop_oneof!["[a-z]{0,8}", "[ -~]{0,12}", "[-:#,\\[\\]{}&*!|>'\"%@` \n\ta1é.?~]{0,8}", "\\PC{0,6}", "(\n| |a|\t|#|:){0,8}"];
     let text = text.prop_map(|text| Str::new(&text)).boxed();
@@ -132,7 +132,7 @@ pub(super) fn any_tree() -> impl Strategy<Value = Node> {
 }
 
 #[test]
-fn a_text_that_looks_like_hcl_reads_back() {
+fn hcl_like_text_reads_back() {
     for text in ["a{", "a{}", "a=b", "a = b", "a \"b\" {"] {
         let node = Node::synthesised(Value::String(text.into()));
         let document = read(&to_yaml(&node));
@@ -141,7 +141,7 @@ fn a_text_that_looks_like_hcl_reads_back() {
 }
 
 #[test]
-fn a_key_that_looks_like_hcl_reads_back() {
+fn hcl_like_key_reads_back() {
     for key in ["A=\"", "a=b", "a{", "a \"b\" {"] {
         let mut object = Object::new();
         object.insert(key, Node::synthesised(Value::String("\"".into())));

@@ -1,6 +1,4 @@
-//! Whether a stream's token may ask for a proxy: it must be allowed to write the service that the proxy stands for. The agent is asked, with that token.
-//!
-//! What must not be here: streams, and who else may ask for what.
+//! Asks the agent whether a stream's token may read a proxy's configuration: the token must be allowed to write the service of the proxy.
 
 use super::connect::{Client, Trouble};
 use crate::lock;

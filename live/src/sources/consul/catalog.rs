@@ -1,7 +1,7 @@
-//! The instances of services in the catalog, with their proxies and checks.
+//! Reads the instances of services in the catalog, with their proxies and checks.
 //!
-//! Three questions wait for changes: the nodes, the names of services, and the checks. Consul answers the second when any instance changes; then all nodes are
-//! read again, a few at a time. So the number of open requests is the same however many nodes there are. What must not be here: what an instance means.
+//! Three blocking queries wait for changes: of nodes, of the names of services, and of checks. Consul answers the second if any instance changes;
+//! then all nodes are read again, a few at a time. So the number of open requests does not depend on the number of nodes.
 
 use super::connect::{Answer, Trouble};
 use super::query::Query;
@@ -62,7 +62,7 @@ struct OfNode {
 }
 
 /// What a question brought.
-enum News {
+enum CatalogUpdate {
     Nodes(Vec<Node>),
     /// Some instance is another.
     Services,
@@ -147,17 +147,17 @@ impl Catalog {
     }
 
     async fn run(mut self) {
-        let (out, mut news) = mpsc::channel(8);
+        let (out, mut updates) = mpsc::channel(8);
         let mut tasks: JoinSet<()> = JoinSet::new();
-        let nodes = |answer: &Answer| parsed(answer).map(News::Nodes);
-        let checks = |answer: &Answer| parsed(answer).map(News::Checks);
+        let nodes = |answer: &Answer| parsed(answer).map(CatalogUpdate::Nodes);
+        let checks = |answer: &Answer| parsed(answer).map(CatalogUpdate::Checks);
         tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/nodes"), out.clone(), nodes));
-        tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/services"), out.clone(), |_| Ok(News::Services)));
+        tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/services"), out.clone(), |_| Ok(CatalogUpdate::Services)));
         tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/health/state/any"), out, checks));
-        while let Some(first) = news.recv().await {
+        while let Some(first) = updates.recv().await {
             // What came meanwhile is read once.
             let mut dirty = self.take(first);
-            while let Ok(next) = news.try_recv() {
+            while let Ok(next) = updates.try_recv() {
                 dirty |= self.take(next);
             }
             while dirty && self.nodes.is_some() {
@@ -178,17 +178,17 @@ impl Catalog {
     }
 
     /// Takes what a question brought; tells whether instances must be read again.
-    fn take(&mut self, news: News) -> bool {
-        match news {
-            News::Services => true,
-            News::Nodes(nodes) => {
+    fn take(&mut self, update: CatalogUpdate) -> bool {
+        match update {
+            CatalogUpdate::Services => true,
+            CatalogUpdate::Nodes(nodes) => {
                 let nodes: BTreeMap<String, Node> = nodes.into_iter().map(|node| (node.node.clone(), node)).collect();
                 let is_new = self.nodes.as_ref().is_none_or(|known| nodes.keys().any(|name| !known.contains_key(name)));
                 self.services.retain(|name, _| nodes.contains_key(name));
                 self.nodes = Some(nodes);
                 is_new
             }
-            News::Checks(checks) => {
+            CatalogUpdate::Checks(checks) => {
                 let mut all: BTreeMap<String, Vec<Check>> = BTreeMap::new();
                 for check in checks {
                     all.entry(check.node.clone()).or_default().push(check);
@@ -310,13 +310,19 @@ fn parsed<T: DeserializeOwned>(answer: &Answer) -> Result<T, Trouble> {
 }
 
 /// Asks one question again and again, and hands on what it brings.
-async fn ask(reader: Reader, part: String, path: String, out: mpsc::Sender<News>, read: impl Fn(&Answer) -> Result<News, Trouble> + Send) {
+async fn ask(
+    reader: Reader,
+    part: String,
+    path: String,
+    out: mpsc::Sender<CatalogUpdate>,
+    read: impl Fn(&Answer) -> Result<CatalogUpdate, Trouble> + Send,
+) {
     let mut query = Query::new(reader.client.clone(), path);
     loop {
         match query.next().await.and_then(|answer| Ok((read(&answer)?, answer.is_filtered))) {
-            Ok((news, is_filtered)) => {
+            Ok((update, is_filtered)) => {
                 reader.healthy(&part, is_filtered, RULE);
-                if out.send(news).await.is_err() {
+                if out.send(update).await.is_err() {
                     return;
                 }
             }

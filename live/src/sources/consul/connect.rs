@@ -1,6 +1,4 @@
-//! One request to Consul's HTTP API, and its answer.
-//!
-//! A token goes into one header, and out of every message. What must not be here: what an answer means.
+//! Sends one request to Consul's HTTP API. The token goes into one header, and is removed from every message.
 
 use super::settings::{Resolved, Target, Token};
 use crate::Failure;

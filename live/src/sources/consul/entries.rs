@@ -1,6 +1,4 @@
-//! Config entries of one kind, as they change.
-//!
-//! What must not be here: what an entry means.
+//! Follows the config entries of one kind.
 
 use super::query::Query;
 use super::{Reader, Ready, in_datacenter, without_indexes};

@@ -1,6 +1,4 @@
-//! What only the agent knows, as one input; and the roots of its authority, as another.
-//!
-//! What must not be here: the catalog.
+//! Reads the agent's own facts as one input, and the roots of its CA as another.
 
 use super::connect::Trouble;
 use super::query::Query;

@@ -1,6 +1,6 @@
-//! The certificates of services whose proxies are served, as they are rotated.
+//! Reads the certificates of services whose proxies are served, as they are rotated.
 //!
-//! Each is an input with a key in it, which no output has but what goes to Envoys. What must not be here: who may have it.
+//! Each certificate is an input that holds a key. The key appears in no output except the responses to Envoys.
 
 use super::query::Query;
 use super::{Reader, escaped, in_datacenter};

@@ -1,7 +1,5 @@
-//! Which peers the cluster has. Their services are not served, and that is said: Consul's API tells which they are, and not by which authorities their
-//! certificates are signed, so that no proxy could trust them.
-//!
-//! What must not be here: what a peer exports.
+//! Reads which peers the cluster has. Their services are not served, and that is reported: Consul's API does not give the CAs of peers, so no proxy
+//! could trust them.
 
 use super::Reader;
 use super::connect::Trouble;

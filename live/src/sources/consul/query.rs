@@ -1,6 +1,4 @@
-//! A question that waits for another answer: a blocking query, asked again and again.
-//!
-//! What must not be here: which question.
+//! Repeats a blocking query, which waits for another answer.
 
 use super::connect::{Answer, Client, Trouble};
 use std::sync::Arc;

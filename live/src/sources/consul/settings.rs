@@ -1,6 +1,4 @@
-//! Which Consul is followed, by options and by the variables of Consul's own command line.
-//!
-//! What must not be here: connecting.
+//! Reads which Consul is followed: from options, and from the variables of Consul's own command line.
 
 use crate::Failure;
 use std::path::{Path, PathBuf};

@@ -33,6 +33,8 @@ const MOST_NAMED: usize = 3;
 pub(super) const TICK: Duration = Duration::from_millis(50);
 /// How long a file that became empty is treated as broken. Some editors empty a file before they write it.
 pub(super) const EMPTIED: Duration = Duration::from_secs(3);
+/// How long files must be gone until their inputs are removed. A program that empties a folder deletes its files one by one.
+pub(super) const SETTLE: Duration = Duration::from_millis(500);
 
 /// Why a file cannot be read, and its content, if it is text.
 struct Broken {
@@ -70,6 +72,10 @@ pub(super) struct Reader {
     emptied: BTreeMap<String, Instant>,
     /// Inputs that the folder no longer holds, and that are still served.
     leaving: BTreeSet<String>,
+    /// When `leaving` last grew.
+    left_at: Option<Instant>,
+    /// Whether this look found an input that was not known before, as after a file was renamed.
+    has_new: bool,
     /// Since when the folder holds no resources.
     empty_since: Option<(Instant, Timestamp)>,
     /// Paths that were logged as passed over.
@@ -94,6 +100,8 @@ impl Reader {
             unreadable: BTreeMap::new(),
             emptied: BTreeMap::new(),
             leaving: BTreeSet::new(),
+            left_at: None,
+            has_new: false,
             empty_since: None,
             passed_over: BTreeSet::new(),
             watched: BTreeMap::new(),
@@ -120,6 +128,7 @@ impl Reader {
     /// Reads the files that changed.
     pub fn read(&mut self) {
         self.next_look = INTERVAL;
+        self.has_new = false;
         // New folders are watched before the final listing, so that no change is missed.
         let mut found = WalkResult::list(&self.root, &self.reading.excludes);
         while self.watch_all(&found.folders) {
@@ -152,9 +161,8 @@ impl Reader {
         }
         let known = self.read_at.keys().chain(self.unreadable.keys());
         let gone: BTreeSet<String> = known.filter(|name| !names.contains(*name)).cloned().collect();
-        self.leaving.extend(gone);
+        gone.iter().for_each(|name| self.leave(name));
         self.report(found.files.len());
-        self.save();
     }
 
     /// Removes inputs that left, and reports how the source is.
@@ -171,6 +179,8 @@ impl Reader {
             return self.set_state(SourceState::Empty, Some(format!("{detail}; nothing is served until it holds resources")));
         }
         self.set_synced();
+        // The build has begun, so writing does not delay it.
+        self.save();
         let detail: Vec<String> = kept.into_iter().chain(self.unreadable_summary()).collect();
         match detail.is_empty() {
             false => self.set_state(SourceState::Error, Some(detail.join("; "))),
@@ -218,6 +228,11 @@ impl Reader {
             }
         }
         self.empty_since = None;
+        let age = self.left_at.map_or(SETTLE, |at| at.elapsed());
+        if !self.leaving.is_empty() && !self.has_new && age < SETTLE {
+            self.look_after(SETTLE - age);
+            return None;
+        }
         for name in std::mem::take(&mut self.leaving) {
             self.remove(&name);
         }
@@ -237,11 +252,17 @@ impl Reader {
         self.unreadable.remove(name);
         self.leaving.remove(name);
         let now = Timestamp::now();
-        self.read_at.insert(name.to_owned(), now);
+        self.has_new |= self.read_at.insert(name.to_owned(), now).is_none();
         if let Some(last_good) = self.last_good.as_mut().filter(|_| is_good) {
             last_good.keep(&relative(&self.root, name), &bytes, now);
         }
         self.outlet.put(name, bytes);
+    }
+
+    fn leave(&mut self, name: &str) {
+        if self.leaving.insert(name.to_owned()) {
+            self.left_at = Some(Instant::now());
+        }
     }
 
     fn remove(&mut self, name: &str) {
@@ -397,7 +418,7 @@ impl Reader {
         if is_input {
             self.put(name, bytes, is_good);
         } else if self.read_at.contains_key(name) {
-            self.leaving.insert(name.to_owned());
+            self.leave(name);
         } else {
             self.remove(name);
         }

@@ -1,6 +1,4 @@
-//! Which kinds the server has, and what is said of those that may not be read.
-//!
-//! What must not be here: reading them, and asking where they may be read.
+//! Finds the kinds that the server has, and describes missing permissions. Does not ask for permissions; see `permissions`.
 
 use super::reason::unreachable;
 use chancery_core::dialect;

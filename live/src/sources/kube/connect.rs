@@ -1,6 +1,4 @@
-//! From a kubeconfig, or a pod's own account, to a client.
-//!
-//! What must not be here: what is asked.
+//! Creates a client from a kubeconfig or from a pod's account.
 
 use super::reason::innermost;
 use super::settings::Settings;

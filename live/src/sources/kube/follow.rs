@@ -1,8 +1,8 @@
-//! One kind in one place, as it changes.
+//! Follows one kind in one place.
 //!
-//! kube's watcher lists, watches, and lists again where the server has forgotten what we know (410). An error tells how the kind is and
-//! takes nothing away; when it is listed again, what is not in the list is gone. An event that comes twice, or after a later one of its object, is
-//! passed over. What must not be here: other kinds.
+//! kube's watcher lists, watches, and lists again if the server has forgotten the last version (410). An error changes the state of the kind and
+//! removes nothing; after the next list, objects that are not in it are removed. An event that comes twice, or after a later event of its object,
+//! is skipped.
 
 use super::access::Place;
 use super::reason::unreachable;

@@ -1,7 +1,7 @@
-//! Where we may read a kind: everywhere, or in some namespaces.
+//! Finds the namespaces in which a kind may be read.
 //!
-//! Whoever may not read a kind everywhere is asked about namespaces, of which there may be thousands: once for each of them, whatever the number of kinds,
-//! some at a time, and the less often the more there are. What must not be here: reading.
+//! If a kind may not be read everywhere, each namespace is asked for its rules. There may be thousands of namespaces, so each is asked once for all
+//! kinds, some at a time, and less often the more there are.
 
 use super::access::{Place, ServedKind};
 use super::reason::unreachable;

@@ -1,7 +1,6 @@
-//! Why an API server cannot be asked, in one sentence.
+//! Describes in one sentence why an API server cannot be reached.
 //!
-//! Programs that get credentials write them to standard output, so nothing of that is shown. Of standard error the first line is. What must not be here:
-//! asking.
+//! Programs that get credentials write them to standard output, so none of that is shown. Of standard error, the first line is shown.
 
 use kube::client::AuthError;
 use kube::config::LoadDataError;

@@ -1,6 +1,4 @@
-//! Which cluster is watched, and what of it.
-//!
-//! What must not be here: connecting.
+//! The settings by which a cluster is watched.
 
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::message::{CertificateState, ClusterState, Drift, DriftedField, DriftedPart, FoundEnvoy, FoundEnvoys, Overview, Stats};
-use super::running::{Asked, name};
+use super::running::{CallResult, name};
 use super::words::{counted, place};
 use crate::state::App;
 use chancery_web::protocol::EnvoyAt;
@@ -125,19 +125,19 @@ fn Chosen(app: App, envoy: EnvoyAt) -> impl IntoView {
                 <button class="button" on:click=move |_| running.leave()>"Close"</button>
                 <span class="live-muted" role="status">{move || waits().then_some("waiting…")}</span>
             </p>
-            {move || asked(running.overview.get(), |of| view! { <How of=of /> })}
-            {move || asked(running.drift.get(), move |of| view! { <Drifted app=app drift=of /> })}
+            {move || show_result(running.overview.get(), |of| view! { <How of=of /> })}
+            {move || show_result(running.drift.get(), move |of| view! { <Drifted app=app drift=of /> })}
             <form class="live-row" on:submit=move |event| { event.prevent_default(); running.ask_stats(filter.get_untracked()) }>
                 <input class="live-input" placeholder="words of the name" aria-label="Filter statistics by words of their names" prop:value=move || filter.get() on:input=move |event| filter.set(event_target_value(&event)) />
                 <button class="button" prop:disabled=waits>"Statistics"</button>
             </form>
-            {move || asked(running.stats.get(), |of| view! { <Statistics of=of /> })}
+            {move || show_result(running.stats.get(), |of| view! { <Statistics of=of /> })}
         </div>
     }
 }
 
 /// Shows an answer, or why it is missing.
-fn asked<T, V: IntoView + 'static>(answer: Asked<T>, show: impl FnOnce(T) -> V) -> Option<AnyView> {
+fn show_result<T, V: IntoView + 'static>(answer: CallResult<T>, show: impl FnOnce(T) -> V) -> Option<AnyView> {
     Some(match answer? {
         Ok(of) => show(of).into_any(),
         Err(why) => view! { <p class="live-problem">{why}</p> }.into_any(),

@@ -168,9 +168,9 @@ impl Live {
 
     fn hear(self, text: &str) {
         match serde_json::from_str::<Message>(text) {
-            Ok(Message::Session(about)) => self.turn_to(about),
+            Ok(Message::Session(about)) => self.switch_to(about),
             Ok(Message::Options { options }) => self.compile_with(options),
-            Ok(Message::Inputs(change)) => self.gather(change),
+            Ok(Message::Inputs(change)) => self.collect_parts(change),
             Ok(Message::Event(happened)) => self.note(happened),
             Ok(Message::Sources { sources }) => self.sources.set(sources),
             Ok(Message::Envoys { envoys }) => self.envoys.set(envoys),
@@ -182,7 +182,7 @@ impl Live {
     }
 
     /// Switches to other inputs.
-    fn turn_to(self, about: About) {
+    fn switch_to(self, about: About) {
         let same = self.about.with_untracked(|known| known.id == about.id && known.kind == about.kind);
         if !same {
             self.bases.set_value(BTreeMap::new());
@@ -247,7 +247,7 @@ impl Live {
     }
 
     /// Collects the parts of a change.
-    fn gather(self, change: Change) {
+    fn collect_parts(self, change: Change) {
         let mut whole = self.parts.try_update_value(Option::take).flatten().unwrap_or_default();
         if change.begins {
             whole = Change { begins: true, ..Change::default() };
@@ -292,7 +292,7 @@ impl Live {
         self.bases.set_value(known);
         if first {
             let files: Vec<SourceFile> = now.into_iter().map(|(name, text)| SourceFile { name, text }).collect();
-            let first = telling(&files);
+            let first = index_to_show(&files);
             self.workspace.load(Work { files, options: self.options(), ..Work::default() });
             if first > 0 {
                 self.workspace.activate(first);
@@ -359,11 +359,11 @@ impl Live {
             (false, None) => self.mark(name, Some(Standing::Changed)),
             _ => {}
         }
-        self.hand_on(name);
+        self.schedule_draft(name);
     }
 
     /// Sends a draft to Envoys after a pause, or withdraws it if the file contains the same text.
-    fn hand_on(self, name: &str) {
+    fn schedule_draft(self, name: &str) {
         if self.about.with_untracked(|about| about.xds.is_none()) {
             return;
         }
@@ -428,7 +428,7 @@ impl Live {
                     self.bases.update_value(|bases| drop(bases.insert(name.clone(), Base { text: text.into(), hidden: false })));
                     self.mark(&name, None);
                     // Withdraws a scheduled draft.
-                    self.hand_on(&name);
+                    self.schedule_draft(&name);
                     self.screen.say(format!("Saved {}", self.short_name(&name)));
                 }
                 Err(why) => self.screen.say(why),
@@ -458,7 +458,7 @@ impl Live {
         }
         self.mark(name, None);
         self.workspace.put_back(files, shown, &BTreeSet::from([name.to_owned()]));
-        self.hand_on(name);
+        self.schedule_draft(name);
         self.engine.compile();
     }
 
@@ -528,7 +528,7 @@ impl Live {
 }
 
 /// The index of the file to show first: in a cluster, a controller's kinds come before the kinds of Kubernetes.
-fn telling(files: &[SourceFile]) -> usize {
+fn index_to_show(files: &[SourceFile]) -> usize {
     let rank = |file: &SourceFile| match file.name.split_once('/').and_then(|(kind, _)| kind.split_once('.')) {
         Some((_, group)) if !group.ends_with("k8s.io") => 0,
         Some((_, "gateway.networking.k8s.io" | "networking.k8s.io")) => 1,

@@ -31,7 +31,7 @@ fn short(type_url: &str) -> &str {
 }
 
 /// An event as a mark and a sentence.
-fn told(happened: &Happened) -> (&'static str, String) {
+fn describe_event(happened: &Happened) -> (&'static str, String) {
     let rest = &happened.rest;
     let detail = |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
     match happened.event.as_str() {
@@ -120,7 +120,7 @@ fn findings(app: App, rest: &Value, field: &str, word: &'static str) -> impl Int
 #[component]
 fn Timeline(app: App) -> impl IntoView {
     let row = move |line: Line| {
-        let (mark, told) = told(&line.happened);
+        let (mark, text) = describe_event(&line.happened);
         let is_build = line.happened.event == "build";
         let compare = line.change.map(|change| view! {
             <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with the state before"</button>
@@ -130,7 +130,7 @@ fn Timeline(app: App) -> impl IntoView {
             <li class="live-line">
                 <time>{time(line.happened.at_ms)}</time>
                 <span class=format!("mark {mark}") aria-hidden="true"></span>
-                <div class="live-told"><span>{told}</span> {compare} {more}</div>
+                <div class="live-told"><span>{text}</span> {compare} {more}</div>
             </li>
         }
     };

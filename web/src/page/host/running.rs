@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 
 /// An answer, or why it is missing. `None` if nothing was asked.
-pub type Asked<T> = Option<Result<T, String>>;
+pub type CallResult<T> = Option<Result<T, String>>;
 
 /// A real request.
 #[derive(Clone, PartialEq)]
@@ -24,11 +24,11 @@ pub struct Sent {
 #[derive(Clone, Copy)]
 pub struct Running {
     /// The Envoys of a cluster.
-    pub found: RwSignal<Asked<FoundEnvoys>>,
+    pub found: RwSignal<CallResult<FoundEnvoys>>,
     pub chosen: RwSignal<Option<EnvoyAt>>,
-    pub overview: RwSignal<Asked<Overview>>,
-    pub drift: RwSignal<Asked<Drift>>,
-    pub stats: RwSignal<Asked<Stats>>,
+    pub overview: RwSignal<CallResult<Overview>>,
+    pub drift: RwSignal<CallResult<Drift>>,
+    pub stats: RwSignal<CallResult<Stats>>,
     pub answer: RwSignal<Option<Sent>>,
     /// How many answers are pending.
     pub waiting: RwSignal<usize>,
@@ -63,7 +63,7 @@ impl Running {
     }
 
     /// Calls the window and stores the answer, unless the user chose another Envoy meanwhile.
-    fn ask<T: DeserializeOwned + Send + Sync + 'static>(self, what: Call, into: RwSignal<Asked<T>>) {
+    fn ask<T: DeserializeOwned + Send + Sync + 'static>(self, what: Call, into: RwSignal<CallResult<T>>) {
         let chosen = self.chosen.get_untracked();
         self.waiting.update(|waiting| *waiting += 1);
         spawn_local(async move {
@@ -77,8 +77,8 @@ impl Running {
 
     /// Finds Envoys in a cluster. Ignores empty filters.
     pub fn find(self, context: String, selector: String, port: Option<u16>) {
-        let given = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        self.ask(Call::FindEnvoys { context: given(context), namespace: None, selector: given(selector), port }, self.found);
+        let non_empty = |text: String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        self.ask(Call::FindEnvoys { context: non_empty(context), namespace: None, selector: non_empty(selector), port }, self.found);
     }
 
     pub fn choose(self, envoy: EnvoyAt) {
@@ -116,7 +116,7 @@ impl Running {
             let sent = match ask::<Way>(Question::Try(request.clone())).await {
                 Ok(way) => {
                     let what = Call::Send { envoy: envoy.clone(), request: Box::new(request.clone()), simulated: Box::new(way.ending) };
-                    Some(Sent { answer: call(&what).await, request, simulated: way.told })
+                    Some(Sent { answer: call(&what).await, request, simulated: way.result })
                 }
                 Err(Silence::Refused(why)) => Some(Sent { request, simulated: String::new(), answer: Err(why) }),
                 Err(Silence::Ended) => None,

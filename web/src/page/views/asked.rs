@@ -44,7 +44,7 @@ pub fn AddressBar(app: App) -> impl IntoView {
 }
 
 /// One change, for example `/cart/*: timeout 3s → 10s`.
-fn told(change: &RequestChange) -> String {
+fn describe_change(change: &RequestChange) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
     let what = match change.differences.first() {
         Some(difference) => format!("{} {} → {}", difference.what, value(&difference.before), value(&difference.after)),
@@ -96,7 +96,7 @@ fn Consequences(app: App) -> impl IntoView {
         app.engine.in_a_pause(later);
     });
     let item = move |change: RequestChange| {
-        let label = told(&change);
+        let label = describe_change(&change);
         let attempt = move |_| {
             app.requests.fill(witness(&change));
             app.screen.show(View::Try);

@@ -177,7 +177,7 @@ fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
 }
 
 fn line_of(app: App, from: Option<From>) -> Option<impl IntoView> {
-    from.and_then(|from| from.span).map(|span| line(app, span))
+    from.and_then(|from| from.span).map(|span| source_chip(app, span))
 }
 
 #[component]
@@ -191,7 +191,7 @@ fn OneChange(app: App, change: Change) -> impl IntoView {
     };
     let note = note.map(|note| format!("; {note}")).unwrap_or_default();
     let was = was.map(|was| view! { <span class="change-was">{format!("{} {was}{note}", if what == "renamed" { "was" } else { "from" })}</span> });
-    let source = after.into_iter().find_map(|from| from.span).map(|span| line(app, span));
+    let source = after.into_iter().find_map(|from| from.span).map(|span| source_chip(app, span));
     let more = fields.len().saturating_sub(MOST_FIELDS);
     let open = RwSignal::new(false);
     let fields = StoredValue::new(fields);
@@ -212,7 +212,7 @@ fn OneChange(app: App, change: Change) -> impl IntoView {
     }
 }
 
-fn line(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
+fn source_chip(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
     let label = format!("{}:{}", span.file, span.line);
     view! { <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button> }
 }
@@ -221,7 +221,7 @@ fn line(app: App, span: chancery_web::protocol::Span) -> impl IntoView {
 fn OneField(app: App, field: FieldChange) -> impl IntoView {
     let side = move |sign: &'static str, class: &'static str, value: Option<String>, from: Option<From>| {
         value.map(|value| {
-            let source = from.and_then(|from| from.span).map(|span| line(app, span));
+            let source = from.and_then(|from| from.span).map(|span| source_chip(app, span));
             view! { <div class=class><span class="sent-sign">{sign}</span><code>{value}</code>{source}</div> }
         })
     };

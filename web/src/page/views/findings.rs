@@ -61,7 +61,7 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
     let fits = |finding: &&Finding| {
         let text = format!(
             "{} {} {} {}",
-            finding.said(),
+            finding.shown_message(),
             finding.message,
             finding.code,
             finding.object.as_ref().map(ToString::to_string).unwrap_or_default()

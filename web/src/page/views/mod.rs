@@ -50,7 +50,7 @@ fn Hint(app: App) -> impl IntoView {
     move || match worst() {
         None => view! { <p class="told-hint">"Click a line, a route or a field to follow it from YAML to the gateway and back."</p> }.into_any(),
         Some(finding) => {
-            let message = finding.said().to_string();
+            let message = finding.shown_message().to_string();
             let Finding { severity, span, fix, .. } = finding;
             let source = span.map(|span| source(app, span));
             let fix = fix.map(|fix| {
@@ -80,7 +80,7 @@ fn source(app: App, span: Span) -> impl IntoView {
 
 /// The selection and its explanation.
 #[component]
-pub fn Told(app: App) -> impl IntoView {
+pub fn SelectionLine(app: App) -> impl IntoView {
     let content = move || match app.selection.details.get() {
         None => view! { <Hint app=app /> }.into_any(),
         Some(details) => {
@@ -93,7 +93,7 @@ pub fn Told(app: App) -> impl IntoView {
                 };
                 view! { <button class="chip" title="Show the nearest request, or why requests do not reach this" on:click=ask>"Why not?"</button> }
             });
-            let sentences = details.told.clone();
+            let sentences = details.facts.clone();
             let spans = details.spans.clone();
             let count = (places > 0).then(|| format!("{places} {} in {}", if places == 1 { "place" } else { "places" }, output(app)));
             view! {

@@ -38,7 +38,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
         <div class="reach">
             <p class="reach-first" class:good={reached > 0}>{first}</p>
             {told.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
-            {fix.map(|fix| view! { <Mend app=app fix=fix /> })}
+            {fix.map(|fix| view! { <TestedFix app=app fix=fix /> })}
             <ul class="reach-cases">{cases.into_iter().map(|case| view! { <CaseRow app=app case=case /> }).collect_view()}</ul>
         </div>
     }
@@ -46,7 +46,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
 
 /// The tested edit that helps.
 #[component]
-fn Mend(app: App, fix: Fix) -> impl IntoView {
+fn TestedFix(app: App, fix: Fix) -> impl IntoView {
     let label = fix.message.clone();
     let apply = move |_| {
         app.screen.overlay.set(None);

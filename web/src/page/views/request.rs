@@ -89,7 +89,7 @@ fn Form(app: App) -> impl IntoView {
 }
 
 /// Treats an empty text as missing.
-fn given(text: String) -> Option<String> {
+fn non_empty(text: String) -> Option<String> {
     Some(text.trim().to_string()).filter(|text| !text.is_empty())
 }
 
@@ -100,7 +100,7 @@ fn Wide(requests: Requests) -> impl IntoView {
         view! {
             <label class="input">
                 <span>{label}</span>
-                <input class="field" type="text" spellcheck="false" autocomplete="off" placeholder=hint prop:value=move || form.with(get) on:change=move |event| form.update(|form| set(form, given(event_target_value(&event)))) />
+                <input class="field" type="text" spellcheck="false" autocomplete="off" placeholder=hint prop:value=move || form.with(get) on:change=move |event| form.update(|form| set(form, non_empty(event_target_value(&event)))) />
             </label>
         }
     };
@@ -129,7 +129,7 @@ fn Wide(requests: Requests) -> impl IntoView {
 }
 
 /// The request on one line.
-fn line(request: &WrittenRequest) -> String {
+fn request_line(request: &WrittenRequest) -> String {
     format!("{} {}", if request.method.is_empty() { "GET" } else { &request.method }, request.url)
 }
 
@@ -160,7 +160,7 @@ fn Kept(app: App) -> impl IntoView {
                 None => ("kept", "·", "not run yet"),
             };
             let request = saved.request.clone();
-            let label = line(&saved.request);
+            let label = request_line(&saved.request);
             let chosen = {
                 let request = request.clone();
                 move || requests.form.with(|form| *form == request)
@@ -207,11 +207,11 @@ fn Kept(app: App) -> impl IntoView {
 
 #[component]
 fn Answer(app: App, way: Way) -> impl IntoView {
-    let Way { told, headline, ending, good, steps, hosts, wanting, reasons, notes, then, .. } = way;
+    let Way { result, headline, ending, good, steps, hosts, wanting, reasons, notes, then, .. } = way;
     let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
-    let (first, second) = match headline == told {
-        true => (format!("The request {told}"), String::new()),
-        false if forwards => (headline, format!("The request {told}")),
+    let (first, second) = match headline == result {
+        true => (format!("The request {result}"), String::new()),
+        false if forwards => (headline, format!("The request {result}")),
         false => (headline, String::new()),
     };
     view! {
@@ -229,10 +229,10 @@ fn Answer(app: App, way: Way) -> impl IntoView {
 /// The next gateway on the request's way.
 #[component]
 fn Onward(app: App, hop: Hop) -> impl IntoView {
-    let Hop { gateway, told, good, steps } = hop;
+    let Hop { gateway, result, good, steps } = hop;
     view! {
         <h2 class="group-name onward">"then " {gateway}</h2>
-        <p class="verdict-second" class:bad=!good>{format!("The request {told}")}</p>
+        <p class="verdict-second" class:bad=!good>{format!("The request {result}")}</p>
         <ol class="way">{steps.into_iter().map(|step| view! { <Stair app=app step=step /> }).collect_view()}</ol>
     }
 }
@@ -288,7 +288,7 @@ fn select(app: App, pointer: Option<String>) {
 
 #[component]
 fn Stair(app: App, step: Step) -> impl IntoView {
-    let Step { what, name, lost, pointer, spans, told, tried, sent, settings } = step;
+    let Step { what, name, lost, pointer, spans, facts, tried, sent, settings } = step;
     let lit = {
         let pointer = pointer.clone();
         move || is_lit(app, pointer.as_ref())
@@ -311,7 +311,7 @@ fn Stair(app: App, step: Step) -> impl IntoView {
         <li class="stair" class:lost=lost class:lit=lit>
             <div class="stair-head"><span class="stair-what">{what}</span>{title}</div>
             {(!tried.is_empty()).then(|| view! { <Losers app=app tried=tried /> })}
-            {told.into_iter().map(|sentence| view! { <p class="stair-told">{words(&sentence)}</p> }).collect_view()}
+            {facts.into_iter().map(|sentence| view! { <p class="stair-told">{words(&sentence)}</p> }).collect_view()}
             {(!sent.is_empty()).then(|| view! { <div class="sent">{sent.into_iter().map(sent_line).collect_view()}</div> })}
             {(!settings.is_empty()).then(|| view! {
                 <dl class="settings">{settings.into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}</dl>
@@ -369,10 +369,10 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     };
     let why = (!taken).then(|| {
         // A condition that does not look at the request has a full sentence.
-        let told = if matcher.is_empty() { expected.clone() } else { String::new() };
+        let sentence = if matcher.is_empty() { expected.clone() } else { String::new() };
         let wants = (!matcher.is_empty()).then(|| view! { <span>{matcher}</span> " expects " <code class="wanted">{expected}</code> ", " });
         let saw = match seen {
-            _ if !told.is_empty() => told.into_any(),
+            _ if !sentence.is_empty() => sentence.into_any(),
             Some(seen) => view! { "got " <code class="saw">{seen}</code> }.into_any(),
             None => view! { "there is no value" }.into_any(),
         };

@@ -33,7 +33,7 @@ fn a_star_covers_what_lies_below() {
 }
 
 #[test]
-fn hosts_of_targets_compare_without_case_and_none_means_all() {
+fn target_hosts_ignore_case_and_empty_matches_all() {
     let some = targets(&[("Shop.test", "/x/*")]);
     assert!(some.covers("shop.TEST", "/X/y").is_some());
     assert!(some.covers("other.test", "/x/y").is_none());
@@ -44,7 +44,7 @@ fn hosts_of_targets_compare_without_case_and_none_means_all() {
 }
 
 #[test]
-fn a_host_without_paths_is_there_as_a_whole() {
+fn host_without_paths_is_covered_completely() {
     let all = targets(&[("shop.test", "")]);
     assert!(all.covers("shop.test", "").is_some() && all.covers("shop.test", "/any").is_some());
     assert!(!all.is_empty() && Targets::default().is_empty());

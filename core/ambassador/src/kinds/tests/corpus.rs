@@ -1,4 +1,4 @@
-//! Our errors against the reference's, for every case of the corpus. Set `CHANCERY_CORPUS` to the folder of the dialect.
+//! Compares our errors with the reference's for every case of the corpus. Set `CHANCERY_CORPUS` to the dialect's folder.
 
 extern crate std;
 
@@ -15,7 +15,7 @@ use chancery_text::{Limits, Node, Value, parse};
 type Flag = (String, String, String);
 
 #[test]
-fn the_reference_flags_the_same_objects_with_the_same_words() {
+fn errors_equal_reference() {
     let Ok(corpus) = std::env::var("CHANCERY_CORPUS") else {
         std::println!("skipped: CHANCERY_CORPUS is not set");
         return;
@@ -45,7 +45,7 @@ fn the_reference_flags_the_same_objects_with_the_same_words() {
 }
 
 fn ours(input: &str, id: &str, admitted: &mut usize) -> BTreeSet<Flag> {
-    // What is stored under a name: a refused update leaves the earlier object in force and is not flagged.
+    // The stored objects: a refused update keeps the earlier object, which is not flagged.
     let mut stored: BTreeMap<(String, String, String), Vec<Flag>> = BTreeMap::new();
     let mut flags = BTreeSet::new();
     objects(input, &mut |kind: &'static AmbassadorKind, object: Object, via| {
@@ -79,7 +79,7 @@ fn is_ours(spec: Option<&Node>, id: &str) -> bool {
     }
 }
 
-/// What the reference says that comes from validation; what its compiler says later is not ours.
+/// The reference's validation errors, without those of its compiler.
 fn flagged(errors: &str) -> BTreeSet<Flag> {
     let document = parse(errors, &Limits::default());
     let root = document.root.expect("errors.json");

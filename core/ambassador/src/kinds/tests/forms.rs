@@ -1,4 +1,4 @@
-//! The forms that people write, and what the controller receives of each.
+//! Tests the written forms, and the form that the controller receives.
 
 use super::super::{ALL, Version, Via};
 use super::{admitted, json};
@@ -12,7 +12,7 @@ fn object(version: &str, kind: &str, spec: &str) -> String {
     format!("apiVersion: getambassador.io/{version}\nkind: {kind}\nmetadata: {{name: a, namespace: default}}\nspec: {spec}\n")
 }
 
-/// Kind, `spec` in v2, what the controller receives.
+/// Kind, `spec` in v2, the received form.
 const CONVERSIONS: &[(&str, &str, &str)] = &[
     ("Mapping", "{prefix: /, service: a}", r#"{"prefix":"/","service":"a","hostname":"*"}"#),
     ("Mapping", "{prefix: /, service: a, host: h}", r#"{"prefix":"/","service":"a","hostname":"h"}"#),
@@ -155,7 +155,7 @@ fn annotations_are_unfolded_and_not_pruned_first() {
 }
 
 #[test]
-fn findings_have_the_place_of_their_node_and_help() {
+fn findings_have_place_and_help() {
     for (text, code, message, help) in [
         (
             object("v3alpha1", "Mapping", "{hostname: h, prefix: /, service: a, timout_ms: 5}"),
@@ -241,7 +241,7 @@ fn converted_nodes_know_where_they_come_from() {
 }
 
 #[test]
-fn broken_objects_of_any_size_neither_panic_nor_take_long() {
+fn broken_objects_are_admitted_quickly() {
     let many: String = (0..50_000).map(|at| format!("  unknown{at}: {{}}\n")).collect();
     let (admission, findings) = admitted(&object("v3alpha1", "Mapping", &format!("\n{many}")), Via::ApiServer);
     assert_eq!((admission.errors.len(), findings.len()), (1, 50_002));
@@ -264,7 +264,7 @@ fn broken_objects_of_any_size_neither_panic_nor_take_long() {
 }
 
 #[test]
-fn every_page_has_an_example_that_produces_its_code() {
+fn page_examples_produce_their_code() {
     for code in [
         &codes::UNKNOWN_FIELD,
         &codes::WRONG_TYPE,

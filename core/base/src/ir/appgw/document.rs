@@ -1,6 +1,6 @@
-//! The document of a gateway as a tree: which of its fields are written, and in which order.
+//! Writes a gateway as a document: which fields are written, and in which order.
 //!
-//! Lists stand in the order of names, as the gateway has no other order for them; what is in a part keeps its order.
+//! Lists of parts are sorted by name, since the gateway gives them no other order; the content of a part keeps its order.
 
 use super::wire::{Branch, Tree, Wire};
 use super::{Gateway, Part, Properties};
@@ -9,17 +9,17 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_text::{Node, Str, Value};
 
-/// Which document.
+/// Which document is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Document {
-    /// What a controller takes part in: the lists of parts, and the tags.
+    /// The part that a controller manages: the lists of parts, and the tags.
     #[default]
     Parts,
     /// The whole resource, as it is sent.
     Whole,
 }
 
-/// The lists of parts that a controller takes part in.
+/// The lists of parts that a controller manages.
 const LISTS: &[&str] = &[
     "authenticationCertificates",
     "backendAddressPools",
@@ -36,11 +36,10 @@ const LISTS: &[&str] = &[
     "urlPathMaps",
 ];
 
-/// A part, of whichever kind.
+/// A part of any kind.
 pub trait AnyPart: Send + Sync {
-    /// Its name.
     fn name(&self) -> &Str;
-    /// Its part of the document.
+    /// The part's tree in the document.
     fn tree(&self) -> Tree;
 }
 
@@ -54,22 +53,22 @@ impl<T: Wire + Default + Send + Sync> AnyPart for Part<T> {
     }
 }
 
-/// A document apart from its parts, and the parts by the names of their lists.
+/// A document without its parts, and the parts by list name.
 pub struct Split {
-    /// The document; lists of parts are empty.
+    /// The document with empty lists of parts.
     pub frame: Tree,
-    /// The parts, as they stand in the gateway: they are written in the order of names.
+    /// The parts in the gateway's order; the document sorts them by name.
     pub lists: BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>>,
 }
 
-/// Takes the parts of a gateway out of its document.
+/// Separates a gateway's parts from its document.
 #[must_use]
 pub fn split(gateway: &Gateway, which: Document) -> Split {
     let mut frame = gateway.clone();
     let mut lists = BTreeMap::new();
     if let Some(properties) = &mut frame.properties {
         lists = take_lists(properties);
-        // Azure tells it, and does not take it.
+        // Azure reports it, but does not accept it.
         properties.operational_state = None;
     }
     let mut frame = frame.write();
@@ -125,7 +124,7 @@ pub fn node(tree: Tree) -> Node {
     })
 }
 
-/// Takes the parts out of their lists, which stay. Lists that are not there, and empty ones, are not among them.
+/// Empties the lists of parts and returns the parts. Missing and empty lists are not returned.
 fn take_lists(properties: &mut Properties) -> BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>> {
     let mut lists: BTreeMap<&'static str, Vec<Arc<dyn AnyPart>>> = BTreeMap::new();
     macro_rules! take {

@@ -1,25 +1,23 @@
-//! A gateway as the Azure CLI prints it: what ARM has under `properties` stands beside the name there.
-//!
-//! What must not be here: what the fields mean.
+//! Reads a gateway as the Azure CLI prints it: the content of ARM's `properties` is next to the name.
 
 use chancery_text::{Node, Str, Value};
 
-/// Fields that do not stand under `properties`.
+/// Fields outside `properties`.
 const OUTSIDE: &[&str] = &["id", "name", "type", "location", "tags", "etag", "zones", "identity"];
-/// The field that the Azure CLI adds wherever there is an id.
+/// The field that the Azure CLI adds next to every id.
 const ADDED: &str = "resourceGroup";
 
-/// Whether a gateway is written like that.
+/// Whether a gateway has this form.
 pub(super) fn is_flattened(gateway: &Node) -> bool {
     gateway.get("properties").is_none() && gateway.get("frontendIPConfigurations").is_some()
 }
 
-/// The gateway as ARM has it.
+/// Restores the ARM form.
 pub(super) fn restored(gateway: &Node) -> Node {
     with_properties(gateway)
 }
 
-/// A resource or part with its properties in their place. Documents are as deep as the reader lets them be.
+/// Moves a part's fields into `properties`. The reader bounds the depth of documents.
 fn with_properties(part: &Node) -> Node {
     let Some(fields) = part.as_object() else { return part.clone() };
     let fields = fields.iter().filter(|entry| entry.key != ADDED).map(|entry| (entry.key.clone(), inner(&entry.value)));
@@ -30,7 +28,7 @@ fn with_properties(part: &Node) -> Node {
     Node::synthesised(Value::Object(outside.into_iter().collect()))
 }
 
-/// What is in a part: further parts have a name and an id, all else is a value.
+/// The content of a part: nested parts have a name and an id, everything else is a value.
 fn inner(value: &Node) -> Node {
     match &value.value {
         Value::Array(items) => Node::synthesised(Value::Array(items.iter().map(inner).collect())),

@@ -1,15 +1,14 @@
-//! What an Application Gateway is made of: named parts that refer to each other by id.
+//! Defines an Application Gateway: named parts that refer to each other by id.
 //!
-//! This stands beside the rest of the IR and not in its words, because the gateway itself is of another make. Envoy's listeners hold their
-//! routes, and routes hold what they do. Here all is one document of named parts, of which others own some: a listener may lead to a part
-//! that is missing, two rules may share a path map, and a part without references is there all the same. Names and ids are what people
-//! compare with the portal, and what merging with the parts of others goes by. What routes requests is different as well: rules have
-//! priorities, paths are matched in the order in which they are written, a star at the end is the only pattern, and a path map holds a
-//! default redirect beside a default pool. Put in the words of the IR, none of this could be told any more.
+//! These types are separate from the rest of the IR because the gateway works differently. Envoy's listeners contain their routes, and routes their
+//! actions. An Application Gateway is one document of named parts with shared ownership: a listener may refer to a missing part, two rules may
+//! share a path map, and an unreferenced part still exists. Users compare names and ids with the portal, and merging with other owners' parts
+//! depends on them. Routing differs as well: rules have priorities, paths are matched in written order, the only pattern is a trailing star, and a
+//! path map holds a default redirect next to a default pool. The Envoy IR could not express this.
 //!
-//! The same types hold what a gateway has now and what it is to have, so that a document is read and written by one table ([`parts`]).
+//! The same types hold a gateway's current and its new state, so one table reads and writes documents ([`parts`]).
 //!
-//! What must not be here: how a controller names parts, or which it makes; text.
+//! Does not name or choose parts; the controller's dialect does.
 
 mod document;
 mod flattened;
@@ -27,76 +26,69 @@ use alloc::vec::Vec;
 use chancery_text::{Node, Str};
 use wire::{Branch, Rest, Tree, Wire, origin_of, rest_of, write_rest};
 
-/// A gateway, as its ARM document has it.
+/// A gateway, as its ARM document describes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gateway {
-    /// Its id.
     pub id: Option<Sourced<Str>>,
-    /// Its name.
     pub name: Option<Sourced<Str>>,
-    /// What it is made of; `None` where the document has nothing.
+    /// `None` if the document has no `properties`.
     pub properties: Option<Properties>,
-    /// Its tags.
     pub tags: BTreeMap<Str, Sourced<Str>>,
-    /// Further fields, as they were read.
+    /// Unknown fields, as read.
     pub rest: Rest,
     /// The object that it was read from.
     pub read_from: Option<ObjectId>,
 }
 
-/// Who wants a part to be there.
+/// The owner of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
-    /// The controller made it.
+    /// The controller creates it.
     #[default]
     Controller,
-    /// It was there, and the controller leaves it as it is.
+    /// It existed before, and the controller leaves it unchanged.
     Others,
 }
 
 /// A named part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part<T> {
-    /// Its name.
     pub name: Str,
-    /// Its id.
     pub id: Str,
-    /// What it is.
     pub properties: T,
-    /// Who wants it to be there.
+    /// The part's owner.
     pub owner: Owner,
-    /// What made it.
+    /// The origin of the part.
     pub origin: Option<Origin>,
-    /// What else its name and its id were derived from.
+    /// Further origins of its name and id.
     pub also: Also,
-    /// Further fields, as they were read.
+    /// Unknown fields, as read.
     pub rest: Rest,
     /// The object that they were read from.
     pub read_from: Option<ObjectId>,
 }
 
-/// The parts of one kind. What stays as it is from one compile to the next is the same shared value.
+/// The parts of one kind. Compiles share unchanged parts.
 pub type Parts<T> = Vec<Arc<Part<T>>>;
 
 impl<T> Part<T> {
-    /// A part that the controller makes.
+    /// A part that the controller creates.
     pub fn new(name: impl Into<Str>, id: impl Into<Str>, properties: T, origin: impl Into<Option<Origin>>) -> Self {
         let (name, id, origin) = (name.into(), id.into(), origin.into());
         Self { name, id, properties, owner: Owner::Controller, origin, also: Also::default(), rest: Rest::new(), read_from: None }
     }
 
-    /// The same with a name that was derived from these, too.
+    /// Adds further origins of the name.
     #[must_use]
     pub fn with(self, also: &Also) -> Self {
         Self { also: also.clone(), ..self }
     }
 
-    /// Its name.
     pub fn name(&self) -> &Str {
         &self.name
     }
 
-    /// A reference to it.
+    /// A reference to the part.
     pub fn reference(&self, origin: impl Into<Option<Origin>>) -> Reference {
         Reference::from(Sourced::new(self.id.clone(), origin)).with(&self.also)
     }
@@ -165,17 +157,16 @@ impl Wire for Gateway {
     }
 }
 
-/// Whether an address is reached from outside.
+/// Where an address is reachable from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FrontendType {
-    /// From everywhere.
+    /// Reachable from everywhere.
     Public,
-    /// From the virtual network.
+    /// Reachable from the virtual network.
     Private,
 }
 
 impl FrontendType {
-    /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             FrontendType::Public => "Public",
@@ -185,7 +176,7 @@ impl FrontendType {
 }
 
 impl Properties {
-    /// The first address of a type.
+    /// The first frontend of a type.
     pub fn frontend(&self, frontend_type: FrontendType) -> Option<&Arc<Part<Frontend>>> {
         self.frontends.iter().flatten().find(|frontend| match frontend_type {
             FrontendType::Public => frontend.properties.public_ip.is_some(),
@@ -195,14 +186,14 @@ impl Properties {
 }
 
 impl Listener {
-    /// Its hosts, by whichever field they are written.
+    /// The hosts, from whichever field holds them.
     pub fn hosts(&self) -> impl Iterator<Item = &Sourced<Str>> {
         let several = self.host_names.iter().flatten();
         let only = self.host_name.iter().filter(move |_| self.host_names.as_ref().is_none_or(Vec::is_empty));
         only.chain(several)
     }
 
-    /// Whether it takes only some hosts.
+    /// Whether the listener matches only some hosts.
     pub fn is_multi_site(&self) -> bool {
         self.host_name.as_ref().is_some_and(|host| !host.is_empty()) || self.host_names.as_ref().is_some_and(|hosts| !hosts.is_empty())
     }

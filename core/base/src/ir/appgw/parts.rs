@@ -1,6 +1,4 @@
-//! The properties of each kind of part, in Azure's words (`Microsoft.Network/applicationGateways`, 2021-03-01).
-//!
-//! What must not be here: which parts refer to which.
+//! Defines the properties of each kind of part in Azure's terms (`Microsoft.Network/applicationGateways`, 2021-03-01).
 
 use super::wire::{Branch, Derived, Tree, Wire, wire};
 use super::{Part, Parts};
@@ -20,9 +18,8 @@ pub const PATH_BASED: &str = "PathBasedRouting";
 /// A reference to a part, by its id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
-    /// The id.
     pub id: Sourced<Str>,
-    /// What else the id was derived from.
+    /// Further origins of the id.
     pub also: Also,
 }
 
@@ -33,13 +30,13 @@ impl From<Sourced<Str>> for Reference {
 }
 
 impl Reference {
-    /// The same of an id that was derived from these, too.
+    /// Adds further origins of the id.
     #[must_use]
     pub fn with(self, also: &Also) -> Self {
         Self { also: also.clone(), ..self }
     }
 
-    /// The name of the part that it leads to.
+    /// The name of the referenced part.
     pub fn name(&self) -> &str {
         self.id.rsplit('/').next().unwrap_or_default()
     }
@@ -47,7 +44,7 @@ impl Reference {
 
 impl Wire for Reference {
     fn read(node: &Node, object: ObjectId) -> Option<Self> {
-        // With anything else in it, it is kept as it is.
+        // A reference with other fields is kept verbatim.
         node.as_object().filter(|fields| fields.len() == 1)?;
         Sourced::read(node.get("id")?, object).map(Self::from)
     }
@@ -60,119 +57,105 @@ impl Wire for Reference {
 wire! {
     /// Addresses that requests are sent to.
     Pool {
-        /// The addresses.
         addresses: Vec<Address> = "backendAddresses",
     }
-    /// An address of a pool.
     Address {
-        /// A name.
         fqdn: Sourced<Str> = "fqdn",
-        /// An IP address.
         ip: Sourced<Str> = "ipAddress",
     }
-    /// How the addresses of a pool are spoken to.
+    /// How the gateway connects to the addresses of a pool.
     Settings {
-        /// The name of the cookie that keeps clients at an address.
+        /// The name of the cookie that binds a client to an address.
         affinity_cookie: Sourced<Str> = "affinityCookieName",
-        /// Whether a cookie keeps clients at an address: `Enabled` or `Disabled`.
+        /// Whether a cookie binds clients to an address: `Enabled` or `Disabled`.
         affinity: Sourced<Str> = "cookieBasedAffinity",
-        /// How connections end to an address that goes away.
+        /// How connections to a removed address end.
         draining: Draining = "connectionDraining",
-        /// The host that requests are sent with.
+        /// The host header sent to the pool.
         host_name: Sourced<Str> = "hostName",
-        /// What takes the place of the matched path.
+        /// Replaces the matched path.
         path: Sourced<Str> = "path",
-        /// Whether requests are sent with the address as their host.
+        /// Whether the address is sent as the host.
         pick_host_name: Sourced<bool> = "pickHostNameFromBackendAddress",
-        /// The port.
         port: Derived<i64> = "port",
-        /// How health is asked for.
+        /// The health probe.
         probe: Reference = "probe",
         /// `Http` or `Https`.
         protocol: Derived<Str> = "protocol",
-        /// How long an answer may take, in seconds.
+        /// The maximum time for a response, in seconds.
         request_timeout: Sourced<i64> = "requestTimeout",
-        /// The authorities that certificates are checked by.
+        /// The CAs that verify certificates.
         trusted_roots: Vec<Reference> = "trustedRootCertificates",
     }
-    /// How connections end to an address that goes away.
+    /// How connections to a removed address end.
     Draining {
-        /// For how long requests may go on, in seconds.
+        /// The time for open requests to finish, in seconds.
         timeout: Sourced<i64> = "drainTimeoutInSec",
-        /// Whether they may.
+        /// Whether draining is on.
         enabled: Sourced<bool> = "enabled",
     }
-    /// A question for the health of an address.
+    /// A health probe.
     Probe {
-        /// The host that it is asked with.
+        /// The host sent with the probe.
         host: Sourced<Str> = "host",
-        /// Seconds between two questions.
+        /// Seconds between two probes.
         interval: Sourced<i64> = "interval",
-        /// Which answers are good.
+        /// Which responses are healthy.
         answers: ProbeMatch = "match",
-        /// How many addresses are always taken for healthy.
+        /// The number of addresses that are always treated as healthy.
         min_servers: Sourced<i64> = "minServers",
-        /// The path.
         path: Sourced<Str> = "path",
-        /// Whether the host is that of the settings.
+        /// Whether the settings' host is sent.
         pick_host_name: Sourced<bool> = "pickHostNameFromBackendHttpSettings",
-        /// The port; that of the settings unless set.
+        /// The port [default: the settings' port].
         port: Derived<i64> = "port",
         /// `Http` or `Https`.
         protocol: Derived<Str> = "protocol",
-        /// How long an answer may take, in seconds.
+        /// The maximum time for a response, in seconds.
         timeout: Sourced<i64> = "timeout",
-        /// After how many bad answers in a row the address counts as unhealthy.
+        /// The number of consecutive failures that make an address unhealthy.
         unhealthy_threshold: Sourced<i64> = "unhealthyThreshold",
     }
-    /// Which answers to a probe are good.
+    /// Which responses to a probe are healthy.
     ProbeMatch {
-        /// Codes and ranges of codes.
+        /// Status codes and ranges.
         status_codes: Vec<Sourced<Str>> = "statusCodes",
     }
-    /// An address of the gateway.
     Frontend {
         /// The private address.
         private_ip: Sourced<Str> = "privateIPAddress",
         /// The public address.
         public_ip: Reference = "publicIPAddress",
     }
-    /// A port of the gateway.
     Port {
-        /// Its number.
         port: Sourced<i64> = "port",
     }
-    /// Where requests come in: an address, a port, and hosts.
+    /// Where requests arrive: an address, a port, and hosts.
     Listener {
-        /// A policy of the firewall.
         firewall_policy: Reference = "firewallPolicy",
-        /// The address.
         frontend: Reference = "frontendIPConfiguration",
-        /// The port.
         port: Reference = "frontendPort",
         /// The only host.
         host_name: Sourced<Str> = "hostName",
-        /// The hosts; all where there are none.
+        /// The hosts; empty for all.
         host_names: Vec<Sourced<Str>> = "hostNames",
         /// `Http` or `Https`.
         protocol: Sourced<Str> = "protocol",
-        /// Whether clients must name the host when TLS begins.
+        /// Whether clients must send SNI.
         require_sni: Sourced<bool> = "requireServerNameIndication",
-        /// The certificate.
         certificate: Reference = "sslCertificate",
-        /// Further settings of TLS.
+        /// Further TLS settings.
         ssl_profile: Reference = "sslProfile",
     }
     /// A certificate with its key.
     Certificate {
-        /// The certificate and its key as PFX. It never holds key material, but its name: `secret:NAMESPACE/NAME`.
+        /// The certificate and its key as PFX. It holds the name `secret:NAMESPACE/NAME` instead of key material.
         data: Sourced<Str> = "data",
-        /// Where a key vault has them.
+        /// The key vault entry that holds them.
         key_vault_secret: Sourced<Str> = "keyVaultSecretId",
         /// The password of the PFX.
         password: Sourced<Str> = "password",
     }
-    /// A redirect.
     Redirect {
         /// Whether the path is kept.
         include_path: Sourced<bool> = "includePath",
@@ -180,152 +163,123 @@ wire! {
         include_query: Sourced<bool> = "includeQueryString",
         /// `Permanent`, `Found`, `SeeOther` or `Temporary`.
         redirect_type: Sourced<Str> = "redirectType",
-        /// The listener that clients are sent to.
         target_listener: Reference = "targetListener",
-        /// The URL that clients are sent to.
         target_url: Sourced<Str> = "targetUrl",
     }
     /// What a listener does with requests.
     Rule {
-        /// The pool, for a basic rule.
+        /// The pool of a basic rule.
         pool: Reference = "backendAddressPool",
-        /// How it is spoken to, for a basic rule.
+        /// The settings of a basic rule.
         settings: Reference = "backendHttpSettings",
-        /// The listener.
         listener: Reference = "httpListener",
-        /// Which rule comes first: the smaller number.
+        /// The priority: the smaller number wins.
         priority: Sourced<i64> = "priority",
-        /// The redirect, for a basic rule.
+        /// The redirect of a basic rule.
         redirect: Reference = "redirectConfiguration",
-        /// What is rewritten, for a basic rule.
+        /// The rewrites of a basic rule.
         rewrites: Reference = "rewriteRuleSet",
         /// `Basic` or `PathBasedRouting`.
         rule_type: Sourced<Str> = "ruleType",
-        /// Where requests go by their paths.
+        /// The path map of a path-based rule.
         path_map: Reference = "urlPathMap",
     }
-    /// Where requests go by their paths.
+    /// Routes requests by path.
     PathMap {
         /// The pool for all other paths.
         default_pool: Reference = "defaultBackendAddressPool",
-        /// How it is spoken to.
+        /// The settings for all other paths.
         default_settings: Reference = "defaultBackendHttpSettings",
         /// The redirect for all other paths.
         default_redirect: Reference = "defaultRedirectConfiguration",
-        /// What is rewritten for all other paths.
+        /// The rewrites for all other paths.
         default_rewrites: Reference = "defaultRewriteRuleSet",
-        /// The paths, the first that matches counts.
+        /// The rules; the first matching path wins.
         rules: Vec<Part<PathRule>> = "pathRules",
     }
-    /// Where requests to some paths go.
+    /// Routes requests with certain paths.
     PathRule {
-        /// The pool.
         pool: Reference = "backendAddressPool",
-        /// How it is spoken to.
         settings: Reference = "backendHttpSettings",
-        /// A policy of the firewall.
         firewall_policy: Reference = "firewallPolicy",
-        /// The paths; a star at the end stands for anything.
+        /// The paths; a trailing star matches anything.
         paths: Vec<Sourced<Str>> = "paths",
-        /// The redirect.
         redirect: Reference = "redirectConfiguration",
-        /// What is rewritten.
         rewrites: Reference = "rewriteRuleSet",
     }
-    /// Rewrites that go together.
     RewriteSet {
-        /// The rewrites.
         rules: Vec<Rewrite> = "rewriteRules",
     }
-    /// A rewrite.
     Rewrite {
-        /// What it does.
+        /// The changes.
         actions: Actions = "actionSet",
-        /// When it does so.
+        /// When the changes apply.
         conditions: Vec<Condition> = "conditions",
-        /// Its name.
         name: Sourced<Str> = "name",
-        /// Which rewrite comes first: the smaller number.
+        /// The order: the smaller number comes first.
         sequence: Sourced<i64> = "ruleSequence",
     }
-    /// What a rewrite does.
+    /// The changes of a rewrite.
     Actions {
-        /// Headers of the request.
         request_headers: Vec<HeaderChange> = "requestHeaderConfigurations",
-        /// Headers of the answer.
         response_headers: Vec<HeaderChange> = "responseHeaderConfigurations",
         /// The path and the query.
         url: UrlChange = "urlConfiguration",
     }
-    /// A header that is set; one that is set to nothing is taken away.
+    /// A header that is set; an empty value removes it.
     HeaderChange {
-        /// Its name.
         name: Sourced<Str> = "headerName",
-        /// Its value.
         value: Sourced<Str> = "headerValue",
     }
-    /// A path and a query that take the place of those of the request.
+    /// A path and a query that replace the request's.
     UrlChange {
-        /// The path; empty for the one that is there.
+        /// The path; empty keeps the current one.
         path: Sourced<Str> = "modifiedPath",
-        /// The query; empty for the one that is there.
+        /// The query; empty keeps the current one.
         query: Sourced<Str> = "modifiedQueryString",
-        /// Whether the path map is asked again.
+        /// Whether the path map is evaluated again.
         reroute: Sourced<bool> = "reroute",
     }
-    /// When a rewrite is done.
+    /// A condition of a rewrite.
     Condition {
-        /// Whether upper and lower case are the same.
+        /// Whether case is ignored.
         ignore_case: Sourced<bool> = "ignoreCase",
-        /// Whether it must not hold.
+        /// Whether the condition is negated.
         negate: Sourced<bool> = "negate",
-        /// What the variable must match.
+        /// The pattern that the variable must match.
         pattern: Sourced<Str> = "pattern",
-        /// A variable of the request or the answer.
+        /// A variable of the request or the response.
         variable: Sourced<Str> = "variable",
     }
     /// The size of the gateway.
     Sku {
-        /// Its name.
         name: Sourced<Str> = "name",
         /// `Standard`, `WAF`, `Standard_v2` or `WAF_v2`.
         tier: Sourced<Str> = "tier",
     }
-    /// A part that is only looked up by its name.
+    /// A part that is only looked up by name.
     Other {}
-    /// Everything that a gateway is made of.
+    /// All parts of a gateway.
     Properties {
-        /// Old certificates of pools.
         authentication_certificates: Parts<Other> = "authenticationCertificates",
-        /// Pools.
         pools: Parts<Pool> = "backendAddressPools",
-        /// Settings of pools.
         settings: Parts<Settings> = "backendHttpSettingsCollection",
-        /// Addresses of the gateway.
         frontends: Parts<Frontend> = "frontendIPConfigurations",
-        /// Ports of the gateway.
         ports: Parts<Port> = "frontendPorts",
-        /// Listeners.
         listeners: Parts<Listener> = "httpListeners",
-        /// Probes.
         probes: Parts<Probe> = "probes",
-        /// Redirects.
         redirects: Parts<Redirect> = "redirectConfigurations",
         /// What listeners do.
         rules: Parts<Rule> = "requestRoutingRules",
-        /// Rewrites.
         rewrites: Parts<RewriteSet> = "rewriteRuleSets",
-        /// Certificates.
         certificates: Parts<Certificate> = "sslCertificates",
-        /// Authorities.
+        /// CA certificates.
         trusted_roots: Parts<Other> = "trustedRootCertificates",
-        /// Path maps.
         path_maps: Parts<PathMap> = "urlPathMaps",
-        /// Settings of TLS.
+        /// TLS settings.
         ssl_profiles: Parts<Other> = "sslProfiles",
-        /// The size.
         sku: Sku = "sku",
-        /// Whether it runs; told by Azure.
+        /// Whether it runs; Azure reports it.
         operational_state: Sourced<Str> = "operationalState",
     }
 }

@@ -1,4 +1,4 @@
-//! What is read is written again.
+//! Tests that documents survive reading and writing.
 
 use super::document::node;
 use super::wire::Wire as _;
@@ -17,7 +17,7 @@ fn again(json: &str) -> String {
 }
 
 #[test]
-fn what_is_not_known_goes_through_as_it_is() {
+fn unknown_fields_are_kept_verbatim() {
     let json = concat!(
         r#"{"id":"/g","location":"westeurope","zones":["1"],"properties":{"probes":[{"name":"p","id":"/p","properties":"#,
         r#"{"host":"h","newField":{"a":[1,null]}},"vendor":true}],"enableHttp2":true},"tags":{"owner":"me"}}"#
@@ -55,7 +55,7 @@ fn arm_json_is_read_with_its_references() {
 }
 
 #[test]
-fn what_the_azure_cli_prints_is_read_as_what_arm_sends() {
+fn azure_cli_form_reads_like_arm() {
     let arm = concat!(
         r#"{"id":"/g","name":"gw","zones":["1"],"properties":{"enableHttp2":true,"frontendIPConfigurations":[{"name":"f","id":"/f","#,
         r#""properties":{"publicIPAddress":{"id":"/ip"}}}],"rewriteRuleSets":[{"name":"s","id":"/s","properties":{"rewriteRules":[{"name":"hsts","#,

@@ -1,10 +1,8 @@
-//! The form of a gateway's parts in its ARM document, both ways: each type is written down once, as fields with their names in the document,
-//! and is read and written by that.
+//! Maps a gateway's parts to its ARM document and back: each type lists its fields once, with their names in the document, and both directions use
+//! that list.
 //!
-//! What is not known, or is of another type than it should be, is kept as it was read ([`Rest`]), so that a document goes through
-//! unharmed. Fields that Azure only tells and does not take are left out when a document is written.
-//!
-//! What must not be here: which parts there are; text.
+//! Unknown fields and values of another type are kept as read ([`Rest`]), so a document survives the round trip. Read-only fields of Azure are
+//! omitted on writing.
 
 use crate::resource::{Also, ObjectId, Origin, Rule, Sourced};
 use alloc::sync::Arc;
@@ -12,61 +10,57 @@ use alloc::vec::Vec;
 use chancery_text::{Node, Str, Value};
 use core::ops::Deref;
 
-/// A value of a document, and where it comes from.
+/// A value of a document with its origins.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The value.
     pub value: Branch,
-    /// What made it; `None` where what is around it says so.
+    /// The origin; `None` if the enclosing value's origin applies.
     pub origin: Option<Origin>,
-    /// What else it was derived from.
+    /// Further origins.
     pub also: Also,
 }
 
-/// What a [`Tree`] holds.
+/// The content of a [`Tree`].
 #[derive(Clone, Debug)]
 pub enum Branch {
-    /// True or false.
     Flag(bool),
     /// A whole number.
     Number(i64),
-    /// A string.
     Text(Str),
-    /// A list.
     List(Vec<Tree>),
     /// Fields by name.
     Fields(Vec<(Str, Tree)>),
-    /// What was kept as it was read, of this object.
+    /// A value of this object, as read.
     Kept(Node, ObjectId),
 }
 
 impl Tree {
-    /// A value whose origin is that of what is around it.
+    /// A value with the enclosing value's origin.
     pub fn plain(value: Branch) -> Self {
         Self { value, origin: None, also: Also::default() }
     }
 
-    /// A value with its origin.
+    /// A value with its own origin.
     pub fn of(value: Branch, origin: Option<Origin>) -> Self {
         Self { value, origin, also: Also::default() }
     }
 }
 
-/// What a type does not know of an object: its other fields, as they were read.
+/// The fields of an object that its type does not know, as read.
 pub type Rest = Vec<(Str, Node)>;
 
-/// Fields that Azure tells and does not take.
-const TOLD_ONLY: &[&str] = &["etag", "type", "provisioningState", "publicCertData", "backendIPConfigurations", "resourceGuid"];
+/// Read-only fields of Azure.
+const READ_ONLY: &[&str] = &["etag", "type", "provisioningState", "publicCertData", "backendIPConfigurations", "resourceGuid"];
 
-/// A value that stands in a field.
+/// The value of a field.
 pub trait Wire: Sized {
-    /// Reads it; `None` where it is of another form.
+    /// Reads the value; `None` if it has another form.
     fn read(node: &Node, object: ObjectId) -> Option<Self>;
-    /// The value for a document.
+    /// Writes the value.
     fn write(&self) -> Tree;
 }
 
-/// Where a node stands. What no object of the input holds was given to the controller.
+/// The origin of a node. A value outside the input was given to the controller.
 pub(super) fn origin_of(node: &Node, object: ObjectId) -> Option<Origin> {
     match object {
         ObjectId::BUILT_IN => Some(Origin::built_in().by(Rule::Environment)),
@@ -155,30 +149,29 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
-/// What is left of an object beside the fields that were taken.
+/// The fields of an object that were not read.
 pub(super) fn rest_of(node: &Node, taken: impl Fn(&str) -> bool) -> Rest {
     let fields = node.as_object().into_iter().flatten();
     fields.filter(|entry| !taken(&entry.key) && !entry.value.is_null()).map(|entry| (entry.key.clone(), entry.value.clone())).collect()
 }
 
-/// Adds what was kept.
+/// Adds the kept fields.
 pub(super) fn write_rest(rest: &Rest, object: ObjectId, fields: &mut Vec<(Str, Tree)>) {
-    let kept = rest.iter().filter(|(key, _)| !TOLD_ONLY.contains(&key.as_str()));
+    let kept = rest.iter().filter(|(key, _)| !READ_ONLY.contains(&key.as_str()));
     fields.extend(kept.map(|(key, node)| {
         let tree = Tree::of(Branch::Kept(node.clone(), object), origin_of(node, object));
         (key.clone(), tree)
     }));
 }
 
-/// Defines objects of the document: their fields with the names that these have there. A field whose value has another form than it should
-/// have is kept among the rest.
+/// Defines objects of the document: their fields with the names in the document. A field whose value has an unexpected form is kept in `rest`.
 macro_rules! wire {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty = $key:literal,)* })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
             $($(#[$doc])* pub $field: Option<$type>,)*
-            /// Further fields, as they were read.
+            /// Unknown fields, as read.
             pub rest: $crate::ir::appgw::wire::Rest,
             /// The object that they were read from.
             pub read_from: Option<$crate::resource::ObjectId>,

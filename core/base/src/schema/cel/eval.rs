@@ -1,6 +1,4 @@
-//! What a rule says of a value.
-//!
-//! What must not be here: syntax.
+//! Evaluates a rule on a value. Does not parse; see `parse`.
 
 use super::parse::{Expression, Function, Literal, Macro, Operator};
 use crate::schema::duration;
@@ -14,14 +12,14 @@ use core::cell::Cell;
 use core::cmp::Ordering;
 use core::net::IpAddr;
 
-/// Why a rule gives no answer, in the reference's words.
+/// Why a rule has no result, as the reference reports it.
 pub(in crate::schema) type Failure = Cow<'static, str>;
 
 type Outcome<'a> = Result<Value<'a>, Failure>;
 
 const NO_OVERLOAD: Failure = Cow::Borrowed("no such overload");
 
-/// How many steps a rule may take.
+/// The maximum number of steps of a rule.
 const BUDGET: u32 = 1_000_000;
 
 #[derive(Clone, Debug)]
@@ -40,7 +38,7 @@ enum Value<'a> {
     Duration(i64),
 }
 
-/// The names that are bound, the innermost first.
+/// The bound names, the innermost first.
 #[derive(Clone, Copy)]
 struct Scope<'s, 'a> {
     name: &'s str,
@@ -80,7 +78,7 @@ impl<'a> Value<'a> {
         if let Value::Text(text) = self { Ok(text) } else { Err(NO_OVERLOAD) }
     }
 
-    /// What macros go through: items, or the keys of a map.
+    /// The elements that macros iterate: items, or the keys of a map.
     fn each(self) -> Result<Vec<Value<'a>>, Failure> {
         match self {
             Value::List(items) => Ok(items),
@@ -120,7 +118,7 @@ impl<'a> Value<'a> {
 }
 
 impl Run<'_> {
-    // The depth is that of the expression, which the parser bounds.
+    // The parser bounds the depth of the expression.
     fn eval<'a>(&self, expression: &'a Expression, scope: &Scope<'_, 'a>) -> Outcome<'a> {
         let Some(left) = self.budget.get().checked_sub(1) else { return Err("operation cancelled: actual cost limit exceeded".into()) };
         self.budget.set(left);
@@ -170,7 +168,7 @@ impl Run<'_> {
         }
     }
 
-    /// `&&` and `||`: one side that decides is enough, even where the other fails.
+    /// `&&` and `||`: one side that decides is enough, even if the other fails.
     fn either<'a>(&self, one: &'a Expression, other: &'a Expression, decides: bool, scope: &Scope<'_, 'a>) -> Outcome<'a> {
         let one = self.eval(one, scope).and_then(truth);
         if one == Ok(decides) {
@@ -193,7 +191,7 @@ impl Run<'_> {
                 continue;
             }
             match (value.and_then(truth), how) {
-                // One item that decides is enough, even where another fails.
+                // One item that decides is enough, even if another fails.
                 (Ok(false), Macro::All) => return Ok(Value::Bool(false)),
                 (Ok(true), Macro::Exists) => return Ok(Value::Bool(true)),
                 (Err(why), Macro::All | Macro::Exists) => failure = failure.or(Some(why)),

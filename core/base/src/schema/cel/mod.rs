@@ -1,9 +1,7 @@
-//! The Common Expression Language, as far as the rules of schemas need it (`x-kubernetes-validations`).
+//! Implements the part of the Common Expression Language that schema rules use (`x-kubernetes-validations`).
 //!
-//! Follows `google/cel-go` as Kubernetes sets it up: strings, numbers, lists, maps, spans of time, the macros `has`, `all`, `exists`,
-//! `exists_one`, `filter` and `map`, and the functions of strings that rules use. A rule is parsed once and run on many values.
-//!
-//! What must not be here: which rules there are, and what is said where one is not true.
+//! Follows `google/cel-go` as Kubernetes configures it: strings, numbers, lists, maps, durations, the macros `has`, `all`, `exists`, `exists_one`,
+//! `filter` and `map`, and the string functions that rules use. A rule is parsed once and run on many values.
 
 mod eval;
 mod parse;
@@ -14,19 +12,18 @@ use super::patterns::Patterns;
 use chancery_text::Node;
 use parse::Expression;
 
-/// A parsed rule.
 #[derive(Debug)]
 pub(super) struct Program {
     root: Expression,
 }
 
 impl Program {
-    /// Parses; `None` for what is no expression, or uses what is not known here.
+    /// Parses a rule; `None` if the text is not an expression or uses an unsupported function.
     pub(super) fn new(text: &'static str) -> Option<Self> {
         parse::parse(text).map(|root| Self { root })
     }
 
-    /// Whether it is true of `self`.
+    /// Whether the rule holds for `self`.
     pub(super) fn is_true(&self, node: &Node, patterns: &Patterns) -> Result<bool, Failure> {
         eval::is_true(&self.root, node, patterns)
     }

@@ -1,13 +1,10 @@
-//! From the text of a rule to its tree.
-//!
-//! What must not be here: values other than literals.
+//! Parses the text of a rule to a tree.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// An expression.
 #[derive(Debug)]
 pub(super) enum Expression {
     Null,
@@ -31,7 +28,7 @@ pub(super) enum Expression {
     Call(Function, Vec<Expression>),
 }
 
-/// A string: as it stands in the rule, or with its escapes resolved.
+/// A string: verbatim, or with resolved escapes.
 #[derive(Debug)]
 pub(super) enum Literal {
     Plain(&'static str),
@@ -63,7 +60,7 @@ pub(super) enum Macro {
     Map,
 }
 
-/// Functions; as methods, their receiver is the first argument.
+/// Functions. The receiver of a method is its first argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Size,
@@ -81,7 +78,7 @@ pub(super) enum Function {
 }
 
 impl Function {
-    /// The function of this name, and how many arguments it takes.
+    /// The function of this name, and its number of arguments.
     fn named(name: &str) -> Option<(Self, usize)> {
         Some(match name {
             "size" => (Self::Size, 1),
@@ -105,12 +102,12 @@ impl Function {
 enum Token {
     Name(&'static str),
     Number(&'static str),
-    /// A string: what stands between its quotes, and whether escapes count.
+    /// A string: the text between its quotes, and whether escapes apply.
     Text(&'static str, bool),
     Sign(&'static str),
 }
 
-/// As deep as an expression may nest.
+/// The maximum depth of an expression.
 const DEEPEST: usize = 100;
 
 pub(super) fn parse(text: &'static str) -> Option<Expression> {
@@ -393,7 +390,7 @@ fn call(name: &str, arguments: Vec<Expression>) -> Option<Expression> {
     (arguments.len() == count).then_some(Expression::Call(function, arguments))
 }
 
-/// A field whose name is a word of the language is written `__namespace__`.
+/// A field whose name is a reserved word is written `__namespace__`.
 fn unescaped(name: &'static str) -> &'static str {
     name.strip_prefix("__").and_then(|name| name.strip_suffix("__")).unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! `builtin/ext-authz`: a service is asked whether a request may pass.
+//! Applies `builtin/ext-authz`: a service decides whether a request may pass.
 
 use super::input::ExtensionInput;
 use super::insert::{self, Place};
@@ -6,7 +6,7 @@ use crate::extension::{address, argument};
 use crate::go::Errors;
 use crate::xds::context::Resources;
 use crate::xds::parts::cluster::http2;
-use crate::xds::parts::proto::{copied, counted, duration, endpoint, extension, flag, list, message, one, regex};
+use crate::xds::parts::proto::{copied, duration, endpoint, extension, flag, list, message, non_zero, one, regex};
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -16,7 +16,7 @@ use chancery_kubernetes::reason::Reason;
 /// The cluster of a service at an address.
 const LOCAL: &str = "local_ext_authz";
 
-/// Who is asked.
+/// The service to query.
 struct AuthorizationService<'a> {
     grpc: bool,
     service: &'a Tree,
@@ -46,9 +46,9 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     let config = argument(given.arguments, "Config");
     let grpc = argument(config, "GrpcService");
     let service = if grpc.is_null() { argument(config, "HttpService") } else { grpc };
-    // Envoy's network filter asks by gRPC alone.
+    // Envoy's network filter only supports gRPC.
     if grpc.is_null() && !given.is_http() {
-        return Err("a service that is asked by HTTP cannot be asked about connections".into());
+        return Err("an authorization service over HTTP cannot decide about connections".into());
     }
     let asked = AuthorizationService { grpc: !grpc.is_null(), service, target: argument(service, "Target") };
     if let Some(cluster) = cluster(&asked) {
@@ -101,7 +101,7 @@ fn headers(of: &Tree) -> Tree {
     list(of.items().iter().map(header).collect())
 }
 
-/// Matchers of texts.
+/// String matchers.
 fn matchers(of: &Tree) -> Tree {
     let matcher = |of: &Tree| {
         let mut out = flagged(of);
@@ -167,7 +167,7 @@ fn http_service(given: &ExtensionInput<'_>, asked: &AuthorizationService<'_>) ->
     })
 }
 
-/// What statistics are called.
+/// The prefix of statistics.
 fn stat_prefix(config: &Tree) -> &str {
     match argument(config, "StatPrefix").text() {
         "" => "response",
@@ -183,7 +183,7 @@ fn http_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &AuthorizationS
         Tree::NULL
     } else {
         message! {
-            "max_request_bytes": counted(argument(body, "MaxRequestBytes").number()),
+            "max_request_bytes": non_zero(argument(body, "MaxRequestBytes").number()),
             "allow_partial_message": flag(argument(body, "AllowPartialMessage").flag()),
             "pack_as_bytes": flag(argument(body, "PackAsBytes").flag()),
         }
@@ -224,7 +224,7 @@ fn network_filter(given: &ExtensionInput<'_>, config: &Tree, asked: &Authorizati
     Ok(extension("envoy.filters.network.ext_authz", kind, out))
 }
 
-/// A status, as Envoy calls it.
+/// The name of a status in Envoy.
 fn status_name(code: i64) -> Tree {
     const NAMES: &[(i64, &str)] = &[
         (100, "Continue"),

@@ -1,4 +1,4 @@
-//! What an extension is given, and how it finds its way in listeners.
+//! The input of an extension, and lookups in listeners.
 
 use crate::extension::argument;
 use crate::go;
@@ -11,20 +11,20 @@ use chancery_base::resource::Sourced;
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// A service that the proxy calls, as its resources know it.
+/// A service that the proxy calls, as its resources name it.
 pub(super) struct Upstream {
     pub(super) service: Str,
     /// The start of the listener's name, and the name of the routes.
     pub(super) id: String,
     /// The names of its clusters.
     pub(super) clusters: BTreeSet<String>,
-    /// It is reached through a transparent listener, whose filter chains have this address.
+    /// The addresses of its filter chains in the transparent listener.
     pub(super) virtual_addresses: BTreeSet<String>,
-    /// What the service itself asks of those who call it.
+    /// The extensions that the service itself applies to its callers.
     pub(super) extensions: Vec<Tree>,
 }
 
-/// What an extension gets to know of the proxy.
+/// The proxy as an extension sees it.
 pub(super) struct ExtensionInput<'a> {
     pub(super) arguments: &'a Tree,
     pub(super) required: Sourced<bool>,
@@ -33,7 +33,7 @@ pub(super) struct ExtensionInput<'a> {
 }
 
 impl ExtensionInput<'_> {
-    /// Whether the proxy speaks HTTP.
+    /// Whether the proxy uses HTTP.
     pub(super) fn is_http(&self) -> bool {
         matches!(self.protocol.as_str(), "http" | "http2" | "grpc")
     }
@@ -47,7 +47,7 @@ impl ExtensionInput<'_> {
     }
 }
 
-/// Where connections of a listener go.
+/// Whether a listener is for incoming connections.
 pub(super) fn is_inbound(listener: &Tree) -> bool {
     listener.get("name").text().split(':').next() == Some("public_listener")
 }

@@ -1,4 +1,4 @@
-//! Filters put among others.
+//! Inserts filters into lists of filters.
 
 use super::input::is_inbound;
 use crate::extension::argument;
@@ -9,20 +9,20 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_kubernetes::reason::Reason;
 
-/// Where a filter goes.
+/// The position of a filter.
 pub(super) struct Place<'a> {
     location: &'a str,
     filter: &'a str,
 }
 
 impl<'a> Place<'a> {
-    /// Before the filter that ends a chain.
+    /// Before the last filter of a chain.
     pub(super) fn last(http: bool) -> Self {
         let filter = if http { "envoy.filters.http.router" } else { "envoy.filters.network.tcp_proxy" };
         Self { location: "BeforeFirstMatch", filter }
     }
 
-    /// Where the arguments say.
+    /// As the arguments define.
     pub(super) fn of(options: &'a Tree, http: bool) -> Self {
         match argument(options, "Location").text() {
             "" => Self::last(http),
@@ -43,7 +43,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Puts a filter into a list of filters.
+    /// Inserts a filter into a list of filters.
     fn insert(&self, list: &mut Tree, filter: &Tree) -> Result<(), Reason> {
         let missing = || {
             let (location, at) = (go::quote(self.location), go::quote(self.filter));
@@ -59,7 +59,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The filter chains of the listeners that go the way that is meant.
+/// Visits the filter chains of the listeners with this direction.
 pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&mut Tree) -> Result<(), Reason>, errors: &mut go::Errors) {
     for listener in listeners.iter_mut().filter(|listener| is_inbound(listener) == inbound) {
         let name = go::quote(listener.get("name").text());
@@ -73,7 +73,7 @@ pub(super) fn each(listeners: &mut [Tree], inbound: bool, mut act: impl FnMut(&m
     }
 }
 
-/// Puts a filter among the HTTP filters of a chain.
+/// Inserts a filter into the HTTP filters of a chain.
 pub(super) fn http(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), Reason> {
     let filters = chain.get_mut("filters").into_iter().flat_map(Tree::items_mut);
     let manager = filters.filter(|filter| is_http(filter)).find_map(|filter| filter.get_mut("typed_config"));
@@ -84,7 +84,7 @@ pub(super) fn http(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result
     outcome
 }
 
-/// Puts a filter among the network filters of a chain.
+/// Inserts a filter into the network filters of a chain.
 pub(super) fn network(chain: &mut Tree, filter: &Tree, place: &Place<'_>) -> Result<(), Reason> {
     let mut all = chain.take("filters").unwrap_or_default();
     let outcome = place.insert(&mut all, filter);

@@ -1,4 +1,4 @@
-//! `builtin/aws/lambda`: a service that is a Lambda function.
+//! Applies `builtin/aws/lambda`: a service that is a Lambda function.
 
 use super::input::{ExtensionInput, Upstream, leads_to, ranges};
 use super::lua::before_routers;
@@ -24,7 +24,7 @@ fn region(arn: &str) -> Result<&str, Reason> {
     }
 }
 
-/// The cluster of AWS, in place of that of the service.
+/// The cluster of AWS, which replaces the service's cluster.
 fn cluster(of: &Tree, region: &str) -> Tree {
     let name = of.get("name").text();
     let to = endpoint(format!("lambda.{region}.amazonaws.com").as_str(), 443i64);

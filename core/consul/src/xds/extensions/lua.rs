@@ -1,4 +1,4 @@
-//! `builtin/lua`: a script before the router.
+//! Applies `builtin/lua`: a script before the router.
 
 use super::input::{ExtensionInput, is_inbound};
 use crate::extension::argument;
@@ -25,7 +25,7 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     Ok(())
 }
 
-/// Puts a filter before each router.
+/// Inserts a filter before each router.
 pub(super) fn before_routers(manager: &mut Tree, filter: &Tree) {
     let Some(Tree { value: Plain::List(filters), .. }) = manager.get_mut("http_filters") else { return };
     let mut out = Vec::new();

@@ -1,6 +1,4 @@
-//! Envoy extensions: what they make of the resources of a proxy.
-//!
-//! What must not be here: whether their arguments hold (`extension`), and the resources before them (the other rooms of `xds`).
+//! Applies Envoy extensions to the resources of a proxy. Does not validate their arguments; see `extension`.
 
 mod authorization;
 mod input;
@@ -12,9 +10,9 @@ mod wasm;
 
 use crate::entry::Kind;
 use crate::go;
+use crate::lenient::Reader;
 use crate::names::{self, TRUST_DOMAIN, UpstreamId};
 use crate::proxycfg::Proxy;
-use crate::weak::Reader;
 use crate::xds::context::{Context, Failure, Resources};
 use crate::xds::parts::name::{cluster_name, peer_cluster};
 use alloc::collections::BTreeSet;
@@ -44,7 +42,7 @@ fn of_sidecar(cx: &Context<'_>, resources: &Resources) -> Vec<Upstream> {
         let (service, id) = (id.name.clone(), id.to_string());
         out.push(Upstream { service, id, clusters, virtual_addresses: BTreeSet::new(), extensions: Vec::new() });
     }
-    // A chain of the transparent listener is known by the cluster or the routes to which it leads.
+    // A chain of the transparent listener is identified by its cluster or routes.
     let transparent = resources.listeners.iter().find(|listener| listener.get("name").text().starts_with("outbound_listener:"));
     for chain in transparent.map(|listener| listener.get("filter_chains").items()).unwrap_or_default() {
         let leads = leads_to(chain);
@@ -71,7 +69,7 @@ fn of_gateway(cx: &Context<'_>) -> Vec<Upstream> {
 
 type Step = fn(&ExtensionInput<'_>, &mut Resources) -> Result<(), Reason>;
 
-/// The proxy's own extensions, in order, then those that its upstreams ask for.
+/// Applies the proxy's own extensions, in order, then those of its upstreams.
 pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resources, Failure> {
     let sidecar = matches!(cx.proxy, Proxy::Connect(_));
     let upstreams = match cx.proxy {
@@ -104,7 +102,7 @@ pub(super) fn apply(cx: &Context<'_>, mut resources: Resources) -> Result<Resour
     Ok(resources)
 }
 
-/// One extension: all that it does, or nothing.
+/// Applies one extension completely, or not at all.
 fn run(step: Step, given: &ExtensionInput<'_>, resources: Resources, extension: &Tree) -> Result<Resources, Failure> {
     let mut patched = resources.clone();
     match step(given, &mut patched) {

@@ -1,4 +1,4 @@
-//! `builtin/property-override`: fields of messages, set or taken away.
+//! Applies `builtin/property-override`: fields of messages, set or removed.
 
 use super::input::{ExtensionInput, Upstream, is_inbound};
 use crate::extension::{apply_patch, argument, argument_list};
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_kubernetes::reason::Reason;
 
-/// Which messages are meant.
+/// Selects messages.
 struct Filter<'a> {
     kind: &'a str,
     inbound: bool,
@@ -15,12 +15,12 @@ struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// The upstreams that are meant.
+    /// The selected upstreams.
     fn upstreams<'u>(&self, given: &ExtensionInput<'u>) -> impl Iterator<Item = &'u Upstream> {
         given.upstreams.iter().filter(|upstream| self.services.is_empty() || self.services.contains(&upstream.service.as_str()))
     }
 
-    /// Whether a cluster is meant, by its name.
+    /// Whether a cluster is selected, by its name.
     fn cluster(&self, given: &ExtensionInput<'_>, name: &str) -> bool {
         if name == "local_app" {
             return self.inbound;
@@ -63,7 +63,7 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
     Ok(())
 }
 
-/// The messages that a filter chooses.
+/// The selected messages.
 fn chosen<'r>(filter: &Filter<'_>, given: &ExtensionInput<'_>, resources: &'r mut Resources) -> Vec<&'r mut Tree> {
     match filter.kind {
         "cluster" => resources.clusters.iter_mut().filter(|cluster| filter.cluster(given, cluster.get("name").text())).collect(),

@@ -1,11 +1,11 @@
-//! `builtin/wasm`: a plugin before the last filter.
+//! Applies `builtin/wasm`: a plugin before the last filter.
 
 use super::input::ExtensionInput;
 use super::insert;
 use crate::extension::{argument, argument_at};
 use crate::go::Errors;
 use crate::xds::context::Resources;
-use crate::xds::parts::proto::{copied, counted, duration, extension, flag, message};
+use crate::xds::parts::proto::{copied, duration, extension, flag, message, non_zero};
 use alloc::format;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
@@ -37,7 +37,7 @@ pub(super) fn apply(given: &ExtensionInput<'_>, resources: &mut Resources) -> Re
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Text in an `Any`.
+/// A string in an `Any`.
 fn configuration(text: &Tree) -> Tree {
     if text.text().is_empty() {
         return Tree::NULL;
@@ -111,7 +111,7 @@ fn code(given: &ExtensionInput<'_>, code: &Tree) -> Result<Tree, Reason> {
         Tree::NULL
     } else {
         message! {
-            "num_retries": counted(argument(policy, "NumRetries").number()),
+            "num_retries": non_zero(argument(policy, "NumRetries").number()),
             "retry_back_off": if back_off.fields().is_empty() { Tree::NULL } else { back_off },
         }
     };

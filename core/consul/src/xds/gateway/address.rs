@@ -1,4 +1,4 @@
-//! At which addresses a gateway listens.
+//! The addresses of a gateway's listeners.
 
 use crate::instance::VIRTUAL;
 use crate::proxycfg::Proxy;
@@ -8,15 +8,15 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// An address at which a gateway listens.
-pub(crate) struct At {
+/// An address of a gateway's listeners.
+pub(crate) struct GatewayAddress {
     pub(crate) name: Str,
     pub(crate) host: Tree,
     pub(crate) port: Tree,
 }
 
-/// The listeners of all addresses at which a gateway listens.
-pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> Outcome {
+/// Returns the listeners of all addresses.
+pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&GatewayAddress) -> Outcome) -> Outcome {
     let mut out = Vec::new();
     for at in addresses(cx)? {
         out.extend(listeners(&at)?);
@@ -24,8 +24,8 @@ pub(super) fn at_each(cx: &Context<'_>, listeners: impl Fn(&At) -> Outcome) -> O
     Ok(out)
 }
 
-/// All addresses at which a gateway listens, by name, each once.
-fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
+/// All addresses of a gateway, by name, each once.
+fn addresses(cx: &Context<'_>) -> Result<Vec<GatewayAddress>, Failure> {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
     if let (Some(fault), Proxy::Ingress(_) | Proxy::Api(_)) = (config.fault, cx.proxy) {
         return Err(fault.into());
@@ -35,18 +35,18 @@ fn addresses(cx: &Context<'_>) -> Result<Vec<At>, Failure> {
     if !config.no_default {
         let own = instance.tree.get("Address");
         let host = if own.text().is_empty() { Tree::from("0.0.0.0") } else { own.clone() };
-        all.push(At { name: Str::new_static("default"), host, port: instance.tree.get("Port").clone() });
+        all.push(GatewayAddress { name: Str::new_static("default"), host, port: instance.tree.get("Port").clone() });
     }
     if config.bind_tagged {
-        // Those of services behind it are told by the catalog alone.
+        // Addresses of services behind it come only from the catalog.
         let is_own = |name: &str| !name.strip_prefix(VIRTUAL).is_some_and(|rest| rest.starts_with(':'));
         for (name, address) in instance.tree.get("TaggedAddresses").fields().iter().filter(|(name, _)| is_own(name)) {
-            all.push(At { name: name.clone(), host: address.get("Address").clone(), port: address.get("Port").clone() });
+            all.push(GatewayAddress { name: name.clone(), host: address.get("Address").clone(), port: address.get("Port").clone() });
         }
     }
     let origin = instance.proxy.get("Config").origin;
     for (name, (host, port)) in config.bind {
-        all.push(At { name, host: host.or_from(origin), port: Tree::from(port).or_from(origin) });
+        all.push(GatewayAddress { name, host: host.or_from(origin), port: Tree::from(port).or_from(origin) });
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     let mut seen: Vec<(Str, i64)> = Vec::new();

@@ -1,4 +1,4 @@
-//! API gateways.
+//! The resources of API gateways.
 
 use super::address::at_each;
 use super::synthesis::{Synthetic, synthetic};
@@ -6,7 +6,7 @@ use crate::entry::Kind;
 use crate::material;
 use crate::names::UpstreamId;
 use crate::proxycfg::{ApiGateway, Ready};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::filters::{self, Http};
 use crate::xds::parts::listener::{listener as listener_at, only_cluster, upstream_config};
@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// All that an API gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &ApiGateway) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
@@ -88,7 +87,7 @@ fn routes(cx: &Context<'_>, gateway: &ApiGateway) -> Outcome {
 
 /// Whether a listener has any TLS settings.
 fn has_tls(listener: &Tree) -> bool {
-    ["Certificates", "MaxVersion", "MinVersion", "CipherSuites"].iter().any(|field| says(listener.at(&["TLS", field])))
+    ["Certificates", "MaxVersion", "MinVersion", "CipherSuites"].iter().any(|field| is_set(listener.at(&["TLS", field])))
 }
 
 fn parameters(listener: &Tree) -> Tree {
@@ -132,7 +131,7 @@ fn tcp(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> Re
         ..Http::default()
     };
     let mut out = listener_at(cx, &id.to_string(), host.clone(), listener.get("Port"), "OUTBOUND");
-    let chains = if says(ready.bound.get("Certificates")) {
+    let chains = if is_set(ready.bound.get("Certificates")) {
         out.set("listener_filters", one(filters::inspector("tls_inspector")));
         let opts = Http { protocol: listener.get("Protocol").str(), route_name: route_name(listener), stat_prefix: "ingress_upstream_", ..opts };
         with_certificates(cx, gateway, ready, &opts)
@@ -155,19 +154,19 @@ fn http(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, host: &Tree) -> T
         ..Http::default()
     };
     let mut out = listener_at(cx, listener.get("Protocol").text(), host.clone(), listener.get("Port"), "OUTBOUND");
-    let chains = if says(ready.bound.get("Certificates")) {
+    let chains = if is_set(ready.bound.get("Certificates")) {
         with_certificates(cx, gateway, ready, &opts)
     } else {
         Vec::from([message! { "filters": one(filters::of(cx, &opts)), "transport_socket": socket(gateway, listener) }])
     };
-    if says(ready.bound.get("Certificates")) && !chains.is_empty() {
+    if is_set(ready.bound.get("Certificates")) && !chains.is_empty() {
         out.set("listener_filters", one(filters::inspector("tls_inspector")));
     }
     out.set("filter_chains", list(chains));
     out
 }
 
-/// A chain for each certificate; of several, by the hosts that no other has. Versions and ciphers do not count here.
+/// A chain for each certificate; several certificates are distinguished by the hosts that no other has. Versions and ciphers are ignored here.
 fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts: &Http) -> Vec<Tree> {
     let references = ready.bound.get("Certificates").items().iter();
     let found: Vec<_> = references.filter_map(|reference| cx.mail.whole_entry(Kind::InlineCertificate, &reference.get("Name").str())).collect();
@@ -192,7 +191,7 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
     for (at, entry) in found.iter().enumerate() {
         let own: Vec<Tree> = match hosts.get(at) {
             Some(own) if several => {
-                // A host that a certificate has as its common name and again among its alternative names counts as shared too.
+                // A host that is both the common name and an alternative name of a certificate is treated as shared.
                 let shared = |host: &&Str| hosts.iter().flatten().filter(|other| other == host).count() > 1;
                 own.iter().filter(|host| !shared(host)).map(Tree::from).collect()
             }
@@ -206,7 +205,7 @@ fn with_certificates(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready, opts
         let text = Tree::from(format!("{}{end}", certificate.text())).or_from(certificate.origin);
         let pair = message! {
             "certificate_chain": message! { "inline_string": text },
-            // The key itself is in no tree: the host gives it where it is asked for.
+            // The key itself is in no tree: the host provides it on request.
             "private_key": message! { "inline_string": format!("<{}:key>", material::of_entry(&entry.name)) },
         };
         out.push(chain(&entry.name, own, message! { "tls_params": empty(), "tls_certificates": one(pair) }));

@@ -1,20 +1,20 @@
-//! What the clusters of mesh and terminating gateways have in common.
+//! Shared parts of the clusters of mesh and terminating gateways.
 
 use crate::instance::Instance;
 use crate::proxycfg::Proxy;
 use crate::xds::context::Context;
 use crate::xds::parts::cluster::{by_dns, by_stream};
 use crate::xds::parts::config::GatewayConfig;
-use crate::xds::parts::proto::{counted, duration, empty, message, millis};
+use crate::xds::parts::proto::{duration, empty, message, millis, non_zero};
 use alloc::sync::Arc;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 
-/// What a gateway's cluster is like.
+/// The parameters of a gateway's cluster.
 #[derive(Default)]
 pub(crate) struct GatewayCluster<'a> {
     pub(crate) name: &'a str,
-    /// Instances that are reached by a host's name.
+    /// Instances that are reached by host name.
     pub(crate) named: &'a [Arc<Instance>],
     /// In nanoseconds; 0 for the gateway's own.
     pub(crate) connect_timeout: Sourced<i64>,
@@ -23,27 +23,27 @@ pub(crate) struct GatewayCluster<'a> {
 }
 
 /// A cluster of a gateway.
-pub(crate) fn cluster(cx: &Context<'_>, wanted: &GatewayCluster<'_>) -> Tree {
+pub(crate) fn cluster(cx: &Context<'_>, parameters: &GatewayCluster<'_>) -> Tree {
     let config = GatewayConfig::of(cx.instance.proxy.get("Config"));
-    let timeout = if *wanted.connect_timeout > 0 { duration(wanted.connect_timeout) } else { millis(config.connect_timeout) };
+    let timeout = if *parameters.connect_timeout > 0 { duration(parameters.connect_timeout) } else { millis(config.connect_timeout) };
     let mut cluster = message! {
-        "name": wanted.name,
+        "name": parameters.name,
         "connect_timeout": timeout,
         "outlier_detection": empty(),
     };
-    let outside = wanted.remote || matches!(cx.proxy, Proxy::Terminating(_));
+    let outside = parameters.remote || matches!(cx.proxy, Proxy::Terminating(_));
     if let Some([time, interval, probes]) = config.keepalive.filter(|_| outside) {
         let probes = message! {
-            "keepalive_time": counted(time),
-            "keepalive_interval": counted(interval),
-            "keepalive_probes": counted(probes),
+            "keepalive_time": non_zero(time),
+            "keepalive_interval": non_zero(interval),
+            "keepalive_probes": non_zero(probes),
         };
         cluster.set("upstream_connection_options", message! { "tcp_keepalive": probes });
     }
-    if wanted.named.is_empty() {
+    if parameters.named.is_empty() {
         by_stream(&mut cluster);
     } else {
-        by_dns(&mut cluster, wanted.named, config.strict_dns, wanted.remote, wanted.only_passing);
+        by_dns(&mut cluster, parameters.named, config.strict_dns, parameters.remote, parameters.only_passing);
     }
     cluster
 }

@@ -1,10 +1,10 @@
-//! Ingress gateways.
+//! The resources of ingress gateways.
 
 use super::address::at_each;
 use crate::entry::Kind;
 use crate::names::UpstreamId;
 use crate::proxycfg::{Ingress, Listener};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::cluster::{of_chain, outliers};
 use crate::xds::parts::config::HealthCheck;
@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 
-/// All that an ingress gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &Ingress) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listeners_at(cx, gateway, &at.host))?,
@@ -59,7 +58,7 @@ struct Tls {
 }
 
 fn tls_of(gateway: &Tree, listener: &Tree) -> Tls {
-    let pick = |path: &[&str]| if says(listener.at(path)) { listener.at(path).clone() } else { gateway.at(path).clone() };
+    let pick = |path: &[&str]| if is_set(listener.at(path)) { listener.at(path).clone() } else { gateway.at(path).clone() };
     Tls {
         cluster: pick(&["SDS", "ClusterName"]),
         resource: pick(&["SDS", "CertResource"]),
@@ -72,7 +71,7 @@ fn socket(cx: &Context<'_>, gateway: &Ingress, listener: &Listener) -> Result<Tr
     let tls_config = cx.mail.entry(Kind::IngressGateway, &gateway.service).get("TLS");
     let of = tls_of(tls_config, listener.tree.get("TLS"));
     let port = listener.key.port;
-    let mut common = match (says(&of.cluster), says(&of.resource)) {
+    let mut common = match (is_set(&of.cluster), is_set(&of.resource)) {
         (true, true) => tls::from_server(&of.resource, &of.cluster, of.parameters),
         (false, true) => return Err(Failure::new(format!("missing SDS cluster name for listener on port {port}"), listener.tree.origin)),
         (true, false) => return Err(Failure::new(format!("missing SDS cert resource for listener on port {port}"), listener.tree.origin)),
@@ -83,9 +82,9 @@ fn socket(cx: &Context<'_>, gateway: &Ingress, listener: &Listener) -> Result<Tr
     Ok(tls::socket_down(common, false))
 }
 
-/// Whether a service has a certificate of its own.
+/// Whether a service has its own certificate.
 fn has_own(service: &Tree) -> bool {
-    says(service.at(&["TLS", "SDS", "CertResource"]))
+    is_set(service.at(&["TLS", "SDS", "CertResource"]))
 }
 
 fn route_name(listener: &Listener, service: &Tree) -> String {
@@ -211,7 +210,7 @@ fn clusters(cx: &Context<'_>, gateway: &Ingress) -> Outcome {
     Ok(out)
 }
 
-/// What an ingress gateway's entry says of all services, and of this one.
+/// Sets the limits from an ingress gateway's entry: its defaults, and those of this service.
 fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Failure> {
     let mut threshold = empty();
     let fields = [("MaxConnections", "max_connections"), ("MaxPendingRequests", "max_pending_requests"), ("MaxConcurrentRequests", "max_requests")];
@@ -224,7 +223,7 @@ fn limit(cluster: &mut Tree, defaults: &Tree, service: &Tree) -> Result<(), Fail
     if !threshold.fields().is_empty() && has_breakers {
         cluster.set("circuit_breakers", message! { "thresholds": one(threshold) });
     }
-    // The gateway gets its entry in a form that has no field for what is not said of the percentage.
+    // The gateway gets its entry in a form without a field for an absent percentage.
     let read = |of: &Tree| {
         HealthCheck::of(of.get("PassiveHealthCheck")).map(|health| HealthCheck { ejection: health.ejection.or(Some(Sourced::default())), ..health })
     };

@@ -1,6 +1,6 @@
-//! Mesh gateways.
+//! The resources of mesh gateways.
 
-use super::address::{At, at_each};
+use super::address::{GatewayAddress, at_each};
 use super::cluster::{GatewayCluster, cluster};
 use crate::chain::NodeKind;
 use crate::instance::Instance;
@@ -23,7 +23,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// All that a mesh gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &MeshGateway) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listener(cx, gateway, at).map(|one| Vec::from([one])))?,
@@ -33,7 +32,7 @@ pub(crate) fn resources(cx: &Context<'_>, gateway: &MeshGateway) -> Result<Resou
     })
 }
 
-/// The servers that peers reach through it. A replica only reads, so it is of no use to them.
+/// The servers that peers reach through it. A read replica is of no use to them.
 fn servers_for_peers<'a>(cx: &'a Context<'_>, gateway: &MeshGateway) -> Vec<&'a Instance> {
     if !cx.mesh().at(&["Peering", "PeerThroughMeshGateways"]).bool() {
         return Vec::new();
@@ -54,13 +53,13 @@ fn assigned(cluster: String, endpoints: Vec<Tree>) -> Tree {
     message! { "cluster_name": cluster, "endpoints": one(message! { "lb_endpoints": list(endpoints) }) }
 }
 
-/// A chain that hands on what asks for a name.
+/// A chain that forwards connections for a server name.
 fn through(cx: &Context<'_>, server: String, cluster: String, name: String, prefix: &'static str) -> Tree {
     let opts = Http { cluster, filter_name: name, stat_prefix: prefix, ..Http::default() };
     message! { "filter_chain_match": message! { "server_names": one(server.into()) }, "filters": one(filters::tcp(cx, &opts)) }
 }
 
-fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Failure> {
+fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &GatewayAddress) -> Result<Tree, Failure> {
     let local = &gateway.datacenter;
     let mut chains = Vec::new();
     for exported in gateway.exported(cx.mail) {
@@ -93,7 +92,7 @@ fn listener(cx: &Context<'_>, gateway: &MeshGateway, at: &At) -> Result<Tree, Fa
     Ok(listener.or_from(cx.instance.tree.origin))
 }
 
-/// The chain by which peers reach a service.
+/// The chain for peers of a service.
 fn for_peers(cx: &Context<'_>, exported: &Exported<'_>) -> Result<Tree, Failure> {
     let chain = exported.chain;
     let http = is_http(&chain.protocol);
@@ -202,7 +201,7 @@ fn endpoints(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
         }
         out.push(assigned(names::server_sni(None, local), all));
     }
-    // A server that has no port for TLS cannot be asked by peers.
+    // Peers cannot use a server without a TLS port.
     let for_peers = servers_for_peers(cx, gateway).into_iter().filter_map(|server| {
         let port = server.tree.at(&["Meta", "grpc_tls_port"]);
         let number: i64 = port.text().parse().ok()?;
@@ -225,7 +224,7 @@ fn endpoints(cx: &Context<'_>, gateway: &MeshGateway) -> Outcome {
     Ok(out)
 }
 
-/// The name by which an imported service is asked for.
+/// The server name of an imported service.
 fn sni_of(instances: &[Arc<Instance>]) -> Option<Str> {
     instances.first()?.peer.as_ref()?.sni.first().cloned()
 }

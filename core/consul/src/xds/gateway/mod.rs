@@ -1,6 +1,4 @@
-//! What gateways get, kind by kind.
-//!
-//! What must not be here: what sidecars share with them (`parts`).
+//! The resources of gateways, by kind. Parts that sidecars share are in `parts`.
 
 mod address;
 pub(crate) mod api;

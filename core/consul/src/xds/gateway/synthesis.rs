@@ -1,13 +1,11 @@
-//! The chains that API gateways make of their routes: a router for each host, with splitters for shares.
-//!
-//! What must not be here: Envoy's words.
+//! Synthesises the chains of an API gateway's routes: a router for each host, with splitters for shares.
 
 use crate::chain::{self, Chain, NodeKind, Request, Set};
 use crate::entry::{Entries, Entry, Kind};
 use crate::go;
 use crate::names::DEFAULT;
 use crate::proxycfg::{ApiGateway, Ready, hosts, reference, services_of};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -28,7 +26,7 @@ pub(crate) struct Synthetic {
     pub(crate) origin: Option<Origin>,
 }
 
-/// What a route says of requests to a host: the condition, and the rule that holds then.
+/// A route's condition for requests to a host, and its rule.
 struct Matched<'a> {
     matches: Tree,
     rule: &'a Tree,
@@ -68,11 +66,11 @@ pub(crate) fn synthetic(cx: &Context<'_>, gateway: &ApiGateway, ready: &Ready) -
 
 fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain]) -> Result<Chain, Reason> {
     let nothing = Entries::new();
-    let mut set = Set { entries: &nothing, instead: BTreeMap::new(), alone: true, lookups: None };
+    let mut set = Set { entries: &nothing, replacements: BTreeMap::new(), ignores_stored: true, lookups: None };
     let mut add = |kind: Kind, name: &Str, fields: Vec<(&'static str, Tree)>| {
         let tree = Tree::object([("Name", Tree::from(name))].into_iter().chain(fields));
         let entry = Entry { kind, name: name.clone(), tree, key: None, object: ObjectId::BUILT_IN };
-        set.instead.insert((kind, name.clone()), Some(Arc::new(entry)));
+        set.replacements.insert((kind, name.clone()), Some(Arc::new(entry)));
     };
     let http = || Vec::from([("Protocol", Tree::from("http"))]);
     add(Kind::ServiceDefaults, name, http());
@@ -104,7 +102,7 @@ fn of_host(cx: &Context<'_>, name: &Str, rules: &[Matched<'_>], chains: &[&Chain
     Ok(chain)
 }
 
-/// Puts the chains of services in the place of their resolvers, and takes away what leads back to the gateway.
+/// Replaces the resolvers of services by their chains, and removes nodes that lead back to the gateway.
 fn join(chain: &mut Chain, chains: &[&Chain]) {
     let own = chain.first().map(|node| format!("resolver:{}", node.name)).unwrap_or_default();
     if let Some(NodeKind::Router(routes)) = chain.nodes.get_mut(&chain.start).map(|node| &mut node.kind) {
@@ -124,7 +122,7 @@ fn join(chain: &mut Chain, chains: &[&Chain]) {
     }
 }
 
-/// Where a node that would be resolved goes, by the chain of its service: its router does not count.
+/// Returns the next node after a resolved one, from the chain of its service, whose router is ignored.
 fn continued(node: &str, chains: &[&Chain]) -> String {
     let Some(rest) = node.strip_prefix("resolver:") else { return node.to_string() };
     let splitter = format!("splitter:{rest}");
@@ -140,7 +138,7 @@ fn continued(node: &str, chains: &[&Chain]) -> String {
     node.to_string()
 }
 
-/// Shares of a rule's services: each is computed from the weights of all.
+/// The shares of a rule's services: each is computed from the weights of all.
 fn splits(services: &Tree) -> Vec<Tree> {
     let (origin, services) = (services.origin.map(Origin::whole), services.items());
     let total: i64 = services.iter().map(|service| service.get("Weight").int()).sum();
@@ -159,7 +157,7 @@ fn splits(services: &Tree) -> Vec<Tree> {
     shared.map(split).collect()
 }
 
-/// Headers of several filters in one.
+/// Merges the headers of several filters.
 fn modifiers(lists: &[&Tree]) -> Tree {
     let mut out = Tree { value: Plain::Object(Fields::default()), origin: None };
     for filter in lists.iter().flat_map(|list| list.items()) {
@@ -181,13 +179,13 @@ fn modifiers(lists: &[&Tree]) -> Tree {
     out
 }
 
-/// Where a rule's requests go, and how they are changed.
+/// The target of a rule's requests, and their changes.
 fn destined(rule: &Tree, service: &Tree, to: Str) -> Tree {
     let filters = rule.get("Filters");
     let own = service.get("Filters");
     let rewrite = own.find("URLRewrite").unwrap_or_else(|| filters.get("URLRewrite")).get("Path");
     let (timeout, retry) = (filters.get("TimeoutFilter"), filters.get("RetryFilter"));
-    let some = |value: &Tree| if says(value) { value.clone() } else { Tree::NULL };
+    let some = |value: &Tree| if is_set(value) { value.clone() } else { Tree::NULL };
     Tree::object([
         ("Service", Tree::from(to).or_from(service.get("Name").origin)),
         ("Namespace", DEFAULT.into()),
@@ -204,7 +202,7 @@ fn destined(rule: &Tree, service: &Tree, to: Str) -> Tree {
     .or_from(rule.origin)
 }
 
-/// What a request must be, as routers have it.
+/// The condition of a request, in the form of routers.
 fn condition(matches: &Tree) -> Tree {
     let path = matches.get("Path");
     let field = match path.get("Match").text() {
@@ -232,7 +230,7 @@ fn condition(matches: &Tree) -> Tree {
         .or_from(matches.origin)
 }
 
-/// The names of hosts that a certificate is for; none where they cannot be read.
+/// The hosts of a certificate; empty if it cannot be parsed.
 pub(crate) fn certificate_hosts(pem: &str) -> Vec<Str> {
     let Ok(Some(block)) = pem::next(&mut pem.as_bytes()) else { return Vec::new() };
     let Some(certificate) = der::certificate(&block.bytes) else { return Vec::new() };

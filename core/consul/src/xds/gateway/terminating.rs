@@ -1,12 +1,12 @@
-//! Terminating gateways.
+//! The resources of terminating gateways.
 
-use super::address::{At, at_each};
+use super::address::{GatewayAddress, at_each};
 use super::cluster::{GatewayCluster, cluster};
 use crate::entry::Kind;
 use crate::go;
 use crate::names::{self, DEFAULT, TRUST_DOMAIN};
 use crate::proxycfg::{TerminatingGateway, Watch};
-use crate::validate::{is_http, says};
+use crate::validate::{is_http, is_set};
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::cluster::{balance, http2, is_http2};
 use crate::xds::parts::config::{GatewayConfig, ProxyConfig};
@@ -22,7 +22,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// All that a terminating gateway gets.
 pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: at_each(cx, |at| listener(cx, gateway, at).map(|one| Vec::from([one])))?,
@@ -32,7 +31,7 @@ pub(crate) fn resources(cx: &Context<'_>, gateway: &TerminatingGateway) -> Resul
     })
 }
 
-/// What central configuration says of a service.
+/// The central configuration of a service.
 fn config(cx: &Context<'_>, service: &Str) -> ProxyConfig {
     const NOTHING: &Tree = &Tree::NULL;
     ProxyConfig::of(cx.mail.trees(&Watch::Config(service.clone())).first().unwrap_or(NOTHING))
@@ -41,7 +40,7 @@ fn config(cx: &Context<'_>, service: &Str) -> ProxyConfig {
 /// A filter chain for a cluster of a service.
 fn chain(cx: &Context<'_>, service: &Str, cluster: String, protocol: &Str) -> Result<Tree, Failure> {
     let local = &cx.instance.node.datacenter;
-    let nobody = BTreeSet::new();
+    let no_peers = BTreeSet::new();
     let intentions = cx.mail.trees(&Watch::Intentions(service.clone()));
     let common = tls::common(service, &tls::roots(""), tls::incoming(cx));
     let mut opts = Http {
@@ -55,14 +54,14 @@ fn chain(cx: &Context<'_>, service: &Str, cluster: String, protocol: &Str) -> Re
     };
     let mut all = Vec::new();
     if is_http(protocol) {
-        opts.before.push(rbac::http_filter(cx, intentions, &nobody)?);
+        opts.before.push(rbac::http_filter(cx, intentions, &no_peers)?);
         opts.cluster = String::new();
         opts.by_name = true;
         if !cx.mesh().at(&["HTTP", "SanitizeXForwardedClientCert"]).bool() {
             opts.forward = Some("APPEND_FORWARD");
         }
     } else {
-        all.push(rbac::network_filter(cx, intentions, &nobody));
+        all.push(rbac::network_filter(cx, intentions, &no_peers));
     }
     all.push(filters::of(cx, &opts));
     Ok(message! {
@@ -72,13 +71,13 @@ fn chain(cx: &Context<'_>, service: &Str, cluster: String, protocol: &Str) -> Re
     })
 }
 
-/// The subsets of a service: its resolver's.
+/// The subsets in a service's resolver.
 fn subsets<'a>(cx: &'a Context<'_>, service: &Str) -> (&'a Tree, Vec<(Str, &'a Tree)>) {
     let resolver = cx.mail.entry(Kind::ServiceResolver, service);
     (resolver, resolver.get("Subsets").fields().iter().map(|(name, subset)| (name.clone(), subset)).collect())
 }
 
-fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &At) -> Result<Tree, Failure> {
+fn listener(cx: &Context<'_>, gateway: &TerminatingGateway, at: &GatewayAddress) -> Result<Tree, Failure> {
     let local = &gateway.datacenter;
     let mut chains = Vec::new();
     for (service, link) in gateway.services(cx.mail) {
@@ -166,7 +165,7 @@ fn clusters(cx: &Context<'_>, gateway: &TerminatingGateway) -> Outcome {
                     only_passing: definition.map(|subset| subset.get("OnlyPassing").flag()).unwrap_or_default(),
                 },
             );
-            if says(link.get("CAFile")) {
+            if is_set(link.get("CAFile")) {
                 made.set("transport_socket", tls::from_files(link));
             }
             balance(&mut made, resolver.find("LoadBalancer"))?;
@@ -202,7 +201,7 @@ fn outside(cx: &Context<'_>, service: &Str, link: &Tree, out: &mut Vec<Tree>) {
             made.set("dns_lookup_family", "V4_ONLY".into());
             made.set("dns_refresh_rate", "10s".into());
         }
-        if says(link.get("CAFile")) {
+        if is_set(link.get("CAFile")) {
             made.set("transport_socket", tls::from_files(link));
         }
         out.push(made.or_from(address.origin));

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::{Plain, Tree};
 use chancery_text::{self, Limits};
 
-/// What is logged where nobody says otherwise.
+/// The default fields of a log.
 const FIELDS: [(&str, &str); 24] = [
     ("start_time", "%START_TIME%"),
     ("route_name", "%ROUTE_NAME%"),
@@ -70,7 +70,7 @@ fn format(config: &Tree) -> Option<Tree> {
     matches!(tree.value, Plain::Object(_)).then(|| message! { "json_format": tree })
 }
 
-/// The access logs of Envoy's own administration, in the names that bootstraps have.
+/// The access logs of Envoy's admin interface, with the field names of bootstraps.
 pub(crate) fn admin_log(config: &Tree) -> Tree {
     let mut log = logs(config, false);
     for log in log.items_mut() {

@@ -1,8 +1,8 @@
-//! What clusters of all kinds of proxies have in common, and the clusters of a discovery chain.
+//! Shared parts of all clusters, and the clusters of a discovery chain.
 
 use super::config::{HealthCheck, UpstreamConfig};
 use super::name::{cluster_name, targets};
-use super::proto::{ads, any, counted, duration, empty, extension, list, message, millis, one};
+use super::proto::{ads, any, duration, empty, extension, list, message, millis, non_zero, one};
 use super::{endpoint, escape, tls};
 use crate::chain::{Chain, Node, NodeKind, Resolver, Target};
 use crate::go;
@@ -18,7 +18,7 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// What makes instances that fail rest for a while.
+/// Outlier detection.
 pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>, zero: bool) -> Tree {
     let mut out = empty();
     for check in [health, over].into_iter().flatten() {
@@ -29,7 +29,7 @@ pub(crate) fn outliers(health: Option<&HealthCheck>, over: Option<&HealthCheck>,
             }
         };
         set("interval", check.interval.filter(|nanos| **nanos != 0).map(duration).into());
-        set("consecutive_5xx", counted(check.failures));
+        set("consecutive_5xx", non_zero(check.failures));
         set("enforcing_consecutive_5xx", check.enforcing.filter(|percent| **percent != 0 || zero).into());
         set("max_ejection_percent", check.ejection.into());
         set("base_ejection_time", check.base_time.map(duration).into());
@@ -49,7 +49,7 @@ pub(crate) fn breakers(limits: Option<&[Option<Sourced<i64>>; 3]>) -> Tree {
     message! { "thresholds": one(threshold) }
 }
 
-/// Requests by HTTP/2.
+/// HTTP/2 options.
 pub(crate) fn http2() -> Tree {
     let config = message! { "explicit_http_config": message! { "http2_protocol_options": empty() } };
     let name = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
@@ -60,7 +60,7 @@ pub(crate) fn is_http2(protocol: &str) -> bool {
     matches!(protocol, "http2" | "grpc")
 }
 
-/// Spreads requests as a resolver says.
+/// Sets the load balancing of a resolver.
 pub(crate) fn balance(cluster: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
     let Some(balancer) = balancer else { return Ok(()) };
     let policy = balancer.get("Policy");
@@ -92,13 +92,13 @@ pub(crate) fn balance(cluster: &mut Tree, balancer: Option<&Tree>) -> Result<(),
     Ok(())
 }
 
-/// What makes a cluster get its endpoints from the stream.
+/// Makes a cluster get its endpoints from the stream.
 pub(crate) fn by_stream(cluster: &mut Tree) {
     cluster.set("type", "EDS".into());
     cluster.set("eds_cluster_config", message! { "eds_config": ads() });
 }
 
-/// What makes a cluster look its only endpoint up by name.
+/// Makes a cluster resolve its only endpoint by DNS.
 pub(crate) fn by_dns(cluster: &mut Tree, instances: &[Arc<Instance>], strict: bool, wan: bool, only_passing: Sourced<bool>) {
     cluster.set("dns_refresh_rate", "10s".into());
     cluster.set("dns_lookup_family", "V4_ONLY".into());
@@ -111,12 +111,12 @@ pub(crate) fn by_dns(cluster: &mut Tree, instances: &[Arc<Instance>], strict: bo
     cluster.set("load_assignment", message! { "cluster_name": name, "endpoints": one(locality) });
 }
 
-/// Never sends to all when most are ill.
+/// Disables the panic mode, which sends requests to unhealthy endpoints.
 pub(crate) fn no_panic() -> Tree {
     message! { "healthy_panic_threshold": empty() }
 }
 
-/// The server name of an imported service, and who it may be.
+/// The server name of an imported service, and its identities.
 pub(crate) fn peer_names(instances: &[Arc<Instance>]) -> (Str, Vec<String>) {
     let meta = instances.first().and_then(|instance| instance.peer.clone()).unwrap_or_default();
     (meta.sni.first().cloned().unwrap_or_default(), meta.spiffe.iter().map(Str::to_string).collect())

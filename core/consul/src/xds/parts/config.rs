@@ -1,23 +1,21 @@
-//! Opaque configuration of proxies, gateways and upstreams.
-//!
-//! What must not be here: what is made of it.
+//! Reads the opaque configuration of proxies, gateways and upstreams.
 
-use crate::weak::{Fault, Reader, find};
+use crate::lenient::{Fault, Reader, find};
 use alloc::collections::BTreeMap;
 use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// What counts where no timeout for connecting is said, in milliseconds.
+/// The default connect timeout, in milliseconds.
 pub(crate) const CONNECT_TIMEOUT: i64 = 5000;
 
-/// What a proxy is configured with. Where something does not fit, nothing gets its default.
+/// The configuration of a proxy. If a value is invalid, no defaults are applied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProxyConfig {
     pub(crate) public_listener: Tree,
     pub(crate) tracing: Tree,
     pub(crate) local_cluster: Tree,
-    /// In milliseconds, as the next two.
+    /// In milliseconds, like the next two.
     pub(crate) connect_timeout: Sourced<i64>,
     pub(crate) request_timeout: Option<Sourced<i64>>,
     pub(crate) idle_timeout: Option<Sourced<i64>>,
@@ -26,7 +24,7 @@ pub(crate) struct ProxyConfig {
     pub(crate) bind_port: Sourced<i64>,
     pub(crate) max_connections: Sourced<i64>,
     pub(crate) balance: Str,
-    /// What does not fit.
+    /// The first invalid value.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -58,7 +56,7 @@ impl ProxyConfig {
     }
 }
 
-/// What a gateway is configured with.
+/// The configuration of a gateway.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GatewayConfig {
     pub(crate) bind_tagged: bool,
@@ -67,9 +65,9 @@ pub(crate) struct GatewayConfig {
     pub(crate) strict_dns: bool,
     /// In milliseconds.
     pub(crate) connect_timeout: Sourced<i64>,
-    /// Probes for remote ends: after how long, how often, how many.
+    /// TCP keepalive for remote addresses: time, interval, number of probes.
     pub(crate) keepalive: Option<[Sourced<i64>; 3]>,
-    /// What does not fit.
+    /// The first invalid value.
     pub(crate) fault: Option<Fault>,
 }
 
@@ -99,7 +97,7 @@ impl GatewayConfig {
         };
         let discovery = from.text("envoy_dns_discovery_type", "");
         read.fault = from.fault;
-        // Where something does not fit, nothing gets its default.
+        // If a value is invalid, no defaults are applied.
         let fits = read.fault.is_none();
         read.strict_dns = if fits { discovery.eq_ignore_ascii_case("strict_dns") } else { discovery == "strict_dns" };
         if fits && read.connect_timeout.value < 1 {
@@ -109,24 +107,24 @@ impl GatewayConfig {
     }
 }
 
-/// What is said of an upstream.
+/// The configuration of an upstream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UpstreamConfig {
     pub(crate) listener: Tree,
     pub(crate) cluster: Tree,
     pub(crate) protocol: Str,
-    /// In milliseconds; 0 where it is not said.
+    /// In milliseconds; 0 if unset.
     pub(crate) connect_timeout: Sourced<i64>,
-    /// Connections, pending requests, requests; nothing where there are no limits at all.
+    /// Connections, pending requests, requests; `None` without any limits.
     pub(crate) limits: Option<[Option<Sourced<i64>>; 3]>,
     pub(crate) health: Option<HealthCheck>,
     pub(crate) mesh_gateway: Str,
     pub(crate) balance: Str,
-    /// What does not fit.
+    /// The first invalid value.
     pub(crate) fault: Option<Fault>,
 }
 
-/// What is watched of the requests to an upstream.
+/// The passive health check of an upstream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HealthCheck {
     pub(crate) interval: Option<Sourced<i64>>,
@@ -138,7 +136,7 @@ pub(crate) struct HealthCheck {
 }
 
 impl HealthCheck {
-    /// As an entry has it, or opaque configuration.
+    /// From an entry, or from opaque configuration.
     fn read(from: &mut Reader<'_>, origin: Option<Origin>) -> Self {
         Self {
             failures: from.some_uint("MaxFailures", "max_failures").unwrap_or_default(),
@@ -150,7 +148,7 @@ impl HealthCheck {
         }
     }
 
-    /// What an entry says.
+    /// From an entry.
     pub(crate) fn of(tree: &Tree) -> Option<Self> {
         (!tree.is_null()).then(|| Self::read(&mut Reader::of(tree), tree.origin))
     }

@@ -19,7 +19,7 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// Instances that are reached by a host's name, from elsewhere.
+/// Instances that are reached by host name, from elsewhere.
 pub(crate) fn by_name(instances: &[Arc<Instance>]) -> Vec<Arc<Instance>> {
     instances.iter().filter(|instance| go::ip(&instance.best_address(true).0).is_none()).cloned().collect()
 }
@@ -28,7 +28,7 @@ pub(crate) fn by_name(instances: &[Arc<Instance>]) -> Vec<Arc<Instance>> {
 pub(crate) struct Group<'a> {
     pub(crate) instances: &'a [Arc<Instance>],
     pub(crate) only_passing: Sourced<bool>,
-    /// What counts instead of the instances' own health.
+    /// Overrides the health of the instances, if set.
     pub(crate) healthy: Option<Sourced<bool>>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn of_chain(cx: &Context<'_>, id: &UpstreamId, chain: &Chain, upstrea
     }
     let escape = escape::cluster_name(&read.cluster, chain);
     let mode = upstream.map(|upstream| upstream.at(&["MeshGateway", "Mode"]).str()).unwrap_or_default();
-    // What a proxy overrides is part of the name.
+    // Overrides of a proxy are part of the name.
     let overrides = upstream.filter(|_| !chain.hash.is_empty()).and_then(|upstream| upstream.origin).map(Origin::whole);
     for node in chain.nodes.values() {
         let NodeKind::Resolver(resolver) = &node.kind else { continue };
@@ -134,7 +134,7 @@ pub(crate) fn of_upstreams(cx: &Context<'_>, upstreams: &[(UpstreamId, Tree)]) -
     Ok(out)
 }
 
-/// The instances that an expression chooses.
+/// The instances that an expression selects.
 pub(crate) fn chosen(instances: &[Arc<Instance>], filter: &Tree) -> Vec<Arc<Instance>> {
     match bexpr::Expression::parse(filter.text()) {
         Ok(filter) => instances.iter().filter(|instance| filter.chooses(instance)).cloned().collect(),

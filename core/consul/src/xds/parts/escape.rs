@@ -1,6 +1,4 @@
-//! Messages that people write themselves, as JSON.
-//!
-//! What must not be here: where they may stand.
+//! Reads messages that users write themselves, as JSON.
 
 use crate::chain::Chain;
 use crate::xds::context::Failure;
@@ -9,18 +7,18 @@ use alloc::string::{String, ToString};
 use chancery_base::ir::{Plain, Tree};
 use chancery_text::{self, Limits, Str};
 
-/// A message of a type, out of text. What it says of its own type is left out.
+/// Parses a message of a type. Its own type field is left out.
 pub(crate) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
     let fail = |why: String| Failure::new(why, json.origin);
-    // YAML would be read as well.
+    // The reader would accept YAML too.
     serde_json::from_str::<serde::de::IgnoredAny>(json.text()).map_err(|error| fail(format!("the JSON cannot be read: {error}")))?;
     let document = chancery_text::parse(json.text(), &Limits::default());
     let root = document.root.ok_or_else(|| fail("the JSON cannot be read".into()))?;
     let mut tree = Tree::of(&root, &|_| json.origin);
-    let Plain::Object(_) = &tree.value else { return Err(fail("the JSON is no message".into())) };
+    let Plain::Object(_) = &tree.value else { return Err(fail("the JSON is not a message".into())) };
     let url = tree.take("@type").map(|url| url.text().to_string()).unwrap_or_default();
     let Some((_, name)) = url.rsplit_once('/') else { return Err(fail("the message does not say its type by `@type`".into())) };
-    // Version 2 of Envoy's API is long gone.
+    // Version 2 of Envoy's API is no longer supported.
     if name.ends_with(".v2") || name.starts_with("envoy.api.v2.") {
         return Err(fail(format!("the type `{name}` is of an old version of Envoy's API")));
     }
@@ -31,7 +29,7 @@ pub(crate) fn message(json: &Tree, kind: &str) -> Result<Tree, Failure> {
     Ok(tree)
 }
 
-/// Fields by the names that Envoy's files have: people may also write them as JSON has them. Keys with dots or dashes are no fields.
+/// Converts field names to those of Envoy's files; users may also write them in JSON's form. Keys with dots or dashes are not fields.
 fn snake(tree: &mut Tree) {
     match &mut tree.value {
         Plain::Object(fields) => {
@@ -56,7 +54,7 @@ fn snake(tree: &mut Tree) {
     }
 }
 
-/// The name of the cluster that people have written for an upstream, where it counts.
+/// The name of the cluster that a user wrote for an upstream, if it is used.
 pub(crate) fn cluster_name(json: &Tree, chain: &Chain) -> Option<String> {
     if json.text().is_empty() || !chain.default {
         return None;

@@ -1,4 +1,4 @@
-//! Filters of connections: those that hand bytes on, and those that speak HTTP.
+//! Filters of connections: those that forward bytes, and those for HTTP.
 
 use super::proto::{ads, empty, extension, list, message, millis, one};
 use super::{access_log, escape};
@@ -10,10 +10,10 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// How the filters of a chain are to be.
+/// The parameters of a chain's filters.
 #[derive(Clone, Default)]
 pub(crate) struct Http {
-    /// Where requests go; empty where there are routes.
+    /// The target cluster; empty if routes decide.
     pub(crate) cluster: String,
     pub(crate) protocol: Str,
     pub(crate) filter_name: String,
@@ -21,14 +21,14 @@ pub(crate) struct Http {
     /// Only this path.
     pub(crate) route_path: Tree,
     pub(crate) stat_prefix: &'static str,
-    /// What is done with the certificates of those who come.
+    /// How client certificates are forwarded.
     pub(crate) forward: Option<&'static str>,
     /// Filters before all others.
     pub(crate) before: Vec<Tree>,
     pub(crate) request_timeout: Option<Sourced<i64>>,
     pub(crate) idle_timeout: Option<Sourced<i64>>,
     pub(crate) tracing: Tree,
-    /// Routes come from the stream.
+    /// Whether routes come from the stream.
     pub(crate) by_name: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn of(cx: &Context<'_>, opts: &Http) -> Tree {
     if matches!(opts.protocol.as_str(), "grpc" | "http2" | "http") { http(cx, opts) } else { tcp(cx, opts) }
 }
 
-/// What hands bytes on.
+/// A filter that forwards bytes.
 pub(crate) fn tcp(cx: &Context<'_>, opts: &Http) -> Tree {
     let config = message! {
         "stat_prefix": stat_prefix(opts),
@@ -52,7 +52,7 @@ pub(crate) fn tcp(cx: &Context<'_>, opts: &Http) -> Tree {
     extension("envoy.filters.network.tcp_proxy", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", config)
 }
 
-/// What takes the cluster from the name that is asked for.
+/// A filter that derives the cluster from the server name.
 pub(crate) fn by_server_name() -> Tree {
     extension("envoy.filters.network.sni_cluster", "envoy.extensions.filters.network.sni_cluster.v3.SniCluster", empty())
 }
@@ -67,14 +67,14 @@ pub(crate) fn inspector(what: &str) -> Tree {
     extension(&format!("envoy.filters.listener.{what}"), kind, empty())
 }
 
-/// How many connections there may be.
+/// A limit on connections.
 pub(crate) fn limit(connections: Sourced<i64>) -> Tree {
     let config = message! { "stat_prefix": "inbound_connection_limit", "max_connections": connections };
     let kind = "envoy.extensions.filters.network.connection_limit.v3.ConnectionLimit";
     extension("envoy.filters.network.connection_limit", kind, config)
 }
 
-/// Tracing as people write it; what cannot be read is left out.
+/// Tracing as users write it; invalid configuration is left out.
 pub(crate) fn tracing(json: &Tree) -> Tree {
     const KIND: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing";
     if json.text().is_empty() { Tree::NULL } else { escape::message(json, KIND).unwrap_or_default() }
@@ -138,12 +138,12 @@ fn http(cx: &Context<'_>, opts: &Http) -> Tree {
     extension("envoy.filters.network.http_connection_manager", kind, config)
 }
 
-/// Whether a filter speaks HTTP.
+/// Whether a filter is for HTTP.
 pub(crate) fn is_http(filter: &Tree) -> bool {
     filter.get("name").is("envoy.filters.network.http_connection_manager") || filter.get("name").is("envoy.http_connection_manager")
 }
 
-/// Puts a filter before the HTTP filters of all chains; not where a chain speaks no HTTP.
+/// Inserts a filter before the HTTP filters of all chains, unless a chain has none.
 pub(crate) fn inject(listener: &mut Tree, filter: &Tree) -> bool {
     let chains = listener.get("filter_chains");
     let all = chains.items().iter().all(|chain| chain.get("filters").items().iter().any(is_http));

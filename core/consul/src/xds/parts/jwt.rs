@@ -1,10 +1,10 @@
-//! Tokens: what is read of them, and where keys come from.
+//! The JWT filter, and the clusters for keys.
 
 use super::proto::{copied, duration, empty, endpoint, extension, flag, list, message, one};
 use super::tls;
 use crate::entry::Kind;
 use crate::go;
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::format;
 use alloc::string::String;
@@ -14,7 +14,7 @@ use chancery_base::ir::Tree;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// The filter that reads tokens, where intentions want any.
+/// The filter that reads tokens, if intentions require any.
 pub(crate) fn filter(cx: &Context<'_>, intentions: &[Tree]) -> Result<Option<Tree>, Failure> {
     let mut providers: Vec<(String, Tree)> = Vec::new();
     let mut requirements = Vec::new();
@@ -84,7 +84,7 @@ fn provider(entry: &Tree) -> Result<Tree, Failure> {
 
 fn local(local: &Tree) -> Result<Tree, Failure> {
     let keys = local.get("JWKS");
-    if !says(keys) {
+    if !is_set(keys) {
         return Ok(message! { "filename": local.get("Filename").clone() });
     }
     let decoded = base64::engine::general_purpose::STANDARD.decode(keys.text()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -112,14 +112,14 @@ fn remote(remote: &Tree, name: &str) -> Tree {
     };
     message! {
         "http_uri": uri,
-        // Nanoseconds are taken for seconds there.
+        // The reference sends the nanoseconds as seconds.
         "cache_duration": if *cached > 0 { cached.map(|seconds| format!("{seconds}s")).into() } else { Tree::NULL },
         "async_fetch": message! { "fast_listener": flag(remote.get("FetchAsynchronously").flag()) },
         "retry_policy": policy,
     }
 }
 
-/// The cluster from which a provider's keys are fetched.
+/// The cluster that serves a provider's keys.
 pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let remote = entry.get("JSONWebKeySet").find("Remote")?;
     let uri = remote.get("URI");
@@ -146,7 +146,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     let locality = message! { "lb_endpoints": one(endpoint(at(url.hostname().into()), at(port.into()))) };
     let timeout = settings.get("ConnectTimeout").number().map(|nanos| nanos / SECOND * SECOND);
     let socket = (url.scheme == "https").then(|| {
-        let common = message! { "validation_context": authorities(settings) };
+        let common = message! { "validation_context": trusted_ca(settings) };
         tls::socket_up(message! { "common_tls_context": common })
     });
     Some(
@@ -161,7 +161,7 @@ pub(crate) fn cluster(entry: &Tree) -> Option<Tree> {
     )
 }
 
-fn authorities(settings: &Tree) -> Tree {
+fn trusted_ca(settings: &Tree) -> Tree {
     let certificates = settings.get("TLSCertificates");
     let authority = certificates.find("TrustedCA").map(|authority| {
         let kinds = [
@@ -170,7 +170,7 @@ fn authorities(settings: &Tree) -> Tree {
             ("EnvironmentVariable", "environment_variable"),
             ("Filename", "filename"),
         ];
-        let given = kinds.iter().find(|(field, _)| says(authority.get(field)));
+        let given = kinds.iter().find(|(field, _)| is_set(authority.get(field)));
         Tree::object(given.map(|(field, name)| (*name, authority.get(field).clone())))
     });
     let instance = certificates.find("CaCertificateProviderInstance").map(|instance| {

@@ -1,4 +1,4 @@
-//! What listeners of all kinds of proxies have in common.
+//! Shared parts of all listeners.
 
 use super::access_log;
 use super::config::UpstreamConfig;
@@ -23,7 +23,7 @@ pub(crate) fn listener(cx: &Context<'_>, name: &str, host: impl Into<Tree>, port
     }
 }
 
-/// Whether routes of a chain come from the stream; else the cluster of its only target.
+/// Returns the cluster of a chain with a single target; `None` if its routes come from the stream.
 pub(crate) fn only_cluster(chain: &Chain) -> Result<Option<String>, Failure> {
     if chain.protocol != "tcp" && !chain.default {
         return Ok(None);
@@ -34,7 +34,7 @@ pub(crate) fn only_cluster(chain: &Chain) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The configuration of an upstream: its own listener counts only where nothing else is configured.
+/// The configuration of an upstream: its own listener is used only if nothing else is configured.
 pub(crate) fn upstream_config(upstream: Option<&Tree>, chain: &Chain) -> UpstreamConfig {
     let mut config = upstream.map(|upstream| UpstreamConfig::of(upstream.get("Config"))).unwrap_or_default();
     if !chain.default {

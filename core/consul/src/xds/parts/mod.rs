@@ -1,6 +1,5 @@
-//! What resources of all kinds of proxies are made of, from the names of clusters to whole filter chains.
-//!
-//! What must not be here: which of them a kind of proxy gets (`sidecar`, `gateway`).
+//! Shared parts of resources, from the names of clusters to whole filter chains. The resources of each kind of proxy are in `sidecar` and
+//! `gateway`.
 
 pub(crate) mod access_log;
 pub(crate) mod cluster;

@@ -1,4 +1,4 @@
-//! The names of clusters, and the targets they stand for.
+//! The names of clusters, and their targets.
 
 use crate::chain::{Chain, Resolver, Target};
 use crate::names::{self, DEFAULT, PEER_TRUST_DOMAIN, TRUST_DOMAIN, UpstreamId};
@@ -38,7 +38,7 @@ pub(crate) fn destination_name(cx: &Context<'_>, service: &str, address: &str) -
     format!("destination.{name}")
 }
 
-/// The name of the filters of a chain.
+/// The name of a chain's filters.
 pub(crate) fn chain_name(chain: &Chain) -> String {
     format!("{}.{DEFAULT}.{DEFAULT}.{}", chain.service, chain.datacenter)
 }

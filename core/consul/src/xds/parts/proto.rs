@@ -1,6 +1,4 @@
-//! Envoy's messages, as the values of which JSON is written.
-//!
-//! What must not be here: what they are for.
+//! Builds Envoy's messages as trees of their JSON.
 
 use crate::go;
 use alloc::format;
@@ -9,7 +7,7 @@ use chancery_base::ir::{Fields, Plain, Tree};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// A message of those fields that say something.
+/// A message with the fields that are set.
 macro_rules! message {
     ($($name:literal : $value:expr),* $(,)?) => {
         chancery_base::ir::Tree::object([$(($name, chancery_base::ir::Tree::from($value))),*])
@@ -22,7 +20,7 @@ pub(crate) fn empty() -> Tree {
     Tree { value: Plain::Object(Fields::default()), origin: None }
 }
 
-/// A list; null where it is empty.
+/// A list; null if it is empty.
 pub(crate) fn list(items: Vec<Tree>) -> Tree {
     if items.is_empty() { Tree::NULL } else { items.into() }
 }
@@ -32,33 +30,33 @@ pub(crate) fn one(item: Tree) -> Tree {
     Vec::from([item]).into()
 }
 
-/// Text; null where it is empty.
-pub(crate) fn said(text: &str) -> Tree {
+/// A string; null if it is empty.
+pub(crate) fn non_empty(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 
-/// Text of a value, with its origin; null where it is empty.
+/// The string of a value, with its origin; null if it is empty.
 pub(crate) fn copied(value: &Tree) -> Tree {
     if value.text().is_empty() { Tree::NULL } else { value.clone() }
 }
 
-/// True; null where it is false.
+/// True; null if it is false.
 pub(crate) fn flag(value: impl Into<Sourced<bool>>) -> Tree {
     let value = value.into();
     if *value { value.into() } else { Tree::NULL }
 }
 
-/// A number; null where it is 0.
-pub(crate) fn counted(number: Sourced<i64>) -> Tree {
+/// A number; null if it is 0.
+pub(crate) fn non_zero(number: Sourced<i64>) -> Tree {
     if *number == 0 { Tree::NULL } else { number.into() }
 }
 
-/// A duration of nanoseconds.
+/// A duration in nanoseconds.
 pub(crate) fn duration(nanos: impl Into<Sourced<i64>>) -> Tree {
     nanos.into().map(go::proto_duration).into()
 }
 
-/// A duration of milliseconds.
+/// A duration in milliseconds.
 pub(crate) fn millis(millis: Sourced<i64>) -> Tree {
     duration(millis.map(|millis| millis.saturating_mul(1_000_000)))
 }
@@ -80,7 +78,7 @@ pub(crate) fn extension(name: &str, kind: &str, config: Tree) -> Tree {
 pub(crate) fn address(address: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     let port: Tree = port.into();
     let port = match port.value {
-        // Ports that are none are cut to 32 bits.
+        // Invalid ports are truncated to 32 bits.
         Plain::Int(value) => Tree { value: Plain::Int(go::cut(value)), origin: port.origin },
         Plain::Null => Tree { value: Plain::Int(0), origin: port.origin },
         _ => port,
@@ -93,7 +91,7 @@ pub(crate) fn endpoint(host: impl Into<Tree>, port: impl Into<Tree>) -> Tree {
     message! { "endpoint": message! { "address": address(host, port) } }
 }
 
-/// From the stream that gives everything.
+/// The source of the aggregated stream.
 pub(crate) fn ads() -> Tree {
     message! { "ads": empty(), "resource_api_version": "V3" }
 }

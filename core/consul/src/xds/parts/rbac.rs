@@ -1,12 +1,11 @@
-//! Intentions as Envoy's rules.
+//! Converts intentions to Envoy's rules.
 //!
-//! Rules stand without an order in Envoy: what counts first becomes exceptions of what counts later. What must not be here: where
-//! intentions come from.
+//! Envoy's rules have no order: intentions of higher precedence become exceptions of the others.
 
 use super::proto::{empty, extension, list, message, one, regex};
 use crate::entry::Kind;
 use crate::names::{DEFAULT, PEER_TRUST_DOMAIN, TRUST_DOMAIN};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,16 +17,16 @@ use chancery_text::Str;
 /// Any name in a path.
 const ANY: &str = "[^/]+";
 
-/// What an intention does.
+/// The effect of an intention.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Deny,
     Allow,
-    /// Its permissions say.
+    /// Its permissions decide.
     Permissions,
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Clone, PartialEq, Eq)]
 struct Source {
     name: Str,
@@ -50,7 +49,7 @@ struct Permission {
     jwt: Vec<Token>,
 }
 
-/// A token that is wanted.
+/// A required token.
 #[derive(Clone)]
 struct Token {
     provider: Tree,
@@ -59,7 +58,7 @@ struct Token {
 
 /// The filter for connections.
 pub(crate) fn network_filter(cx: &Context<'_>, intentions: &[Tree], peers: &BTreeSet<Str>) -> Tree {
-    // Without HTTP there are no tokens, and nothing that could fail.
+    // Without HTTP there are no tokens, so nothing can fail.
     let rules = rules(cx, intentions, false, peers).unwrap_or_else(|_| empty());
     let config = message! { "stat_prefix": "connect_authz", "rules": rules };
     extension("envoy.filters.network.rbac", "envoy.extensions.filters.network.rbac.v3.RBAC", config)
@@ -110,7 +109,7 @@ fn rule_of(cx: &Context<'_>, intention: &Tree, is_http: bool) -> Result<Rule, Fa
 }
 
 fn rules(cx: &Context<'_>, intentions: &[Tree], is_http: bool, peers: &BTreeSet<Str>) -> Result<Tree, Failure> {
-    let forwarded = is_http && !peers.is_empty() && intentions.iter().any(|intention| says(intention.get("Peer")));
+    let forwarded = is_http && !peers.is_empty() && intentions.iter().any(|intention| is_set(intention.get("Peer")));
     let mut all: Vec<Rule> = Vec::new();
     for intention in intentions {
         let peer = intention.get("Peer").str();
@@ -146,17 +145,17 @@ fn rules(cx: &Context<'_>, intentions: &[Tree], is_http: bool, peers: &BTreeSet<
     Ok(message! { "action": action, "policies": policies })
 }
 
-/// How much a source leaves open.
+/// The number of wildcards in a source.
 fn wild(source: &Source) -> usize {
     usize::from(source.name == "*")
 }
 
-/// Whether one source is among those of another that is wider.
+/// Whether a wider source includes another.
 fn within(narrow: &Source, wide: &Source) -> bool {
     wild(narrow) < wild(wide) && narrow.peer == wide.peer && (narrow.name == wide.name || wide.name == "*")
 }
 
-/// What counts first becomes exceptions of what counts later; what is the default goes.
+/// Makes rules of higher precedence exceptions of the others, and removes rules that repeat the default.
 fn without_order(mut rules: Vec<Rule>, default: Action) -> Vec<Rule> {
     let mut gone: Vec<bool> = rules.iter().map(|_| false).collect();
     for at in (0..rules.len()).rev() {
@@ -195,7 +194,7 @@ fn permissions_without_order(mut permissions: Vec<Permission>, default: Action) 
     permissions.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(permission, _)| permission).collect()
 }
 
-/// All of these: principals or permissions.
+/// All of these principals or permissions.
 fn all_of(name: &str, inner: &str, mut parts: Vec<Tree>) -> Tree {
     if parts.len() == 1 {
         return parts.pop().unwrap_or_default();
@@ -211,7 +210,7 @@ fn and_permissions(parts: Vec<Tree>) -> Tree {
     if parts.is_empty() { any_permission() } else { all_of("and_rules", "rules", parts) }
 }
 
-/// A permission, with its exceptions and tokens.
+/// A permission with its exceptions and tokens.
 fn flat(permission: &Permission) -> Tree {
     let mut parts = Vec::from([permission.rule.clone()]);
     parts.extend(permission.except.iter().map(|rule| message! { "not_rule": rule.clone() }));
@@ -233,10 +232,10 @@ fn payload_key(token: &Token) -> String {
     format!("jwt_payload_{}", token.provider.get("Name").text())
 }
 
-/// A claim of a token, which another filter has put into metadata.
+/// A claim of a token, which another filter has written into metadata.
 fn claimed(key: &str, path: &[Tree], value: &Tree) -> Tree {
     let segments = [Tree::from(key)].into_iter().chain(path.iter().cloned()).map(|key| message! { "key": key });
-    // An empty value is compared as well.
+    // An empty value is compared too.
     let value = if value.is_null() { Tree::from("") } else { value.clone() };
     message! {
         "metadata": message! {
@@ -247,7 +246,7 @@ fn claimed(key: &str, path: &[Tree], value: &Tree) -> Tree {
     }
 }
 
-/// Principals of which any will do, without nesting.
+/// A disjunction of principals, without nesting.
 fn flat_or(principals: Vec<Tree>) -> Vec<Tree> {
     if principals.iter().any(|principal| principal.find("or_ids").is_none()) {
         return principals;
@@ -260,7 +259,7 @@ fn authenticated(pattern: &str) -> Tree {
     message! { "authenticated": message! { "principal_name": message! { "safe_regex": regex(pattern) } } }
 }
 
-/// Which identities a source has, without the ends of a pattern.
+/// The identities of a source, without the ends of a pattern.
 fn identity(source: &Source) -> String {
     let name = if source.name == "*" { ANY } else { &source.name };
     let domain = if source.peer.is_empty() { TRUST_DOMAIN } else { PEER_TRUST_DOMAIN };
@@ -281,7 +280,7 @@ fn from_header(source: &Source) -> Tree {
     }
 }
 
-/// Those of the exceptions that are within no other one.
+/// The exceptions that no other exception includes.
 fn simplified(mut except: Vec<Source>) -> Vec<Source> {
     except.sort_by_key(wild);
     let keep = |at: usize| {
@@ -319,11 +318,11 @@ fn principal(rule: &Rule, forwarded: bool) -> Tree {
     all_of("and_ids", "ids", Vec::from([principal, tokens])).or_from(rule.origin)
 }
 
-/// What must be true of a request.
+/// The condition of a request.
 fn condition(http: &Tree) -> Tree {
     let mut parts = Vec::new();
     let kinds = [("PathExact", "exact"), ("PathPrefix", "prefix"), ("PathRegex", "safe_regex")];
-    if let Some((field, name)) = kinds.iter().find(|(field, _)| says(http.get(field))) {
+    if let Some((field, name)) = kinds.iter().find(|(field, _)| is_set(http.get(field))) {
         let value = http.get(field).clone();
         let value = if *name == "safe_regex" { regex(value) } else { value };
         parts.push(message! { "url_path": message! { "path": Tree::object([(*name, value)]) } });
@@ -341,7 +340,7 @@ fn condition(http: &Tree) -> Tree {
     and_permissions(parts)
 }
 
-/// What puts the parts of the caller's identity into metadata.
+/// The filter that writes the parts of the caller's identity into metadata.
 pub(crate) fn client_metadata() -> Tree {
     const PATTERN: &str = ".*URI=spiffe://([^/]+.[^/]+)(?:/ap/([^/]+))?/ns/([^/]+)/dc/([^/]+)/svc/([^/;,]+).*";
     let parts = ["trust-domain", "partition", "namespace", "datacenter", "service"];

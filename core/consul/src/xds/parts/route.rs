@@ -1,11 +1,11 @@
 //! Routes of discovery chains.
 
 use super::name::cluster_name;
-use super::proto::{copied, duration, flag, list, message, regex, said};
+use super::proto::{copied, duration, flag, list, message, non_empty, regex};
 use crate::chain::{Chain, Node, NodeKind, Split};
 use crate::go;
 use crate::names::UpstreamId;
-use crate::validate::{is_hash_based, says};
+use crate::validate::{is_hash_based, is_set};
 use crate::xds::context::Failure;
 use alloc::format;
 use alloc::string::ToString;
@@ -14,17 +14,17 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::Origin;
 use chancery_text::Str;
 
-/// A table of routes.
+/// A route table.
 pub(crate) fn table(name: &str, hosts: Vec<Tree>) -> Tree {
     message! { "name": name, "virtual_hosts": list(hosts), "validate_clusters": true }
 }
 
-/// Every path.
+/// A matcher for every path.
 pub(crate) fn everything() -> Tree {
     message! { "prefix": "/" }
 }
 
-/// The domains of a service: its own, or those that everybody gets; also with the port.
+/// The domains of a service: its own hosts, or the default ones; also with the port.
 pub(crate) fn domains(name: &Str, hosts: &[Tree], port: &Tree) -> Tree {
     let mut all: Vec<Tree> = if hosts.is_empty() { Vec::from([Tree::from(format!("{name}.ingress.*"))]) } else { hosts.to_vec() };
     let without: Vec<Tree> = all.iter().filter(|host| go::split_host_port(host.text()).is_none() && !host.text().contains(':')).cloned().collect();
@@ -73,7 +73,7 @@ pub(crate) fn host(id: &UpstreamId, chain: &Chain, domains: Tree, for_mesh_gatew
     Ok(message! { "name": id.to_string(), "domains": domains, "routes": list(routes) })
 }
 
-/// Where a node sends requests.
+/// The action of a node.
 fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<Tree>, Failure> {
     let to = |target: &str| chain.targets.get(target).map(|target| cluster_name(chain, target, for_mesh_gateway));
     match &node.kind {
@@ -83,9 +83,9 @@ fn action(chain: &Chain, node: &Node, for_mesh_gateway: bool) -> Result<Option<T
     }
 }
 
-/// The field that says where a route or a share goes.
+/// The origin of a route's or share's target.
 fn chosen_by(destination: &Tree) -> Option<Origin> {
-    ["ServiceSubset", "Service"].into_iter().map(|field| destination.get(field)).find(|field| says(field)).and_then(|field| field.origin)
+    ["ServiceSubset", "Service"].into_iter().map(|field| destination.get(field)).find(|field| is_set(field)).and_then(|field| field.origin)
 }
 
 /// Per ten thousand.
@@ -113,9 +113,9 @@ fn weighted(chain: &Chain, splits: &[Split], for_mesh_gateway: bool) -> Result<T
     Ok(message! { "weighted_clusters": message! { "clusters": list(clusters), "total_weight": whole } })
 }
 
-/// What a route's destination says of timeouts, retries and headers.
+/// Sets the timeouts, retries and headers of a route's destination.
 fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
-    if says(destination.get("PrefixRewrite")) {
+    if is_set(destination.get("PrefixRewrite")) {
         action.set("prefix_rewrite", destination.get("PrefixRewrite").clone());
     }
     for (field, name) in [("RequestTimeout", "timeout"), ("IdleTimeout", "idle_timeout")] {
@@ -128,7 +128,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
     let codes = destination.get("RetryOnStatusCodes").items();
     let failure = destination.get("RetryOnConnectFailure").bool();
     let retries = destination.get("NumRetries");
-    if says(retries) || failure || !on.is_empty() || !codes.is_empty() {
+    if is_set(retries) || failure || !on.is_empty() || !codes.is_empty() {
         let mut words: Vec<&str> = on.iter().map(Tree::text).collect();
         if failure && !words.contains(&"connect-failure") {
             words.push("connect-failure");
@@ -138,7 +138,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
         }
         let policy = message! {
             "num_retries": if retries.int() > 0 { retries.clone() } else { Tree::NULL },
-            "retry_on": said(&words.join(",")),
+            "retry_on": non_empty(&words.join(",")),
             "retriable_status_codes": list(codes.to_vec()),
         };
         action.set("retry_policy", policy.or_from(destination.origin));
@@ -146,7 +146,7 @@ fn destined(route: &mut Tree, action: &mut Tree, destination: &Tree) {
     headers(route, destination);
 }
 
-/// Headers that are added, set and taken away, in both directions.
+/// Headers that are added, set and removed, in both directions.
 pub(crate) fn headers(out: &mut Tree, of: &Tree) {
     for (field, add, remove) in [
         ("RequestHeaders", "request_headers_to_add", "request_headers_to_remove"),
@@ -167,7 +167,7 @@ pub(crate) fn headers(out: &mut Tree, of: &Tree) {
     }
 }
 
-/// What a header must be.
+/// The condition of a header.
 pub(crate) fn header(header: &Tree) -> Option<Tree> {
     let kinds = [
         ("Exact", "exact_match"),
@@ -176,7 +176,7 @@ pub(crate) fn header(header: &Tree) -> Option<Tree> {
         ("Suffix", "suffix_match"),
         ("Present", "present_match"),
     ];
-    let (field, name) = kinds.iter().find(|(field, _)| says(header.get(field)))?;
+    let (field, name) = kinds.iter().find(|(field, _)| is_set(header.get(field)))?;
     let value = header.get(field).clone();
     let value = if *field == "Regex" { regex(value) } else { value };
     let mut out = message! { "name": header.get("Name").clone() };
@@ -187,9 +187,9 @@ pub(crate) fn header(header: &Tree) -> Option<Tree> {
 
 fn query(query: &Tree) -> Option<Tree> {
     let exact = |value: &Tree| message! { "string_match": message! { "exact": value.clone() } };
-    let mut out = if says(query.get("Exact")) {
+    let mut out = if is_set(query.get("Exact")) {
         exact(query.get("Exact"))
-    } else if says(query.get("Regex")) {
+    } else if is_set(query.get("Regex")) {
         message! { "string_match": message! { "safe_regex": regex(query.get("Regex").clone()) } }
     } else if query.get("Present").bool() {
         message! { "present_match": query.get("Present").flag() }
@@ -200,13 +200,13 @@ fn query(query: &Tree) -> Option<Tree> {
     Some(out.or_from(query.origin))
 }
 
-/// What a request must be.
+/// The condition of a request.
 fn matches(http: &Tree) -> Tree {
-    let mut out = if says(http.get("PathExact")) {
+    let mut out = if is_set(http.get("PathExact")) {
         message! { "path": http.get("PathExact").clone() }
-    } else if says(http.get("PathPrefix")) {
+    } else if is_set(http.get("PathPrefix")) {
         message! { "prefix": http.get("PathPrefix").clone() }
-    } else if says(http.get("PathRegex")) {
+    } else if is_set(http.get("PathRegex")) {
         message! { "safe_regex": regex(http.get("PathRegex").clone()) }
     } else {
         everything()
@@ -223,7 +223,7 @@ fn matches(http: &Tree) -> Tree {
     out.or_from(http.origin)
 }
 
-/// What decides which instance a request goes to.
+/// Sets the hash policy of a load balancer.
 pub(crate) fn hash(action: &mut Tree, balancer: Option<&Tree>) -> Result<(), Failure> {
     let Some(balancer) = balancer.filter(|balancer| is_hash_based(balancer)) else { return Ok(()) };
     let mut policies = Vec::new();

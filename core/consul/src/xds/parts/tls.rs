@@ -1,10 +1,10 @@
-//! Certificates, and who may be at the other end.
+//! TLS contexts: certificates, and the accepted identities of the other end.
 //!
-//! Keys and certificates of the mesh are made by Consul when it runs; what stands here are names for them.
+//! Consul issues the keys and certificates of the mesh at runtime; here they are only named.
 
 use super::proto::{any, extension, list, message, one};
 use crate::names::{PEER_TRUST_DOMAIN, TRUST_DOMAIN};
-use crate::validate::{CIPHERS, says};
+use crate::validate::{CIPHERS, is_set};
 use crate::xds::context::Context;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -15,7 +15,7 @@ use chancery_text::Str;
 
 const TLS: &str = "envoy.extensions.transport_sockets.tls.v3";
 
-/// The roots of this cluster, or of a peer.
+/// The CA of this cluster, or of a peer.
 pub(crate) fn roots(peer: &str) -> String {
     if peer.is_empty() { String::from("<roots>") } else { format!("<roots:{peer}>") }
 }
@@ -40,7 +40,7 @@ fn side(cx: &Context<'_>, side: &str) -> Tree {
     parameters(side.get("TLSMinVersion"), side.get("TLSMaxVersion"), side.get("CipherSuites"))
 }
 
-/// Versions and ciphers of those who come.
+/// Versions and ciphers of incoming connections.
 pub(crate) fn incoming(cx: &Context<'_>) -> Tree {
     side(cx, "Incoming")
 }
@@ -56,7 +56,7 @@ fn certificate(leaf: &str) -> Tree {
     message! { "certificate_chain": inline("cert"), "private_key": inline("key") }
 }
 
-/// The part of both ends: own certificate, trusted roots.
+/// The part of both ends: own certificate, trusted CAs.
 pub(crate) fn common(leaf: &str, roots: &str, parameters: Tree) -> Tree {
     message! {
         "tls_params": parameters,
@@ -65,7 +65,7 @@ pub(crate) fn common(leaf: &str, roots: &str, parameters: Tree) -> Tree {
     }
 }
 
-/// Who may be at the other end.
+/// Restricts the identity of the other end.
 fn only(mut common: Tree, names: &[String]) -> Tree {
     let matchers = names.iter().map(|name| message! { "exact": name.as_str() }).collect();
     if let Some(context) = common.get_mut("validation_context") {
@@ -80,12 +80,12 @@ pub(crate) fn upstream(cx: &Context<'_>, peer: &str, names: &[String], sni: impl
     socket_up(message! { "common_tls_context": common, "sni": sni.into() })
 }
 
-/// Towards what is outside of the mesh, with files.
+/// Towards a destination outside of the mesh, with files.
 pub(crate) fn from_files(link: &Tree) -> Tree {
     let file = |field: &str| message! { "filename": link.get(field).clone() };
     let authority = message! { "trusted_ca": file("CAFile") };
     let mut common = message! { "tls_params": super::proto::empty(), "validation_context": authority };
-    if says(link.get("CertFile")) && says(link.get("KeyFile")) {
+    if is_set(link.get("CertFile")) && is_set(link.get("KeyFile")) {
         common.set("tls_certificates", one(message! { "certificate_chain": file("CertFile"), "private_key": file("KeyFile") }));
     }
     let sni = super::proto::copied(link.get("SNI"));
@@ -100,13 +100,13 @@ pub(crate) fn socket_up(context: Tree) -> Tree {
     extension("tls", &format!("{TLS}.UpstreamTlsContext"), context)
 }
 
-/// A transport socket for those who come.
+/// A transport socket for incoming connections.
 pub(crate) fn socket_down(common: Tree, require: bool) -> Tree {
     let context = message! { "common_tls_context": common, "require_client_certificate": require };
     extension("tls", &format!("{TLS}.DownstreamTlsContext"), context)
 }
 
-/// Protocols that are offered in the handshake.
+/// Protocols that the handshake offers.
 pub(crate) fn alpn(protocol: &str) -> Tree {
     let names: &[&str] = match protocol {
         "grpc" | "http2" => &["h2", "http/1.1"],
@@ -116,7 +116,7 @@ pub(crate) fn alpn(protocol: &str) -> Tree {
     list(names.iter().map(|name| Tree::from(*name)).collect())
 }
 
-/// For those of the mesh who come, also from peers.
+/// For incoming connections from the mesh, including peers.
 pub(crate) fn mesh_down(cx: &Context<'_>, leaf: &str, protocol: &str, peers: &BTreeSet<Str>) -> Tree {
     let mut common = common(leaf, &roots(""), incoming(cx));
     common.set("alpn_protocols", alpn(protocol));
@@ -131,7 +131,7 @@ pub(crate) fn mesh_down(cx: &Context<'_>, leaf: &str, protocol: &str, peers: &BT
     socket_down(common, true)
 }
 
-/// A certificate that a server of secrets gives.
+/// A certificate from an SDS server.
 pub(crate) fn from_server(secrets: &Tree, cluster: &Tree, parameters: Tree) -> Tree {
     let service = message! {
         "envoy_grpc": message! { "cluster_name": cluster.clone() },

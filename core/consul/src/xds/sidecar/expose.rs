@@ -2,7 +2,7 @@
 
 use crate::go;
 use crate::proxycfg::{ConnectProxy, Watch};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::Context;
 use crate::xds::parts::config::ProxyConfig;
 use crate::xds::parts::filters::{self, Http};
@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::Tree;
 use chancery_text::Str;
 
-/// A path.
 pub(crate) struct Path {
     pub(crate) path: Tree,
     pub(crate) protocol: Str,
@@ -23,15 +22,15 @@ pub(crate) struct Path {
     from_check: bool,
 }
 
-/// The first of the ports that are given to checks.
+/// The first port for checks.
 const FIRST_PORT: i64 = 21500;
 
-/// The paths that are listed, and those of checks.
+/// The listed paths, and those of checks.
 pub(crate) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
     let expose = cx.instance.proxy.get("Expose");
     let listed = expose.get("Paths").items().iter().map(|path| Path {
         path: path.get("Path").clone(),
-        protocol: if says(path.get("Protocol")) { path.get("Protocol").str() } else { Str::new_static("http") },
+        protocol: if is_set(path.get("Protocol")) { path.get("Protocol").str() } else { Str::new_static("http") },
         local_port: path.get("LocalPathPort").clone(),
         listener_port: path.get("ListenerPort").clone(),
         from_check: path.get("ParsedFromCheck").bool(),
@@ -48,7 +47,7 @@ pub(crate) fn paths(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Path> {
 
 fn of_check(probe: &Tree, port: i64) -> Option<Path> {
     let (http, grpc) = (probe.get("HTTP"), probe.get("GRPC"));
-    let (path, protocol, address, from) = if says(grpc) {
+    let (path, protocol, address, from) = if is_set(grpc) {
         let server = grpc.text().split('/').next().unwrap_or_default();
         (Str::new_static("/grpc.health.v1.Health/Check"), "http2", server, grpc)
     } else {

@@ -5,7 +5,7 @@ use super::{expose, transparent};
 use crate::go;
 use crate::names::{self, DEFAULT, TRUST_DOMAIN, UpstreamId};
 use crate::proxycfg::{ConnectProxy, Watch};
-use crate::validate::{is_http, says};
+use crate::validate::{is_http, is_set};
 use crate::xds::context::{Context, Failure, Outcome};
 use crate::xds::parts::config::{ProxyConfig, UpstreamConfig};
 use crate::xds::parts::filters::{self, Http};
@@ -44,7 +44,7 @@ pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
             ..Http::default()
         };
         let filters = message! { "filters": one(filters::of(cx, &opts)) };
-        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath")));
         match listed {
             Some(upstream) => {
                 let mut listener = bound(cx, &id.to_string(), upstream);
@@ -71,7 +71,7 @@ pub(crate) fn all(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
 /// The listener of an upstream: at an address, or at a socket.
 fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
     let socket = upstream.get("LocalBindSocketPath");
-    if upstream.get("LocalBindPort").int() == 0 && says(socket) {
+    if upstream.get("LocalBindPort").int() == 0 && is_set(socket) {
         let written = upstream.get("LocalBindSocketMode");
         let mode = go::parse_int(written.text()).filter(|mode| *mode > 0).map(|mode| Tree::from(mode).or_from(written.origin));
         let pipe = message! { "path": socket.clone(), "mode": mode };
@@ -85,7 +85,7 @@ fn bound(cx: &Context<'_>, name: &str, upstream: &Tree) -> Tree {
     listener(cx, name, upstream.get("LocalBindAddress").clone(), upstream.get("LocalBindPort"), "OUTBOUND")
 }
 
-/// Spreads connections over workers.
+/// Distributes connections over workers.
 fn balance(listener: &mut Tree, how: &str) {
     if how == "exact_balance" {
         listener.set("connection_balance_config", message! { "exact_balance": empty() });
@@ -103,7 +103,7 @@ fn peered(cx: &Context<'_>, proxy: &ConnectProxy, tracing: &Tree, out: &mut Vec<
             out.extend(escape::message(&config.listener, "envoy.config.listener.v3.Listener").ok());
             continue;
         }
-        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+        let listed = upstream.filter(|upstream| upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath")));
         let opts = Http {
             cluster: peer_cluster(&id),
             protocol: config.protocol.clone(),
@@ -204,7 +204,7 @@ fn public(cx: &Context<'_>, proxy: &ConnectProxy) -> Result<Tree, Failure> {
     Ok(listener.or_from(cx.instance.tree.origin))
 }
 
-/// Puts intentions and certificates into all chains.
+/// Adds intentions and certificates to all chains.
 fn finish(listener: &mut Tree, filter: Option<Tree>, socket: &Tree) {
     for chain in listener.get_mut("filter_chains").into_iter().flat_map(Tree::items_mut) {
         if let Some(filter) = &filter {
@@ -218,7 +218,7 @@ fn finish(listener: &mut Tree, filter: Option<Tree>, socket: &Tree) {
     }
 }
 
-/// A chain for those without certificates.
+/// Adds a chain for clients without certificates.
 fn permissive(cx: &Context<'_>, proxy: &ConnectProxy, opts: &Http, listener: &mut Tree) {
     let settings = &cx.instance.proxy;
     let port = settings.get("LocalServicePort");

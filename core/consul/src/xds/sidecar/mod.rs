@@ -1,6 +1,4 @@
-//! What a sidecar gets.
-//!
-//! What must not be here: what gateways share with it (`parts`).
+//! The resources of a sidecar. Parts that gateways share are in `parts`.
 
 mod clusters;
 mod expose;
@@ -9,7 +7,7 @@ mod transparent;
 
 use crate::entry::Kind;
 use crate::proxycfg::{ConnectProxy, Watch};
-use crate::validate::says;
+use crate::validate::is_set;
 use crate::xds::context::{Context, Failure, Outcome, Resources};
 use crate::xds::parts::name::{destination_name, peer_cluster};
 use crate::xds::parts::proto::one;
@@ -17,7 +15,6 @@ use crate::xds::parts::{endpoint, route};
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-/// All that a sidecar gets.
 pub(crate) fn resources(cx: &Context<'_>, proxy: &ConnectProxy) -> Result<Resources, Failure> {
     Ok(Resources {
         listeners: listeners::all(cx, proxy)?,
@@ -32,7 +29,7 @@ fn routes(cx: &Context<'_>, proxy: &ConnectProxy) -> Outcome {
     let mut out = transparent::routes(cx, proxy);
     for (id, chain) in cx.mail.chains() {
         let listed =
-            proxy.upstreams.get(id).is_some_and(|upstream| upstream.get("LocalBindPort").int() != 0 || says(upstream.get("LocalBindSocketPath")));
+            proxy.upstreams.get(id).is_some_and(|upstream| upstream.get("LocalBindPort").int() != 0 || is_set(upstream.get("LocalBindSocketPath")));
         if !chain.default && (listed || proxy.is_implicit(cx.mail, id)) {
             out.push(route::table(&id.to_string(), Vec::from([route::host(id, chain, one("*".into()), false)?])));
         }

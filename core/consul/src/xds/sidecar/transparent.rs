@@ -1,4 +1,4 @@
-//! The listener that takes all that leaves a service, and its clusters.
+//! The listener for all outgoing traffic of a service, and its clusters.
 
 use crate::chain::Chain;
 use crate::entry::Kind;
@@ -23,10 +23,10 @@ use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 
-/// The cluster that takes what a transparent proxy does not know.
+/// The cluster for traffic to unknown destinations.
 const ORIGINAL: &str = "original-destination";
 
-/// Where the rules of the kernel send what leaves.
+/// Kernel rules redirect outgoing traffic to this port.
 const PORT: i64 = 15001;
 const TIMEOUT: i64 = 5_000_000_000;
 
@@ -46,7 +46,7 @@ fn for_addresses(addresses: &BTreeSet<Str>, mut filters: Tree) -> Option<Tree> {
     Some(filters)
 }
 
-/// The addresses by which instances are meant.
+/// The virtual addresses of instances.
 fn virtual_addresses(instances: &[Arc<Instance>], service: &str) -> BTreeSet<Str> {
     let mut found = BTreeSet::new();
     let of_service = format!("{VIRTUAL}:{service}");
@@ -58,7 +58,7 @@ fn virtual_addresses(instances: &[Arc<Instance>], service: &str) -> BTreeSet<Str
     found
 }
 
-/// The chain of an upstream that nobody listed.
+/// The chain of an unlisted upstream.
 pub(crate) fn of_chain(cx: &Context<'_>, chain: &Chain, filters: Tree) -> Option<Tree> {
     let mut addresses = virtual_addresses(cx.mail.instances(&Watch::Health(own_health(chain))), &chain.service);
     addresses.extend(chain.virtual_ip.clone());
@@ -104,7 +104,7 @@ fn destinations<'a>(cx: &'a Context<'_>, proxy: &ConnectProxy) -> Vec<(Str, &'a 
     names.map(|name| (name.clone(), cx.mail.entry(Kind::ServiceDefaults, &name))).collect()
 }
 
-/// The name of the routes to destinations by HTTP.
+/// The name of the routes to HTTP destinations.
 fn shared_name(cx: &Context<'_>, port: &Tree) -> String {
     destination_name(cx, "~http", &port.int().to_string())
 }
@@ -186,7 +186,7 @@ pub(crate) fn listener(cx: &Context<'_>, proxy: &ConnectProxy, mut chains: Vec<T
     (!empty || !only_mesh).then(|| listener.or_from(cx.instance.proxy.get("Mode").origin))
 }
 
-/// What the chains are sorted by.
+/// The sort key of chains.
 fn order(chain: &Tree) -> String {
     let matches = chain.get("filter_chain_match");
     let port = matches.get("destination_port");
@@ -197,7 +197,7 @@ fn order(chain: &Tree) -> String {
     format!("{}{}", range.unwrap_or_default(), server.unwrap_or(port))
 }
 
-/// The clusters of what leaves and is no upstream.
+/// The clusters of outgoing traffic that is not for an upstream.
 pub(crate) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tree>) {
     let local = &cx.instance.node.datacenter;
     let mode = cx.instance.proxy.get("Mode").origin;
@@ -237,7 +237,7 @@ pub(crate) fn clusters(cx: &Context<'_>, proxy: &ConnectProxy, out: &mut Vec<Tre
     }
 }
 
-/// The routes to destinations by HTTP, one table for each port.
+/// The routes to HTTP destinations, one table for each port.
 pub(crate) fn routes(cx: &Context<'_>, proxy: &ConnectProxy) -> Vec<Tree> {
     let mut tables: BTreeMap<String, Vec<Tree>> = BTreeMap::new();
     for (name, defaults) in destinations(cx, proxy) {

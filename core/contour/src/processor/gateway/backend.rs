@@ -1,6 +1,4 @@
-//! Where rules send requests: `backendRefs`, the Services that they name, and the BackendTLSPolicies of these.
-//!
-//! What must not be here: matches and filters.
+//! Processes the targets of rules: `backendRefs`, their Services, and BackendTLSPolicies.
 
 use super::context::{Attachment, GatewayListener};
 use super::kind::RouteKind;
@@ -21,14 +19,14 @@ use chancery_kubernetes::gateway_api::status::{self, Conditions, ParentStatus};
 use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
-/// Where the requests of a rule go.
+/// The targets of a rule.
 pub(super) struct Backends {
     pub clusters: Vec<Arc<Cluster>>,
     pub total_weight: u32,
 }
 
 impl<'a> Attachment<'_, 'a> {
-    /// The Service that a reference leads to; where it leads nowhere, the reason becomes a condition. `field` names the reference.
+    /// The Service of a reference; a failure becomes a condition. `field` names the reference.
     pub(super) fn backend_service(&mut self, at: Cursor<'_>, field: &str) -> Option<Service> {
         match self.referred_service(at, field) {
             Ok(service) => Some(service),
@@ -72,7 +70,7 @@ impl<'a> Attachment<'_, 'a> {
         Ok(service)
     }
 
-    /// Says what is wrong with the references of a route that attaches nowhere.
+    /// Reports invalid references of a route that attaches nowhere.
     pub(super) fn resolve_references(&mut self) {
         if self.kind == RouteKind::Tcp {
             return;
@@ -92,7 +90,7 @@ impl<'a> Attachment<'_, 'a> {
         }
     }
 
-    /// Where the requests of a rule go; `None` where it does not say.
+    /// The targets of a rule; `None` if it has none.
     pub(super) fn backends(&mut self, rule: Cursor<'a>, listener: &GatewayListener<'a>) -> Option<Backends> {
         let written = rule.field("backendRefs");
         if written.is_empty() {
@@ -132,7 +130,7 @@ impl<'a> Attachment<'_, 'a> {
         Some(backends)
     }
 
-    /// How a Service's certificate is checked, if a BackendTLSPolicy says so that is in order.
+    /// How a Service's certificate is verified, if a valid BackendTLSPolicy exists.
     fn backend_tls_policy(&mut self, backend: Cursor<'_>, service: &Service) -> Option<Sourced<PeerValidation>> {
         let policy = self.policy_of(backend, service)?;
         let mut conditions = Conditions::default();

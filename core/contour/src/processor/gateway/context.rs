@@ -1,6 +1,4 @@
-//! The Gateway, its listeners, and a route at one of its parents: what all files here work on.
-//!
-//! What must not be here: what is made of them.
+//! Defines the context of this folder: the Gateway, its listeners, and a route at one of its parents.
 
 use super::fault::Faults;
 use super::kind::{RouteKind, watched};
@@ -20,7 +18,7 @@ use chancery_kubernetes::gateway_api::status;
 use chancery_kubernetes::selector::Selector;
 use chancery_text::{Node, Str};
 
-/// The Gateway, and what routes need to know of it.
+/// The Gateway, with everything that routes need to know.
 pub(super) struct Gateway<'a> {
     pub object: &'a Admitted<'a>,
     /// `controllerName` of its class.
@@ -28,9 +26,9 @@ pub(super) struct Gateway<'a> {
     pub listeners: Vec<GatewayListener<'a>>,
     /// ReferenceGrants by their namespaces.
     pub grants: BTreeMap<&'a Str, Vec<&'a Admitted<'a>>>,
-    /// BackendTLSPolicies by namespaces and names of what they are for.
+    /// BackendTLSPolicies by namespace and name of their target.
     pub policies: BTreeMap<(&'a str, &'a str), Vec<(&'a Admitted<'a>, Cursor<'a>)>>,
-    /// None of the addresses that it asks for is there.
+    /// None of the requested addresses is available.
     pub unassigned: bool,
 }
 
@@ -55,22 +53,18 @@ impl<'a> Gateway<'a> {
     }
 }
 
-/// A listener of the Gateway.
 pub(super) struct GatewayListener<'a> {
     pub at: Cursor<'a>,
-    /// Its name.
     pub name: Str,
-    /// Its port.
     pub port: i64,
-    /// Its protocol.
     pub protocol: &'a str,
     /// The host that it is for; empty for all.
     pub hostname: Sourced<Str>,
-    /// The listener of the graph that it is part of; empty where there is none.
+    /// The graph's listener that contains it; empty if none does.
     pub graph_name: Str,
-    /// The kinds of routes that it takes.
+    /// The accepted kinds of routes.
     pub kinds: Vec<RouteKind>,
-    /// The namespaces that it takes routes from, if it selects them.
+    /// The selector of accepted namespaces, if any.
     pub selector: Option<Selector>,
     /// Its certificate, if it terminates TLS.
     pub secret: Option<Sourced<Arc<Material>>>,
@@ -85,8 +79,8 @@ impl GatewayListener<'_> {
     }
 }
 
-/// What is found of routes and policies: statuses, and what is wrong. Contour keeps statuses of routes by their names alone: of two routes of different kinds
-/// that share one, only the later one's is written.
+/// The results of routes and policies: statuses and errors. Contour keys route statuses by name alone: if routes of two kinds share a name, only
+/// the later one's status is written.
 #[derive(Default)]
 pub(super) struct RouteOutcomes {
     pub routes: BTreeMap<Name, (&'static str, Node)>,
@@ -102,19 +96,18 @@ pub(super) struct Attachment<'w, 'a> {
     pub route: &'a Admitted<'a>,
     /// The entry of `parentRefs`.
     pub parent: Cursor<'a>,
-    /// What is said of it.
     pub conditions: status::Conditions,
-    /// Statuses, and what is wrong.
+    /// Receives statuses and errors.
     pub found: &'w mut RouteOutcomes,
 }
 
 impl Attachment<'_, '_> {
-    /// A condition that says no, or that something was left out.
+    /// Adds a condition that is false or reports an omission.
     pub fn say(&mut self, kind: &'static str, holds: bool, reason: &'static str, message: impl Into<String>, origin: Origin) {
         self.say_because(kind, holds, reason, message, (origin, None));
     }
 
-    /// The same, with what it is wrong because of.
+    /// The same, with the object that caused it.
     pub fn say_because(
         &mut self,
         kind: &'static str,
@@ -128,12 +121,12 @@ impl Attachment<'_, '_> {
         self.conditions.add(kind, holds, reason, message);
     }
 
-    /// It is not accepted.
+    /// Marks the route as not accepted.
     pub fn refused(&mut self, reason: &'static str, message: impl Into<String>, origin: Origin) {
         self.say("Accepted", false, reason, message, origin);
     }
 
-    /// It is not accepted, as it asks for what Contour does not have.
+    /// Marks the route as not accepted because Contour does not support a field.
     pub fn unsupported(&mut self, message: impl Into<String>, origin: Origin) {
         self.refused("UnsupportedValue", message, origin);
     }
@@ -143,12 +136,12 @@ impl Attachment<'_, '_> {
         self.say("ResolvedRefs", false, reason, message, origin);
     }
 
-    /// It has a match that cannot be.
+    /// Reports an impossible match.
     pub fn mismatched(&mut self, message: &str, origin: Origin) {
         self.say("ValidMatches", false, "InvalidPathMatch", message, origin);
     }
 
-    /// It has no backend that would get requests.
+    /// Reports that no backend would receive requests.
     pub fn weightless(&mut self, origin: Origin) {
         let message = "At least one Spec.Rules.BackendRef must have a non-zero weight.";
         self.say("ValidBackendRefs", false, "AllBackendRefsHaveZeroWeights", message, origin);

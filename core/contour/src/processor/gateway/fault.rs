@@ -1,7 +1,4 @@
-//! What is wrong with the Gateway, its routes and policies, as it is reported: each thing once, though every parent and listener of a route
-//! may say it.
-//!
-//! What must not be here: deciding what is wrong.
+//! Collects the errors of the Gateway, its routes and policies, each once, although several parents and listeners may report it.
 
 use crate::cluster::Admitted;
 use crate::status::{DetailedCondition, SubCondition};
@@ -10,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::resource::{ObjectId, Origin, ResourceKey};
 
-/// What is wrong, by object.
+/// Errors by object.
 #[derive(Default)]
 pub struct Faults {
     by_object: BTreeMap<ObjectId, (ResourceKey, DetailedCondition)>,
@@ -18,7 +15,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Something that is wrong: type, reason and message of the condition that says it.
+    /// Adds an error: the type, reason and message of its condition.
     pub(super) fn add(&mut self, object: &Admitted<'_>, kind: &'static str, reason: &'static str, message: &str, origin: Origin) {
         self.report(object, SubCondition::new(kind, reason, message.into(), origin));
     }

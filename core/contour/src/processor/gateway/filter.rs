@@ -1,6 +1,4 @@
-//! What rules and backends do to requests and responses: `filters`. Of several of one type the first counts.
-//!
-//! What must not be here: where requests go.
+//! Processes the `filters` of rules and backends. The first of several with one type wins.
 
 use super::context::Attachment;
 use super::kind::RouteKind;
@@ -16,7 +14,7 @@ use chancery_base::schema::go_quoted;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// What a rule does to requests and responses.
+/// The filters of a rule.
 #[derive(Default)]
 pub(super) struct Filters {
     pub request_headers: Option<HeadersPolicy>,
@@ -27,7 +25,6 @@ pub(super) struct Filters {
 }
 
 impl Attachment<'_, '_> {
-    /// The filters of a rule.
     pub(super) fn rule_filters(&mut self, rule: Cursor<'_>) -> Filters {
         let is_http = self.kind == RouteKind::Http;
         let (mut filters, mut hostname) = (Filters::default(), None);
@@ -69,7 +66,7 @@ impl Attachment<'_, '_> {
                 }
             }
         }
-        // A rewritten host goes before one that a header modifier sets.
+        // A rewritten host overrides the host of a header modifier.
         if let Some(host) = hostname.and_then(Cursor::text) {
             filters.request_headers.get_or_insert_default().host_rewrite = Some(host);
         }
@@ -113,7 +110,7 @@ impl Attachment<'_, '_> {
         Some(Sourced::new(redirect, at.origin()))
     }
 
-    /// How a path is rewritten; an error where Contour does not know the type.
+    /// The rewrite of a path; an error if Contour does not know its type.
     fn rewrite(&mut self, at: Cursor<'_>, what: &str) -> Result<Option<Sourced<PathRewrite>>, ()> {
         let Some(at) = at.some() else { return Ok(None) };
         let (field, make): (_, fn(Str) -> PathRewrite) = match at.field("type").str() {
@@ -139,7 +136,7 @@ impl Attachment<'_, '_> {
     }
 }
 
-/// Changes of headers, and what is wrong with them; what is wrong is left out.
+/// Changes of headers, and their errors; invalid changes are dropped.
 fn headers_policy(at: Cursor<'_>, is_request: bool) -> (HeadersPolicy, Vec<String>) {
     let (mut policy, mut faults) = (HeadersPolicy::default(), Vec::new());
     let mut host_rewrite = None;

@@ -1,6 +1,4 @@
-//! GRPCRoutes.
-//!
-//! What must not be here: matches, filters and backends in detail.
+//! Processes GRPCRoutes.
 
 use super::context::{Attachment, GatewayListener};
 use crate::model::RouteTimeouts;
@@ -22,7 +20,7 @@ impl<'a> Attachment<'_, 'a> {
                 dropped.push((rule.origin(), winner));
             }
         }
-        self.tell_dropped(&dropped, rules);
+        self.report_dropped(&dropped, rules);
     }
 }
 

@@ -1,6 +1,4 @@
-//! HTTPRoutes.
-//!
-//! What must not be here: matches, filters and backends in detail.
+//! Processes HTTPRoutes.
 
 use super::context::{Attachment, GatewayListener};
 use crate::model::{RouteTimeouts, Timeout};
@@ -41,7 +39,7 @@ impl<'a> Attachment<'_, 'a> {
                 dropped.push((rule.origin(), winner));
             }
         }
-        self.tell_dropped(&dropped, rules);
+        self.report_dropped(&dropped, rules);
     }
 }
 
@@ -50,7 +48,7 @@ fn timeouts(at: Cursor<'_>) -> Result<RouteTimeouts, Reason> {
     let read = |field: &str, name: &str| {
         let Some(written) = at.field(field).some() else { return Ok(None) };
         let timeout = policy::timeout(written.str()).map_err(|why| format!("invalid HTTPRoute.Spec.Rules.Timeouts.{name}: {why}"))?;
-        // Zero is none at all for Gateway API.
+        // Zero disables the timeout in Gateway API.
         let timeout = if timeout == Timeout::Default { Timeout::Disabled } else { timeout };
         Ok::<_, String>(Some(Sourced::new(timeout, written.origin())))
     };

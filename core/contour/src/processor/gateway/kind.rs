@@ -6,7 +6,6 @@ use crate::source::Source;
 use alloc::vec::Vec;
 use chancery_kubernetes::gateway_api::order::Precedence;
 
-/// A kind of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     Http,
@@ -33,7 +32,7 @@ impl RouteKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Its routes, those that win conflicts first.
+    /// The routes of this kind, conflict winners first.
     pub fn routes<'a>(self, source: &Source<'a>) -> Vec<&'a Admitted<'a>> {
         match self {
             RouteKind::Http | RouteKind::Grpc => {
@@ -48,7 +47,7 @@ impl RouteKind {
     }
 }
 
-/// The objects of a kind of Gateway API's, unless a flag of Contour says not to watch it.
+/// The objects of a Gateway API kind, unless a flag disables watching it.
 pub(super) fn watched<'a>(source: &Source<'a>, kind: Kind) -> Vec<&'a Admitted<'a>> {
     let feature = match kind {
         Kind::HttpRoute => "httproutes",

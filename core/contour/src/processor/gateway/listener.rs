@@ -1,6 +1,4 @@
-//! The Gateway's listeners: whether they are in order, which routes they take, and their certificates.
-//!
-//! What must not be here: ports (`ports.rs`), routes.
+//! Processes the Gateway's listeners: their validity, the routes that they accept, and their certificates. Does not assign ports; see `ports`.
 
 use super::context::{Gateway, GatewayListener};
 use super::fault::Faults;
@@ -23,7 +21,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_kubernetes::selector::Selector;
 use chancery_text::Str;
 
-/// What is wrong with a listener: a condition that says so, and its place.
+/// An error of a listener: its condition and place.
 struct Wrong<'a> {
     kind: &'static str,
     reason: &'static str,
@@ -42,7 +40,7 @@ impl<'a> Wrong<'a> {
 }
 
 impl<'a> Processing<'a> {
-    /// Sorts out the listeners, and writes what is wrong with them into the status.
+    /// Validates the listeners, and writes errors into the status.
     pub(super) fn gateway_listeners(&self, gateway: &Gateway<'a>, status: &mut GatewayStatus, faults: &mut Faults) -> Vec<GatewayListener<'a>> {
         let items = gateway.object.spec().field("listeners");
         let ports = ports::validate(items);
@@ -84,7 +82,7 @@ impl<'a> Processing<'a> {
         listeners
     }
 
-    /// What keeps all routes away. Of a listener that is faulty already only the namespaces are read.
+    /// The errors that exclude all routes. For a listener that is already invalid, only the namespaces are read.
     fn check_listener(&self, gateway: &Gateway<'a>, listener: &mut GatewayListener<'a>, is_faulty: bool) -> Result<(), Wrong<'a>> {
         let namespaces = listener.at.at("allowedRoutes.namespaces");
         if namespaces.field("from").str() == "Selector" {
@@ -140,12 +138,12 @@ impl<'a> Processing<'a> {
         Ok(Sourced::new(material, name.origin()))
     }
 
-    /// Whether a listener takes routes from a namespace.
+    /// Whether a listener accepts routes from a namespace.
     pub(super) fn lets_in(&self, gateway: &Gateway<'a>, listener: &GatewayListener<'a>, namespace: &Str) -> bool {
         let known = self.source.cluster.get(Kind::Namespace, "", namespace).filter(|_| !self.source.is_disabled("namespaces"));
         let labels = known.map(|known| {
             let labels = known.metadata().field("labels");
-            // The API server gives every namespace its name as a label.
+            // The API server labels every namespace with its name.
             move |key: &str| if key == "kubernetes.io/metadata.name" { Some(known.name().as_str()) } else { labels.field(key).some_str() }
         });
         let namespaces = listener.at.at("allowedRoutes.namespaces");
@@ -161,7 +159,7 @@ impl Gateway<'_> {
     }
 }
 
-/// The kinds of routes that a listener takes: those that it names, or those of its protocol.
+/// The kinds of routes that a listener accepts: the named ones, or those of its protocol.
 fn kinds(at: Cursor<'_>) -> (Vec<RouteKind>, Vec<Wrong<'_>>) {
     let protocol = at.field("protocol").str();
     let named = at.at("allowedRoutes.kinds");
@@ -213,7 +211,7 @@ fn selector(at: Cursor<'_>) -> Result<Selector, Reason> {
     Selector::of_fields(at).map_err(|why| format!("Error parsing Listener.AllowedRoutes.Namespaces.Selector: {why}.").into())
 }
 
-/// Adds the conditions that every listener has, where nothing more exact was found.
+/// Adds the conditions that every listener has, unless more exact ones exist.
 fn complete(status: &mut ListenerStatus) {
     let conditions = &mut status.conditions;
     if conditions.is_empty() {

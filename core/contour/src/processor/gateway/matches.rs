@@ -1,6 +1,4 @@
-//! Which requests a rule takes.
-//!
-//! What must not be here: what happens to them.
+//! Processes the matches of rules.
 
 use super::context::Attachment;
 use crate::model::{Conditions, HeaderCondition, MatchType, PathCondition, QueryCondition};
@@ -14,7 +12,7 @@ use chancery_kubernetes::reason::Reason;
 use chancery_text::Str;
 
 impl Attachment<'_, '_> {
-    /// The matches of a rule of an HTTPRoute that are in order.
+    /// The valid matches of an HTTPRoute's rule.
     pub(super) fn http_matches(&mut self, rule: Cursor<'_>) -> Vec<Conditions> {
         let mut matches = Vec::new();
         for at in rule.field("matches").items() {
@@ -65,7 +63,7 @@ impl Attachment<'_, '_> {
         Some(Sourced::new(condition, value.origin()))
     }
 
-    /// The matches of a rule of a GRPCRoute that are in order; a rule without any takes every request.
+    /// The valid matches of a GRPCRoute's rule; a rule without matches matches every request.
     pub(super) fn grpc_matches(&mut self, rule: Cursor<'_>) -> Vec<Conditions> {
         let written = rule.field("matches");
         let everything = || Sourced::new(PathCondition::Prefix(Str::new_static("/")), rule.origin()).by(Rule::Default);
@@ -113,7 +111,7 @@ fn exact_header(name: Str, at: Cursor<'_>) -> HeaderCondition {
     }
 }
 
-/// How a header or query parameter is compared; `None` for what Contour does not know.
+/// How a header or query parameter is compared; `None` if Contour does not know the type.
 fn match_type(at: Cursor<'_>) -> Option<MatchType> {
     match at.field("type").some_str() {
         None | Some("Exact") => Some(MatchType::Exact),
@@ -122,7 +120,7 @@ fn match_type(at: Cursor<'_>) -> Option<MatchType> {
     }
 }
 
-/// Conditions on headers: of those on the same header the first counts.
+/// Header conditions: the first one of each header wins.
 fn headers(at: Cursor<'_>, kind: &str) -> Result<Vec<HeaderCondition>, Reason> {
     let (mut seen, mut headers) = (BTreeSet::new(), Vec::new());
     for item in at.items() {
@@ -139,7 +137,7 @@ fn headers(at: Cursor<'_>, kind: &str) -> Result<Vec<HeaderCondition>, Reason> {
     Ok(headers)
 }
 
-/// Conditions on query parameters: of those on the same one the first counts.
+/// Query parameter conditions: the first one of each parameter wins.
 fn queries(at: Cursor<'_>) -> Result<Vec<QueryCondition>, Reason> {
     let (mut seen, mut queries) = (BTreeSet::new(), Vec::new());
     for item in at.items() {

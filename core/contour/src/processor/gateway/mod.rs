@@ -1,7 +1,5 @@
-//! Gateway API as Contour reads it (Contour `internal/dag/gatewayapi_processor.go`): one Gateway, which its configuration names, and the
-//! routes that attach to it.
-//!
-//! What must not be here: what Gateway API means to every controller (`dialect/gateway_api`).
+//! Processes Gateway API (Contour `internal/dag/gatewayapi_processor.go`): one Gateway, which the configuration names, and its routes. For
+//! behaviour that all controllers share, see `chancery_kubernetes::gateway_api`.
 
 pub mod ports;
 
@@ -86,7 +84,7 @@ impl<'a> Processing<'a> {
     }
 }
 
-/// The conditions of the Gateway itself, when those of its listeners are known.
+/// Adds the conditions of the Gateway itself, after those of its listeners.
 fn finish(gateway: &Gateway<'_>, status: &mut GatewayStatus, faults: &mut Faults) {
     status.conditions.add("Accepted", true, "Accepted", "Gateway is accepted");
     if gateway.unassigned {

@@ -1,6 +1,4 @@
-//! The ports that a Gateway's listeners ask for, and which listeners cannot have theirs (Contour `internal/gatewayapi/listeners.go`).
-//!
-//! What must not be here: certificates, routes.
+//! Assigns the ports of a Gateway's listeners, and finds conflicts (Contour `internal/gatewayapi/listeners.go`).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -18,15 +16,15 @@ pub struct Port {
     pub name: Str,
     /// `http`, `https` or `tcp`.
     pub protocol: &'static str,
-    /// What a Gateway's listeners ask for.
+    /// The port that the Gateway's listeners request.
     pub number: i64,
-    /// What Envoy listens on in its container.
+    /// The port that Envoy listens on in its container.
     pub container_port: u32,
     /// The listener's port.
     pub origin: Origin,
 }
 
-/// What is wrong with a listener.
+/// An error of a listener.
 pub struct Fault {
     /// The condition's type.
     pub kind: &'static str,
@@ -38,18 +36,18 @@ pub struct Fault {
     pub message: String,
 }
 
-/// What becomes of a Gateway's listeners.
+/// The result for a Gateway's listeners.
 #[derive(Default)]
 pub struct Ports {
     /// The ports, in the order of the listeners.
     pub ports: Vec<Port>,
     /// The names of ports by the names of listeners.
     pub names: BTreeMap<Str, Str>,
-    /// What is wrong with listeners, by their names.
+    /// Errors of listeners, by name.
     pub faults: BTreeMap<Str, Fault>,
 }
 
-/// Sorts out a Gateway's listeners: what conflicts with an earlier one is left out.
+/// Validates a Gateway's listeners: a listener that conflicts with an earlier one is dropped.
 pub fn validate(listeners: Cursor<'_>) -> Ports {
     let (mut result, mut earlier, mut known) = (Ports::default(), Earlier::default(), BTreeSet::new());
     for (index, listener) in listeners.items().enumerate() {
@@ -85,7 +83,7 @@ fn unsupported(protocol: &str) -> Fault {
     Fault { kind: "Accepted", holds: false, reason: "UnsupportedProtocol", message }
 }
 
-/// What Envoy's listener is for.
+/// The protocol of Envoy's listener.
 fn envoy_protocol(protocol: &str) -> Option<&'static str> {
     match protocol {
         "HTTP" => Some("http"),
@@ -95,14 +93,14 @@ fn envoy_protocol(protocol: &str) -> Option<&'static str> {
     }
 }
 
-/// Containers cannot have ports below 1024: 8000 is added, what is too large goes round, and over those.
+/// Containers cannot use ports below 1024: 8000 is added, too large ports wrap around and skip the low range.
 fn container_port(port: i64) -> i64 {
     let moved = port.saturating_add(8000);
     let wrapped = if moved > 65535 { moved - 65535 } else { moved };
     if wrapped <= 1023 { wrapped + 1023 } else { wrapped }
 }
 
-/// The listeners so far, the broken ones too: the place of the first one of its sort.
+/// The earlier listeners, including invalid ones: the index of the first of each sort.
 #[derive(Default)]
 struct Earlier {
     by_container_port: BTreeMap<i64, BTreeMap<i64, usize>>,
@@ -117,7 +115,7 @@ impl Earlier {
         self.by_hostname.entry((port, Str::new(hostname))).or_insert(index);
     }
 
-    /// How a listener conflicts with the first earlier one that it conflicts with.
+    /// The first conflict of a listener with an earlier one.
     fn conflict(&self, port: i64, protocol: &'static str, hostname: &str) -> Option<Fault> {
         let other_ports = self.by_container_port.get(&container_port(port)).into_iter().flatten();
         let unavailable = other_ports.filter(|(other, _)| **other != port).map(|(_, index)| *index).min();

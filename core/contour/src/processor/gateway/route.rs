@@ -1,6 +1,4 @@
-//! A route at one of its parents: what is made of it there, and what is said of it.
-//!
-//! What must not be here: what one kind of routes alone has.
+//! Processes a route at one of its parents, for all kinds of routes.
 
 use super::backend::Backends;
 use super::context::{Attachment, GatewayListener};
@@ -38,7 +36,7 @@ impl Attachment<'_, '_> {
                 conditions.queries.clear();
             }
             let mut route = Route::new(conditions);
-            // Rules after the 256th take the places of the first again, as Contour counts them in eight bits.
+            // Rules after the 256th wrap around, since Contour counts them in eight bits.
             route.priority = index as u8;
             route.request_headers = filters.request_headers.clone();
             route.response_headers = filters.response_headers.clone();
@@ -59,8 +57,7 @@ impl Attachment<'_, '_> {
         matches.into_iter().map(make).collect()
     }
 
-    /// Adds the routes of a rule to their hosts, all of them or, where another route of this kind matches the same, none; then it gives the rule
-    /// of the other route.
+    /// Adds the routes of a rule to their hosts: all, or none if another route of this kind has the same match. Returns the rule of that route.
     pub(super) fn add(&mut self, listener: &GatewayListener<'_>, hosts: &[Sourced<Str>], routes: &[Arc<Route>]) -> Result<(), Option<Origin>> {
         let graph = self.processing.listener(&listener.graph_name);
         let conflict = |route: &Arc<Route>, name: &Str| {
@@ -91,8 +88,8 @@ impl Attachment<'_, '_> {
         Ok(())
     }
 
-    /// Says which of its rules were dropped, as other routes match the same; each with the rule that wins.
-    pub(super) fn tell_dropped(&mut self, dropped: &[(Origin, Option<Origin>)], rules: Cursor<'_>) {
+    /// Reports rules that were dropped because other routes have the same match, each with the winning rule.
+    pub(super) fn report_dropped(&mut self, dropped: &[(Origin, Option<Origin>)], rules: Cursor<'_>) {
         let kind = self.kind.name();
         let (first, winner) = dropped.first().copied().unwrap_or_else(|| (rules.origin(), None));
         if dropped.len() == rules.len() {
@@ -105,8 +102,8 @@ impl Attachment<'_, '_> {
     }
 }
 
-/// A prefix that becomes `/` is removed with all slashes behind it, as Envoy would leave two. All routes of a rule get the expression of the
-/// first prefix among its matches.
+/// A prefix that becomes `/` is removed with all following slashes, as Envoy would leave two. All routes of a rule use the expression of the first
+/// prefix among its matches.
 fn remove_prefix(rewrite: &mut Option<Sourced<PathRewrite>>, matches: &[Conditions]) {
     let Some(rewrite) = rewrite else { return };
     let Some(first) = matches.iter().find(|conditions| conditions.path.value.is_prefix()) else { return };

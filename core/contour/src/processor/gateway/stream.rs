@@ -1,6 +1,4 @@
-//! TLSRoutes and TCPRoutes: connections that are forwarded as they are.
-//!
-//! What must not be here: HTTP.
+//! Processes TLSRoutes and TCPRoutes: forwarded connections.
 
 use super::backend::Backends;
 use super::context::{Attachment, GatewayListener};
@@ -10,7 +8,7 @@ use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 impl<'a> Attachment<'_, 'a> {
-    /// Forwards what is for a TLSRoute's hosts: where several rules say where to, the last one counts.
+    /// Forwards connections of a TLSRoute's hosts; the last rule with a target wins.
     pub(super) fn tls(&mut self, listener: &GatewayListener<'a>, hosts: &[Sourced<Str>]) {
         for rule in self.route.spec().field("rules").items() {
             let Some(proxy) = self.tcp_proxy(rule, listener) else { continue };
@@ -24,7 +22,7 @@ impl<'a> Attachment<'_, 'a> {
         }
     }
 
-    /// Forwards all of a listener's connections as a TCPRoute says.
+    /// Forwards all of a listener's connections to a TCPRoute's target.
     pub(super) fn tcp(&mut self, listener: &GatewayListener<'a>) {
         let mut rules = self.route.spec().field("rules").items();
         let (Some(rule), None) = (rules.next(), rules.next()) else {

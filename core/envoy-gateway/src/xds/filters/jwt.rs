@@ -15,6 +15,7 @@ use chancery_base::ir::Tree;
 use chancery_envoy_api::envoy::extensions::filters::http::jwt_authn::v3 as jwt_authn;
 use chancery_envoy_api::json::{self, Readable};
 use chancery_envoy_api::prost::Message;
+use chancery_envoy_api::prost::encoding::{decode_varint, encode_varint};
 use chancery_text::Str;
 use sha2::{Digest as _, Sha256};
 
@@ -68,10 +69,59 @@ pub(super) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> 
 }
 
 /// The first half of the digest of a message's bytes.
-fn digest<M: Readable + Message>(of: &Tree) -> String {
+fn digest<M: Readable + Message>(of: &Tree, order: &Order) -> String {
     // JSON that was just written can be read.
     let message = json::from_str::<M>(&of.json()).map(|read| read.message).unwrap_or_default();
-    hex(Sha256::digest(message.encode_to_vec()).get(..8).unwrap_or_default())
+    let bytes = message.encode_to_vec();
+    let bytes = choices_last(&bytes, order).unwrap_or(bytes);
+    hex(Sha256::digest(bytes).get(..8).unwrap_or_default())
+}
+
+/// The fields of a message that exclude each other, and those that are messages with such fields.
+struct Order {
+    choices: &'static [u64],
+    within: &'static [(u64, &'static Order)],
+}
+
+/// `http_uri`: `cluster`.
+static URI: Order = Order { choices: &[2], within: &[] };
+static REMOTE_KEYS: Order = Order { choices: &[], within: &[(1, &URI)] };
+/// `remote_jwks`, `local_jwks`.
+static PROVIDER: Order = Order { choices: &[3, 4], within: &[(3, &REMOTE_KEYS)] };
+static REQUIREMENT: Order = Order { choices: &[], within: &[] };
+
+/// Puts fields that exclude each other behind the others, as Go writes messages.
+fn choices_last(bytes: &[u8], order: &Order) -> Option<Vec<u8>> {
+    let (mut first, mut last, mut rest) = (Vec::new(), Vec::new(), bytes);
+    while !rest.is_empty() {
+        let mut after = rest;
+        let key = decode_varint(&mut after).ok()?;
+        let number = key >> 3;
+        let (body, next) = match key & 7 {
+            0 => {
+                decode_varint(&mut after).ok()?;
+                (None, after)
+            }
+            2 => {
+                let length = usize::try_from(decode_varint(&mut after).ok()?).ok()?;
+                (Some(after.get(..length)?), after.get(length..)?)
+            }
+            _ => return None,
+        };
+        let out = if order.choices.contains(&number) { &mut last } else { &mut first };
+        match (order.within.iter().find(|(of, _)| *of == number), body) {
+            (Some((_, within)), Some(body)) => {
+                let body = choices_last(body, within)?;
+                encode_varint(key, out);
+                encode_varint(body.len() as u64, out);
+                out.extend(body);
+            }
+            _ => out.extend_from_slice(rest.get(..rest.len() - next.len())?),
+        }
+        rest = next;
+    }
+    first.extend(last);
+    Some(first)
 }
 
 fn name_with(prefix: &str, hash: &str) -> Str {
@@ -91,7 +141,7 @@ fn requirements(jwt: &Jwt) -> Result<Requirements, String> {
     for of in &jwt.providers {
         let own = of.spec.get("name");
         let provider = provider(of)?;
-        let name = name_with(own.text(), &digest::<jwt_authn::JwtProvider>(&provider));
+        let name = name_with(own.text(), &digest::<jwt_authn::JwtProvider>(&provider, &PROVIDER));
         all.push(message! { "provider_name": Tree::from(&name).or_from(own.origin) });
         providers.push((name, provider));
         names.push(own.text());
@@ -107,7 +157,7 @@ fn requirements(jwt: &Jwt) -> Result<Requirements, String> {
         1 => all.pop().unwrap_or_default(),
         _ => message! { "requires_any": message! { "requirements": list(all) } },
     };
-    let name = name_with(&names.join("-or-"), &digest::<jwt_authn::JwtRequirement>(&requirement));
+    let name = name_with(&names.join("-or-"), &digest::<jwt_authn::JwtRequirement>(&requirement, &REQUIREMENT));
     Ok((providers, requirement.or_from(jwt.origin), name))
 }
 

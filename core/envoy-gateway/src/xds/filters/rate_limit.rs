@@ -3,7 +3,7 @@
 use super::{HttpFilters, set_config};
 use crate::model::{CidrMatch, HttpListener, HttpRoute, RateLimitRule, StringMatch, StringMatchKind};
 use crate::xds::matcher::{cidr_range, header_matcher, string_matcher};
-use crate::xds::proto::{Setting as _, any, derived, extension, list, message, one};
+use crate::xds::proto::{Setting as _, any, derived, duration, extension, list, message, one};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -60,7 +60,7 @@ pub(super) fn add_filters(filters: &mut HttpFilters, listener: &HttpListener, se
                 "grpc_service": message! { "envoy_grpc": message! { "cluster_name": CLUSTER } },
                 "transport_api_version": "V3",
             },
-            "timeout": service.timeout.clone(),
+            "timeout": duration(&service.timeout),
             "disable_x_envoy_ratelimited_header": if enabled.bool() { Tree::NULL } else { derived(true, enabled) },
             "enable_x_ratelimit_headers": if limits.bool() { Tree::NULL } else { derived("DRAFT_VERSION_03", limits) },
             "failure_mode_deny": if service.fail_closed { true.into() } else { Tree::NULL },

@@ -132,13 +132,14 @@ fn status(of: &Tree) -> Tree {
 
 /// `response.code >= start && response.code <= end`, as a parsed expression.
 fn status_range(range: &Tree) -> Tree {
+    let number = |id: i64| number_text(&Tree::from(id));
     let code = |id: i64| {
-        let response = message! { "id": id, "ident_expr": message! { "name": "response" } };
-        message! { "id": id + 1, "select_expr": message! { "operand": response, "field": "code" } }
+        let response = message! { "id": number(id), "ident_expr": message! { "name": "response" } };
+        message! { "id": number(id + 1), "select_expr": message! { "operand": response, "field": "code" } }
     };
-    let bound = |id: i64, value: &Tree| message! { "id": id, "const_expr": message! { "int64_value": value.clone() } };
+    let bound = |id: i64, value: &Tree| message! { "id": number(id), "const_expr": message! { "int64_value": number_text(value) } };
     let call = |id: i64, function: &'static str, first: Tree, second: Tree| {
-        message! { "id": id, "call_expr": message! { "function": function, "args": Vec::from([first, second]) } }
+        message! { "id": number(id), "call_expr": message! { "function": function, "args": Vec::from([first, second]) } }
     };
     let least = call(3, "_>=_", code(1), bound(4, range.get("start")));
     let most = call(7, "_<=_", code(5), bound(8, range.get("end")));

@@ -138,7 +138,7 @@ impl<'s, 'a> Stage<'s, 'a> {
         Share::of(numerator, denominator)
     }
 
-    /// Returns the action by which the route forwards the request.
+    /// Returns the route's forwarding action.
     fn forwards(&self) -> Option<&'a pb::route::RouteAction> {
         match &self.scopes.route?.action {
             Some(pb::route::route::Action::Route(action)) => Some(action),

@@ -232,7 +232,7 @@ const ANY_TOKEN: &str = "$TOKEN";
 /// The placeholder for an encoded user name and password.
 const ANY_PASSWORD: &str = "$CREDENTIALS";
 
-/// Whether a text has three parts, the first two of which are JSON in base64.
+/// Whether a text has three parts, and the first two are JSON in base64.
 fn is_token(text: &str) -> bool {
     if text == ANY_TOKEN {
         return true;

@@ -23,7 +23,7 @@ impl Both {
     }
 
     pub(super) fn on(&self, side: usize) -> Request {
-        // Port 0 stands for the missing listener of a side.
+        // Port 0 represents the missing listener of a side.
         Request { port: Some(self.ports.get(side).copied().flatten().unwrap_or(0)), ..self.request.clone() }
     }
 }

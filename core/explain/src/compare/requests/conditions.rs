@@ -1,4 +1,4 @@
-//! Derives the conditions of routes besides the path: methods, headers, query parameters, cookies, certificates. Each is a dimension with the
+//! Derives the conditions of routes other than the path: methods, headers, query parameters, cookies, certificates. Each is a dimension with the
 //! values that its matchers distinguish.
 //!
 //! Does not derive paths; see `paths`.
@@ -47,7 +47,7 @@ enum MatchKind {
     Regex,
 }
 
-/// One value for each dimension: the request's properties besides its path.
+/// One value for each dimension: the request's properties except its path.
 pub(super) type Choice = BTreeMap<Dimension, Option<String>>;
 
 /// At most this many combinations are tried for one path.
@@ -332,7 +332,7 @@ pub(super) fn domains(of: &RouteMatch) -> Vec<String> {
     of.headers.iter().filter_map(domain).collect()
 }
 
-/// Describes a route's conditions besides its path and its hosts ([`domains`]).
+/// Describes a route's conditions except its path and its hosts ([`domains`]).
 pub(super) fn words(of: &RouteMatch) -> Vec<String> {
     let mut out = Vec::new();
     for header in of.headers.iter().filter(|header| domain(header).is_none()) {

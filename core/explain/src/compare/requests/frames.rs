@@ -95,7 +95,7 @@ pub(super) fn compare_settings(work: &mut Work<'_, '_>, frame: Frame<'_>, place:
     }
 }
 
-/// Of a listener: its chains, and the fields that select connections.
+/// For a listener: its chains, and the fields that select connections.
 pub(super) const LISTENER: OmittedFields = &[
     ("envoy.config.listener.v3.Listener", "filter_chains"),
     ("envoy.config.listener.v3.Listener", "default_filter_chain"),
@@ -104,17 +104,17 @@ pub(super) const LISTENER: OmittedFields = &[
     ("envoy.config.listener.v3.Listener", "traffic_direction"),
 ];
 
-/// Of a connection manager: its tables.
+/// For a connection manager: its tables.
 pub(super) const MANAGER: OmittedFields = &[
     ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "rds"),
     ("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "route_config"),
 ];
 
-/// Of a table: its hosts.
+/// For a table: its hosts.
 pub(super) const TABLE: OmittedFields =
     &[("envoy.config.route.v3.RouteConfiguration", "virtual_hosts"), ("envoy.config.route.v3.RouteConfiguration", "vhds")];
 
-/// Of a virtual host: its routes, and the fields that select requests.
+/// For a virtual host: its routes, and the fields that select requests.
 pub(super) const HOST: OmittedFields = &[("envoy.config.route.v3.VirtualHost", "routes"), ("envoy.config.route.v3.VirtualHost", "domains")];
 
 /// A request over TLS is not redirected to TLS.

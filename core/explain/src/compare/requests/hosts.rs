@@ -143,7 +143,7 @@ pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, hosts: [Option<PlacedHost<'_,
     }
 }
 
-/// Returns the regular expression by which a route rewrites paths.
+/// Returns a route's regular expression for rewriting paths.
 fn regex_rewrite(route: &Route) -> Option<&str> {
     let rewrite = match route.action.as_ref()? {
         Action::Route(action) => action.regex_rewrite.as_deref(),

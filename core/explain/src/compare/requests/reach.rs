@@ -17,7 +17,7 @@ use pb::route::{Route, route::Action, route_action::ClusterSpecifier};
 /// Aggregate clusters are followed to this depth.
 const DEPTH: usize = 8;
 
-/// Returns what a cluster reaches: its addresses, with unhealthy ones marked, or the name under which endpoints are requested. An aggregate cluster
+/// Returns what a cluster reaches: its addresses, with unhealthy ones marked, or the name of its endpoint requests. An aggregate cluster
 /// reaches the targets of its members, in their order.
 pub(super) fn reach(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>) -> String {
     reach_within(gateway, name, named, DEPTH)

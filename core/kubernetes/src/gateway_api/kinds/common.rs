@@ -1,8 +1,6 @@
-//! What several kinds have in common: names, references, parents, backends.
+//! Defines the schemas that several kinds share: names, references, parents, backends.
 //!
 //! Gateway API `apis/v1/{shared_types,object_reference_types}.go`.
-//!
-//! What must not be here: what only one kind has.
 
 use chancery_base::object;
 use chancery_base::schema::{Field, INTEGER, Literal, Rule, STRING, Schema, array, field, like, one_of, rule};
@@ -15,7 +13,6 @@ pub(super) const GROUP: Schema = like(r"^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z
 pub(super) const KIND: Schema = like("^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$").sized(1, 63);
 /// The name of an object.
 pub(super) const NAME: Schema = STRING.sized(1, 253);
-/// A namespace.
 pub(super) const NAMESPACE: Schema = like("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$").sized(1, 63);
 /// A host, or all hosts below one.
 pub(super) const HOSTNAME: Schema = like(r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").sized(1, 253);
@@ -23,31 +20,30 @@ pub(super) const HOSTNAME: Schema = like(r"^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?
 pub(super) const PRECISE_HOSTNAME: Schema = like(SUBDOMAIN).sized(1, 253);
 /// The name of a listener, a rule or a port.
 pub(super) const SECTION: Schema = like(SUBDOMAIN).sized(1, 253);
-/// A port.
 pub(super) const PORT: Schema = INTEGER.int32().between(1, 65535);
 /// The name of a header or a query parameter.
 pub(super) const HEADER_NAME: Schema = like(r"^[A-Za-z0-9!#$%&'*+\-.^_\x60|~]+$").sized(1, 256);
 /// A URI with a scheme.
 pub(super) const ABSOLUTE_URI: Schema = like(r"^(([^:/?#]+):)(//([^/?#]*))([^?#]*)(\?([^#]*))?(#(.*))?").sized(1, 253);
-/// A span of time, `1h30m`.
+/// A duration, `1h30m`.
 pub(super) const DURATION: Schema = like("^([0-9]{1,5}(h|m|s|ms)){1,4}$");
 /// A value of an annotation or of an option.
 pub(super) const ANNOTATION: Schema = STRING.at_most(4096);
 
-/// `group` that must be written.
+/// A required `group`.
 pub(super) const GROUP_FIELD: Field = field("group", GROUP, "The group of its kind; empty for Kubernetes' own").required();
-/// `kind` that must be written.
+/// A required `kind`.
 pub(super) const KIND_FIELD: Field = field("kind", KIND, "Its kind").required();
-/// `name` that must be written.
+/// A required `name`.
 pub(super) const NAME_FIELD: Field = field("name", NAME, "Its name").required();
-/// A namespace, that of the object where it is not set.
+/// A namespace; defaults to the object's own.
 pub(super) const NAMESPACE_FIELD: Field = field("namespace", NAMESPACE, "Its namespace; that of this object unless set");
 
 /// An object in the same namespace.
 pub(super) const LOCAL_REFERENCE: Schema = object![GROUP_FIELD, KIND_FIELD, NAME_FIELD];
 /// An object in any namespace.
 pub(super) const REFERENCE: Schema = object![GROUP_FIELD, KIND_FIELD, NAME_FIELD, NAMESPACE_FIELD];
-/// A Secret, unless something else is said.
+/// A Secret by default.
 pub(super) const SECRET_REFERENCE: Schema = object![
     field("group", GROUP.default(Literal::Str("")), "The group of its kind; empty for Kubernetes' own"),
     field("kind", KIND.default(Literal::Str("Secret")), "Its kind"),
@@ -89,10 +85,9 @@ pub(super) const BACKEND_PORT: Field = field("port", PORT, "Its port; a Service 
 /// `weight` of a backend.
 pub(super) const BACKEND_WEIGHT: Field =
     field("weight", INTEGER.int32().between(0, 1_000_000).default(Literal::Int(1)), "Its share, compared with the others; 0 for none");
-/// What must hold for a backend.
 pub(super) const BACKEND_RULES: &[Rule] =
     &[rule("(size(self.group) == 0 && self.kind == 'Service') ? has(self.port) : true", "Must have port for Service reference")];
-/// Where connections go.
+/// The target of connections.
 pub(super) const BACKEND: Schema =
     object![BACKEND_GROUP, BACKEND_KIND, NAME_FIELD, NAMESPACE_FIELD, BACKEND_PORT, BACKEND_WEIGHT].rules(BACKEND_RULES);
 

@@ -1,8 +1,6 @@
-//! What HTTPRoute and GRPCRoute have in common: filters, and matches of headers.
+//! Defines the schemas that HTTPRoute and GRPCRoute share: filters, and matches of headers.
 //!
 //! Gateway API `apis/v1/httproute_types.go`.
-//!
-//! What must not be here: what only one of them has.
 
 use super::common::{BACKEND_GROUP, BACKEND_KIND, BACKEND_PORT, BACKEND_RULES, HEADER_NAME, LOCAL_REFERENCE, NAME_FIELD, NAMESPACE_FIELD};
 use chancery_base::object;
@@ -47,7 +45,6 @@ pub(super) const MIRROR: Field = field(
     "Sends copies of requests elsewhere",
 );
 
-/// A match of a header.
 pub(super) const HEADER_MATCH: Schema = object![
     field("name", HEADER_NAME, "The header").required(),
     MATCH_TYPE,
@@ -57,7 +54,7 @@ pub(super) const HEADER_MATCH: Schema = object![
 pub(super) const MATCH_TYPE: Field =
     field("type", one_of(&["Exact", "RegularExpression"]).default(Literal::Str("Exact")), "Whether the value is a regular expression");
 
-/// `requestHeaderModifier` is there where the type says so.
+/// `requestHeaderModifier` must be set exactly for its type.
 pub(super) const REQUEST_HEADERS_RULES: [Rule; 2] = [
     rule(
         "!(has(self.requestHeaderModifier) && self.type != 'RequestHeaderModifier')",
@@ -68,7 +65,7 @@ pub(super) const REQUEST_HEADERS_RULES: [Rule; 2] = [
         "filter.requestHeaderModifier must be specified for RequestHeaderModifier filter.type",
     ),
 ];
-/// `responseHeaderModifier` is there where the type says so.
+/// `responseHeaderModifier` must be set exactly for its type.
 pub(super) const RESPONSE_HEADERS_RULES: [Rule; 2] = [
     rule(
         "!(has(self.responseHeaderModifier) && self.type != 'ResponseHeaderModifier')",
@@ -79,17 +76,17 @@ pub(super) const RESPONSE_HEADERS_RULES: [Rule; 2] = [
         "filter.responseHeaderModifier must be specified for ResponseHeaderModifier filter.type",
     ),
 ];
-/// `requestMirror` is there where the type says so.
+/// `requestMirror` must be set exactly for its type.
 pub(super) const MIRROR_RULES: [Rule; 2] = [
     rule("!(has(self.requestMirror) && self.type != 'RequestMirror')", "filter.requestMirror must be nil if the filter.type is not RequestMirror"),
     rule("!(!has(self.requestMirror) && self.type == 'RequestMirror')", "filter.requestMirror must be specified for RequestMirror filter.type"),
 ];
-/// `extensionRef` is there where the type says so.
+/// `extensionRef` must be set exactly for its type.
 pub(super) const EXTENSION_RULES: [Rule; 2] = [
     rule("!(has(self.extensionRef) && self.type != 'ExtensionRef')", "filter.extensionRef must be nil if the filter.type is not ExtensionRef"),
     rule("!(!has(self.extensionRef) && self.type == 'ExtensionRef')", "filter.extensionRef must be specified for ExtensionRef filter.type"),
 ];
-/// Filters of these types stand there once.
+/// Filters of these types may occur once.
 pub(super) const ONCE: [Rule; 2] = [
     rule("self.filter(f, f.type == 'RequestHeaderModifier').size() <= 1", "RequestHeaderModifier filter cannot be repeated"),
     rule("self.filter(f, f.type == 'ResponseHeaderModifier').size() <= 1", "ResponseHeaderModifier filter cannot be repeated"),

@@ -1,4 +1,4 @@
-//! Gateway: where traffic comes in.
+//! Gateway: where traffic enters.
 //!
 //! Gateway API `apis/v1/gateway_types.go`.
 
@@ -34,7 +34,7 @@ const ADDRESS: Schema = object![
         r#"self.type == 'Hostname' ? self.value.matches(r"""^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"""): true"#,
         r"Hostname value must only contain valid characters (matching ^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$)",
     ),
-    // The CRD says this by `oneOf` and formats, before it comes to rules.
+    // The CRD expresses this by `oneOf` and formats, which it checks before rules.
     rule("self.type == 'IPAddress' && has(self.value) ? isIP(self.value) : true", "must validate one and only one schema (oneOf). Found none valid"),
 ]);
 const ADDRESS_TYPE: Schema =

@@ -1,4 +1,4 @@
-//! GRPCRoute: which gRPC calls go where, and how.
+//! GRPCRoute: routes gRPC calls.
 //!
 //! Gateway API `apis/v1/grpcroute_types.go`.
 

@@ -1,4 +1,4 @@
-//! HTTPRoute: which HTTP requests go where, and how.
+//! HTTPRoute: routes HTTP requests.
 //!
 //! Gateway API `apis/v1/httproute_types.go`.
 

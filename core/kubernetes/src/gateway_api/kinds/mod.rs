@@ -1,8 +1,6 @@
-//! The kinds of Gateway API, one file each, and the table of them all.
+//! Lists the kinds of Gateway API, one file each.
 //!
-//! Release 1.3.0, `config/crd/experimental`: names, limits, patterns, defaults and rules are those of the CRDs.
-//!
-//! What must not be here: which of them a controller reads.
+//! Release 1.3.0, `config/crd/experimental`: names, limits, patterns, defaults and rules match the CRDs.
 
 mod backend_tls_policy;
 mod common;

@@ -1,4 +1,4 @@
-//! TCPRoute: where TCP connections go.
+//! TCPRoute: routes TCP connections.
 //!
 //! Gateway API `apis/v1alpha2/tcproute_types.go`.
 

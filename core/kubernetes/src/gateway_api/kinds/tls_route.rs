@@ -1,4 +1,4 @@
-//! TLSRoute: where TLS connections go, by the host they ask for.
+//! TLSRoute: routes TLS connections by SNI.
 //!
 //! Gateway API `apis/v1alpha2/tlsroute_types.go`.
 

@@ -78,15 +78,15 @@ struct Patch<T> {
     content: Vec<T>,
 }
 
-/// Groups the contents by tiles. `besides` is additional state that every patch shows.
-fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, besides: bool) -> Vec<Patch<T>> {
+/// Groups the contents by tiles. `state` is additional state that every patch shows.
+fn patches<T: Hash>(content: impl Iterator<Item = ([Tile; 2], T)>, state: bool) -> Vec<Patch<T>> {
     let mut by_tiles: BTreeMap<[Tile; 2], Vec<T>> = BTreeMap::new();
     for (tiles, one) in content {
         by_tiles.entry(tiles).or_default().push(one);
     }
     let patch = |(tiles, content): ([Tile; 2], Vec<T>)| {
         let mut hasher = DefaultHasher::new();
-        (tiles, &content, besides).hash(&mut hasher);
+        (tiles, &content, state).hash(&mut hasher);
         Patch { key: hasher.finish(), tiles, content }
     };
     by_tiles.into_iter().map(patch).collect()

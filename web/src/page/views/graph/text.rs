@@ -1,4 +1,4 @@
-//! The graph as a list: every box, and what it refers to by which field.
+//! The graph as a list: every box with its references and their fields.
 
 use super::board::Board;
 use chancery_web::protocol::{Drawing, Frame};

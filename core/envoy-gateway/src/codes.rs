@@ -1,0 +1,20 @@
+//! The codes of findings that only this dialect has. The first example of each page in `pages/` is run, and must produce its code.
+
+chancery_base::codes! {
+    STARTUP_REFUSED = "startup-refused", Error, "Envoy Gateway does not start with its configuration";
+    GATEWAY_REFUSED = "gateway-refused", Error, "Envoy Gateway does not accept the GatewayClass, Gateway or ListenerSet";
+    LISTENER_REFUSED = "listener-refused", Error, "Envoy does not listen as the listener asks";
+    ROUTE_REFUSED = "route-refused", Error, "Envoy Gateway does not accept the route, or one of its rules";
+    ROUTE_UNRESOLVED = "route-unresolved", Error, "a reference of the route cannot be resolved";
+    ENDPOINTS_NOT_READY = "endpoints-not-ready", Warning, "a backend of the route has no ready endpoints";
+    ROUTES_OVERLAP = "routes-overlap", Warning, "routes have the same matches, so that only one of them gets the requests";
+    POLICY_REFUSED = "policy-refused", Error, "Envoy Gateway does not accept the policy, Backend or EnvoyProxy";
+    POLICY_OVERRIDDEN = "policy-overridden", Notice, "a policy further below replaces this one";
+    POLICY_WARNING = "policy-warning", Warning, "Envoy Gateway warns of a field of the policy";
+    POLICY_WITHOUT_TARGET = "policy-without-target", Warning, "no object in use is the target of the policy";
+    PATCH_FAILED = "patch-failed", Error, "a patch of an EnvoyPatchPolicy cannot be applied";
+    NOTHING_PUBLISHED = "nothing-published", Error, "Envoy gets no configuration at all, as a part of it cannot be written";
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Scopes of policies, which of them lie in which, and how messages name them. Does not attach policies; see `attach`.
+
+use super::super::cluster::Name;
+use super::super::translate::context::RouteKind;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_text::Str;
+
+/// What kind of scope it is. The order is that of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Gateway,
+    GatewayListener,
+    ListenerSet,
+    ListenerSetListener,
+    Route(RouteKind),
+    RouteRule(RouteKind),
+}
+
+/// A part of a Gateway's configuration that a policy can be for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Scope {
+    pub(super) level: Level,
+    pub(super) name: Name,
+    /// The listener or rule; empty for a whole object.
+    pub(super) section: Str,
+}
+
+impl Scope {
+    fn new(level: Level, name: &Name, section: &str) -> Self {
+        Self { level, name: name.clone(), section: Str::new(section) }
+    }
+
+    /// Returns the scope of a Gateway or one of its own listeners.
+    pub(super) fn gateway(name: &Name, listener: Option<&str>) -> Self {
+        let level = if listener.is_some() { Level::GatewayListener } else { Level::Gateway };
+        Self::new(level, name, listener.unwrap_or_default())
+    }
+
+    /// Returns the scope of a ListenerSet or one of its listeners.
+    pub(super) fn listener_set(name: &Name, listener: Option<&str>) -> Self {
+        let level = if listener.is_some() { Level::ListenerSetListener } else { Level::ListenerSet };
+        Self::new(level, name, listener.unwrap_or_default())
+    }
+
+    /// Returns the scope of a route or one of its rules.
+    pub(super) fn route(kind: RouteKind, name: &Name, rule: Option<&str>) -> Self {
+        let level = if rule.is_some() { Level::RouteRule(kind) } else { Level::Route(kind) };
+        Self::new(level, name, rule.unwrap_or_default())
+    }
+
+    /// Returns the scope of the whole object.
+    fn object(&self) -> Self {
+        let level = match self.level {
+            Level::GatewayListener => Level::Gateway,
+            Level::ListenerSetListener => Level::ListenerSet,
+            Level::RouteRule(kind) => Level::Route(kind),
+            whole => whole,
+        };
+        Self::new(level, &self.name, "")
+    }
+}
+
+/// Which scopes have policies of their own, by the scopes that they lie in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    children: BTreeMap<Scope, BTreeSet<Scope>>,
+    contained: BTreeMap<Scope, BTreeSet<Scope>>,
+}
+
+impl Graph {
+    /// Says that a policy is for `child`, which lies in `parent`.
+    pub(super) fn add(&mut self, parent: Scope, child: Scope) {
+        if matches!(parent.level, Level::GatewayListener | Level::ListenerSetListener | Level::RouteRule(_)) {
+            self.contained.entry(parent.object()).or_default().insert(parent.clone());
+        }
+        self.children.entry(parent).or_default().insert(child);
+    }
+
+    /// Says that a ListenerSet belongs to a Gateway.
+    pub(super) fn register(&mut self, set: &Name, gateway: &Name) {
+        self.contained.entry(Scope::gateway(gateway, None)).or_default().insert(Scope::listener_set(set, None));
+    }
+
+    /// Returns the scopes with policies right below `parent`.
+    pub(super) fn children(&self, parent: &Scope) -> BTreeSet<Scope> {
+        self.children.get(parent).cloned().unwrap_or_default()
+    }
+
+    fn contained(&self, scope: &Scope) -> impl Iterator<Item = &Scope> {
+        self.contained.get(scope).into_iter().flatten()
+    }
+
+    /// Returns the scopes with policies anywhere below `parent`.
+    pub(super) fn descendants(&self, parent: &Scope) -> BTreeSet<Scope> {
+        let mut found = self.children(parent);
+        match parent.level {
+            Level::Gateway | Level::ListenerSet | Level::Route(_) => {
+                for inner in self.contained(parent) {
+                    found.extend(self.children(inner));
+                    if inner.level == Level::ListenerSet {
+                        self.contained(inner).for_each(|listener| found.extend(self.children(listener)));
+                    }
+                }
+            }
+            Level::GatewayListener | Level::ListenerSetListener => {
+                found.extend(self.children(&parent.object()).into_iter().filter(|child| matches!(child.level, Level::Route(_))));
+            }
+            Level::RouteRule(_) => {}
+        }
+        found
+    }
+}
+
+/// Names scopes for a message, by their kinds; empty without scopes.
+pub(super) fn format(scopes: &BTreeSet<Scope>) -> String {
+    const LABELS: [&str; 5] = ["these gateway listeners", "these listenersets", "these listenerset listeners", "these routes", "these route rules"];
+    let mut by_label: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for scope in scopes {
+        let label = match scope.level {
+            Level::Gateway => continue,
+            Level::GatewayListener => 0,
+            Level::ListenerSet => 1,
+            Level::ListenerSetListener => 2,
+            Level::Route(_) => 3,
+            Level::RouteRule(_) => 4,
+        };
+        let (namespace, name) = &scope.name;
+        let section = if scope.section.is_empty() { String::new() } else { format!("/{}", scope.section) };
+        by_label.entry(label).or_default().push(format!("{namespace}/{name}{section}"));
+    }
+    let parts: Vec<String> = by_label
+        .into_iter()
+        .map(|(label, mut names)| {
+            names.sort();
+            format!("{}: [{}]", LABELS[label], names.join(" "))
+        })
+        .collect();
+    parts.join(" and ")
+}
