@@ -7,8 +7,7 @@ chancery_base::codes! {
     ANNOTATION_DENIES_PATHS = "annotation-denies-paths", Error, "Every path of the Ingress answers 503, because an annotation cannot be used";
     CLIENT_CERTIFICATES_DENY_HOST = "client-certificates-deny-host", Error, "The whole host answers 403, because the CA of client certificates cannot be used";
     ANNOTATION_IGNORED = "annotation-ignored", Warning, "The value of an annotation has the wrong form, and its default applies";
-    ANNOTATION_WITHOUT_EFFECT = "annotation-without-effect", Warning, "Annotations contradict each other, and none of them applies";
-    UNKNOWN_ANNOTATION = "unknown-annotation", Warning, "The controller does not know an annotation";
+    ANNOTATION_WITHOUT_EFFECT = "annotation-without-effect", Warning, "Annotations that belong together have no effect, because the value of one cannot be used";
     REGEX_SPREADS = "regex-spreads", Warning, "`use-regex` or `rewrite-target` turns all paths of the host into expressions that ignore case and match beginnings";
     NGINX_REFUSES = "nginx-refuses", Error, "nginx refuses the whole configuration, and the previous one stays";
     HOST_PATH_TAKEN = "host-path-taken", Warning, "An older Ingress has the host and path, and this one is ignored";

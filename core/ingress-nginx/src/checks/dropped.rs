@@ -7,21 +7,18 @@ use crate::ingress::Ingress;
 use crate::source::Unhandled;
 use alloc::format;
 use alloc::string::String;
-use chancery_base::diagnostic::{Diagnostic, Findings, Part, Place};
-use chancery_base::resource::nearest;
+use chancery_base::diagnostic::{Diagnostic, Findings, codes as common};
 
 pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
     for (ingress, why) in &checked.source.unhandled {
         if let Unhandled::Dropped(dropped) = why {
             sink.report(of_dropped(checked, ingress, dropped));
-            unknown(checked, ingress, sink);
         }
     }
     for counted in &checked.source.counted {
         let ingress = &counted.ingress;
         denied(checked, ingress, sink);
         ignored(checked, ingress, sink);
-        unknown(checked, ingress, sink);
         other_prefix(checked, ingress, sink);
     }
 }
@@ -108,22 +105,6 @@ fn denies(name: &str) -> bool {
     matches!(name, "allowlist-source-range" | "denylist-source-range" | "auth-method" | "auth-response-headers" | "auth-secret")
 }
 
-/// Names that the controller does not know.
-fn unknown(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
-    let names = || table::ALL.iter().map(|annotation| annotation.name);
-    for (name, value) in ingress.annotations.own().filter(|(name, _)| table::find(name).is_none()) {
-        let message = format!("the controller does not know the annotation `{name}`, and ignores it");
-        let mut finding = checked.finding(&codes::UNKNOWN_ANNOTATION, message, value.origin);
-        if let Some(origin) = value.origin {
-            finding.place = Place::Node { object: origin.object(), node: origin.node(), part: Part::Key };
-        }
-        if let Some(near) = nearest(name, names()) {
-            finding = finding.help(format!("did you mean `{near}`?"));
-        }
-        sink.report(finding);
-    }
-}
-
 /// Annotations with the usual prefix, where a flag sets another one.
 fn other_prefix(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
     let usual = crate::annotations::PREFIX;
@@ -132,6 +113,6 @@ fn other_prefix(checked: &Checked<'_>, ingress: &Ingress, sink: &mut Findings) {
     }
     for (name, value) in ingress.annotations.all().filter(|(name, _)| name.strip_prefix(usual).is_some_and(|rest| rest.starts_with('/'))) {
         let message = format!("`{name}` is ignored: the controller's prefix is `{}`", checked.options.annotations_prefix);
-        sink.report(checked.finding(&codes::UNKNOWN_ANNOTATION, message, value.origin));
+        sink.report(checked.finding(&common::UNKNOWN_ANNOTATION, message, value.origin));
     }
 }
