@@ -3,22 +3,22 @@
 //! Does not decide what Envoy Gateway makes of the objects; see `load` and `translate`.
 
 use super::kinds::{self, Kind};
-use chancery_base::compilation::{Ledger, State, Why};
-use chancery_base::diagnostic::{Findings, Part, codes};
-use chancery_kubernetes::cursor::Cursor;
-pub(crate) use chancery_kubernetes::held::Name;
-use chancery_kubernetes::metadata;
-use chancery_kubernetes::overwritten;
-use chancery_kubernetes::report::Report;
-use chancery_base::executor::{self, Executor};
-use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
-use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
-use chancery_text::{Node, Str, Value};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::compilation::{Ledger, State, Why};
+use chancery_base::diagnostic::{Findings, Part, codes};
+use chancery_base::executor::{self, Executor};
+use chancery_base::resource::{Object, ObjectId, Objects, ResourceKey};
+use chancery_base::schema::{Change, Check, Memo, Path, Tidy, go_quoted, tidy};
+use chancery_kubernetes::cursor::Cursor;
+pub(crate) use chancery_kubernetes::held::Name;
+use chancery_kubernetes::metadata;
+use chancery_kubernetes::overwritten;
+use chancery_kubernetes::report::Report;
+use chancery_text::{Node, NodeId, Str, Value};
 
 /// An object that the API server accepted.
 #[derive(Clone, Debug)]
@@ -57,7 +57,8 @@ impl<'a> Admitted<'a> {
     /// Returns its namespace; empty for a cluster-wide object.
     pub(crate) fn namespace(&self) -> &'a Str {
         const NONE: &Str = &Str::new_static("");
-        self.object.key.namespace.as_ref().unwrap_or(NONE)
+        // The reader knows nothing of kinds that are not namespaced, and gives them a namespace.
+        self.object.key.namespace.as_ref().filter(|_| self.kind.definition().namespaced).unwrap_or(NONE)
     }
 
     pub(crate) fn name(&self) -> &'a Str {
@@ -165,13 +166,8 @@ impl<'a> Cluster<'a> {
 
 /// Returns the object as the API server stores it, and its verdict. Unknown fields are dropped with a warning.
 fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: &mut Findings) -> (Option<Arc<Node>>, Verdict) {
-    let mut verdict = Verdict {
-        object: object.id,
-        key: object.key.clone(),
-        api_version: Str::new(&object.api_version),
-        errors: Vec::new(),
-        unknown: Vec::new(),
-    };
+    let mut verdict =
+        Verdict { object: object.id, key: object.key.clone(), api_version: Str::new(&object.api_version), errors: Vec::new(), unknown: Vec::new() };
     if object.stored {
         return (Some(object.root.clone()), verdict);
     }
@@ -206,6 +202,14 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
     let incomplete = violations.iter().any(|violation| violation.blocking) && !definition.built_in;
     let addresses = if kind == Kind::Gateway { addresses(&root, &mut report) } else { Vec::new() };
     let incomplete = incomplete || !addresses.is_empty();
+    for violation in &violations {
+        let is_scalar = violation.reference.iter().any(|error| {
+            error.contains(": Invalid value: \"object\": ") && error.contains("must be of type ") && !error.contains("must be of type array")
+        });
+        if let Some(Value::Object(fields)) = find(&root, violation.node).filter(|_| is_scalar).map(|node| &node.value) {
+            verdict.unknown.extend(fields.into_iter().map(|entry| format!("{}.{}", violation.path, entry.key)));
+        }
+    }
     let mut errors: Vec<(String, String)> = faults.validation.into_iter().chain(addresses).map(|error| (path_of(&error), error)).collect();
     for violation in violations {
         report.violation(&violation, None);
@@ -218,6 +222,18 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
         verdict.errors.push(format!("<nil>: Invalid value: null: {why}"));
     }
     (verdict.errors.is_empty().then_some(root), verdict)
+}
+
+/// Finds a node.
+fn find(root: &Node, id: NodeId) -> Option<&Node> {
+    if root.id == id {
+        return Some(root);
+    }
+    match &root.value {
+        Value::Object(fields) => fields.into_iter().find_map(|entry| find(&entry.value, id)),
+        Value::Array(items) => items.iter().find_map(|item| find(item, id)),
+        _ => None,
+    }
 }
 
 /// Checks that addresses of a Gateway are IP addresses where they say so.
