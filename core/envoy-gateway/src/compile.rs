@@ -139,13 +139,8 @@ fn xds_settings(settings: &Settings) -> xds::Settings {
 fn ir_of(resources: xds::Resources) -> Ir {
     let arcs = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
-    let verbatim = Verbatim {
-        listeners: arcs(listeners),
-        routes: arcs(routes),
-        clusters: arcs(clusters),
-        endpoints: arcs(endpoints),
-        secrets: arcs(secrets),
-    };
+    let verbatim =
+        Verbatim { listeners: arcs(listeners), routes: arcs(routes), clusters: arcs(clusters), endpoints: arcs(endpoints), secrets: arcs(secrets) };
     Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() }
 }
 

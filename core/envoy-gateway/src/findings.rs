@@ -132,7 +132,8 @@ pub(crate) fn nothing_published(key: &str, owner: Option<&Admitted<'_>>, error: 
 pub(crate) fn startup(objects: &Objects, error: &str, sink: &mut Findings) {
     let file = objects.iter().find(|object| super::settings::is_file(object));
     let place = file.map(|file| Place::value(file.id, file.root.id));
-    let finding = Diagnostic::new(&codes::STARTUP_REFUSED, format!("Envoy Gateway does not start: {error}"), place.unwrap_or_else(|| Place::origin(None)));
+    let finding =
+        Diagnostic::new(&codes::STARTUP_REFUSED, format!("Envoy Gateway does not start: {error}"), place.unwrap_or_else(|| Place::origin(None)));
     sink.report(match file {
         Some(file) => finding.about(file.key.clone()),
         None => finding,

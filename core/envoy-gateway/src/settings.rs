@@ -4,14 +4,14 @@
 
 use super::Options;
 use super::status::CONTROLLER;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::selector::Selector;
-use chancery_base::ir::{Fields, Plain, Tree};
-use chancery_base::resource::{Object, Objects, Origin};
-use chancery_text::{Limits, Str, parse};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::{Fields, Plain, Tree};
+use chancery_base::resource::{Object, Objects, Origin};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::selector::Selector;
+use chancery_text::{Limits, Str, parse};
 
 /// How the controller runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -264,8 +264,7 @@ fn validate_custom(custom: &Tree) -> Result<(), String> {
 }
 
 fn validate_logging(levels: &Tree) -> Result<(), String> {
-    const COMPONENTS: [&str; 8] =
-        ["default", "provider", "gateway-api", "xds-translator", "xds-server", "xds", "infrastructure", "global-ratelimit"];
+    const COMPONENTS: [&str; 8] = ["default", "provider", "gateway-api", "xds-translator", "xds-server", "xds", "infrastructure", "global-ratelimit"];
     for (component, level) in levels.fields() {
         if !COMPONENTS.contains(&component.as_str()) {
             let known = "system/provider/gateway-api/xds-translator/xds-server/xds/infrastructure";

@@ -71,12 +71,7 @@ pub(crate) const OUTPUTS: &[Output] = &[
         document: |of| Some(object(alloc::vec![("error", text(&of.side.answers.failure.as_ref()?.error))])),
         traced: None,
     },
-    Output {
-        name: "xds-by-gateway",
-        doc: "What each Envoy gets, by its Gateway",
-        document: by_gateway,
-        traced: None,
-    },
+    Output { name: "xds-by-gateway", doc: "What each Envoy gets, by its Gateway", document: by_gateway, traced: None },
 ];
 
 /// The resources of each Envoy that has a listener.

@@ -1,12 +1,12 @@
 //! Statuses as Envoy Gateway writes them: conditions, parents and ancestors. Does not decide which conditions an object gets.
 
-use chancery_kubernetes::status::{list, number, object, text};
-use chancery_base::resource::ObjectId;
-use chancery_text::{Node, Str};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::ObjectId;
+use chancery_kubernetes::status::{list, number, object, text};
+use chancery_text::{Node, Str};
 
 /// The name by which Envoy Gateway signs statuses, unless its configuration has another.
 pub(crate) const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
@@ -226,11 +226,7 @@ impl PolicyStatus {
     /// Writes it.
     pub(crate) fn node(&self, controller: &str, generation: i64) -> Node {
         let ancestor = |(reference, conditions): &(Reference, Conditions)| {
-            object(alloc::vec![
-                ("ancestorRef", reference.node()),
-                ("conditions", conditions.node(generation)),
-                ("controllerName", text(controller)),
-            ])
+            object(alloc::vec![("ancestorRef", reference.node()), ("conditions", conditions.node(generation)), ("controllerName", text(controller)),])
         };
         object(alloc::vec![("ancestors", list(self.ancestors.iter().map(ancestor).collect()))])
     }
@@ -272,11 +268,7 @@ pub(crate) fn route(parents: &[(Reference, Conditions)], controller: &str, gener
         }
     }
     let parent = |(reference, conditions): &(Reference, Conditions)| {
-        object(alloc::vec![
-            ("conditions", conditions.node(generation)),
-            ("controllerName", text(controller)),
-            ("parentRef", reference.node()),
-        ])
+        object(alloc::vec![("conditions", conditions.node(generation)), ("controllerName", text(controller)), ("parentRef", reference.node()),])
     };
     object(alloc::vec![("parents", list(parents.iter().map(parent).collect()))])
 }

@@ -1,8 +1,8 @@
 //! Turns fields of objects into values with origins. Does not judge them.
 
-use chancery_kubernetes::cursor::Cursor;
 use chancery_base::ir::{Fields, Plain, Tree};
 use chancery_base::resource::Sourced;
+use chancery_kubernetes::cursor::Cursor;
 use chancery_text::{Str, Value};
 
 /// Returns the value at a place with its origins; `Tree::NULL` if nothing is written there.

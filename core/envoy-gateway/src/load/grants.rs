@@ -1,13 +1,13 @@
 //! Collects the ReferenceGrants that permit something. Does not judge references; see `Resources::permits`.
 
-use super::Loader;
 use super::super::cluster::Admitted;
 use super::super::kinds::{GATEWAY_API, GROUP};
-use chancery_text::Str;
+use super::Loader;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_text::Str;
 
 /// The kinds of targets that each kind of policies may have.
 const TARGETS: [(&str, &[&str]); 4] = [
@@ -64,12 +64,8 @@ impl<'a> Loader<'a> {
             &self.out.udp_routes,
         ];
         let targets: BTreeSet<Str> = lists.iter().flat_map(|list| list.iter().map(|object| object.namespace().clone())).collect();
-        let policies = [
-            &self.out.client_traffic_policies,
-            &self.out.backend_traffic_policies,
-            &self.out.envoy_extension_policies,
-            &self.out.security_policies,
-        ];
+        let policies =
+            [&self.out.client_traffic_policies, &self.out.backend_traffic_policies, &self.out.envoy_extension_policies, &self.out.security_policies];
         let from: Vec<BTreeSet<Str>> = policies.iter().map(|list| list.iter().map(|policy| policy.namespace().clone()).collect()).collect();
         for grant in self.all_grants.clone() {
             if !targets.contains(grant.namespace()) {

@@ -2,8 +2,8 @@
 
 use super::super::kinds::Kind;
 use super::Loader;
-use chancery_kubernetes::cursor::Cursor;
 use alloc::vec::Vec;
+use chancery_kubernetes::cursor::Cursor;
 
 impl<'a> Loader<'a> {
     pub(super) fn client_traffic_policies(&mut self) {

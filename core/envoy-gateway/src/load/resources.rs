@@ -4,11 +4,11 @@
 
 use super::super::cluster::{Admitted, Name};
 use super::super::model::Metadata;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Settings of the proxies of a Gateway: EnvoyProxies of Gateway and class, and the controller's default, merged.
 #[derive(Clone, Debug, Default, PartialEq)]

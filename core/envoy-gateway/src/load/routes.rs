@@ -3,12 +3,12 @@
 use super::super::cluster::{Admitted, Name};
 use super::super::kinds::{GROUP, Kind, MULTI_CLUSTER};
 use super::{Loader, is_parent, is_secret, or_here};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 impl<'a> Loader<'a> {
     /// Adds the Gateways of the class with everything that is attached to them.
@@ -224,7 +224,8 @@ impl<'a> Loader<'a> {
 
 /// Whether a backend is of a group and kind that the provider looks up.
 fn is_known_backend(reference: Cursor<'_>) -> bool {
-    matches!(reference.field("group").str(), "" | MULTI_CLUSTER | GROUP) && matches!(reference.field("kind").str(), "" | "Service" | "ServiceImport" | "Backend")
+    matches!(reference.field("group").str(), "" | MULTI_CLUSTER | GROUP)
+        && matches!(reference.field("kind").str(), "" | "Service" | "ServiceImport" | "Backend")
 }
 
 /// Returns the name that an EnvoyProxy gives the Service of its proxies.

@@ -6,11 +6,11 @@ use super::super::status::Reference;
 use super::context::Translator;
 use super::destination::{SettingOf, external_name, transport};
 use super::error::RouteError;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::schema::names;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use chancery_base::schema::names;
+use chancery_kubernetes::cursor::Cursor;
 use core::net::IpAddr;
 
 /// Writes the statuses of Backends.

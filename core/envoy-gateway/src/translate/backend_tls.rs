@@ -8,14 +8,14 @@ use super::super::value::tree;
 use super::certificates;
 use super::context::Translator;
 use super::destination::SettingOf;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_base::resource::Origin;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::Origin;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// The secret that all backends with the system's CAs share.
 const SYSTEM_CAS: &str = "system_ca_certificates";
@@ -207,8 +207,8 @@ fn validation_of_backend(t: &Translator<'_>, backend: &Admitted<'_>) -> Result<U
         out.use_system_trust_store = true;
         out.ca = Some(system_cas(t, backend.name(), backend.namespace(), system.origin()));
     } else if !references.is_empty() {
-        let (certificate, sds) =
-            ca_of_references(t, &references, "BackendTLSPolicy", super::super::kinds::GROUP, backend.namespace(), false).map_err(|error| error.message)?;
+        let (certificate, sds) = ca_of_references(t, &references, "BackendTLSPolicy", super::super::kinds::GROUP, backend.namespace(), false)
+            .map_err(|error| error.message)?;
         let name = Str::from(format!("{}/{}-ca", backend.name(), backend.namespace()));
         out.ca = Some(CaCertificate { name, certificate, sds, origin: Some(tls.field("caCertificateRefs").origin()) });
     }

@@ -6,15 +6,15 @@ use super::super::cluster::Admitted;
 use super::super::load::resources::{From, To};
 use super::super::model::{Certificate, Sds};
 use super::context::{ListenerId, Translator};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::{der, pem, secret};
-use chancery_base::ir::Tree;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::{Str, base64};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::{der, pem, secret};
+use chancery_text::{Str, base64};
 
 /// The type of Secrets that name a certificate of an SDS server.
 pub(crate) const SDS_TYPE: &str = "gateway.envoyproxy.io/sds";

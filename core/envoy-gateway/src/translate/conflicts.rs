@@ -2,11 +2,11 @@
 
 use super::context::{Listener, ListenerId, Translator};
 use super::listener::{all, has_invalid_condition};
-use chancery_text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_text::Str;
 
 type SetName = (Str, Str);
 

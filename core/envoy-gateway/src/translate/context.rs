@@ -7,16 +7,16 @@ use super::super::load::resources::{EnvoyProxy, Resources};
 use super::super::model::{BackendCluster, Certificate, TlsSettings, Xds};
 use super::super::settings::Settings;
 use super::super::status::{Conditions, PolicyStatuses, Reference};
-use chancery_base::diagnostic::Findings;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::selector::Selector;
-use chancery_base::ir::Tree;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::diagnostic::Findings;
+use chancery_base::ir::Tree;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::selector::Selector;
+use chancery_text::Str;
 
 /// A kind of routes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,13 +7,13 @@ use super::super::value::{text, tree};
 use super::context::{GatewayContext, RouteKind, Translator};
 use super::error::RouteError;
 use super::metadata;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 use core::net::IpAddr;
 
 /// A reference to a backend, with defaults.
@@ -275,12 +275,8 @@ pub(crate) fn setting_of_backend(t: &Translator<'_>, name: &str, of: &SettingOf,
     let mut counted = 0;
     for item in spec.field("endpoints").items() {
         let (ip, fqdn, unix) = (item.field("ip"), item.field("fqdn"), item.field("unix"));
-        let common = Endpoint {
-            hostname: tree(item.field("hostname")),
-            zone: tree(item.field("zone")),
-            origin: Some(item.origin()),
-            ..Endpoint::default()
-        };
+        let common =
+            Endpoint { hostname: tree(item.field("hostname")), zone: tree(item.field("zone")), origin: Some(item.origin()), ..Endpoint::default() };
         let port = |at: Cursor<'_>| Sourced::new(at.field("port").int().unwrap_or_default(), at.field("port").origin());
         let (kind, endpoint) = if ip.exists() {
             if ip.field("address").str().parse::<IpAddr>().is_err() {

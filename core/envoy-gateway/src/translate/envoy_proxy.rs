@@ -6,13 +6,13 @@ use super::super::model::Metadata;
 use super::super::settings::merge;
 use super::super::value::tree;
 use super::metadata;
-use chancery_base::ir::Tree;
-use chancery_base::schema::duration;
-use chancery_text::Str;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::schema::duration;
+use chancery_text::Str;
 use core::net::IpAddr;
 
 /// Whether all Gateways of the class share one Envoy.
@@ -29,12 +29,7 @@ pub(super) fn merge_backends(resources: &Resources<'_>) -> Tree {
 
 /// Returns the settings of an EnvoyProxy alone.
 pub(super) fn of(proxy: &Admitted<'_>) -> EnvoyProxy {
-    EnvoyProxy {
-        namespace: proxy.namespace().clone(),
-        name: proxy.name().clone(),
-        spec: tree(proxy.spec()),
-        metadata: metadata::of(proxy, ""),
-    }
+    EnvoyProxy { namespace: proxy.namespace().clone(), name: proxy.name().clone(), spec: tree(proxy.spec()), metadata: metadata::of(proxy, "") }
 }
 
 /// Merges the settings of the controller, the class and the Gateway.

@@ -13,14 +13,14 @@ use super::context::{RouteContext, Translator};
 use super::error::{Collector, RouteError};
 use super::header_filter::{Direction, modify};
 use super::mirror;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_base::resource::Sourced;
-use chancery_base::schema::go_quoted;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
+use chancery_base::schema::go_quoted;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 use core::net::IpAddr;
 
 const UNSUPPORTED: &str = "UnsupportedValue";
@@ -401,11 +401,8 @@ fn direct_response(t: &Translator<'_>, namespace: &Str, at: Cursor<'_>, out: &mu
         let name = Sourced::new(Str::new_static("Content-Type"), content_type.origin());
         out.add_response_headers.push(header(name, content_type, false));
     }
-    out.direct_response = Some(DirectResponse {
-        status: Sourced::new(status.int().unwrap_or(200), status.origin()),
-        body: text,
-        ..DirectResponse::default()
-    });
+    out.direct_response =
+        Some(DirectResponse { status: Sourced::new(status.int().unwrap_or(200), status.origin()), body: text, ..DirectResponse::default() });
     for (list, append) in [("add", true), ("set", false)] {
         for item in at.field("header").field(list).items() {
             out.add_response_headers.push(header(super::super::value::text(item.field("name")), item.field("value"), append));
@@ -425,7 +422,13 @@ pub(crate) fn response_body(t: &Translator<'_>, namespace: &str, at: Cursor<'_>)
         let mut values = data.entries();
         // Go picks any value; the provider keeps the first by name.
         let first = || values.by_ref().reduce(|one, other| if other.0 < one.0 { other } else { one }).map(|(_, value)| value);
-        let binary = || map.root().field("binaryData").entries().next().map(|(_, value)| Tree::object([("base64", tree(value))]).with_origin(Some(value.origin())));
+        let binary = || {
+            map.root()
+                .field("binaryData")
+                .entries()
+                .next()
+                .map(|(_, value)| Tree::object([("base64", tree(value))]).with_origin(Some(value.origin())))
+        };
         let body = data.field("response.body").some().or_else(first).map(tree).or_else(binary);
         return body.ok_or_else(|| format!("can't find the key response.body in the referenced configmap {namespace}/{name}"));
     }

@@ -6,14 +6,14 @@ use super::super::model::{CaCertificate, TlsSettings};
 use super::backend_tls::{CaError, ca_of_references};
 use super::certificates;
 use super::context::{FrontendValidation, Translator};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Resolves the TLS settings of all accepted Gateways.
 pub(super) fn resolve(t: &mut Translator<'_>) {

@@ -6,13 +6,13 @@ use super::super::model::Xds;
 use super::super::status::{Conditions, Reference};
 use super::context::{GatewayContext, Listener, ListenerStatus, Translator};
 use super::envoy_proxy;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_text::Str;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Sorts the Gateways into accepted and failed ones, and makes the model of each.
 pub(super) fn accept<'a>(t: &mut Translator<'a>, loaded: &'a Loaded<'a>, class: &mut Conditions) {

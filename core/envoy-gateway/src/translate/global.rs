@@ -63,5 +63,11 @@ fn proxies(t: &Translator<'_>, gateway: &GatewayContext<'_>) -> Option<Destinati
     };
     let key = t.ir_key(gateway.object);
     let setting = setting_of_service(t, &key, &of, AppProtocol::Tcp, false).ok()?;
-    Some(Destination { name: key, metadata: setting.metadata.clone(), origin: setting.origin, settings: Vec::from([setting]), ..Destination::default() })
+    Some(Destination {
+        name: key,
+        metadata: setting.metadata.clone(),
+        origin: setting.origin,
+        settings: Vec::from([setting]),
+        ..Destination::default()
+    })
 }

@@ -4,13 +4,13 @@ use super::super::model::AddHeader;
 use super::super::value::text;
 use super::error::RouteError;
 use super::filters::Filters;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::resource::Sourced;
-use chancery_base::schema::go_quoted;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::Sourced;
+use chancery_base::schema::go_quoted;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Which headers a filter changes.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::context::{ListenerId, Translator};
 use alloc::collections::BTreeSet;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::Str;
 use alloc::vec::Vec;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Returns the hosts for which a route applies at a listener, sorted. Without an intersection there are none.
 pub(crate) fn compute(t: &Translator<'_>, hostnames: Cursor<'_>, id: ListenerId) -> Vec<Sourced<Str>> {
@@ -43,10 +43,8 @@ pub(crate) fn compute(t: &Translator<'_>, hostnames: Cursor<'_>, id: ListenerId)
     }
     // Another listener of the port takes its own host.
     let others = t.gateways[id.gateway].listeners.iter().enumerate();
-    let taken: BTreeSet<&Str> = others
-        .filter(|(at, other)| *at != id.listener && other.port == listener.port)
-        .filter_map(|(_, other)| other.hostname.as_ref())
-        .collect();
+    let taken: BTreeSet<&Str> =
+        others.filter(|(at, other)| *at != id.listener && other.port == listener.port).filter_map(|(_, other)| other.hostname.as_ref()).collect();
     hosts.retain(|host| !taken.contains(&host.value));
     hosts.sort_by(|a, b| a.value.cmp(&b.value));
     hosts

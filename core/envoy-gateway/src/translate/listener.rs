@@ -4,14 +4,14 @@ use super::super::kinds::GATEWAY_API;
 use super::super::model::{CoreListener, HttpListener, Metadata, ReadyListener, TcpListener, TlsSettings, UdpListener};
 use super::context::{FrontendValidation, GatewayContext, Listener, ListenerId, Translator};
 use super::{certificates, conflicts, metadata, overlapping_tls, telemetry};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::selector::Selector;
-use chancery_base::ir::Tree;
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::selector::Selector;
+use chancery_text::Str;
 
 /// Ports below this one are moved, as a container may not open them.
 const FIRST_FREE_PORT: i64 = 1024;
@@ -315,8 +315,7 @@ fn tls_of(listener: &Listener<'_>) -> Option<TlsSettings> {
 }
 
 fn container_port(t: &Translator<'_>, gateway: &GatewayContext<'_>, port: i64) -> i64 {
-    let is_kept = t.settings.on_host
-        || t.settings.infra_is_remote
-        || gateway.proxy(&["provider", "kubernetes", "useListenerPortAsContainerPort"]).bool();
+    let is_kept =
+        t.settings.on_host || t.settings.infra_is_remote || gateway.proxy(&["provider", "kubernetes", "useListenerPortAsContainerPort"]).bool();
     if is_kept || port >= FIRST_FREE_PORT { port } else { port + PORT_SHIFT }
 }

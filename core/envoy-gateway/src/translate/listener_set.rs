@@ -2,10 +2,10 @@
 
 use super::context::{ListenerSetContext, Translator};
 use super::gateways::listener;
-use chancery_kubernetes::selector::Selector;
-use chancery_text::Str;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_kubernetes::selector::Selector;
+use chancery_text::Str;
 
 /// Adds the listeners of all ListenerSets that their Gateways allow.
 pub(super) fn attach<'a>(t: &mut Translator<'a>) {
@@ -42,8 +42,7 @@ fn is_allowed(t: &Translator<'_>, gateway: usize, namespace: &Str) -> bool {
         "All" => true,
         "Same" => object.namespace() == namespace,
         "Selector" if allowed.field("selector").exists() => {
-            Selector::of_fields(allowed.field("selector"))
-                .is_ok_and(|selector| selector.matches(|key| t.resources.namespace_label(namespace, key)))
+            Selector::of_fields(allowed.field("selector")).is_ok_and(|selector| selector.matches(|key| t.resources.namespace_label(namespace, key)))
         }
         _ => false,
     }

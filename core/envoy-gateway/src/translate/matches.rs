@@ -3,12 +3,12 @@
 use super::super::model::{HttpRoute, StringMatch, StringMatchKind};
 use super::super::value::text;
 use super::error::RouteError;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::resource::{Origin, Sourced};
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::{Origin, Sourced};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// A match of a rule, with the cookies of a match of an HTTPRouteFilter.
 #[derive(Clone, Copy)]

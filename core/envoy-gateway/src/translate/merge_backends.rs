@@ -4,14 +4,14 @@ use super::super::load::resources::Resources;
 use super::super::model::{AppProtocol, BackendCluster, BackendClusterRef, Destination, DestinationSetting, Metadata};
 use super::context::{BackendClusterKey, GatewayContext, ListenerId, RouteContext, RouteKind, Translator};
 use super::destination::or_kind;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_kubernetes::selector::Selector;
-use chancery_base::ir::Tree;
-use chancery_base::resource::{ObjectId, Origin};
-use chancery_text::Str;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::{ObjectId, Origin};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_kubernetes::selector::Selector;
+use chancery_text::Str;
 
 /// A backend of a rule, and the shared cluster that it may use.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use super::super::cluster::Admitted;
 use super::super::model::Metadata;
 use super::super::value::tree;
+use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
-use alloc::vec::Vec;
 
 /// The prefix of annotations that Envoy carries.
 const PREFIX: &str = "gateway.envoyproxy.io/";

@@ -6,11 +6,11 @@ use super::context::Translator;
 use super::error::{About, RouteError};
 use super::filters::At;
 use super::rule::{Backend, process_destination, routing_type, validate_backend};
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::ir::Tree;
-use chancery_text::Str;
 use alloc::format;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// Translates a mirror; nothing if the filter is empty.
 pub(super) fn process<'a>(t: &mut Translator<'a>, at: At<'_, 'a>, index: usize, filter: Cursor<'a>) -> Result<Option<Mirror>, RouteError> {

@@ -5,9 +5,9 @@ use super::super::kinds::GATEWAY_API;
 use super::super::status::{Conditions, Reference};
 use super::context::{ListenerId, RouteContext, RouteKind, RouteParent, Translator};
 use super::{http_route, stream_route};
+use alloc::vec::Vec;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
-use alloc::vec::Vec;
 
 /// Translates all routes of the class.
 pub(super) fn process(t: &mut Translator<'_>) {

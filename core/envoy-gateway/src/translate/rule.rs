@@ -7,18 +7,16 @@ use super::super::model::{AddressType, DestinationFilters, DestinationSetting};
 use super::backend::validate_reference;
 use super::backend_tls::apply_backend_tls;
 use super::context::{RouteContext, RouteKind, Translator};
-use super::destination::{
-    SettingOf, ip_family, is_service_routing, or_kind, protocol_of, setting_of_backend, setting_of_import, setting_of_service,
-};
+use super::destination::{SettingOf, ip_family, is_service_routing, or_kind, protocol_of, setting_of_backend, setting_of_import, setting_of_service};
 use super::error::RouteError;
 use super::filters::{self, At};
 use super::merge_backends::BackendDestination;
-use chancery_kubernetes::cursor::Cursor;
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use chancery_base::resource::Sourced;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Str;
 
 /// A backend of a rule.
 pub(super) struct Backend<'a> {

@@ -4,22 +4,22 @@ use super::super::load::resources::EnvoyProxy;
 use super::super::model::{
     AccessLogs, AddressType, AlsLog, AppProtocol, Destination, DestinationSetting, Endpoint, JsonLog, OpenTelemetryLog, TextLog, Tracing, Traffic,
 };
+use super::super::names;
 use super::super::status::Reference;
 use super::super::value::text_of;
+use super::super::xds::is_valid;
 use super::backend::validate_reference;
 use super::backend_tls::apply_backend_tls;
 use super::context::Translator;
 use super::destination::{SettingOf, setting_of_backend, setting_of_service};
 use super::envoy_proxy::sorted_entries;
-use super::super::names;
-use super::super::xds::is_valid;
-use chancery_base::ir::Tree;
-use chancery_base::resource::Sourced;
-use chancery_text::Str;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use chancery_base::ir::Tree;
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
 use core::net::IpAddr;
 
 const STDOUT: &str = "/dev/stdout";

@@ -224,8 +224,7 @@ impl Parser {
     }
 
     fn relation(&mut self) -> Parsed {
-        const RELATIONS: &[(&str, &str)] =
-            &[("==", "_==_"), ("!=", "_!=_"), ("<=", "_<=_"), (">=", "_>=_"), ("<", "_<_"), (">", "_>_")];
+        const RELATIONS: &[(&str, &str)] = &[("==", "_==_"), ("!=", "_!=_"), ("<=", "_<=_"), (">=", "_>=_"), ("<", "_<_"), (">", "_>_")];
         let mut left = self.sum()?;
         loop {
             let is_in = matches!(self.tokens.get(self.at), Some(Token::Name(name)) if name == "in");
