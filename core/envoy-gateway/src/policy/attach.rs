@@ -42,22 +42,11 @@ pub(super) trait Attached {
     }
 
     /// Applies a policy to a route, or to one of its rules; only at one listener, if it is given.
-    fn on_route(
-        t: &mut Translator<'_>,
-        policy: &Effective<'_>,
-        route: usize,
-        rule: Option<&str>,
-        listener: Option<ListenerId>,
-    ) -> Result<(), String>;
+    fn on_route(t: &mut Translator<'_>, policy: &Effective<'_>, route: usize, rule: Option<&str>, listener: Option<ListenerId>)
+    -> Result<(), String>;
 
     /// Applies a policy to all routes of these listeners of a Gateway. `is_whole` says that the policy is for the whole Gateway.
-    fn on_listeners(
-        t: &mut Translator<'_>,
-        policy: &Effective<'_>,
-        gateway: usize,
-        listeners: &[ListenerId],
-        is_whole: bool,
-    ) -> Result<(), String>;
+    fn on_listeners(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usize, listeners: &[ListenerId], is_whole: bool) -> Result<(), String>;
 }
 
 /// A policy as it is applied: by itself, or merged into the policy of a wider scope.
@@ -250,12 +239,8 @@ impl<'a> Driver<'a> {
             return;
         }
         let key = (target.kind.clone(), target.full_name());
-        let rules: Vec<&str> = self
-            .taken
-            .keys()
-            .filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1))
-            .filter_map(|(_, _, section)| section.as_deref())
-            .collect();
+        let rules: Vec<&str> =
+            self.taken.keys().filter(|(kind, name, _)| (kind, name) == (&key.0, &key.1)).filter_map(|(_, _, section)| section.as_deref()).collect();
         if !rules.is_empty() {
             let message = format!("This policy is being overridden by other {} for these route rules: [{}]", K::FOR_ROUTES, rules.join(" "));
             status(t, policy).set_all(&ancestors, "Overridden", true, "Overridden", &message);

@@ -208,7 +208,8 @@ fn local_keys(t: &Translator<'_>, namespace: &str, written: &Tree) -> Result<Tre
         return Err(format!("local JWKS ConfigMap {namespace}/{name} not found"));
     };
     // Envoy Gateway confuses the words of this message.
-    value_or_first(map, "jwks").ok_or_else(|| format!("JWKS data not found in ConfigMap jwks/{namespace}, no {} key and no other data found", go_quoted(name)))
+    value_or_first(map, "jwks")
+        .ok_or_else(|| format!("JWKS data not found in ConfigMap jwks/{namespace}, no {} key and no other data found", go_quoted(name)))
 }
 
 /// Reads `oidc`.
@@ -268,7 +269,9 @@ pub(super) fn oidc(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usiz
         spec: written.clone(),
         client_id,
         client_secret: certificates::key_of(held, "client-secret"),
-        hmac_secret: hmac.map_or_else(|| Tree::from(format!("secret:{namespace}/{}/{}", HMAC.0, HMAC.1)), |hmac| certificates::key_of(hmac, HMAC.1)).or_from(written.origin),
+        hmac_secret: hmac
+            .map_or_else(|| Tree::from(format!("secret:{namespace}/{}/{}", HMAC.0, HMAC.1)), |hmac| certificates::key_of(hmac, HMAC.1))
+            .or_from(written.origin),
         scopes,
         redirect_url,
         redirect_path,

@@ -78,13 +78,7 @@ impl Attached for BackendTraffic {
         errors.map_or(Ok(()), Err)
     }
 
-    fn on_listeners(
-        t: &mut Translator<'_>,
-        policy: &Effective<'_>,
-        gateway: usize,
-        listeners: &[ListenerId],
-        is_whole: bool,
-    ) -> Result<(), String> {
+    fn on_listeners(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usize, listeners: &[ListenerId], is_whole: bool) -> Result<(), String> {
         let (traffic, errors) = features(t, policy);
         let names: BTreeSet<Str> = listeners.iter().map(|id| t.listener(*id).ir_name.clone()).collect();
         let key = t.ir_key(t.gateways[gateway].object);
@@ -324,10 +318,7 @@ fn bandwidth_limit(written: &Tree) -> Result<Tree, String> {
         if rate == 0 {
             return Err(format!("{direction}: bandwidth limit of {bytes} bytes per {unit} is below the minimum of 1 KiB/s"));
         }
-        let limit = [
-            ("limitKibps", Tree::from(rate).with_origin(value.origin)),
-            ("responseTrailers", of.get("responseTrailers").clone()),
-        ];
+        let limit = [("limitKibps", Tree::from(rate).with_origin(value.origin)), ("responseTrailers", of.get("responseTrailers").clone())];
         out.set(direction, Tree::object(limit).with_origin(of.origin));
     }
     Ok(out)
@@ -400,9 +391,9 @@ fn http_upgrade(written: &Tree) -> Option<Vec<Tree>> {
     let item = |of: &Tree| {
         let connect = of.get("connect");
         let terminate = connect.get("terminate");
-        let connect = connect.some().map(|at| {
-            Tree::object([("terminate", Tree::from(terminate.bool()).with_origin(terminate.origin.or(at.origin)))]).with_origin(at.origin)
-        });
+        let connect = connect
+            .some()
+            .map(|at| Tree::object([("terminate", Tree::from(terminate.bool()).with_origin(terminate.origin.or(at.origin)))]).with_origin(at.origin));
         Tree::object([("type", of.get("type").clone()), ("connect", connect.unwrap_or_default())]).with_origin(of.origin)
     };
     (!written.items().is_empty()).then(|| written.items().iter().map(item).collect())
@@ -421,7 +412,12 @@ fn response_override(t: &Translator<'_>, policy: &Effective<'_>) -> Result<Optio
         let mut rule = ResponseOverrideRule {
             name: Str::from(format!("{config}/responseoverride/rule/{at}")),
             statuses: matched.get("statusCodes").items().iter().map(status).collect(),
-            headers: matched.get("responseHeaders").items().iter().map(|header| matching::text_match(header.get("name"), header.get("value"))).collect(),
+            headers: matched
+                .get("responseHeaders")
+                .items()
+                .iter()
+                .map(|header| matching::text_match(header.get("name"), header.get("value")))
+                .collect(),
             source: of.get("source").clone(),
             origin: of.origin,
             ..ResponseOverrideRule::default()
@@ -442,11 +438,7 @@ fn response_override(t: &Translator<'_>, policy: &Effective<'_>) -> Result<Optio
             rule.redirect = Some(Redirect {
                 scheme: redirect.get("scheme").clone(),
                 hostname: redirect.get("hostname").clone(),
-                path: PathModifier {
-                    full: path.get("replaceFullPath").clone(),
-                    prefix: path.get("replacePrefixMatch").clone(),
-                    regex: None,
-                },
+                path: PathModifier { full: path.get("replaceFullPath").clone(), prefix: path.get("replacePrefixMatch").clone(), regex: None },
                 port: redirect.get("port").clone(),
                 status: redirect.get("statusCode").clone(),
                 origin: redirect.origin,

@@ -102,9 +102,8 @@ impl Claims {
             return;
         }
         let own = set.map(Admitted::full_name);
-        let is_meant = |listener: &super::super::translate::context::Listener<'a>| {
-            listener.name == section && (own.is_none() || listener.set_name == own)
-        };
+        let is_meant =
+            |listener: &super::super::translate::context::Listener<'a>| listener.name == section && (own.is_none() || listener.set_name == own);
         let found = t.gateways[gateway].listeners.iter().position(is_meant);
         let (mut errors, mut disabled) = (Vec::new(), Vec::new());
         if let Some(listener) = found {
@@ -125,8 +124,7 @@ impl Claims {
             return;
         }
         let claimed = self.sections.get(&gateway).cloned().unwrap_or_default();
-        let mut overriding: Vec<&str> =
-            claimed.iter().filter(|(set, _)| own.is_none() || *set == own).map(|(_, section)| section.as_str()).collect();
+        let mut overriding: Vec<&str> = claimed.iter().filter(|(set, _)| own.is_none() || *set == own).map(|(_, section)| section.as_str()).collect();
         overriding.sort_unstable();
         if !overriding.is_empty() {
             let message = format!("There are existing ClientTrafficPolicies that are overriding these sections [{}]", overriding.join(" "));

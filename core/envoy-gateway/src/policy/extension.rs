@@ -78,13 +78,7 @@ impl Attached for ExtensionPolicy {
         if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
     }
 
-    fn on_listeners(
-        t: &mut Translator<'_>,
-        policy: &Effective<'_>,
-        gateway: usize,
-        listeners: &[ListenerId],
-        _is_whole: bool,
-    ) -> Result<(), String> {
+    fn on_listeners(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usize, listeners: &[ListenerId], _is_whole: bool) -> Result<(), String> {
         let ext_procs = ext_procs(t, policy, gateway);
         let wasms = wasms(t, policy);
         let luas = luas(t, policy);

@@ -42,12 +42,8 @@ pub(super) fn text_match(name: &Tree, of: &Tree) -> StringMatch {
 /// Reads headers that are added and set.
 pub(super) fn headers(of: &Tree) -> Vec<AddHeader> {
     let all = |list: &str, append: bool| -> Vec<AddHeader> {
-        let header = |item: &Tree| AddHeader {
-            name: text_of(item.get("name")),
-            values: Vec::from([text_of(item.get("value"))]),
-            append,
-            if_absent: false,
-        };
+        let header =
+            |item: &Tree| AddHeader { name: text_of(item.get("name")), values: Vec::from([text_of(item.get("value"))]), append, if_absent: false };
         of.get(list).items().iter().map(header).collect()
     };
     let mut out = all("add", true);

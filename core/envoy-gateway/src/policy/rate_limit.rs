@@ -132,9 +132,7 @@ fn header(of: &Tree) -> Result<StringMatch, String> {
             expression(value.text())?;
             Ok(string_match(name, StringMatchKind::Regex, value, invert))
         }
-        ("Distinct", None) if invert => {
-            Err("unable to translate rateLimit.Invert is not applicable for distinct header match type".into())
-        }
+        ("Distinct", None) if invert => Err("unable to translate rateLimit.Invert is not applicable for distinct header match type".into()),
         ("Distinct", None) => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, false)),
         _ => Err("unable to translate rateLimit. Either the header.Type is not valid or the header is missing a value".into()),
     }
@@ -172,12 +170,8 @@ fn parameter(of: &Tree) -> Result<StringMatch, String> {
             expression(value.text())?;
             Ok(string_match(name, StringMatchKind::Regex, value, invert))
         }
-        "Distinct" if invert => {
-            Err("unable to translate rateLimit.Invert is not applicable for distinct query parameter match type".into())
-        }
-        "Distinct" if !value.is_null() => {
-            Err("unable to translate rateLimit.Value is not applicable for distinct query parameter match type".into())
-        }
+        "Distinct" if invert => Err("unable to translate rateLimit.Invert is not applicable for distinct query parameter match type".into()),
+        "Distinct" if !value.is_null() => Err("unable to translate rateLimit.Value is not applicable for distinct query parameter match type".into()),
         "Distinct" => Ok(string_match(name, StringMatchKind::Distinct, &Tree::NULL, false)),
         other => Err(format!("invalid query parameter match type: {other}")),
     }
@@ -189,9 +183,9 @@ fn cost(written: &Tree) -> Tree {
         return Tree::NULL;
     }
     let metadata = written.get("metadata");
-    let format = metadata.some().map(|of| {
-        Tree::from(format!("%DYNAMIC_METADATA({}:{})%", of.get("namespace").text(), of.get("key").text())).with_origin(of.origin)
-    });
+    let format = metadata
+        .some()
+        .map(|of| Tree::from(format!("%DYNAMIC_METADATA({}:{})%", of.get("namespace").text(), of.get("key").text())).with_origin(of.origin));
     Tree::object([("number", written.get("number").clone()), ("format", format.unwrap_or_default())]).with_origin(written.origin)
 }
 

@@ -84,7 +84,6 @@ pub(super) fn data(t: &Translator<'_>, owner: &Admitted<'_>, reference: &Tree, k
     }
 }
 
-
 /// What a policy asks a service for, and which of its services it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose {
@@ -178,9 +177,7 @@ fn validate(t: &Translator<'_>, owner: &Admitted<'_>, reference: &Tree) -> Resul
     };
     let check = |found: Option<&Admitted<'_>>, what: &str| match found {
         None => Err(format!("{what} {there}/{name} not found")),
-        Some(object) if !has_port(object) => {
-            Err(format!("TCP Port {} not found on service {there}/{name}", port.unwrap_or_default()))
-        }
+        Some(object) if !has_port(object) => Err(format!("TCP Port {} not found on service {there}/{name}", port.unwrap_or_default())),
         Some(_) => Ok(()),
     };
     match kind {

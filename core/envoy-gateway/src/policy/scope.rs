@@ -116,8 +116,7 @@ impl Graph {
 
 /// Names scopes for a message, by their kinds; empty without scopes.
 pub(super) fn format(scopes: &BTreeSet<Scope>) -> String {
-    const LABELS: [&str; 5] =
-        ["these gateway listeners", "these listenersets", "these listenerset listeners", "these routes", "these route rules"];
+    const LABELS: [&str; 5] = ["these gateway listeners", "these listenersets", "these listenerset listeners", "these routes", "these route rules"];
     let mut by_label: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for scope in scopes {
         let label = match scope.level {

@@ -73,13 +73,7 @@ impl Attached for SecurityPolicy {
             parts.jwt(t, policy, gateway);
             is_broken |= parts.is_broken;
             errors.append(&mut parts.errors);
-            let apply = Apply {
-                policy,
-                security: &parts.security,
-                has_errors: !errors.is_empty(),
-                is_broken,
-                ext_auth_failed,
-            };
+            let apply = Apply { policy, security: &parts.security, has_errors: !errors.is_empty(), is_broken, ext_auth_failed };
             let key = t.ir_key(t.gateways[gateway].object);
             let proxy = t.gateways[gateway].envoy_proxy.clone();
             for id in listeners.into_iter().filter(|id| listener.is_none_or(|only| only == *id)) {
@@ -100,13 +94,7 @@ impl Attached for SecurityPolicy {
         joined(errors)
     }
 
-    fn on_listeners(
-        t: &mut Translator<'_>,
-        policy: &Effective<'_>,
-        gateway: usize,
-        listeners: &[ListenerId],
-        _is_whole: bool,
-    ) -> Result<(), String> {
+    fn on_listeners(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usize, listeners: &[ListenerId], _is_whole: bool) -> Result<(), String> {
         let mut parts = Parts::default();
         parts.jwt(t, policy, gateway);
         parts.oidc(t, policy, gateway);
@@ -114,13 +102,7 @@ impl Attached for SecurityPolicy {
         let before = parts.errors.len();
         parts.ext_auth(t, policy, gateway);
         let ext_auth_failed = parts.errors.len() > before;
-        let apply = Apply {
-            policy,
-            security: &parts.security,
-            has_errors: !parts.errors.is_empty(),
-            is_broken: parts.is_broken,
-            ext_auth_failed,
-        };
+        let apply = Apply { policy, security: &parts.security, has_errors: !parts.errors.is_empty(), is_broken: parts.is_broken, ext_auth_failed };
         let names: BTreeSet<Str> = listeners.iter().map(|id| t.listener(*id).ir_name.clone()).collect();
         let key = t.ir_key(t.gateways[gateway].object);
         let proxy = t.gateways[gateway].envoy_proxy.clone();
@@ -207,7 +189,8 @@ impl Apply<'_, '_> {
         let mut error = None;
         let needs_places = uses_places(self.security.authorization.as_ref());
         let any = http.routes.iter().any(|route| is_meant(route) && route.security.is_none());
-        if needs_places && (any || !lazily)
+        if needs_places
+            && (any || !lazily)
             && let Some(authorization) = &self.security.authorization
         {
             match places(authorization, proxy, &http.client.client_ip_detection) {
@@ -310,11 +293,8 @@ fn check_tcp(spec: &Tree) -> Result<(), String> {
 }
 
 fn origin_match(text: &str, of: &Tree) -> StringMatch {
-    let (kind, value) = if text.contains('*') {
-        (StringMatchKind::Regex, Str::from(wildcard_expression(text)))
-    } else {
-        (StringMatchKind::Exact, Str::new(text))
-    };
+    let (kind, value) =
+        if text.contains('*') { (StringMatchKind::Regex, Str::from(wildcard_expression(text))) } else { (StringMatchKind::Exact, Str::new(text)) };
     StringMatch { kind, value: Sourced { value, origin: of.origin }, ..StringMatch::default() }
 }
 
