@@ -18,7 +18,7 @@ use chancery_kubernetes::metadata;
 pub(crate) use chancery_kubernetes::object_tables::Name;
 use chancery_kubernetes::overwritten;
 use chancery_kubernetes::report::Report;
-use chancery_text::{Node, Str, Value};
+use chancery_text::{Node, NodeId, Str, Value};
 
 /// An object that the API server accepted.
 #[derive(Clone, Debug)]
@@ -57,7 +57,8 @@ impl<'a> Admitted<'a> {
     /// Returns its namespace; empty for a cluster-wide object.
     pub(crate) fn namespace(&self) -> &'a Str {
         const NONE: &Str = &Str::new_static("");
-        self.object.key.namespace.as_ref().unwrap_or(NONE)
+        // The reader knows nothing of kinds that are not namespaced, and gives them a namespace.
+        self.object.key.namespace.as_ref().filter(|_| self.kind.definition().namespaced).unwrap_or(NONE)
     }
 
     pub(crate) fn name(&self) -> &'a Str {
@@ -201,6 +202,14 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
     let incomplete = violations.iter().any(|violation| violation.blocking) && !definition.built_in;
     let addresses = if kind == Kind::Gateway { addresses(&root, &mut report) } else { Vec::new() };
     let incomplete = incomplete || !addresses.is_empty();
+    for violation in &violations {
+        let is_scalar = violation.reference.iter().any(|error| {
+            error.contains(": Invalid value: \"object\": ") && error.contains("must be of type ") && !error.contains("must be of type array")
+        });
+        if let Some(Value::Object(fields)) = find(&root, violation.node).filter(|_| is_scalar).map(|node| &node.value) {
+            verdict.unknown.extend(fields.into_iter().map(|entry| format!("{}.{}", violation.path, entry.key)));
+        }
+    }
     let mut errors: Vec<(String, String)> = faults.validation.into_iter().chain(addresses).map(|error| (path_of(&error), error)).collect();
     for violation in violations {
         report.violation(&violation, None);
@@ -213,6 +222,18 @@ fn admit(kind: Kind, object: &Object, skip_validation: bool, memo: &Memo, sink: 
         verdict.errors.push(format!("<nil>: Invalid value: null: {why}"));
     }
     (verdict.errors.is_empty().then_some(root), verdict)
+}
+
+/// Finds a node.
+fn find(root: &Node, id: NodeId) -> Option<&Node> {
+    if root.id == id {
+        return Some(root);
+    }
+    match &root.value {
+        Value::Object(fields) => fields.into_iter().find_map(|entry| find(&entry.value, id)),
+        Value::Array(items) => items.iter().find_map(|item| find(item, id)),
+        _ => None,
+    }
 }
 
 /// Checks that addresses of a Gateway are IP addresses where they say so.

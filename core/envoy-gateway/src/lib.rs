@@ -56,7 +56,7 @@ pub static DIALECT: Dialect = Dialect {
     kinds: kinds::known,
     listing: kinds::listing,
     of_others: &[],
-    reads: |key| kinds::find(&key.group, &key.kind).is_some(),
+    reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
     references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
     defaults: &[],

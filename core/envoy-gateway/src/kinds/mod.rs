@@ -381,5 +381,14 @@ pub fn listing() -> Vec<ListedKind> {
         own: definition.group == GROUP,
         doc: definition.doc,
     });
-    listed.collect()
+    let file = ListedKind {
+        name: "EnvoyGateway",
+        group: GROUP,
+        plural: None,
+        versions: Vec::from(["v1alpha1"]),
+        config_key: None,
+        own: true,
+        doc: "The configuration of Envoy Gateway itself: a file, no object of the cluster",
+    };
+    listed.chain([file]).collect()
 }

@@ -39,3 +39,22 @@ fn list(base: &Tree, own: &Tree, key: &str, keys: Keys) -> Tree {
     items.extend(right);
     Tree { value: Plain::List(items), origin: own.origin }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(kind: &str, size: Option<i64>) -> Tree {
+        Tree::object([("type", Tree::from(kind)), ("size", Tree::from(size))])
+    }
+
+    #[test]
+    fn items_with_equal_keys_are_merged_and_others_added() {
+        let base = Tree::object([("list", Tree::from(Vec::from([item("a", Some(1)), item("b", Some(2))]))), ("kept", Tree::from("yes"))]);
+        let own = Tree::object([("list", Tree::from(Vec::from([item("b", None), item("c", Some(3))])))]);
+        let merged = merge(&base, &own, &[("list", "type")]);
+        assert_eq!(merged.json(), r#"{"list":[{"type":"a","size":1},{"type":"b","size":2},{"type":"c","size":3}],"kept":"yes"}"#);
+        let replaced = merge(&base, &own, &[]);
+        assert_eq!(replaced.get("list"), own.get("list"), "without a key, the list is replaced");
+    }
+}

@@ -140,3 +140,22 @@ pub(super) fn format(scopes: &BTreeSet<Scope>) -> String {
         .collect();
     parts.join(" and ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gateway_is_told_of_all_policies_below_it() {
+        let name = |name: &str| (Str::new_static("n"), Str::new(name));
+        let mut graph = Graph::default();
+        graph.add(Scope::gateway(&name("g"), Some("http")), Scope::route(RouteKind::Http, &name("b"), None));
+        graph.add(Scope::gateway(&name("g"), None), Scope::route(RouteKind::Http, &name("a"), None));
+        graph.register(&name("set"), &name("g"));
+        graph.add(Scope::listener_set(&name("set"), Some("x")), Scope::route(RouteKind::Grpc, &name("c"), None));
+        let found = format(&graph.descendants(&Scope::gateway(&name("g"), None)));
+        assert_eq!(found, "these routes: [n/a n/b n/c]");
+        let of_listener = format(&graph.descendants(&Scope::gateway(&name("g"), Some("http"))));
+        assert_eq!(of_listener, "these routes: [n/a n/b]", "routes of the whole Gateway override a listener's policy, too");
+    }
+}

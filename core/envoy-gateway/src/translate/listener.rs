@@ -7,7 +7,6 @@ use super::{certificates, conflicts, metadata, overlapping_tls, telemetry};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::ir::Tree;
 use chancery_base::resource::Sourced;
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::selector::Selector;

@@ -31,9 +31,8 @@ mod sort;
 mod stream_route;
 mod telemetry;
 
-pub(crate) use backend_tls::{apply_backend_tls, ca_of_references};
-pub(crate) use certificates::{key_of, sds_of};
-pub(crate) use destination::{SettingOf, endpoints_of_service, setting_of_backend, setting_of_import, setting_of_service};
+pub(crate) use backend_tls::apply_backend_tls;
+pub(crate) use destination::{SettingOf, setting_of_backend, setting_of_import, setting_of_service};
 pub(crate) use filters::wildcard_expression;
 pub(crate) use metadata::of as metadata_of;
 

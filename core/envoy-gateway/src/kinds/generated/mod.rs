@@ -7,6 +7,7 @@ pub(super) mod client_traffic_policy;
 pub(super) mod envoy_extension_policy;
 pub(super) mod envoy_patch_policy;
 pub(super) mod envoy_proxy;
+mod envoy_proxy_parts;
 pub(super) mod gateway;
 pub(super) mod gateway_class;
 pub(super) mod grpc_route;
