@@ -107,14 +107,14 @@ fn of_mapping(fields: &str) -> Vec<&'static str> {
 #[test]
 fn impossible_paths_are_reported() {
     let codes = |prefix: &str| of_mapping(&format!("hostname: '*', service: m, rewrite: '', prefix: '{prefix}'"));
-    for path in ["m/", "https://example.com/m/", "/m?x=1", "/m#x", "/m x/", "/caf\u{e9}/", "/m/../x/", "/./m/"] {
+    for path in ["m/", "https://example.com/m/", "/m?x=1", "/m#x", "/m x/", "/caf\u{e9}/", "/m/../x/", "/./m/", "/m/{id}/", "/m/{}/", "/m|n"] {
         assert_eq!(codes(path), ["impossible-path"], "{path}");
     }
-    for path in ["/m/*", "/m/**/x", "/m/{id}/", "/m/:id"] {
+    for path in ["/m/*", "/m/**/x", "/m/:id"] {
         assert_eq!(codes(path), ["literal-pattern"], "{path}");
     }
     // Emissary keeps adjacent slashes; a prefix may be continued by a dot, or after a colon.
-    for path in ["", "/", "/m", "/m//x/", "/.", "/m/..", "/.well-known/", "/m%20x/", "/v1/m:undelete", "/m/{}/", "/~m/", "/m/(x)/"] {
+    for path in ["", "/", "/m", "/m//x/", "/.", "/m/..", "/.well-known/", "/m%20x/", "/v1/m:undelete", "/~m/", "/m/(x)/"] {
         assert_eq!(codes(path), [""; 0], "{path}");
     }
     assert_eq!(of_mapping("hostname: '*', service: m, rewrite: '', prefix: '/m/.*', prefix_regex: true"), [""; 0]);
@@ -200,7 +200,7 @@ fn conditions_that_no_request_meets_are_reported() {
     let rewrite = |to: &str| of_mapping(&format!("hostname: '*', service: m, prefix: /m/, rewrite: {to}"));
     assert_eq!(rewrite("n/"), ["rewrite-slashes"]);
     assert_eq!(rewrite("/n/"), [""; 0]);
-    for prefix in ["/m/[0-9]+/", "/m/(a|b)/", "/m/\\d/"] {
+    for prefix in ["/m/[0-9]+/", "/m/\\d/"] {
         assert_eq!(of_mapping(&format!("hostname: '*', service: m, rewrite: '', prefix: '{prefix}'")), ["literal-pattern"], "{prefix}");
     }
 }
