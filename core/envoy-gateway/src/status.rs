@@ -48,10 +48,6 @@ impl Conditions {
         self.get(kind).is_some_and(|condition| condition.holds == holds)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Writes them sorted by type.
     pub(crate) fn node(&self, generation: i64) -> Node {
         let mut sorted: Vec<&Condition> = self.0.iter().collect();

@@ -25,11 +25,6 @@ pub(crate) fn text(at: Cursor<'_>) -> Sourced<Str> {
     Sourced::new(Str::new(at.str()), at.origin())
 }
 
-/// Returns the whole number at a place with its origin, if there is one.
-pub(crate) fn number(at: Cursor<'_>) -> Option<Sourced<i64>> {
-    Some(Sourced::new(at.int()?, at.origin()))
-}
-
 /// Returns the string of a value with its origin.
 pub(crate) fn text_of(tree: &Tree) -> Sourced<Str> {
     Sourced::new(tree.str(), tree.origin)

@@ -160,7 +160,7 @@ pub fn inspect(ingress: &Ingress) -> Result<(), Dropped> {
         if is_suspicious(&rule.host) {
             return found(&rule.host, format!("invalid host in ingress {namespace}/{name}: invalid value found: {}", rule.host.value));
         }
-        for path in rule.paths.iter().flatten().filter(|path| is_suspicious(&path.path)) {
+        if let Some(path) = rule.paths.iter().flatten().find(|path| is_suspicious(&path.path)) {
             let message = format!("invalid rule in ingress {namespace}/{name}: invalid http path: invalid value found: {}", path.path.value);
             return found(&path.path, message);
         }
@@ -169,7 +169,7 @@ pub fn inspect(ingress: &Ingress) -> Result<(), Dropped> {
         if is_suspicious(&tls.secret) {
             return found(&tls.secret, format!("invalid secret in ingress {namespace}/{name}: invalid value found: {}", tls.secret.value));
         }
-        for host in tls.hosts.iter().filter(|host| is_suspicious(host)) {
+        if let Some(host) = tls.hosts.iter().find(|host| is_suspicious(host)) {
             return found(host, format!("invalid host in ingress tls config {namespace}/{name}: invalid value found: {}", host.value));
         }
     }

@@ -24,7 +24,7 @@ pub(crate) fn run(text: &str, flags: &[&str]) -> Outcome {
     let inputs = Inputs::one("input.yaml", text);
     let (objects, mut findings) = read(&inputs, &ReadOptions::default(), &mut DocumentCache::new());
     let mut ledger = Ledger::new(&objects);
-    let flags = flags.iter().map(|flag| Str::new(flag)).collect();
+    let flags = flags.iter().map(Str::new).collect();
     let options = Options::of(&compilation::Options::default().with("controller-arg", OptionValue::List(flags)));
     let compiled = compile(&objects, &options, &Sequential, &mut ledger, &mut findings);
     Outcome { compiled, objects, findings }

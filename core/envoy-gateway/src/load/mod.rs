@@ -352,7 +352,7 @@ impl Resources<'_> {
             list.sort_by(|a, b| (a.created(), a.namespace(), a.name()).cmp(&(b.created(), b.namespace(), b.name())));
         }
         let priority = |policy: &Admitted<'_>| policy.spec().field("priority").int().unwrap_or_default();
-        self.envoy_patch_policies.sort_by(|a, b| priority(a).cmp(&priority(b)));
+        self.envoy_patch_policies.sort_by_key(|a| priority(a));
     }
 }
 

@@ -48,7 +48,6 @@ pub(crate) enum AppProtocol {
     Https,
     Tcp,
     Udp,
-    Tls,
 }
 
 /// What kind of addresses a backend has.

@@ -220,7 +220,7 @@ fn is_meant(destination: Option<&super::super::model::Destination>, prefix: &str
 
 /// Sets what is not set yet.
 fn fill(into: &mut ClusterTraffic, from: &ClusterTraffic, with_connection: bool) {
-    let mut set = |into: &mut Tree, from: &Tree| {
+    let set = |into: &mut Tree, from: &Tree| {
         if into.is_null() {
             into.clone_from(from);
         }

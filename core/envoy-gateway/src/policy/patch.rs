@@ -12,7 +12,7 @@ use chancery_text::Str;
 
 /// Attaches all policies.
 pub(super) fn attach(t: &mut Translator<'_>) {
-    for policy in t.resources.envoy_patch_policies.iter().copied() {
+    for policy in t.resources.envoy_patch_policies.iter() {
         let target = policy.spec().field("targetRef");
         let (group, kind, name) = (target.field("group").str(), target.field("kind").str(), Str::new(target.field("name").str()));
         let (key, ancestor, supported) = if t.merge_gateways {

@@ -7,6 +7,7 @@ use super::super::load::resources::{EnvoyProxy, Resources};
 use super::super::model::{BackendCluster, Certificate, TlsSettings, Xds};
 use super::super::settings::Settings;
 use super::super::status::{Conditions, PolicyStatuses, Reference};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -72,7 +73,7 @@ pub(crate) struct ListenerStatus {
 #[derive(Clone, Debug)]
 pub(crate) enum FrontendValidation {
     /// By these CAs.
-    Valid(TlsSettings),
+    Valid(Box<TlsSettings>),
     /// The CAs cannot be used: reason and message.
     Invalid(&'static str, String),
 }

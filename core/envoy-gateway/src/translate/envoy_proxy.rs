@@ -11,7 +11,6 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
-use chancery_base::schema::duration;
 use chancery_text::Str;
 use core::net::IpAddr;
 
@@ -215,11 +214,6 @@ fn filter_order(order: &Tree) -> Option<String> {
         edges.entry(from).or_default().push(to);
     }
     None
-}
-
-/// Returns a duration in Go's notation in nanoseconds.
-pub(crate) fn nanoseconds(text: &str) -> Option<i64> {
-    duration::parse(text)
 }
 
 /// Returns the entries of an object as pairs, sorted by name.

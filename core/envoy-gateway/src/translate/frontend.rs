@@ -6,6 +6,7 @@ use super::super::model::{CaCertificate, TlsSettings};
 use super::backend_tls::{CaError, ca_of_references};
 use super::certificates;
 use super::context::{FrontendValidation, Translator};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -44,13 +45,13 @@ fn frontend<'a>(t: &mut Translator<'a>, at: usize, frontend: Cursor<'a>) -> bool
                 let name = Str::from(format!("gateway/{}/{suffix}/ca.crt", gateway.path()));
                 let is_request = mode.str() == "AllowInsecureFallback";
                 let flag = |value: bool| Tree::from(value).with_origin(Some(mode.origin()));
-                Arc::new(FrontendValidation::Valid(TlsSettings {
+                Arc::new(FrontendValidation::Valid(Box::new(TlsSettings {
                     ca: Some(CaCertificate { name, certificate, sds, origin: Some(validation.origin()) }),
                     client_validation: true,
                     require_client_certificate: flag(!is_request),
                     accept_untrusted: flag(is_request),
                     ..TlsSettings::default()
-                }))
+                })))
             }
             Err(error) => {
                 is_resolved = false;

@@ -303,7 +303,7 @@ fn with_proxy_settings(mut listener: HttpListener, gateway: &GatewayContext<'_>)
 
 fn tls_of(listener: &Listener<'_>) -> Option<TlsSettings> {
     let frontend = match listener.frontend.as_deref() {
-        Some(FrontendValidation::Valid(tls)) => Some(tls.clone()),
+        Some(FrontendValidation::Valid(tls)) => Some(TlsSettings::clone(tls)),
         _ => None,
     };
     if listener.certificates.is_empty() && frontend.is_none() {

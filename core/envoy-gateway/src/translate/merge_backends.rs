@@ -118,7 +118,7 @@ impl<'a> Translator<'a> {
                 continue;
             };
             let name = self.shared_cluster(key, &backend.setting);
-            destination.cluster_refs.push(BackendClusterRef { name, weight: backend.setting.weight.clone() });
+            destination.cluster_refs.push(BackendClusterRef { name, weight: backend.setting.weight });
         }
         destination
     }
@@ -180,6 +180,5 @@ fn protocol_name(protocol: AppProtocol) -> &'static str {
         AppProtocol::Https => "HTTPS",
         AppProtocol::Tcp => "TCP",
         AppProtocol::Udp => "UDP",
-        AppProtocol::Tls => "TLS",
     }
 }

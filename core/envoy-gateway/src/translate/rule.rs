@@ -72,12 +72,8 @@ pub(super) fn process_destination<'a>(
     routing_type: Option<&str>,
 ) -> (DestinationSetting, Option<RouteError>) {
     let weight = Sourced::new(backend.weight, backend.at.field("weight").origin());
-    let empty = || DestinationSetting {
-        name: Str::new(name),
-        weight: Some(weight.clone()),
-        origin: Some(backend.at.origin()),
-        ..DestinationSetting::default()
-    };
+    let empty =
+        || DestinationSetting { name: Str::new(name), weight: Some(weight), origin: Some(backend.at.origin()), ..DestinationSetting::default() };
     if let Err(error) = validate_backend(t, at.route, backend) {
         return (empty(), Some(error));
     }

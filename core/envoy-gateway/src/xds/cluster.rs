@@ -470,7 +470,7 @@ pub(crate) fn sds_cluster(url: &str) -> Tree {
 /// The address of an endpoint.
 pub(crate) fn endpoint_address(of: &crate::model::Endpoint) -> Tree {
     if of.path.is_null() {
-        return address(of.host.clone(), of.port.clone());
+        return address(of.host.clone(), of.port);
     }
     message! { "pipe": message! { "path": of.path.clone() } }
 }

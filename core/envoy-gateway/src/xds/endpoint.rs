@@ -50,14 +50,14 @@ fn lb_endpoint(of: &crate::model::Endpoint, metadata: &Tree, traffic: &ClusterTr
 }
 
 fn priority(of: &DestinationSetting) -> Tree {
-    of.priority.clone().into()
+    of.priority.into()
 }
 
 fn weighted(of: &DestinationSetting, endpoints: Vec<(Str, Tree)>) -> Tree {
     message! {
         "locality": message! { "region": &of.name },
         "lb_endpoints": list(endpoints.into_iter().map(|(_, endpoint)| endpoint).collect()),
-        "load_balancing_weight": of.weight.clone().map_or_else(|| 1_i64.into(), Tree::from),
+        "load_balancing_weight": of.weight.map_or_else(|| 1_i64.into(), Tree::from),
         "priority": priority(of),
         "metadata": write_metadata(of.metadata.as_ref()),
     }

@@ -116,7 +116,7 @@ impl Building {
 }
 
 fn socket_address(core: &CoreListener, is_udp: bool) -> Tree {
-    let mut out = address(&core.address, core.port.clone());
+    let mut out = address(&core.address, core.port);
     if let Some(socket) = out.get_mut("socket_address") {
         socket.set("protocol", if is_udp { "UDP".into() } else { Tree::NULL });
         socket.set("ipv4_compat", if core.ip_family == "DualStack" { true.into() } else { Tree::NULL });

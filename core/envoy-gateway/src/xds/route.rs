@@ -201,7 +201,7 @@ fn cluster_specifier(route: &HttpRoute, destination: &Destination, shared: &[Bac
         if setting.endpoints.is_empty() && !setting.is_dynamic_resolver {
             continue;
         }
-        let weight = setting.weight.clone().map_or_else(|| 1_i64.into(), Tree::from);
+        let weight = setting.weight.map_or_else(|| 1_i64.into(), Tree::from);
         let mut cluster = message! { "name": Tree::from(&setting.name).or_from(setting.origin), "weight": weight };
         if let Some(filters) = &setting.filters {
             filter_cluster(&mut cluster, filters);
@@ -210,7 +210,7 @@ fn cluster_specifier(route: &HttpRoute, destination: &Destination, shared: &[Bac
     }
     for of in known {
         let Some(weight) = &of.weight else { continue };
-        clusters.push(message! { "name": &of.name, "weight": weight.clone() }.or_from(weight.origin));
+        clusters.push(message! { "name": &of.name, "weight": *weight }.or_from(weight.origin));
     }
     message! {
         "cluster_not_found_response_code": if weights.empty > 0 { "SERVICE_UNAVAILABLE" } else { "INTERNAL_SERVER_ERROR" },
@@ -389,7 +389,7 @@ fn direct_response(of: &DirectResponse) -> Tree {
     } else {
         message! { "text_format_source": inline_bytes(of.body.text().as_bytes(), of.body.origin) }.or_from(of.body.origin)
     };
-    message! { "status": of.status.clone(), "body_format": body }
+    message! { "status": of.status, "body_format": body }
 }
 
 /// What counts as a reason to try again, in Envoy's words.

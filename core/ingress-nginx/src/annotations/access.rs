@@ -270,6 +270,6 @@ pub(super) fn default_backend(reading: &Reading<'_>) -> Result<DefaultBackend, F
     let service = reading.cluster.service(reading.namespace, &written);
     let service = service.ok_or_else(|| Fault::Other(format!("unexpected error reading service {}/{}", reading.namespace, written.value)))?;
     let key = Str::from(format!("{}/{}", reading.namespace, written.value));
-    let endpoints = service.ports().into_iter().next().map(|port| endpoints::of_port(reading.cluster, &service, &port, "TCP"));
+    let endpoints = service.ports().into_iter().next().map(|port| endpoints::of_port(reading.cluster, service, &port, "TCP"));
     Ok(DefaultBackend { service: Sourced::new(key, written.origin), endpoints })
 }

@@ -140,7 +140,7 @@ impl Builder<'_> {
         for server in &mut servers {
             // Longest first; of the same length, the last by name first.
             server.locations.sort_by(|a, b| b.path.value.cmp(&a.path.value));
-            server.locations.sort_by(|a, b| b.path.value.len().cmp(&a.path.value.len()));
+            server.locations.sort_by_key(|location| core::cmp::Reverse(location.path.value.len()));
         }
         servers.sort_by(|a, b| a.host.value.cmp(&b.host.value));
         for server in &mut servers {

@@ -3,7 +3,6 @@
 use super::Builder;
 use crate::endpoints;
 use crate::kinds::Kind;
-use alloc::format;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::StreamService;
 use chancery_base::resource::Sourced;
@@ -46,14 +45,14 @@ impl Builder<'_> {
                 port: Sourced::new(number, at.origin()),
                 namespace: Str::new(service.namespace()),
                 name: Str::new(service.name()),
-                service_port: Str::from(format!("{service_port}")),
+                service_port: Str::new(service_port),
                 protocol,
                 decode_proxy: is_proxy(2),
                 encode_proxy: is_proxy(3) && parts.len() == 4,
                 endpoints,
             });
         }
-        all.sort_by(|a, b| a.port.value.cmp(&b.port.value));
+        all.sort_by_key(|stream| stream.port.value);
         all
     }
 }

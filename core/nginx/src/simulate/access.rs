@@ -80,10 +80,8 @@ impl<'d> Exchange<'_> {
                 None => {}
                 Some(Ok(())) if any => return Ok(()),
                 Some(Ok(())) => {}
-                Some(Err(refusal)) if any && matches!(refusal.status, 401 | 403) => {
-                    if refused.as_ref().is_none_or(|known| known.status != 401) {
-                        refused = Some(refusal);
-                    }
+                Some(Err(refusal)) if any && matches!(refusal.status, 401 | 403) && refused.as_ref().is_none_or(|known| known.status != 401) => {
+                    refused = Some(refusal);
                 }
                 Some(Err(refusal)) => return Err(refusal),
             }

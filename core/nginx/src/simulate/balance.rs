@@ -101,7 +101,7 @@ impl Exchange<'_> {
                 match pattern::find(&policy.header_pattern, false, &value) {
                     Ok(Some(_)) => return true,
                     Ok(None) => {}
-                    Err(()) => return false,
+                    Err(_) => return false,
                 }
             } else if value == "always" {
                 return true;

@@ -121,7 +121,7 @@ pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
         match pattern::find(directive.arg(1), ignores_case, path) {
             Ok(Some(captures)) => return Found::Location(directive, captures),
             Ok(None) => {}
-            Err(()) => return Found::Unknown,
+            Err(_) => return Found::Unknown,
         }
     }
     best.map_or(Found::Nothing, |(directive, _)| Found::Location(directive, Captures::default()))

@@ -75,7 +75,7 @@ impl<'d> Exchange<'_> {
                 false => all.entry(name.to_ascii_lowercase()).or_default().push(value.clone()),
             }
         }
-        if body > 0 || self.request.body.is_some() && body > 0 {
+        if body > 0 {
             all.insert("content-length".into(), Vec::from([body.to_string()]));
         }
         // What steers recorded services is not part of the request.

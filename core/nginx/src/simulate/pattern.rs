@@ -95,8 +95,16 @@ pub fn is_valid(pattern: &str) -> bool {
     compile(pattern, false).is_some() || Ahead::read(pattern).is_some()
 }
 
-/// Looks for an expression in a text. `Err` if the expression cannot be run.
-pub fn find(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
+/// An expression that is not evaluated, for example because it looks behind.
+#[derive(Clone, Copy, Debug)]
+pub struct UnsupportedExpression;
+
+/// Looks for an expression in a text.
+///
+/// # Errors
+///
+/// The expression is not evaluated.
+pub fn find(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, UnsupportedExpression> {
     match compile(pattern, ignores_case) {
         Some(regex) => Ok(captures(&regex, text)),
         None => find_ahead(pattern, ignores_case, text),
@@ -159,9 +167,9 @@ impl<'p> Ahead<'p> {
 }
 
 /// The same for an expression that looks ahead. Tries each place, the longest beginning first.
-fn find_ahead(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
-    let parts = Ahead::read(pattern).ok_or(())?;
-    let part = |text: String| compile(&text, ignores_case).ok_or(());
+fn find_ahead(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, UnsupportedExpression> {
+    let parts = Ahead::read(pattern).ok_or(UnsupportedExpression)?;
+    let part = |text: String| compile(&text, ignores_case).ok_or(UnsupportedExpression);
     let before = part(alloc::format!("(?:{})\\z", parts.before))?;
     let ahead = part(alloc::format!("\\A(?:{})", parts.ahead))?;
     let after = part(alloc::format!("\\A(?:{})", parts.after))?;

@@ -13,6 +13,7 @@ use super::scope::Scope;
 use super::tls;
 use super::uri::{self, Escape, Target, escape};
 use crate::directive::Directive;
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -33,7 +34,7 @@ pub(super) enum Ending {
     /// A redirect.
     Redirect(u16, String),
     /// What a service answered.
-    Passed(super::content::Passed, Option<Seen>),
+    Passed(Box<super::content::Passed>, Option<Seen>),
     /// The path is moved to another location.
     Again,
 }
@@ -298,7 +299,7 @@ impl<'n> Simulator<'n> {
                 if !passed.is_answer {
                     return self.error(exchange, &scope, block, passed.status, None, counted);
                 }
-                exchange.pass_back(passed, seen, &scope);
+                exchange.pass_back(*passed, seen, &scope);
             }
         }
     }
@@ -322,7 +323,7 @@ impl<'n> Simulator<'n> {
             let passed = exchange.pass_to_url(scope, Pass { method, path, body, answer });
             let seen = exchange.others.pop();
             return match passed {
-                Some(passed) => Ending::Passed(passed, seen),
+                Some(passed) => Ending::Passed(Box::new(passed), seen),
                 None => Ending::Status(502, None),
             };
         }
@@ -330,7 +331,7 @@ impl<'n> Simulator<'n> {
         if let Some(path) = copies {
             self.mirror_to_path(exchange, block, path);
         }
-        Ending::Passed(passed, seen)
+        Ending::Passed(Box::new(passed), seen)
     }
 
     /// Sends a copy of the request, if the location says so. A path without a location of its own comes back.

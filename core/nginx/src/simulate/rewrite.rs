@@ -207,7 +207,7 @@ impl<'d> Exchange<'_> {
                             }
                             Some(matches != operator.starts_with('!'))
                         }
-                        Err(()) => {
+                        Err(_) => {
                             self.note(format!("the expression `{right}` is not evaluated"));
                             None
                         }
