@@ -181,7 +181,7 @@ fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {
 
 /// Converts the end of a journey to the endings that all gateways share.
 #[must_use]
-pub(crate) fn ending_of(journey: &Journey) -> simulate::Ending {
+pub fn app_gateway_ending(journey: &Journey) -> simulate::Ending {
     match &journey.ending {
         Ending::Forwarded { pool, host, path, .. } => simulate::Ending {
             outcome: Outcome::Forward,
@@ -206,10 +206,10 @@ pub(crate) fn ending_of(journey: &Journey) -> simulate::Ending {
 
 /// Describes the end of a journey as the end of a sentence: `goes to pool-a as /shop/`.
 #[must_use]
-pub(crate) fn describe_ending(journey: &Journey) -> String {
+pub fn describe_app_gateway_ending(journey: &Journey) -> String {
     match &journey.ending {
         Ending::Refused { code: Some(code), why } => format!("is answered {code}: {why}"),
         Ending::Refused { code: None, why } => format!("is not answered: {why}"),
-        Ending::Forwarded { .. } | Ending::Redirected { .. } => ending_of(journey).summary(),
+        Ending::Forwarded { .. } | Ending::Redirected { .. } => app_gateway_ending(journey).summary(),
     }
 }

@@ -43,7 +43,8 @@ mod view;
 mod why_not;
 
 pub use app_gateway::{
-    AppGatewayReport, ProbeView, app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request, app_gateway_story_path, route_app_gateway,
+    AppGatewayReport, ProbeView, app_gateway_ending, app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request, app_gateway_story_path,
+    describe_app_gateway_ending, route_app_gateway,
 };
 pub use assist::{Completion, Completions, Hover, completions, hover};
 pub use certificate::describe_certificate;

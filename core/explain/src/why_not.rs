@@ -2,7 +2,7 @@
 //!
 //! Each request is simulated, not guessed. Does not verify the changes; the caller applies one and compiles again.
 
-use super::app_gateway::describe_ending;
+use super::app_gateway::describe_app_gateway_ending;
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
@@ -154,7 +154,7 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
                 case.summary.push(format!("{whose} matches it first: `{}`.", name_of(winner)));
                 case.winner = winner.made_by.first().cloned();
             }
-            None => case.summary.push(format!("No rule matches it: the request {}.", describe_ending(&journey))),
+            None => case.summary.push(format!("No rule matches it: the request {}.", describe_app_gateway_ending(&journey))),
         }
         if !out.iter().any(|known| known.rule == case.rule) {
             out.push(case);

@@ -4,18 +4,20 @@ use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
 use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{AppGatewayReport, Graph, Positions, app_gateway_story_path, route_app_gateway, service_name};
+use chancery_core::explain::{
+    AppGatewayReport, Graph, Positions, app_gateway_ending, app_gateway_story_path, describe_app_gateway_ending, route_app_gateway, service_name,
+};
 use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
 
 /// Simulates a request. `overview` names pools by the Services behind them.
 pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
     let report = route_app_gateway(gateway, positions, &written.read()?);
-    let ending = report.journey.outcome();
+    let ending = app_gateway_ending(&report.journey);
     let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
     steps.push(rules(&report));
     steps.push(end(&report, &written.method));
     Ok(Way {
-        result: report.journey.told(),
+        result: describe_app_gateway_ending(&report.journey),
         headline: headline(&report, overview),
         nodes: app_gateway_story_path(&report, overview),
         good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
@@ -31,7 +33,7 @@ pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &Save
     let expected = saved.expected.summary();
     match saved.request.read() {
         Ok(request) => {
-            let ending = route_app_gateway(gateway, positions, &request).journey.outcome();
+            let ending = app_gateway_ending(&route_app_gateway(gateway, positions, &request).journey);
             Verdict { holds: ending == saved.expected, expected, now: ending.summary(), ending: Some(ending) }
         }
         Err(why) => Verdict { holds: false, expected, now: why, ending: None },
@@ -47,7 +49,7 @@ fn headline(report: &AppGatewayReport, overview: &Graph) -> String {
                 service => format!("{service} at {to}, as {path}"),
             }
         }
-        Ending::Redirected { .. } | Ending::Refused { .. } => report.journey.told(),
+        Ending::Redirected { .. } | Ending::Refused { .. } => describe_app_gateway_ending(&report.journey),
     }
 }
 
@@ -88,6 +90,8 @@ fn end(report: &AppGatewayReport, method: &str) -> Step {
             Step { facts, sent, ..step(report, "Pool", "pool", pool) }
         }
         Ending::Redirected { code, location } => Step { facts: vec![format!("answered with {code}")], ..step(report, "Redirect", "", location) },
-        Ending::Refused { .. } => Step { lost: true, facts: vec![format!("the request {}", report.journey.told())], ..step(report, "End", "", "") },
+        Ending::Refused { .. } => {
+            Step { lost: true, facts: vec![format!("the request {}", describe_app_gateway_ending(&report.journey))], ..step(report, "End", "", "") }
+        }
     }
 }

@@ -26,7 +26,7 @@ pub struct Loaded {
     /// A short name.
     called: String,
     /// Removes credentials from answers.
-    held_back: HeldBack,
+    redactor: Redactor,
 }
 
 enum State {
@@ -116,8 +116,8 @@ impl Loaded {
         Ok(Self { of, state, called, redactor })
     }
 
-    pub fn held_back(&self) -> &HeldBack {
-        &self.held_back
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     pub fn is(&self, of: &Other) -> bool {

@@ -53,7 +53,7 @@ pub struct Session {
     /// The Envoy configurations that were needed so far.
     configs: Configs,
     /// Removes credentials from answers.
-    held_back: HeldBack,
+    redactor: Redactor,
     /// The configuration of all Envoys, if it was compared.
     proxies: Option<Proxies>,
     /// The last state that was compared.
@@ -468,7 +468,7 @@ impl Session {
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
         let found = page_findings(&compilation);
-        self.held_back = compilation.held_back();
+        self.redactor = compilation.redactor();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
         let took = js_sys::Date::now() - start;

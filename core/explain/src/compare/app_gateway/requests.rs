@@ -8,7 +8,7 @@
 use super::AppGatewaySide;
 use super::behaviour::{Behaviour, Fact, Facts};
 use super::classes::{PathClass, hosts, paths};
-use crate::app_gateway::{describe_ending, ending_of};
+use crate::app_gateway::{app_gateway_ending, describe_app_gateway_ending};
 use crate::compare::requests::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness, gravity, merge, without, words};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -168,10 +168,10 @@ impl Work<'_, '_> {
     }
 
     fn answer(&self, at: usize, journey: &Journey, pointer: Option<String>) -> Answer {
-        let ending = ending_of(journey);
+        let ending = app_gateway_ending(journey);
         let origins = pointer.as_ref().map(|pointer| self.sides[at].side.origins(pointer)).unwrap_or_default();
         Answer {
-            summary: describe_ending(journey),
+            summary: describe_app_gateway_ending(journey),
             outcome: ending.outcome,
             status: ending.status,
             location: ending.location,
