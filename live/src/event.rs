@@ -1,4 +1,4 @@
-//! Events, as JSON objects that other programs read, one per line; and the timeline that keeps them.
+//! Defines events, as JSON objects that other programs read, one per line; and the timeline that keeps them.
 //!
 //! The form of each event is a contract.
 
@@ -14,13 +14,13 @@ use tokio::sync::broadcast;
 /// The most events of the timeline.
 const KEPT: usize = 2000;
 
-/// A server of `serve`.
+/// A server of `chancery serve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
     /// For Envoys.
     Xds,
-    /// For people and programs: the page, the API, metrics.
+    /// For the page, the API and metrics.
     Diagnostics,
     /// Snapshots of the inputs.
     Snapshots,
@@ -47,15 +47,15 @@ impl Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// Everything that it holds is known.
+    /// The source has reported everything that it holds.
     Synced,
-    /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
+    /// The source has nothing of this kind: its CRD is not installed, or the folder does not exist.
     Missing,
     /// The folder exists and holds no resources.
     Empty,
     /// Permissions are missing.
     Forbidden,
-    /// It cannot be read now.
+    /// The source cannot be read now.
     Error,
 }
 
@@ -148,7 +148,7 @@ pub enum Event {
         kind: String,
         /// Its state.
         state: SourceState,
-        /// Details, for people.
+        /// Details for the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
         /// The source that it belongs to.
@@ -243,7 +243,7 @@ pub enum Event {
     Held {
         /// The gateway.
         gateway: String,
-        /// The version that is held back.
+        /// The version that the other Envoys do not get.
         version: String,
     },
     /// The Envoys of a gateway lose all listeners at once, and accept no more requests.

@@ -37,11 +37,11 @@ pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_req
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
 
-/// Runs a future on a runtime of its own thread.
+/// Runs a future on a runtime with its own thread.
 ///
 /// # Errors
 ///
-/// Those of the future, or the system gives no thread.
+/// The future failed, or the system gives no thread.
 pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;

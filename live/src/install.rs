@@ -1,7 +1,7 @@
 //! Writes the manifests that run `chancery serve` in a cluster: an account, exactly the permissions that it needs, a Deployment and a Service.
 //!
-//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds tables and from the statuses
-//! that controllers write. Does not apply anything.
+//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds
+//! tables and from the statuses that controllers write. Does not apply the manifests; `kubectl` does.
 
 use crate::controllers::{provisioner, statuses};
 use crate::sources::kube::{WatchedKind, wanted};
@@ -199,7 +199,8 @@ impl Install {
         Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease)
     }
 
-    /// The permissions to create the objects of Gateways, and those of the roles among them: only who has a permission may grant it.
+    /// The permissions to create the objects of Gateways, and the permissions that their roles grant: a grant needs the
+    /// granted permission itself.
     fn provisioning(&self) -> String {
         let mut rules = String::new();
         let mut by_group: BTreeMap<&str, Vec<String>> = BTreeMap::new();

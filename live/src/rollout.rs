@@ -1,8 +1,9 @@
-//! Gives a change to one Envoy of a gateway first, and holds it back from the others if that Envoy rejects it.
+//! Gives a change to one Envoy of a gateway first, and withholds it from the others if that Envoy rejects it.
 //!
-//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one goes to all Envoys when that
-//! Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any part, the others keep the good one until the next
-//! change. Endpoints go to all Envoys at once. The caller passes the time in.
+//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one
+//! goes to all Envoys when that Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any
+//! part, the others keep the good one until the next change. Endpoints go to all Envoys at once. The caller passes the
+//! time in.
 
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::v3::Service;
@@ -55,7 +56,7 @@ impl Rollout {
         // No node is left to try it, so all nodes get it.
         let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
         if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
-            // The snapshot that is tried, or held back, is still the newest.
+            // The snapshot that is tried or withheld is still the newest.
             return released;
         }
         let endpoints = Service::Endpoints.type_url();

@@ -1,4 +1,4 @@
-//! An Application Gateway in Azure that follows a folder: what is sent, what others change meanwhile, what fails and mends.
+//! Tests an Application Gateway in Azure that follows a folder: sent plans, changes by others, failures and recoveries.
 
 #[path = "support/arm.rs"]
 mod arm;
@@ -24,18 +24,18 @@ use tempfile::TempDir;
 const PATHS: &str = include_str!("../../assets/examples/ingress/paths.yaml");
 const SHARED: &str = include_str!("../../assets/examples/ingress/shared-gateway.yaml");
 
-/// A program that follows a folder, and the Azure that it changes.
+/// A program that follows a folder, and the stand-in for Azure.
 struct Program {
     folder: TempDir,
     server: Server,
     events: Events,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     ended: Option<tokio::task::JoinHandle<Result<(), chancery_live::Failure>>>,
-    /// How many events were looked at.
+    /// The number of checked events.
     seen: usize,
 }
 
-/// How it is started.
+/// The options of the program.
 #[derive(Default)]
 struct How {
     allowed: Allowed,
@@ -109,7 +109,7 @@ impl Program {
         std::fs::rename(path.with_extension("new"), path).expect("a file");
     }
 
-    /// The next event that was not looked at yet and of which this holds.
+    /// Returns the next unchecked event that matches `is`.
     async fn event(&mut self, what: &str, is: impl Fn(&Event) -> bool) -> Event {
         let begin = Instant::now();
         loop {
@@ -132,7 +132,7 @@ impl Program {
         self.event("it is applied", |event| matches!(event, Event::Applied { .. })).await
     }
 
-    /// Waits until the gateway is as it is wanted, and ends; no output had a secret.
+    /// Waits until the gateway matches the plan, and ends the program. No output had a secret.
     async fn end(mut self) -> Vec<String> {
         let _ = self.stop.take().expect("it runs").send(());
         self.ended.take().expect("it runs").await.expect("no panic").expect("it ends in order");
@@ -184,7 +184,7 @@ async fn a_gateway_follows_a_folder_whichever_way_azure_tells_of_the_outcome() {
             assert!(tags["last-updated-by-k8s-ingress"].as_str().is_some_and(|at| at.ends_with('Z')), "{tags}");
             assert_eq!((&tags["team"], &azure.gateway["location"]), (&json!("edge"), &json!("westeurope")), "what others set stays");
         }
-        // What Azure writes into the parts is no reason to send again.
+        // Fields that Azure adds to the parts do not cause another change.
         program.quiet().await;
         assert_eq!(program.puts(), 1, "{way:?}");
         program.write(&PATHS.replace("shop.example.com", "store.example.com"));
@@ -434,7 +434,7 @@ async fn credentials_that_are_wrong_are_told_at_once() {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let watching = tokio::spawn(chancery_live::watch::watch(settings, sources, true, async { _ = stopped.await }));
     let begin = Instant::now();
-    // Far sooner than it is tried again; and what inputs mean is compiled all the same.
+    // This is far sooner than the retry; and inputs are compiled anyway.
     let is_told = |event: &Event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("invalid_client"));
     while !(events.timeline().iter().any(|dated| is_told(&dated.event))
         && events.timeline().iter().any(|dated| matches!(dated.event, Event::Build { .. })))

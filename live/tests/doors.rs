@@ -1,4 +1,5 @@
-//! The ports of `serve`: they make room for what is served, keep key material to themselves, and stay open to others beside whoever talks nonsense.
+//! Tests the ports of `serve`: they move away from served listeners, protect key material, and stay available despite
+//! faulty clients.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::{ambassador, contour};
@@ -18,7 +19,7 @@ use tokio::sync::oneshot;
 
 const KEY: &str = "a2V5LW1hdGVyaWFs";
 
-/// A server that runs.
+/// A running server.
 struct Running {
     folder: tempfile::TempDir,
     events: Events,
@@ -61,7 +62,7 @@ impl Running {
         Self { folder, events, end, task }
     }
 
-    /// Where a server listens now, after so many moves.
+    /// Returns a server's address after this many moves.
     async fn address(&self, wanted: Server, moves: usize) -> String {
         until("it listens", || {
             let all = self.events.timeline().into_iter().filter_map(|dated| match dated.event {
@@ -102,7 +103,7 @@ async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// All that a server says to this.
+/// Returns the whole answer of a server to these bytes.
 async fn says(address: &str, text: &[u8]) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
@@ -141,7 +142,7 @@ async fn a_server_makes_room_for_a_listener_before_an_envoy_gets_it() {
     running.built(1).await;
     assert!(std::net::TcpListener::bind(("0.0.0.0", port)).is_ok(), "an Envoy can listen there now");
     assert!(get(&moved, "/snapshot").await.starts_with("HTTP/1.1 200"), "it answers at {moved}");
-    // A listener that comes later is made room for as well, and only for that.
+    // The server also moves for a later listener, and only for that listener.
     put(running.folder.path(), "second.yaml", &listener("second", next));
     let ready = running.address(Server::Ready, 1).await;
     assert!(get(&ready, "/readyz").await.starts_with("HTTP/1.1 200"), "it answers at {ready}");
@@ -212,7 +213,7 @@ async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
         }
         assert!(begin.elapsed() < Duration::from_secs(5), "{server:?}: others wait");
     }
-    // Each of them is closed after a while.
+    // The server closes each of them after a while.
     for stream in &mut open {
         let mut rest = Vec::new();
         let closed = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await;

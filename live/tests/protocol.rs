@@ -1,5 +1,5 @@
-//! What the CNCF's conformance test leaves out: rejections, coming back, wildcards, order, nodes that nobody knows, certificates by TLS,
-//! clients that do not read or that talk nonsense.
+//! Tests cases that the CNCF's conformance test leaves out: rejections, reconnects, wildcards, order, unknown nodes,
+//! certificates in TLS, slow clients and faulty clients.
 
 mod support;
 
@@ -24,12 +24,12 @@ const LDS: Service = Service::Listeners;
 const RDS: Service = Service::Routes;
 
 fn encoded(name: &str, content: &str) -> Arc<Encoded> {
-    // A name, and a second field that nobody here reads.
+    // A name, and a second field that these tests do not read.
     let value: Vec<u8> = [&[10, name.len() as u8], name.as_bytes(), &[18, content.len() as u8], content.as_bytes()].concat();
     Arc::new(Encoded { name: name.into(), version: Fingerprint::of(&[&value]), value })
 }
 
-/// Resources as `("cds", "a", "1")`: service, name, content.
+/// Returns a snapshot. A resource is `("cds", "a", "1")`: service, name, content.
 fn snapshot(gateway: &str, all: &[(Service, &str, &str)]) -> Snapshot {
     let mut out = Snapshot::new(gateway);
     for service in Service::ALL {
@@ -162,7 +162,8 @@ async fn new_comes_before_what_refers_to_it_and_old_goes_last() {
         client.settle().await;
         let before = client.got.len();
         server.proxies.publish_one(snapshot("g", &[(CDS, "new", "1"), (EDS, "new", "1"), (LDS, "l", "2"), (RDS, "r", "new")]));
-        // The client has the new cluster only when it has answered: until then nothing that refers to it comes.
+        // Until the client answers, it does not have the new cluster. So no resource that refers to the cluster arrives
+        // before.
         let first = client.next().await.expect("a response");
         assert!(first.type_url.ends_with("Cluster") && first.names.contains(&"new".to_owned()), "{first:?}");
         if variant == Variant::Sotw {
@@ -281,7 +282,7 @@ async fn a_build_between_the_stream_and_its_first_request_changes_nothing() {
         server.proxies.publish_one(snapshot("two", &[(CDS, "b", "1")]));
         let mut client = Client::open(&server, variant, None, "one").await;
         server.proxies.publish_one(snapshot("two", &[(CDS, "b", "2")]));
-        // The stream's task sees the build before there is a request.
+        // The stream's task sees the build before the first request.
         tokio::time::sleep(Duration::from_millis(200)).await;
         client.subscribe(&CDS.type_url(), &[]).await;
         client.settle().await;
@@ -376,7 +377,7 @@ async fn undecodable_and_oversized_requests_end_the_stream() {
     assert_eq!(undecodable, 2);
 }
 
-/// What another tool asks.
+/// Sends the request of another tool.
 async fn statuses(server: &Server, prefix: &str) -> Result<Vec<(String, String, ConfigStatus, bool)>, tonic::Status> {
     let pattern = string_matcher::MatchPattern::Prefix(prefix.into());
     let node_id = Some(StringMatcher { match_pattern: Some(pattern), ..Default::default() });

@@ -1,4 +1,4 @@
-//! Whatever an API server tells, in whatever order and however often, and however it fails: what is compiled becomes what it holds.
+//! Tests an API server whose events come in any order and any number, and fail: the build must match the server.
 
 #[path = "support/api.rs"]
 mod api;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// A server with a Host, a Listener, and this many Mappings.
+/// Starts a server with a Host, a Listener, and this many Mappings.
 async fn server(mappings: usize) -> ApiServer {
     let out = ApiServer::start().await;
     out.put(&object("Host", "h", json!({"hostname": "*", "requestPolicy": {"insecure": {"action": "Route"}}})));
@@ -32,7 +32,7 @@ fn which(kubeconfig: PathBuf) -> Which {
     Which { kubeconfig: Some(kubeconfig), ..Which::default() }
 }
 
-/// Waits until what is compiled is what the server holds, and the same as from scratch.
+/// Waits until the build matches the server, and matches a fresh compile.
 async fn settled(follower: &Follower, server: &ApiServer, what: &str) {
     let begin = Instant::now();
     loop {
@@ -47,8 +47,8 @@ async fn settled(follower: &Follower, server: &ApiServer, what: &str) {
     }
 }
 
-/// Generated sequences: objects come, change and go, watches are closed, history is forgotten (410), requests fail; and a proxy doubles, repeats and
-/// reorders what comes of it.
+/// Generates sequences: objects are created, changed and deleted, watches end, history is forgotten (410), requests
+/// fail; and a proxy doubles, repeats and reorders the events.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds() {
     for seed in 1..=6u64 {
@@ -71,7 +71,7 @@ async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds
                 10 => {
                     server.forget();
                     server.close_watches();
-                    // What happens while it is not looked.
+                    // Changes while the source does not watch.
                     server.delete(&one);
                 }
                 _ => server.fail(2, [500, 429, 503][chance(3) as usize]),
@@ -83,7 +83,7 @@ async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds
                 settled(&follower, &server, &format!("seed {seed}, step {step}")).await;
             }
         }
-        // What comes late again changes nothing any more.
+        // A late repetition changes nothing.
         tokio::time::sleep(Duration::from_millis(200)).await;
         settled(&follower, &server, &format!("seed {seed}, at rest")).await;
     }
@@ -123,7 +123,7 @@ async fn thousands_of_namespaces_of_which_one_may_be_read_are_asked_about_once_e
     assert!(server.reviews() < asked + 50, "it does not ask about all of them again soon: {}", server.reviews());
 }
 
-/// A proxy that is asked by CONNECT; tells to whom.
+/// Starts a proxy for CONNECT requests, and reports their targets.
 async fn proxy() -> (u16, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("an address").port();

@@ -28,7 +28,7 @@ impl Leading {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until the Lease is acquired, renewed or lost. Waits for ever after the task has ended.
+    /// Waits until the Lease is acquired, renewed or lost. Never returns after the task has ended.
     pub async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending().await

@@ -1,8 +1,8 @@
 //! Writes the status of each object, with one controller for each kind that has one.
 //!
-//! A build is a custom watch: it names the objects whose status changes. Rejections by Envoys are another: the objects that made the resource
-//! report them. The controller compares with the status that the object has, whoever wrote it, and only writes differences. Does not send requests;
-//! see `writer`.
+//! A build is a custom watch: it names the objects whose status changes. A second custom watch reports rejections by
+//! Envoys, on the objects that made the rejected resource. The controller compares with the object's present status, and
+//! only writes differences. Does not send requests; see `writer`.
 
 use super::objects::id_of;
 use crate::lock;
@@ -70,7 +70,7 @@ impl WantedStatuses {
         changed
     }
 
-    /// Sets the inputs whose resources Envoys reject. Returns the objects for which that changed.
+    /// Sets the inputs whose resources Envoys reject. Returns the objects whose rejections changed.
     #[must_use]
     pub fn reject(&self, inputs: &BTreeMap<String, String>) -> Vec<Id> {
         let new: BTreeMap<Id, String> = inputs.iter().filter_map(|(name, why)| Some((id_of(name)?, why.clone()))).collect();

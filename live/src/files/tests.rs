@@ -58,7 +58,7 @@ fn a_link_that_leads_nowhere_is_noted_and_the_rest_is_read() {
     let found = walk(folder.path(), &Excludes::default()).expect("it can be walked");
     assert_eq!(found.files, [folder.path().join("a.yaml")]);
     assert_eq!((found.dangling, found.problems), (vec![folder.path().join("b.yaml")], Vec::new()));
-    // A hidden link and one that is left out are not reported.
+    // Hidden links and excluded links are not reported.
     for hidden in [".#a.yaml", "bin", "old.yaml"] {
         std::os::unix::fs::symlink("nowhere", folder.path().join(hidden)).expect("a link");
     }

@@ -1,8 +1,9 @@
 //! Assigns each Envoy the snapshot of its gateway.
 //!
-//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The controllers of [`delivery`]
-//! find its gateway, and choose the proxy that tries a change first; this module carries that out. All proxies of a gateway share one snapshot.
-//! Each subscriber sees the latest snapshot and never a queue, so a slow subscriber does not delay others. Does not make or send snapshots.
+//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The
+//! controllers of [`delivery`] find its gateway, and choose the proxy that tries a change first; this module carries
+//! that out. All proxies of a gateway share one snapshot. Each subscriber sees the latest snapshot and never a queue, so
+//! a slow subscriber does not delay others. Does not make or send snapshots; see `worker` and `xds`.
 
 pub mod file;
 

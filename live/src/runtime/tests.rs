@@ -1,4 +1,5 @@
-//! Controllers without a cluster. The kinds are those of a small gateway: Hosts, Mappings that point at them, and a summary that is computed.
+//! Tests controllers without a cluster. The kinds belong to a small gateway: Hosts, Mappings that refer to them, and a
+//! computed summary.
 
 use super::conditions::{Condition, Conditions, merged};
 use super::testing::TestController;
@@ -37,7 +38,8 @@ fn host_status() -> Controller {
         .writes("Host")
 }
 
-/// Computes one summary for each Host of the same name, in a kind of its own: what was read is kept with it.
+/// Computes one summary for each Host of the same name, in a separate kind, whose objects keep the names of the read
+/// objects.
 fn summaries() -> Controller {
     let reconcile = |id: &Id, reading: &Reading<'_>| {
         let host = id.with_kind("Host");
@@ -77,7 +79,7 @@ fn what_is_bound_survives_the_process() {
     test.run();
     let of = |test: &TestController, name: &str| test.get(&Id::new("Summary", "default", name)).map(|of| of.spec.clone()).unwrap_or_default();
     assert_eq!(names(&of(&test, "one")), ["m"]);
-    // It is pointed elsewhere, and the process dies before it reconciles.
+    // The Mapping refers to another Host, and the process crashes before it reconciles.
     test.tell(Change::Put(mapping("m", "two")));
     let stored = test.stored(&["Host", "Mapping", "Summary"]);
     drop(test);

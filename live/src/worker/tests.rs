@@ -28,7 +28,7 @@ metadata: {name: h, namespace: default}
 spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
 ";
 
-/// A worker on a thread of its own, whose builds are kept.
+/// A worker with its own thread, whose builds are kept.
 struct Running {
     intake: Intake,
     metrics: Metrics,
@@ -79,7 +79,7 @@ impl Drop for Running {
 }
 
 fn fresh(intake: &Intake) -> String {
-    // A change that changes nothing else has all taken once more.
+    // An unrelated change leads to another build of everything.
     intake.put(0, "zz-touch.yaml", b"# touched\n".to_vec());
     let drained = intake.drain().expect("something to build");
     Builder::new(Options::default()).build(drained).version
@@ -92,7 +92,7 @@ fn a_burst_of_10_000_events_gives_few_builds_and_the_right_end() {
     running.intake.synced(0);
     running.until(|builds| builds.len() == 1);
     for event in 0..10_000 {
-        // 100 Mappings, each changed 100 times; the last time they all have the same timeout.
+        // Changes each of 100 Mappings 100 times. In the end all have the same timeout.
         running.intake.put(0, &format!("m{}.yaml", event % 100), mapping(event % 100, 1000 + event / 100));
     }
     let builds = running.until(|builds| builds.iter().map(|build| build.changes).sum::<u64>() == 10_001);
@@ -154,7 +154,7 @@ fn removed_large_input_is_forgotten() {
 #[test]
 fn builds_keep_their_distance() {
     let running = Running::start(Duration::from_millis(150), 0);
-    // The distance is that between the beginnings of builds, however long they take.
+    // The distance is between the beginnings of builds, whatever their durations.
     let begin = Instant::now();
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.synced(0);
@@ -230,10 +230,10 @@ fn what_nothing_refers_to_wakes_nobody() {
     }
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(running.metrics.builds(), 1);
-    // What it is found by is not content: something may find it now.
+    // Labels are not content, but selectors may match them now.
     running.intake.put(0, "Secret/default/s", secret("50", "b"));
     running.until(|builds| builds.len() == 2);
-    // What was dropped is there all the same.
+    // The dropped text is available anyway.
     running.intake.put(0, "Secret/default/s", secret("51", "b"));
     running.intake.put(0, "m.yaml", mapping(1, 1000));
     let builds = running.until(|builds| builds.len() == 3);

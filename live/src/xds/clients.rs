@@ -195,7 +195,7 @@ impl Clients {
         rejected.take(most).collect()
     }
 
-    /// Wakes those who wait for changes of rejections.
+    /// Wakes the tasks that wait for changes of rejections.
     fn rejections_changed(&self) {
         self.rejections.send_modify(|count| *count += 1);
     }

@@ -1,8 +1,9 @@
 //! Decides which gateways and Secrets a client may read, by the names of its certificate.
 //!
-//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed. Without rules, a certificate
-//! that names a gateway gives access to that gateway only: by a whole name, or by the last step of a SPIFFE id. A certificate that names no gateway
-//! gives access to all, because its CA vouches for it. Does not validate certificates; see `tls`.
+//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed.
+//! Without rules, a certificate that names a gateway gives access to that gateway only: by a whole name, or by the last
+//! step of a SPIFFE id. A certificate that names no gateway gives access to all, because its CA vouches for it. Does not
+//! validate certificates; see `tls`.
 
 use super::peer::Peer;
 use super::snapshot::{Resources, Snapshot};

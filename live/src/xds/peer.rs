@@ -1,4 +1,5 @@
-//! The client at the other end of a connection, and whether it may have key material. See `tls` and `identity`.
+//! Describes the client at the other end of a connection, and whether it may have key material. Does not read
+//! certificates; see `tls` and `identity`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

@@ -377,7 +377,8 @@ impl Kind {
         subscription.forget_unwanted();
     }
 
-    /// State of the world: missing resources count as removed. With `keep`, removed resources that the client has stay for now.
+    /// State of the world: missing resources are treated as removed. With `keep`, removed resources that the client has
+    /// stay for now.
     fn whole(&mut self, resources: &Arc<Resources>, keep: bool) -> Content {
         let mut all: BTreeMap<Arc<str>, Arc<Encoded>> = self.subscription.wanted(resources).map(|(name, of)| (name.clone(), of.clone())).collect();
         let mut version = resources.version.clone();

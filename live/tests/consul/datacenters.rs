@@ -1,6 +1,7 @@
-//! Two datacenters of real agents: what a proxy of one is served of the other, directly and through mesh gateways.
+//! Tests two datacenters of real agents: the resources of one datacenter that a proxy of the other gets, directly and
+//! through mesh gateways.
 //!
-//! What must not be here: how agents are started.
+//! Does not start agents; see `support::agent`.
 
 use super::agent::{Ads, Servers};
 use super::{Followed, PATIENCE, Settings};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const REGISTER: &str = "/v1/agent/service/register";
-/// Where the gateways and a sidecar are reached from another datacenter.
+/// The addresses of the gateways and a sidecar for another datacenter.
 const GATEWAY_EAST: &str = "198.51.100.6";
 const GATEWAY_WEST: &str = "198.51.100.7";
 const SIDECAR_WEST: &str = "198.51.100.8";
@@ -40,7 +41,7 @@ async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
         .await;
     let followed = Followed::of(&east).await;
     followed.agrees_on(&east, "web-sidecar-proxy", SIDECAR_WEST, "directly").await;
-    // Through the gateway there, and through the one here, which goes to the one there.
+    // Through the remote gateway, and through the local gateway, which forwards to the remote gateway.
     mode(&east, "remote").await;
     followed.agrees_on(&east, "web-sidecar-proxy", GATEWAY_WEST, "through a gateway there").await;
     mode(&east, "local").await;
@@ -91,7 +92,7 @@ async fn an_agent_is_asked_about_another_datacenter_than_its_own() {
     for proxy in super::PROXIES {
         followed.agrees(&west, proxy, "by an agent of another datacenter").await;
     }
-    // The certificate is for the service there.
+    // The certificate is for the remote service.
     let begin = Instant::now();
     loop {
         let secrets = Ads::secrets(&followed.address, "web-sidecar-proxy", &["leaf:web"]).await;

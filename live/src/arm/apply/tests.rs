@@ -1,4 +1,4 @@
-//! What is sent, what is held, and when it is tried again.
+//! Tests which plans are sent, which are held, and when a plan is retried.
 
 use super::*;
 use crate::event::PlannedPart;
@@ -9,7 +9,7 @@ use chancery_core::resource::Inputs;
 
 const PATHS: &str = include_str!("../../../../assets/examples/ingress/paths.yaml");
 
-/// A gateway with these listeners.
+/// Returns a gateway with these listeners.
 fn gateway(listeners: &[&str], cluster: &str) -> String {
     let frontend = r#"{"name": "public", "id": "/f/public", "properties": {"publicIPAddress": {"id": "/ip"}}}"#;
     let listener = |name: &&str| format!(r#"{{"name": "{name}", "id": "/l/{name}", "properties": {{"protocol": "Http"}}}}"#);
