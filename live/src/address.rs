@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read() {
+    fn address_parses_host_port_and_off() {
         assert_eq!("off".parse(), Ok(Address::Off));
         assert_eq!("127.0.0.1:0".parse(), Ok(Address::At("127.0.0.1:0".into())));
         assert_eq!("[::1]:8003".parse(), Ok(Address::At("[::1]:8003".into())));

@@ -426,7 +426,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_event_has_a_credential_of_the_inputs_or_of_those_before() {
+    fn events_hide_present_and_previous_credentials() {
         let events = Events::default();
         let rejected = |message: &str| Event::Rejected {
             id: "envoy".into(),

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_sent_again() {
+    fn feed_sends_only_changes_again() {
         let mut known = BTreeMap::new();
         let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]), &Redactor::default());
         assert_eq!((first.len(), first[0].begins, first[0].ends, names(&first[0])), (1, true, true, vec!["a", "b"]));
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn large_changes_come_in_several_messages() {
+    fn feed_splits_large_changes() {
         let long = format!("kind: A\nspec: {}\n", "x".repeat(LARGE));
         let all: Vec<(String, &str)> = (0..3).map(|at| (format!("file-{at}"), long.as_str())).collect();
         let all: Vec<(&str, &str)> = all.iter().map(|(name, text)| (name.as_str(), *text)).collect();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_server_learns_how_it_compiles_now() {
+    fn feed_sends_changed_options() {
         let text = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {}\n";
         let built = |told: &[(&'static str, &str)]| {
             let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_do_not_reach_a_page() {
+    fn feed_hides_values_of_secrets() {
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
         let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &Redactor::new(["token-of-nobody"]));
         let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");

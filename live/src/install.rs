@@ -350,7 +350,7 @@ mod tests {
 
     /// The committed files are up to date.
     #[test]
-    fn the_files_are_as_they_are_made() {
+    fn committed_manifests_match_output() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging");
         let mut files = vec![("manifests/chancery.yaml".to_owned(), Install::default().manifests())];
         files.extend(Install::templates().into_iter().map(|(name, text)| (format!("helm/chancery/templates/{name}"), text)));
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_are_the_least_and_enough() {
+    fn permissions_are_exactly_the_required_ones() {
         let reads = Install { dialect: Some("ambassador".into()), ..Install::default() }.manifests();
         assert!(reads.contains("resources: [\"authservices\", ") && reads.contains("\"mappings\""), "{reads}");
         assert!(!reads.contains("patch") && !reads.contains("httpproxies") && !reads.contains("leases") && !reads.contains('*'), "{reads}");

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_object_without_credentials() {
+    fn log_line_is_json_without_credentials() {
         let events = Events::default();
         events.hold_back(Redactor::new(["token-of-the-\"shop\""]));
         let text = written(&events, || tracing::warn!(object = "Host a", "the server says token-of-the-\"shop\""));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn details_of_other_crates_are_left_out() {
+    fn log_omits_details_of_other_crates() {
         let text = written(&Events::default(), || {
             tracing::debug!(target: "hyper", "Authorization: Bearer x");
             tracing::info!(target: "hyper", "connected");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_level_is_refused() {
+    fn wrong_level_is_error() {
         assert!("info".parse::<Levels>().is_ok() && "warn,chancery_live::xds=debug".parse::<Levels>().is_ok());
         for wrong in ["loud", "", "a=b=c", "info,"] {
             let why = wrong.parse::<Levels>().err().unwrap_or_default();

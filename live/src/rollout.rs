@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_tries_and_the_others_follow() {
+    fn rollout_releases_change_after_trial() {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rejected_is_held_until_it_changes() {
+    fn rollout_holds_rejected_snapshot_until_next_change() {
         let now = Instant::now();
         let (good, bad, mended) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
         let mut rollout = Rollout::new(good.clone());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_who_says_nothing_or_is_alone() {
+    fn rollout_skips_silent_or_only_envoy() {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());

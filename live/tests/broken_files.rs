@@ -81,7 +81,7 @@ fn lines(build: &Build) -> Vec<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_envoys_have_stays_while_a_file_cannot_be_read() {
+async fn envoys_keep_resources_of_broken_file() {
     let mut running = Running::start(GATEWAY);
     let good = running.until("at the beginning", |build| build.errors == 0 && build.inputs == 1).await;
     let tab = GATEWAY.replace("  prefix", "\tprefix");
@@ -113,7 +113,7 @@ async fn what_envoys_have_stays_while_a_file_cannot_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn at_the_start_what_can_be_read_is_served() {
+async fn start_serves_readable_files() {
     let mut running = Running::start(GATEWAY.replace("  prefix", "\tprefix"));
     let build = running.until("at the beginning", |build| build.inputs == 1).await;
     assert_eq!(lines(&build), [16]);

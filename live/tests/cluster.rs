@@ -81,7 +81,7 @@ async fn allow(cluster: &Cluster, user: &str, namespace: Option<&str>, resources
     cluster.apply_value(&json!({"apiVersion": version, "kind": binding, "metadata": metadata, "roleRef": reference, "subjects": subjects})).await;
 }
 
-async fn what_it_holds_is_followed(cluster: &Cluster) {
+async fn source_follows_cluster_objects(cluster: &Cluster) {
     let mut follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() });
     let build = follower.until("the first sync", MAPPING, &["default/one"]).await;
     assert_eq!(build.errors, 0, "{:?}", build.findings());
@@ -100,7 +100,7 @@ async fn what_it_holds_is_followed(cluster: &Cluster) {
     assert_eq!(build.version, fresh(&build));
 }
 
-async fn a_crd_that_comes_later_is_picked_up(cluster: &Cluster) {
+async fn later_crd_is_followed(cluster: &Cluster) {
     let mut follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() });
     follower.until("the first sync", MAPPING, &["default/one"]).await;
     let detail = follower.state("TCPMapping.getambassador.io", SourceState::Missing).await;
@@ -137,7 +137,7 @@ async fn a_crash_loses_nothing(cluster: &mut Cluster) {
     follower.until("it is still followed", MAPPING, &["default/one"]).await;
 }
 
-async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
+async fn partial_permissions_give_partial_objects(cluster: &Cluster) {
     let kubeconfig = cluster.user("somebody");
     cluster.apply_value(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})).await;
     let mut elsewhere = mapping("elsewhere", 1000);
@@ -158,7 +158,7 @@ async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
     cluster.delete(&elsewhere).await;
 }
 
-async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
+async fn objects_accepted_by_cluster_are_valid(cluster: &Cluster) {
     cluster.apply_value(&own_crd()).await;
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "app", "namespace": "default"},
         "spec": {"clusterIP": "None", "ports": [{"port": 80}]}});
@@ -184,7 +184,7 @@ async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
     follower.until("it goes", kind, &[]).await;
 }
 
-async fn a_wrong_kubeconfig_is_told_in_a_sentence(cluster: &Cluster) {
+async fn wrong_kubeconfig_is_reported_in_one_sentence(cluster: &Cluster) {
     let right = cluster.kubeconfig("admin");
     let wrong = right.with_file_name("wrong.kubeconfig");
     let told = async |which: Which| connect(&which).await.err().map(|failure| failure.0).unwrap_or_default();
@@ -201,7 +201,7 @@ async fn a_wrong_kubeconfig_is_told_in_a_sentence(cluster: &Cluster) {
     assert!(current.contains("has no current context: choose one by --context"), "{current}");
 }
 
-async fn statuses_are_written_where_asked(cluster: &Cluster) {
+async fn statuses_are_written_if_requested(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
     let broken = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/bad[", "prefix_regex": true, "service": "quote"}));
     cluster.apply_value(&broken).await;
@@ -242,7 +242,7 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     cluster.delete(&mended).await;
 }
 
-async fn what_another_controller_writes_is_left_alone_unless_it_is_taken_over(cluster: &Cluster) {
+async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {
     let (client, _) = connect(&Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() }).await.expect("a client");
     cluster.apply_value(&mapping("theirs", 1000)).await;
     let id = Id::new(MAPPING, "default", "theirs");
@@ -392,7 +392,7 @@ fn named(version: &str, kind: &str, namespace: Option<&str>, name: &str, spec: V
 
 const BOTH: Writes = Writes { statuses: true, objects: true };
 
-async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+async fn provisioner_runs_with_manifest_permissions(cluster: &Cluster) {
     let (api, group) = ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io");
     let mut class = crd(group, "v1", "GatewayClass", "gatewayclasses");
     class["spec"]["scope"] = "Cluster".into();
@@ -435,7 +435,7 @@ async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster:
     assert_eq!(replica.task.await.expect("it ends"), Ok(()));
 }
 
-async fn a_contour_configuration_is_held_while_it_is_used(cluster: &Cluster) {
+async fn used_contour_configuration_has_finalizer(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
     let mut options = Options::of(&contour::DIALECT);
     options.insert("controller-arg", OptionValue::List(vec!["--contour-config-name=c".into()]));
@@ -456,7 +456,7 @@ async fn a_contour_configuration_is_held_while_it_is_used(cluster: &Cluster) {
 
 /// A route gets another parent, and the process crashes before it reconciles. The next process corrects the old and the
 /// new parent.
-async fn a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(cluster: &Cluster) {
+async fn crash_before_status_is_repaired_after_restart(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
     let proxy = |name: &str, spec: Value| named("projectcontour.io/v1", "HTTPProxy", Some("default"), name, spec);
     let service = json!({"services": [{"name": "app", "port": 80}]});
@@ -482,7 +482,7 @@ async fn a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong
     }
 }
 
-async fn a_clock_that_jumps_hands_the_lease_to_nobody(cluster: &Cluster) {
+async fn clock_jump_keeps_lease(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
     let (client, namespace) = connect(&which).await.expect("a client");
     let mut first = Holder::new(client.clone(), &namespace, "clocks", "first");
@@ -498,7 +498,7 @@ async fn a_clock_that_jumps_hands_the_lease_to_nobody(cluster: &Cluster) {
     assert!(first.holds() && !second.holds());
 }
 
-async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+async fn two_replicas_run_with_manifest_permissions(cluster: &Cluster) {
     apply(cluster, &Install { dialect: Some("ambassador".into()), write_status: true, replicas: 2, ..Install::default() }.manifests()).await;
     // The account that the manifests bind, with a certificate of its name.
     let account = cluster.account("chancery", "chancery");
@@ -547,33 +547,33 @@ async fn a_real_api_server() {
     // The log helps to read a failure.
     let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
     base(&cluster).await;
-    what_it_holds_is_followed(&cluster).await;
-    a_crd_that_comes_later_is_picked_up(&cluster).await;
-    who_may_see_a_part_sees_that(&cluster).await;
-    what_the_cluster_took_is_not_judged_again(&cluster).await;
-    a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
+    source_follows_cluster_objects(&cluster).await;
+    later_crd_is_followed(&cluster).await;
+    partial_permissions_give_partial_objects(&cluster).await;
+    objects_accepted_by_cluster_are_valid(&cluster).await;
+    wrong_kubeconfig_is_reported_in_one_sentence(&cluster).await;
     envoys::envoys_in_pods_are_found_and_asked(&cluster).await;
-    statuses_are_written_where_asked(&cluster).await;
-    what_another_controller_writes_is_left_alone_unless_it_is_taken_over(&cluster).await;
+    statuses_are_written_if_requested(&cluster).await;
+    foreign_statuses_stay_unless_taken_over(&cluster).await;
     edits_arrive_at_a_real_envoy(&cluster).await;
-    two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
-    a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;
+    two_replicas_run_with_manifest_permissions(&cluster).await;
+    clock_jump_keeps_lease(&cluster).await;
     azure::an_application_gateway_follows_the_cluster(&cluster).await;
-    gateways_are_provisioned_with_the_permissions_of_the_manifests(&cluster).await;
-    a_contour_configuration_is_held_while_it_is_used(&cluster).await;
-    a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;
+    provisioner_runs_with_manifest_permissions(&cluster).await;
+    used_contour_configuration_has_finalizer(&cluster).await;
+    crash_before_status_is_repaired_after_restart(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_written_passes_the_real_schemas() {
+async fn written_objects_pass_real_schemas() {
     let Some(cluster) = Cluster::start().await else { return };
     let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
     crds::statuses_are_those_of_the_real_schemas(&cluster).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_told_and_waited_for() {
+async fn missing_server_is_reported_and_awaited() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("config");
     let config = json!({

@@ -153,7 +153,7 @@ impl Followed {
 }
 
 #[tokio::test]
-async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
+async fn source_follows_agent_with_gateway_per_proxy() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
@@ -175,7 +175,7 @@ async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
 }
 
 #[tokio::test]
-async fn an_index_that_goes_backwards_hides_no_change() {
+async fn decreasing_index_hides_no_change() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
@@ -188,7 +188,7 @@ async fn an_index_that_goes_backwards_hides_no_change() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_keeps_what_was_read_and_says_why() {
+async fn unreadable_part_keeps_inputs_and_reports_reason() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
@@ -204,7 +204,7 @@ async fn what_cannot_be_read_keeps_what_was_read_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
+async fn missing_permission_is_named_without_token() {
     let stand_in = StandIn::usual();
     stand_in.fail("/v1/config/service-intentions", 403, &format!("Permission denied: token {TOKEN} lacks permission"));
     stand_in.fail("/v1/agent/connect/ca/leaf/web", 403, "Permission denied");
@@ -234,7 +234,7 @@ async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
 }
 
 #[tokio::test]
-async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it() {
+async fn terminating_gateway_shows_certificates_of_its_services() {
     let stand_in = StandIn::usual();
     let gateway = json!({"Kind": "terminating-gateway", "ID": "tgw", "Service": "tgw", "Port": 8443,
         "TaggedAddresses": {"consul-virtual:billing": {"Address": "240.0.0.9", "Port": 0}}});
@@ -255,7 +255,7 @@ async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it(
 }
 
 #[tokio::test]
-async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
+async fn new_certificate_changes_only_its_secret() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the certificate", |of| of.is("certificate of web", SourceState::Synced)).await;
@@ -277,7 +277,7 @@ async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
 const SECRETS: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
 
 #[tokio::test]
-async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy() {
+async fn stream_token_must_allow_writing_service() {
     let stand_in = StandIn::usual();
     let self_ = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": true, "ACLDefaultPolicy": "allow"}}});
     stand_in.set("/v1/agent/self", &self_, 0);
@@ -307,7 +307,7 @@ async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_there_is_waited_for() {
+async fn missing_agent_is_awaited() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
     drop(listener);

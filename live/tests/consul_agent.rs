@@ -124,7 +124,7 @@ async fn write(servers: &Servers) {
 const PROXIES: [&str; 5] = ["web-sidecar-proxy", "api-sidecar-proxy", "db-sidecar-proxy", "edge", "gateway"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_proxy_gets_from_us_what_it_gets_from_a_real_agent() {
+async fn proxies_get_same_resources_as_from_agent() {
     let Some(mut servers) = Servers::start().await else { return };
     write(&servers).await;
     let followed = Followed::of(&servers).await;
@@ -233,7 +233,7 @@ const ACL: &str = "acl { enabled = true  default_policy = \"deny\"  tokens { ini
                    \"11111111-2222-3333-4444-555555555555\" } }";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_agent_with_acls_is_followed_and_decides_about_the_tokens_of_streams() {
+async fn agent_with_acls_decides_about_stream_tokens() {
     let Some(servers) = Servers::start_with(ACL.into(), MANAGEMENT).await else { return };
     write(&servers).await;
     for (token, service) in [(OF_WEB, "web"), (OF_API, "api")] {
@@ -278,7 +278,7 @@ fn certificates(folder: &std::path::Path) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_agent_is_asked_by_tls_that_wants_a_certificate() {
+async fn agent_with_mutual_tls_is_followed() {
     let folder = tempfile::tempdir().expect("a folder");
     certificates(folder.path());
     let path = |name: &str| folder.path().join(name);

@@ -130,7 +130,7 @@ const HOST: &str = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata:
 const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}\ndata: {token: a2V5LW1hdGVyaWFs}\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_makes_room_for_a_listener_before_an_envoy_gets_it() {
+async fn server_moves_before_envoy_gets_listener() {
     let (port, next) = (free(), free());
     let running = Running::start(
         Options::of(&ambassador::DIALECT),
@@ -168,7 +168,7 @@ async fn contours_own_listener_takes_its_port() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn key_material_is_in_snapshots_only_where_it_was_asked_for_and_never_in_public_ones() {
+async fn snapshots_contain_key_material_only_if_requested() {
     for with_secrets in [false, true] {
         let files = [("host.yaml", HOST), ("secret.yaml", SECRET)];
         let running = Running::start(Options::of(&ambassador::DIALECT), &files, Servers { with_secrets, ..servers() });
@@ -187,7 +187,7 @@ async fn key_material_is_in_snapshots_only_where_it_was_asked_for_and_never_in_p
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
+async fn faulty_or_silent_clients_disturb_no_others() {
     let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
     running.built(1).await;
     let mut open = Vec::new();
@@ -223,7 +223,7 @@ async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn findings_are_those_of_check_with_certificates_that_have_expired_meanwhile() {
+async fn findings_include_certificates_expired_while_served() {
     let mut params = rcgen::CertificateParams::new(vec!["a.example.com".into()]).expect("a name");
     params.not_after = rcgen::date_time_ymd(2020, 1, 1);
     let key = rcgen::KeyPair::generate().expect("a key");
@@ -246,7 +246,7 @@ async fn findings_are_those_of_check_with_certificates_that_have_expired_meanwhi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sources_and_envoys_are_the_events_with_gateway_and_installation() {
+async fn sources_and_envoys_match_events() {
     let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
     running.built(1).await;
     let diagnostics = running.address(Server::Diagnostics, 0).await;

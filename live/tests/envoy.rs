@@ -202,7 +202,7 @@ async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: us
     eprintln!("{variant}: {edits} edits, median {:?}, longest {:?}; {asked} requests", took[edits / 2], took[edits - 1]);
 }
 
-async fn a_server_that_is_started_again_is_followed_and_no_request_is_lost(envoy: &str) {
+async fn restarted_server_loses_no_request(envoy: &str) {
     for delta in [true, false] {
         let mut house = House::start(envoy, How { delta, ..How::default() }).await;
         let load = Load::start(house.port, "/stay/x");
@@ -221,7 +221,7 @@ async fn a_server_that_is_started_again_is_followed_and_no_request_is_lost(envoy
     }
 }
 
-async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy: &str) {
+async fn certificates_rotate_under_stream(envoy: &str) {
     let files = tempfile::tempdir().expect("a folder");
     let (ours, theirs) = (Authority::new(), Authority::new());
     authority::write(files.path(), &ours, &ours);
@@ -252,7 +252,7 @@ async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy:
 
 /// Restarts a hundred pods behind a Service, ten at a time, with a spacing that never ends. Endpoints do not wait for
 /// the spacing, and only endpoints are sent.
-async fn pods_that_are_restarted_one_after_the_other_lose_no_request(envoy: &str) {
+async fn rolling_restart_of_pods_loses_no_request(envoy: &str) {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let (folder, events) = (tempfile::tempdir().expect("a folder"), Events::default());
     let (xds, port, pods) = (free(), free(), free());
@@ -351,7 +351,7 @@ async fn pod_at(address: &str, port: u16) -> JoinHandle<()> {
     tokio::spawn(async move { drop(axum::serve(listener, echo).await) })
 }
 
-async fn what_only_envoy_knows_is_told_with_its_lines(envoy: &str) {
+async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     let house = House::start(envoy, How { delta: true, ..How::default() }).await;
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
@@ -376,8 +376,8 @@ async fn a_real_envoy() {
     let Some(envoy) = envoy() else { return };
     edits_arrive_and_no_request_is_lost(&envoy, true, 200).await;
     edits_arrive_and_no_request_is_lost(&envoy, false, 60).await;
-    a_server_that_is_started_again_is_followed_and_no_request_is_lost(&envoy).await;
-    certificates_are_exchanged_under_a_stream_and_others_are_refused(&envoy).await;
-    pods_that_are_restarted_one_after_the_other_lose_no_request(&envoy).await;
-    what_only_envoy_knows_is_told_with_its_lines(&envoy).await;
+    restarted_server_loses_no_request(&envoy).await;
+    certificates_rotate_under_stream(&envoy).await;
+    rolling_restart_of_pods_loses_no_request(&envoy).await;
+    envoy_rejection_is_reported_with_lines(&envoy).await;
 }

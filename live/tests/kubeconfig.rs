@@ -23,7 +23,7 @@ async fn said(folder: &Path, change: impl FnOnce(&mut Value)) -> String {
 }
 
 #[tokio::test]
-async fn each_mistake_is_named_in_one_sentence() {
+async fn wrong_kubeconfig_is_described_in_one_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let file = folder.join("k.kubeconfig");
@@ -45,7 +45,7 @@ async fn each_mistake_is_named_in_one_sentence() {
 }
 
 #[tokio::test]
-async fn what_a_program_writes_to_get_credentials_is_not_shown() {
+async fn output_of_credentials_program_is_hidden() {
     let folder = tempfile::tempdir().expect("a folder");
     let exec = |command: &str, arguments: &[&str]| {
         let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": command, "args": arguments, "interactiveMode": "Never"});

@@ -23,7 +23,7 @@ fn templated(values: &[&str]) -> String {
 }
 
 #[test]
-fn helm_takes_the_chart() {
+fn helm_accepts_chart() {
     let Some(lint) = helm(&["lint", "--strict", "helm/chancery"]) else {
         assert!(std::env::var_os("CI").is_none(), "there is no helm, and this is CI: the chart must be linted");
         eprintln!("\n*** SKIPPED: the chart is not linted, as there is no helm ***\n");
@@ -46,7 +46,7 @@ fn helm_takes_the_chart() {
 
 #[cfg(unix)]
 #[test]
-fn the_plugin_of_kubectl_calls_the_program() {
+fn kubectl_plugin_runs_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("chancery");
     std::fs::write(&program, "#!/bin/sh\necho \"$@\"\n").expect("a file");

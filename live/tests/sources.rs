@@ -83,7 +83,7 @@ fn events() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn watch_events_are_followed_recorded_and_played_again() {
+async fn watch_events_are_recorded_and_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("session.jsonl");
     let recorder = Recorder::new(&path).expect("a recording");
@@ -105,7 +105,7 @@ async fn watch_events_are_followed_recorded_and_played_again() {
 /// Events of different objects come in any order. Each event may come twice, or late again before the next event of its
 /// object. The build must match a fresh compile of each object's last event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_that_are_doubled_and_reordered_change_nothing() {
+async fn doubled_and_reordered_events_change_nothing() {
     for seed in 1..=6u64 {
         let mut state = seed;
         let mut chance = |below: u64| {
@@ -140,7 +140,7 @@ async fn events_that_are_doubled_and_reordered_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_ends_the_recording_and_nothing_else() {
+async fn full_disk_ends_only_recording() {
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
         eprintln!("*** SKIPPED: this system has no /dev/full ***");
@@ -153,7 +153,7 @@ async fn a_full_disk_ends_the_recording_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_stream_of_events_is_yaml() {
+async fn stream_without_events_is_yaml() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m}\nspec: {hostname: '*', prefix: /m/, service: quote}\n";
     let (build, _) = played(Box::new(Stream::new(Cursor::new(text))), None).await;
     assert_eq!(names(&build), ["<stdin>"]);
@@ -164,7 +164,7 @@ async fn what_is_no_stream_of_events_is_yaml() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_recording_that_is_none_is_told() {
+async fn replay_reports_invalid_recording() {
     let folder = tempfile::tempdir().expect("a folder");
     let told = async |text: &str| {
         let path = folder.path().join("r.jsonl");

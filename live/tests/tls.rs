@@ -85,7 +85,7 @@ fn snapshot(gateway: &str) -> Snapshot {
 }
 
 #[tokio::test]
-async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
+async fn certificate_names_decide_permissions() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = Authority::new();
     write(folder.path(), &ours, &ours);
@@ -125,7 +125,7 @@ async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
 }
 
 #[tokio::test]
-async fn certificates_are_asked_for_and_exchanged() {
+async fn certificates_are_required_and_rotate() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ours, theirs, next) = (Authority::new(), Authority::new(), Authority::new());
     write(folder.path(), &ours, &ours);
@@ -173,7 +173,7 @@ async fn certificates_are_asked_for_and_exchanged() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_expires_while_it_serves_is_reported_until_it_is_replaced() {
+async fn expired_certificate_is_reported_until_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = Authority::new();
     write(folder.path(), &ours, &ours);

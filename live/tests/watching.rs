@@ -50,7 +50,7 @@ async fn settled(follower: &Follower, server: &ApiServer, what: &str) {
 /// Generates sequences: objects are created, changed and deleted, watches end, history is forgotten (410), requests
 /// fail; and a proxy doubles, repeats and reorders the events.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds() {
+async fn event_sequences_end_like_fresh_compile() {
     for seed in 1..=6u64 {
         let mut state = seed;
         let mut chance = move |below: u64| {
@@ -90,7 +90,7 @@ async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kind_that_may_no_longer_be_read_keeps_its_objects_and_says_so() {
+async fn forbidden_kind_keeps_objects_and_is_reported() {
     let (server, folder) = (server(3).await, tempfile::tempdir().expect("a folder"));
     let mut follower = Follower::start(which(config::kubeconfig(folder.path(), "direct", &format!("http://{}", server.address))));
     let all = ["default/m0", "default/m1", "default/m2"];
@@ -107,7 +107,7 @@ async fn a_kind_that_may_no_longer_be_read_keeps_its_objects_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn thousands_of_namespaces_of_which_one_may_be_read_are_asked_about_once_each() {
+async fn rules_of_thousand_namespaces_are_requested_once() {
     let (server, folder) = (server(0).await, tempfile::tempdir().expect("a folder"));
     server.only_in(3000, "n1234");
     let mut own = mapping("own", 1000);
@@ -150,7 +150,7 @@ async fn proxy() -> (u16, tokio::sync::mpsc::UnboundedReceiver<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_is_reached_through_the_proxy_of_its_kubeconfig() {
+async fn cluster_is_reached_through_kubeconfig_proxy() {
     let (server, folder) = (server(1).await, tempfile::tempdir().expect("a folder"));
     let (port, mut asked) = proxy().await;
     let path = config::kubeconfig(folder.path(), "proxied", &format!("http://{}", server.address));

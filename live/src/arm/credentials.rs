@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_who_asks() {
+    fn credentials_follow_environment() {
         let (tenant, client) = (("AZURE_TENANT_ID", "t"), ("AZURE_CLIENT_ID", "c"));
         let secret = ("AZURE_CLIENT_SECRET", "very-secret-text");
         let words = |credentials: Result<Credentials, String>| credentials.map(|of| of.words());
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_tokens_are_in_no_text() {
+    fn messages_never_contain_secrets_or_tokens() {
         let credentials =
             of(&[("AZURE_TENANT_ID", "t"), ("AZURE_CLIENT_ID", "c"), ("AZURE_CLIENT_SECRET", "very-secret-text")]).expect("credentials");
         let login = Login::new(credentials, "https://login.example.com/", "https://arm.example.com/");

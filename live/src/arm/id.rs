@@ -60,7 +60,7 @@ mod tests {
     use super::GatewayId;
 
     #[test]
-    fn an_id_is_read_in_full_or_by_its_names() {
+    fn id_parses_full_path_or_names() {
         let full = "/subscriptions/1-2/resourcegroups/my-rg/providers/Microsoft.Network/applicationGateways/gw";
         let read: GatewayId = full.parse().expect("an id");
         assert_eq!(read, "1-2/my-rg/gw".parse().expect("names"));

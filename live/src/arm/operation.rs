@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_with_a_state_is_asked_for_until_it_ends() {
+    fn operation_with_status_is_polled_until_end() {
         let begun = Answer {
             operation: Some("https://arm/op".into()),
             location: Some("https://arm/result".into()),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_with_a_location_is_done_when_it_is_no_longer_202() {
+    fn operation_with_location_ends_after_202() {
         let begun = Answer { location: Some("https://arm/result".into()), ..answer(202, &json!({})) };
         let operation = asked(Operation::begun("https://arm/gw", &begun));
         let operation = asked(operation.after(&Ok(answer(202, &json!({})))));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn without_headers_the_resource_says_how_far_it_is() {
+    fn operation_without_headers_follows_provisioning_state() {
         let state = |word: &str| answer(200, &json!({"properties": {"provisioningState": word}}));
         assert_eq!(Operation::begun("https://arm/gw", &state("Succeeded")), Next::Done);
         let operation = asked(Operation::begun("https://arm/gw", &state("Updating")));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_fails_says_nothing_of_the_operation() {
+    fn failed_poll_does_not_end_operation() {
         let begun = Answer { operation: Some("https://arm/op".into()), ..answer(201, &json!({})) };
         let mut operation = asked(Operation::begun("https://arm/gw", &begun));
         let throttled = Answer { retry_after: Some(Duration::from_secs(7)), ..answer(429, &json!({})) };
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_refused_is_no_operation() {
+    fn refused_change_starts_no_operation() {
         for (status, kind) in [(400, Kind::Refused), (403, Kind::Denied), (409, Kind::Busy), (412, Kind::Changed), (429, Kind::Throttled)] {
             let body = json!({"error": {"code": "X", "message": "why"}});
             let Next::Failed(trouble) = Operation::begun("https://arm/gw", &answer(status, &body)) else { panic!("{status}") };

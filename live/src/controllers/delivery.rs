@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_is_registered_for_another_gateway_leaves_the_old_one() {
+    fn proxy_with_new_registration_leaves_old_gateway() {
         let mut test = Test::new();
         test.serve(&["one", "two"]);
         for node in ["a", "b", "c"] {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn gateways_that_come_and_go_move_proxies() {
+    fn added_and_removed_gateways_move_proxies() {
         let mut test = Test::new();
         test.connect("two", None);
         assert_eq!(test.gateway("two"), None);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_source_that_names_a_gateway_decides() {
+    fn first_source_with_gateway_wins() {
         let mut test = Test::new();
         test.serve(&["one", "two"]);
         test.connect("a", Some("two"));

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_gateway_needs_is_written_and_goes_with_it() {
+    fn provisioner_writes_and_deletes_objects_with_gateway() {
         let wanted = WantedObjects::default();
         let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
         let both = build(&[CLASS.into(), gateway("a", "c"), gateway("b", "c")]);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_process_wrote_is_found_again() {
+    fn provisioner_finds_objects_of_earlier_process() {
         let wanted = WantedObjects::default();
         let object = serde_json::json!({"metadata": {"name": "envoy-old", "namespace": "default", "annotations": {FOR: "default/old"}}});
         let (owner, id) = owner_of("Service", &object).expect("an owner");

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written() {
+    fn statuses_write_only_differences() {
         let (wanted, time) = (WantedStatuses::default(), Arc::new(Mutex::new("t1".to_owned())));
         let told_time = time.clone();
         let clock: Clock = Arc::new(move || lock(&told_time).clone());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_says_that_an_envoy_rejects_what_was_made_of_it_until_it_is_accepted() {
+    fn rejection_stays_in_status_until_accepted() {
         let (wanted, clock): (_, Clock) = (WantedStatuses::default(), Arc::new(|| "now".into()));
         let (route, mapping) = (Id::new("HTTPRoute.gateway.networking.k8s.io", "a", "r"), Id::new("Mapping.getambassador.io", "a", "m"));
         let known = [proxy(1, Value::Null), Object::new(route.clone(), json!({})), Object::new(mapping.clone(), json!({}))];
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_held_while_it_is_used_and_let_go_when_it_is_deleted() {
+    fn used_configuration_has_finalizer_until_deletion() {
         let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: c, namespace: projectcontour}\nspec: {}\n";
         let mut options = chancery_core::compilation::Options::of(&chancery_core::dialect::contour::DIALECT);
         let argument = chancery_core::compilation::OptionValue::List(vec!["--contour-config-name=c".into()]);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_graph_is_as_it_is_drawn() {
+    fn graph_matches_committed_drawing() {
         let clock: Clock = Arc::new(String::new);
         let mut all = controllers(&WantedStatuses::default(), &clock);
         all.push(crate::controllers::provisioner::controller(&crate::controllers::provisioner::WantedObjects::default()));

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_answers_otherwise_is_no_envoy() {
+    async fn admin_of_other_program_is_error() {
         let dump = answering(&[("/config_dump", "{\"configs\":[]}")]).await;
         assert_eq!(config_dump(&dump).await.as_deref(), Ok("{\"configs\":[]}"));
         let chunked =
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_envoy_is_summed_up() {
+    async fn overview_sums_up_envoy() {
         let reach = answering(&[
             ("/server_info", r#"{"version":"abc/1.36.2/Clean/RELEASE/BoringSSL","state":"LIVE","uptime_current_epoch":"75s","node":{"id":"envoy-1"}}"#),
             ("/stats", r#"{"stats":[{"name":"http.in.downstream_rq_total","value":7},{"name":"listener_manager.lds.update_rejected","value":2},{"histograms":{}}]}"#),

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn envoys_are_known_by_image_command_ports_and_flags() {
+    fn find_detects_image_command_ports_and_flags() {
         let any = Search::default();
         for (container, starter, port) in [
             (json!({"name": "c", "image": "docker.io/envoyproxy/envoy:v1.36.2"}), "", Some(9901)),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_or_labels_find_others() {
+    fn find_with_port_or_labels_detects_others() {
         let other = json!({"name": "c", "image": "ours", "ports": [{"containerPort": 9000}]});
         let by_port = |port| Search { port: Some(port), ..Search::default() };
         assert_eq!(port_of(&other, "", &by_port(9000)), Some(9000));

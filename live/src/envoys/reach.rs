@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_this_machine_are_reached() {
+    fn reach_accepts_only_addresses_of_this_machine() {
         assert!(Reach::local("127.0.0.1:8001").is_ok_and(|reach| reach.admin_port() == 8001));
         for wrong in ["", "8001", "192.0.2.1:80", "nowhere"] {
             assert!(Reach::local(wrong).is_err(), "{wrong}");

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_agrees_with_the_simulation_or_not_or_that_is_not_known() {
+    fn answer_agreement_is_true_false_or_unknown() {
         let of = |outcome, status, location: Option<&str>| Ending { outcome, status, location: location.map(str::to_owned), ..Ending::default() };
         let upstream: &[(&str, &str)] = &[("x-envoy-upstream-service-time", "3")];
         let to = |place| [("location", place)];
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_the_one_that_is_named_or_that_fits() {
+    fn port_is_named_or_usual_port() {
         let of = |url: &str, named| WrittenRequest { url: url.into(), port: named, ..WrittenRequest::default() }.read().expect("a request");
         assert_eq!(port(&of("http://a/", None), &[8080, 8443]), Ok(8080));
         assert_eq!(port(&of("https://a/", None), &[8080, 8443]), Ok(8443));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_reaches_a_listener_as_it_is_written() {
+    async fn send_reaches_listener_with_request_unchanged() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let at = listener.local_addr().expect("an address");
         let (heard, mut hear) = tokio::sync::mpsc::unbounded_channel();

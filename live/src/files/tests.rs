@@ -23,7 +23,7 @@ fn names(root: &Path, excludes: &Excludes) -> Vec<String> {
 }
 
 #[test]
-fn hidden_ignored_and_excluded_files_are_left_out() {
+fn walk_skips_hidden_ignored_and_excluded_files() {
     let files = ["a.yaml", "b.yml", "c.JSON", "notes.txt", ".github/workflows/ci.yaml", "out/a.yaml", "node_modules/x/package.json", "old/a.yaml"];
     let folder = folder(&files);
     write(folder.path(), ".gitignore", "out/\n");
@@ -34,7 +34,7 @@ fn hidden_ignored_and_excluded_files_are_left_out() {
 }
 
 #[test]
-fn charts_and_kustomizations_are_found_and_their_parts_are_left_out() {
+fn walk_skips_parts_of_charts_and_kustomizations() {
     let folder =
         folder(&["chart/Chart.yaml", "chart/values.yaml", "chart/charts/sub/Chart.yaml", "chart/templates/a.yaml", "base/a.yaml", "prod/patch.yaml"]);
     write(folder.path(), "base/kustomization.yaml", "resources: [a.yaml]\n");
@@ -51,7 +51,7 @@ fn charts_and_kustomizations_are_found_and_their_parts_are_left_out() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_nowhere_is_noted_and_the_rest_is_read() {
+fn walk_notes_dangling_link_and_continues() {
     let folder = folder(&["a.yaml"]);
     std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("b.yaml")).expect("a link");
     std::os::unix::fs::symlink(".", folder.path().join("circle")).expect("a link");

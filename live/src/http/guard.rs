@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_others_are_refused() {
+    fn guard_refuses_foreign_pages() {
         let local = Guard { is_local: true, token: None };
         assert_eq!(status(&local, &[(header::HOST, "127.0.0.1:8877")]), None);
         assert_eq!(status(&local, &[(header::HOST, "evil.example")]), Some(421), "a name that leads here");

@@ -26,7 +26,7 @@ mod tests {
     use chancery_core::compilation::OptionValue;
 
     #[test]
-    fn it_follows_from_the_cluster_and_the_id_of_the_controller() {
+    fn installation_id_follows_cluster_and_ambassador_id() {
         // `uuid.uuid5(uuid.NAMESPACE_URL, "d6e_id://00000000-0000-0000-0000-000000000000/default")` in Python.
         let unknown = id(&Options::default(), None);
         assert_eq!(unknown, "07eb43c8-1166-5145-a060-45e4dd907e10");

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_learns_that_there_is_a_server() {
+    fn page_is_marked_as_live() {
         assert_eq!(*live(b"<!doctype html><html lang=\"en\">"), *b"<!doctype html><html data-host=\"live\" lang=\"en\">");
     }
 }

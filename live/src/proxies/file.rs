@@ -195,7 +195,7 @@ mod tests {
     use crate::proxies::Proxies;
 
     #[test]
-    fn proxies_and_identities_are_read() {
+    fn file_parses_proxies_and_identities() {
         let text =
             "proxies:\n- {id: a, gateway: one}\nidentities:\n- name: 'spiffe://x/*'\n  gateways: [one]\n- {name: b, gateways: [two], secrets: [s]}\n";
         let content = content("f.yaml", text).expect("a file");
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported_at_its_place() {
+    fn wrong_file_reports_line_and_column() {
         for (text, why) in [
             ("proxies: {}", "f.yaml:1:1: `proxies` must be a list"),
             ("proxies:\n- {id: a, gatway: one}", "f.yaml:2:11: there is no field `gatway` here: there are id, gateway"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_followed_and_a_wrong_one_changes_nothing() {
+    async fn followed_file_that_is_wrong_changes_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("proxies.yaml");
         let write = |text: &str| std::fs::write(&path, text).expect("a file");

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_find_their_gateway() {
+    fn nodes_get_their_gateway() {
         let proxies = Proxies::default();
         assert_eq!(of(&proxies, &node("a", "b")), None);
         proxies.publish_one(Snapshot::new("ambassador"));
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envoy_with_a_stream_moves_with_its_registration() {
+    fn connected_envoy_moves_with_registration() {
         let proxies = Proxies::default();
         proxies.publish_one(Snapshot::new("one"));
         proxies.publish_one(Snapshot::new("two"));

@@ -61,7 +61,7 @@ fn names(status: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_mapping_that_is_pointed_elsewhere_leaves_nothing_behind() {
+fn changed_reference_updates_old_and_new_host() {
     let mut test = TestController::new(vec![host_status()], [host("one"), host("two"), mapping("m", "one")]).expect("a controller");
     test.run();
     let (one, two) = (host("one").id, host("two").id);
@@ -74,7 +74,7 @@ fn a_mapping_that_is_pointed_elsewhere_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_bound_survives_the_process() {
+fn bound_objects_survive_restart() {
     let mut test = TestController::new(vec![summaries()], [host("one"), host("two"), mapping("m", "one")]).expect("a controller");
     test.run();
     let of = |test: &TestController, name: &str| test.get(&Id::new("Summary", "default", name)).map(|of| of.spec.clone()).unwrap_or_default();
@@ -95,7 +95,7 @@ fn what_is_bound_survives_the_process() {
 }
 
 #[test]
-fn what_is_missing_is_bound_too() {
+fn missing_object_is_bound() {
     let reconcile = |id: &Id, reading: &Reading<'_>| {
         let secret = reading.get(&Id::new("Secret", "default", "tls")).is_some();
         Ok(vec![Action::Status(id.clone(), json!({ "ready": secret }))])
@@ -109,7 +109,7 @@ fn what_is_missing_is_bound_too() {
 }
 
 #[test]
-fn the_same_told_twice_is_reconciled_once() {
+fn repeated_event_reconciles_once() {
     let mut test = TestController::new(vec![host_status()], [host("one")]).expect("a controller");
     test.run();
     assert_eq!(test.reconciled.len(), 2, "once for itself, and once for the status that it wrote");
@@ -125,7 +125,7 @@ fn the_same_told_twice_is_reconciled_once() {
 }
 
 #[test]
-fn what_fails_is_tried_later_and_holds_up_nothing_else() {
+fn failed_object_is_retried_without_delaying_others() {
     let tries = Arc::new(AtomicU32::new(0));
     let counted = tries.clone();
     let reconcile = move |id: &Id, _: &Reading<'_>| {
@@ -152,7 +152,7 @@ fn what_fails_is_tried_later_and_holds_up_nothing_else() {
 }
 
 #[test]
-fn mappers_find_what_depends() {
+fn mappers_find_dependent_objects() {
     let mut cache = Cache::default();
     cache.declare("Mapping", Index::of_references("host", host_of));
     let mut labelled = mapping("a", "one");
@@ -193,7 +193,7 @@ fn custom_watches_and_initializers() {
 }
 
 #[test]
-fn circles_and_two_masters_are_refused() {
+fn manager_refuses_cycles_and_shared_kinds() {
     let nothing = |_: &Id, _: &Reading<'_>| Ok(Vec::new());
     let controller =
         |name, managed, watched, written| Controller::new(name, managed, nothing).watch(watched, mapper::same_name(managed)).writes(written);
@@ -205,7 +205,7 @@ fn circles_and_two_masters_are_refused() {
 }
 
 #[test]
-fn an_owner_that_changes_is_told_on_both_sides() {
+fn changed_owner_reconciles_both_owners() {
     let mut test =
         TestController::new(vec![Controller::new("c", "Route", |_: &Id, _: &Reading<'_>| Ok(Vec::new())).watch("Part", mapper::owner("Route"))], [])
             .expect("a controller");

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_resources_and_fields() {
+    fn blame_finds_resources_and_fields() {
         let names = [Arc::from("cluster_a"), Arc::from("cluster_ab"), Arc::from("http")];
         let said = |message: &str| named(&names, message).iter().map(|name| name.to_string()).collect::<Vec<_>>();
         assert_eq!(said("Error adding/updating cluster(s) cluster_ab: unknown type"), ["cluster_ab"]);

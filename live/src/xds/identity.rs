@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_takes_any_text_at_its_stars() {
+    fn pattern_matches_any_string_at_stars() {
         for (pattern, text, fits) in [
             ("a", "a", true),
             ("a", "ab", false),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rules_a_certificate_that_names_a_gateway_is_that_gateways() {
+    fn certificate_without_rules_gets_its_named_gateway() {
         let identities = Identities::default();
         let gateways = ["one", "team/two"];
         let grant = |names: &[&str], gateway: &str| identities.grant(&peer(names), gateway, gateways.into_iter());
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn with_rules_nothing_else_is_allowed() {
+    fn rules_allow_nothing_else() {
         let identities = Identities::default();
         let rule = |name: &str, gateway: &str, secrets: Option<&str>| Rule {
             name: name.into(),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_material_goes_to_this_machine_or_to_whom_we_know() {
+    fn key_material_requires_loopback_or_certificate() {
         let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known, ..Peer::default() }.may_have_secrets();
         assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
         assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));

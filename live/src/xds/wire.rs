@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_message_of_delta() {
+    fn pieces_equal_delta_message() {
         for (ttl, heartbeat) in [(None, false), (Some(Duration::from_millis(1500)), false), (Some(Duration::from_secs(1)), true)] {
             let of = response(true, ttl, heartbeat);
             let read = discovery::DeltaDiscoveryResponse::decode(&message(of.clone(), true)[..]).expect("a message");
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_message_of_the_state_of_the_world() {
+    fn pieces_equal_state_of_the_world_message() {
         let of = response(false, None, false);
         let read = discovery::DiscoveryResponse::decode(&message(of.clone(), false)[..]).expect("a message");
         assert_eq!((read.nonce.as_str(), read.version_info.as_str(), &*read.type_url), ("n", "v", "type.googleapis.com/x"));
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_one_message_is_refused_in_words() {
+    fn oversized_message_is_refused_with_reason() {
         assert_eq!(length("t", 4_294_967_295).ok(), Some(u32::MAX));
         let refused = length("t", 4_294_967_296).expect_err("it is too long");
         assert_eq!(refused.message(), "a response with t would have 4294967296 bytes, and a message of gRPC has at most 4294967295");

@@ -25,7 +25,7 @@ async fn mode(east: &Servers, mode: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
+async fn remote_datacenter_is_served_like_the_agent() {
     let Some([east, mut west]) = Servers::federated().await else { return };
     let sidecar = json!({"Port": 21010, "TaggedAddresses": {"wan": {"Address": SIDECAR_WEST, "Port": 21443}}});
     west.put(0, REGISTER, &json!({"Name": "orders", "Port": 9090, "Connect": {"SidecarService": sidecar}})).await;
@@ -73,7 +73,7 @@ async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
+async fn secondary_datacenter_is_followed() {
     let Some([east, west]) = Servers::federated().await else { return };
     for servers in [&east, &west] {
         super::write(servers).await;
@@ -85,7 +85,7 @@ async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_is_asked_about_another_datacenter_than_its_own() {
+async fn agent_answers_for_other_datacenter() {
     let Some([east, west]) = Servers::federated().await else { return };
     super::write(&west).await;
     let followed = Followed::by(Settings { address: Some(east.http(0)), datacenter: Some("west".into()), ..Settings::default() }).await;

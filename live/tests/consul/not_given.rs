@@ -52,7 +52,7 @@ fn without(mut of: Value, mark: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn paths_of_exposed_checks_are_said_to_be_missing_and_can_be_listed() {
+async fn missing_paths_of_exposed_checks_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     let web = |expose: Value| {
         let check = json!({"HTTP": "http://127.0.0.1:8080/health", "Interval": "10s"});
@@ -69,7 +69,7 @@ async fn paths_of_exposed_checks_are_said_to_be_missing_and_can_be_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn virtual_addresses_without_a_proxy_are_said_to_be_missing() {
+async fn missing_virtual_addresses_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     let web = |upstreams: Value| {
         let proxy = json!({"Mode": "transparent", "Upstreams": upstreams});
@@ -87,7 +87,7 @@ async fn virtual_addresses_without_a_proxy_are_said_to_be_missing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_exported_to_peers_is_said_not_to_be_served() {
+async fn services_exported_to_peers_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     servers.put(0, REGISTER, &json!({"Name": "api", "Port": 8081, "Connect": {"SidecarService": {"Port": 21031}}})).await;
     servers.put(0, REGISTER, &json!({"Kind": "mesh-gateway", "ID": "gateway", "Name": "gateway", "Address": "127.0.0.1", "Port": 8443})).await;

@@ -46,7 +46,7 @@ const CASES: [&[&str]; 15] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_real_agent_refuses_is_refused_in_its_words() {
+async fn refused_entries_have_messages_of_real_agent() {
     let Some(servers) = Servers::alone().await else { return };
     for case in CASES {
         let mut theirs = Vec::new();

@@ -71,7 +71,7 @@ fn logged(log: &Path, client: &str, server: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_connection_through_two_envoys_outlives_the_rotation_of_its_certificates() {
+async fn connection_through_envoys_outlives_certificate_rotation() {
     let Some(envoy) = process::envoy() else { return };
     let Some(servers) = Servers::start().await else { return };
     let folder = tempfile::tempdir().expect("a folder");

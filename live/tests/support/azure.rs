@@ -158,7 +158,7 @@ pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
     cluster.apply_value(&endpoints("web", "10.1.0.2")).await;
     let two = ["one.example.com", "two.example.com"];
     gateway(&server, &[&first, &second], "the second Ingress", |of| hosts(of) == two && address(of) == "10.1.0.2").await;
-    what_no_ingress_uses_changes_nothing(cluster, &server, &first).await;
+    unused_objects_change_nothing(cluster, &server, &first).await;
     assert_eq!(second.count().0, 0, "only the one with the lease changes the gateway");
     first.ended().await;
     cluster.delete(&web("one", "")).await;
@@ -171,7 +171,7 @@ pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
 }
 
 /// Changes a pod and endpoints that no Ingress uses. Our own writes of statuses happen, too.
-async fn what_no_ingress_uses_changes_nothing(cluster: &Cluster, server: &Server, replica: &Replica) {
+async fn unused_objects_change_nothing(cluster: &Cluster, server: &Server, replica: &Replica) {
     cluster.apply_value(&endpoints("other", "10.2.0.1")).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let before = (server.azure().changes.len(), replica.count().1);

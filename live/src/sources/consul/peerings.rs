@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_services_that_are_imported_are_missing() {
+    fn peerings_report_only_imported_services() {
         let of = |text: &str| missing(&serde_json::from_str::<Vec<Peering>>(text).expect("peerings"));
         assert_eq!(of("[]"), None);
         assert_eq!(of(r#"[{"Name": "cloud", "StreamStatus": {"ImportedServices": null, "ExportedServices": ["web"]}}]"#), None);

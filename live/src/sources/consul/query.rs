@@ -81,7 +81,7 @@ mod tests {
     use crate::sources::consul::settings::Settings;
 
     #[test]
-    fn an_index_that_goes_backwards_is_forgotten() {
+    fn query_forgets_decreasing_index() {
         let settings = Settings::default().resolved(|_| None).expect("settings");
         let mut query = Query::new(Arc::new(Client::new(&settings).expect("a client")), "/v1/x".into());
         for (answered, next) in [(Some(7), 7), (Some(9), 9), (Some(3), 0), (Some(3), 3), (None, 0), (Some(0), 0)] {

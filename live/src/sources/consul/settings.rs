@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_comes_before_the_variables_of_consul() {
+    fn option_wins_over_environment() {
         let tcp = |host: &str, port| Target::Tcp { host: host.into(), port };
         let usual = with(&[], &Settings::default()).expect("settings");
         assert_eq!((usual.target, usual.is_tls, usual.verify), (tcp("127.0.0.1", 8500), false, true));
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_address_is_refused() {
+    fn invalid_address_is_error() {
         for wrong in ["", "unix://", "gateway/", "host:port", "http://", "a b:1", "1:2:3", "user@host:1"] {
             assert!(target(wrong).is_err(), "{wrong}");
         }

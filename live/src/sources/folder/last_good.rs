@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_survive_a_restart_and_unused_ones_are_deleted() {
+    fn contents_survive_restart_unless_unused() {
         let state = tempfile::tempdir().expect("a folder");
         let root = Path::new("/gateway");
         let mut kept = LastGood::open(state.path(), root);
@@ -180,7 +180,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_owner_reads_texts() {
+    fn only_owner_reads_contents() {
         use std::os::unix::fs::PermissionsExt;
         let state = tempfile::tempdir().expect("a folder");
         let mut kept = LastGood::open(state.path(), Path::new("/gateway"));

@@ -99,7 +99,7 @@ impl Followed {
 }
 
 #[test]
-fn edits_are_followed() {
+fn folder_follows_edits() {
     let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
     put(followed.path("a.yaml"), "2");
@@ -122,7 +122,7 @@ fn edits_are_followed() {
 
 #[cfg(unix)]
 #[test]
-fn a_config_map_that_is_mounted_is_followed() {
+fn folder_follows_mounted_config_map() {
     use std::os::unix::fs::symlink;
     // Kubelets mount files as links into a folder that is itself a link, and exchange that link.
     let version = |root: &Path, name: &str, text: &str| {
@@ -147,7 +147,7 @@ fn a_config_map_that_is_mounted_is_followed() {
 }
 
 #[test]
-fn a_single_file_is_followed() {
+fn source_follows_single_file() {
     let followed = Followed::start(|root| put(root.join("a.conf"), "1"), "a.conf");
     followed.is("at the beginning", &[("a.conf", "1")]);
     put(followed.path("new"), "2");
@@ -156,7 +156,7 @@ fn a_single_file_is_followed() {
 }
 
 #[test]
-fn a_folder_that_vanishes_keeps_its_objects() {
+fn missing_folder_keeps_objects() {
     let prepare = |root: &Path| {
         fs::create_dir(root.join("mount")).expect("a folder");
         put(root.join("mount/a.yaml"), "1");
@@ -174,7 +174,7 @@ fn a_folder_that_vanishes_keeps_its_objects() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_in_circles_end() {
+fn links_in_circles_end() {
     let prepare = |root: &Path| {
         put(root.join("a.yaml"), "1");
         std::os::unix::fs::symlink(".", root.join("circle")).expect("a link");
@@ -185,7 +185,7 @@ fn links_that_lead_in_circles_end() {
 }
 
 #[test]
-fn a_file_that_is_written_in_place_is_not_seen_empty_and_one_that_is_emptied_goes() {
+fn rewritten_file_is_never_seen_empty() {
     let followed = Followed::start(|root| put(root.join("a.yaml"), "one"), "");
     let has = |out: &Followed, text: &str| out.texts().values().any(|known| known == text);
     let mut file = fs::File::create(followed.path("a.yaml")).expect("it is emptied");
@@ -206,7 +206,7 @@ fn unreadable(of: &Followed) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
+fn broken_file_keeps_last_content_until_fixed() {
     let good = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("kind: Mapping\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let broken: [(&str, Vec<u8>, &str); 7] = [
@@ -248,7 +248,7 @@ fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
 }
 
 #[test]
-fn what_could_never_be_read_is_told_and_the_rest_is_read() {
+fn never_readable_file_is_reported() {
     let broken = "\nkind: Mapping\nspec: [\n";
     let prepare = |root: &Path| {
         fs::write(root.join("binary.yaml"), b"\0\x01").expect("a file");
@@ -267,7 +267,7 @@ fn what_could_never_be_read_is_told_and_the_rest_is_read() {
 }
 
 #[test]
-fn an_editor_is_told_what_is_broken_as_it_is() {
+fn editor_gets_broken_text_unchanged() {
     let followed = Followed::reading(|root| put(root.join("a.yaml"), "1"), "", Reading { with_broken: true, ..Reading::default() });
     put(followed.path("a.yaml"), "\nkind: [\n");
     followed.is("broken", &[("a.yaml", "\nkind: [\n")]);
@@ -276,7 +276,7 @@ fn an_editor_is_told_what_is_broken_as_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_nothing_is_a_file_that_cannot_be_read() {
+fn dangling_link_is_unreadable_file() {
     let prepare = |root: &Path| {
         put(root.join("real"), "1");
         std::os::unix::fs::symlink("real", root.join("a.yaml")).expect("a link");
@@ -291,7 +291,7 @@ fn a_link_to_nothing_is_a_file_that_cannot_be_read() {
 
 #[cfg(unix)]
 #[test]
-fn what_may_not_be_read_stays() {
+fn forbidden_file_keeps_last_content() {
     use std::os::unix::fs::PermissionsExt;
     let may = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
     let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
@@ -319,7 +319,7 @@ fn what_may_not_be_read_stays() {
 
 #[cfg(unix)]
 #[test]
-fn a_named_pipe_is_passed_over() {
+fn named_pipe_is_skipped() {
     let prepare = |root: &Path| {
         put(root.join("a.yaml"), "1");
         let made = std::process::Command::new("mkfifo").arg(root.join("b.yaml")).status().expect("mkfifo");
