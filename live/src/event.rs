@@ -100,11 +100,8 @@ pub struct Place {
 /// A finding that a build added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
-    /// Its code.
     pub code: String,
-    /// Its severity.
     pub severity: Cow<'static, str>,
-    /// Its message.
     pub message: String,
     /// The input; empty for none.
     pub file: String,
@@ -117,9 +114,7 @@ pub struct FindingLine {
 pub struct PlannedPart {
     /// `added`, `changed` or `removed`.
     pub change: Cow<'static, str>,
-    /// Its kind.
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Describes its owner.
     pub owner: String,
@@ -139,14 +134,12 @@ pub enum Event {
     Listening {
         /// The server.
         server: Server,
-        /// Its address.
         address: String,
     },
     /// The state of a source, or of a kind of resources in it, changed.
     Source {
         /// The kind, or the source's name.
         kind: String,
-        /// Its state.
         state: SourceState,
         /// Details for the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]

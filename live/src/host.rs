@@ -14,7 +14,7 @@ pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 ///
 /// # Errors
 ///
-/// As [`crate::serve::serve`].
+/// See [`crate::serve::serve`].
 pub fn serve(
     settings: engine::Settings,
     sources: Vec<Box<dyn Source>>,
@@ -31,7 +31,7 @@ pub fn serve(
 ///
 /// # Errors
 ///
-/// As [`crate::watch::watch`].
+/// See [`crate::watch::watch`].
 pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_requests: bool, show: Show) -> Result<(), Failure> {
     let events = settings.events.clone();
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })

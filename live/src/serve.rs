@@ -88,7 +88,6 @@ pub struct Applying {
 pub struct Leasing {
     /// The cluster of the Lease.
     pub cluster: crate::sources::kube::Settings,
-    /// Its name.
     pub name: String,
     /// The name of this replica.
     pub replica: String,

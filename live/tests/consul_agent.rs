@@ -1,4 +1,4 @@
-//! Compares the resources that a proxy gets from us and from a real Consul agent, before and after edits, a restart and
+//! Compares the resources that a proxy gets from us and from a real Consul agent: before and after edits, a restart and
 //! a lost leader.
 
 #[path = "support/agent.rs"]

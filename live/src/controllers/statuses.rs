@@ -54,7 +54,6 @@ struct State {
 /// The wanted status of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WantedStatus {
-    /// Its status.
     pub status: Value,
     /// The finalizers that hold it while it is used.
     pub finalizers: Vec<String>,

@@ -26,7 +26,7 @@ pub enum Assigned {
     /// The first build is not done.
     #[default]
     Early,
-    /// This snapshot.
+    /// The node has this snapshot.
     Snapshot(Arc<Snapshot>),
     /// The node belongs to no gateway.
     Unknown,

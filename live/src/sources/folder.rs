@@ -2,9 +2,9 @@
 //! `files`.
 //!
 //! The notifications of the system (notify) only report *that* something changed. Then the reader lists the folder again
-//! and reads every file whose size or time differs. So editors that write a new file and rename it, mounted ConfigMaps
-//! whose link is exchanged, and notifications that come twice, late or never all lead to the same result. The folder is
-//! also read at intervals, because some file systems send no notifications.
+//! and reads every file whose size or time differs. So the result does not depend on how an editor writes a file, how a
+//! mounted ConfigMap exchanges its link, or whether notifications come twice, late or never. The folder is also read at
+//! intervals, because some file systems send no notifications.
 //!
 //! A broken file, an emptied folder or a missing folder is treated as an accident: its last content stays. See
 //! [`reader`].

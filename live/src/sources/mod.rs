@@ -60,7 +60,6 @@ pub struct Status {
     pub source: String,
     /// The kind, or the source's name.
     pub kind: String,
-    /// Its state.
     pub state: SourceState,
     /// Details.
     pub detail: Option<String>,
@@ -143,13 +142,12 @@ fn log_state(events: &Events, source: &str, kind: &str, before: Option<SourceSta
 pub struct Outlet {
     /// The number of the source.
     pub number: usize,
-    /// Its name.
     pub name: String,
-    /// Takes inputs.
+    /// Receives inputs.
     pub intake: Intake,
-    /// Takes events.
+    /// Receives events.
     pub events: Events,
-    /// Takes states.
+    /// Receives states.
     pub states: States,
     /// Records all changes, if set.
     pub recorder: Option<Recorder>,

@@ -39,9 +39,7 @@ const MOST_PLACES: usize = 8;
 /// The resources of one gateway.
 #[derive(Debug)]
 pub struct Gateway {
-    /// Its id.
     pub id: Arc<str>,
-    /// Its resources.
     pub snapshot: Arc<Snapshot>,
     /// Resources that are not sent, because Envoy would reject them.
     pub withheld: Vec<Withheld>,

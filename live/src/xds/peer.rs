@@ -7,7 +7,6 @@ use std::sync::Arc;
 /// The client at the other end.
 #[derive(Clone, Debug, Default)]
 pub struct Peer {
-    /// Its address.
     pub address: Option<SocketAddr>,
     /// Whether it has shown a certificate that our CA signed.
     pub is_known: bool,

@@ -14,7 +14,6 @@ use std::time::Instant;
 pub struct Resources {
     /// The version of the whole.
     pub version: String,
-    /// By name.
     pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
     /// Its differences from earlier sets, for all streams that had them.
     differences: Differences,
@@ -169,7 +168,7 @@ impl Snapshot {
         out
     }
 
-    /// All types.
+    /// Returns all types.
     pub fn types(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<Resources>)> {
         self.types.iter()
     }

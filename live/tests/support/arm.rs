@@ -83,7 +83,6 @@ pub struct Azure {
 /// A server.
 #[derive(Clone)]
 pub struct Server {
-    /// Its address.
     pub address: String,
     state: Arc<Mutex<Azure>>,
 }
