@@ -79,7 +79,7 @@ impl Drop for Running {
 }
 
 fn fresh(intake: &Intake) -> String {
-    // An unrelated change leads to another build of everything.
+    // After an unrelated change, `drain` returns all inputs once more.
     intake.put(0, "zz-touch.yaml", b"# touched\n".to_vec());
     let drained = intake.drain().expect("something to build");
     Builder::new(Options::default()).build(drained).version

@@ -79,7 +79,7 @@ async fn connection_through_envoys_outlives_certificate_rotation() {
     let logs = json!({"Enabled": true, "Type": "file", "Path": log, "TextFormat": "%DOWNSTREAM_PEER_CERT% %UPSTREAM_PEER_CERT%"});
     servers.put(0, "/v1/config", &json!({"Kind": "proxy-defaults", "Name": "global", "AccessLogs": logs})).await;
     let register = async |service: &str, port: u16, upstreams| {
-        // The check starts as healthy, so the test need not wait until the agent has tried the port.
+        // The check copies the service's health, so the test need not wait until the agent has tried the port.
         let checks = json!([{"Name": "as the service", "AliasService": service}]);
         let sidecar = json!({"Port": free(), "Checks": checks, "Proxy": {"Upstreams": upstreams}});
         servers.put(0, "/v1/agent/service/register", &json!({"Name": service, "Port": port, "Connect": {"SidecarService": sidecar}})).await;
