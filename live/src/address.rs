@@ -1,16 +1,16 @@
-//! The address at which a server listens: `HOST:PORT`, or `off`.
+//! Reads the address at which a server listens: `HOST:PORT`, or `off`. Does not accept connections; see `ports`.
 
 use crate::Failure;
 use std::net::SocketAddr;
 use std::str::FromStr;
 use tokio::net::TcpListener;
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// It does not.
+    /// The server does not listen.
     Off,
-    /// Here. Port 0 is a free one.
+    /// The server listens at this address. Port 0 is any free port.
     At(String),
 }
 
@@ -40,11 +40,11 @@ impl std::fmt::Display for Address {
 }
 
 impl Address {
-    /// Listens there; `None` where it is off.
+    /// Listens at the address. Returns `None` for `off`.
     ///
     /// # Errors
     ///
-    /// The port is taken, or the address is none of this machine.
+    /// The port is taken, or the address does not belong to this machine.
     pub async fn bind(&self, flag: &str) -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
         let Address::At(at) = self else { return Ok(None) };
         let cannot = |error: std::io::Error| match error.kind() {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read() {
+    fn address_parses_host_port_and_off() {
         assert_eq!("off".parse(), Ok(Address::Off));
         assert_eq!("127.0.0.1:0".parse(), Ok(Address::At("127.0.0.1:0".into())));
         assert_eq!("[::1]:8003".parse(), Ok(Address::At("[::1]:8003".into())));

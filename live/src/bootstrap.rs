@@ -1,44 +1,45 @@
-//! Writes the bootstrap of an Envoy that gets everything else from this server. Does not decide what it gets; see `proxies`.
+//! Writes the bootstrap of an Envoy that gets everything else from this server. Does not choose its resources; see
+//! `proxies`.
 
 use crate::Failure;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Clusters of the management server by the names that resources use: Envoy is told to ask for routes, endpoints and certificates at one of
-/// these, and all of them are this server.
+/// The clusters of the management server, by the names that resources use. Envoy requests routes, endpoints and
+/// certificates from these, and all of them are this server.
 const SERVER_CLUSTERS: [&str; 2] = ["chancery", "contour"];
 
-/// The cluster by which Contour's listeners reach Envoy's admin interface. Contour's own bootstrap defines it, and Envoy rejects listeners whose
-/// cluster is missing.
+/// The cluster of Envoy's admin interface in Contour's listeners. Contour's own bootstrap defines it, and Envoy rejects
+/// listeners whose cluster is missing.
 const ADMIN_CLUSTER: &str = "envoy-admin";
 
 /// The settings of a bootstrap.
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
-    /// Where the management server is: `HOST:PORT`.
+    /// The address of the management server: `HOST:PORT`.
     pub xds: String,
     /// `node.id`
     pub node_id: String,
     /// `node.cluster`
     pub node_cluster: String,
-    /// Where Envoy's admin interface listens: `HOST:PORT`, or `off`.
+    /// The address of Envoy's admin interface: `HOST:PORT`, or `off`.
     pub admin: String,
-    /// Only changes are sent.
+    /// Whether Envoy uses the delta protocol, which sends only changes.
     pub delta: bool,
-    /// Who signs the server; TLS is used where any of these is given.
+    /// The CA of the server's certificate. Envoy uses TLS if any of these three is given.
     pub tls_ca: Option<PathBuf>,
     /// The certificate that Envoy shows.
     pub tls_cert: Option<PathBuf>,
-    /// Its key.
+    /// The key of that certificate.
     pub tls_key: Option<PathBuf>,
 }
 
 impl Bootstrap {
-    /// The bootstrap, as JSON.
+    /// Returns the bootstrap as JSON.
     ///
     /// # Errors
     ///
-    /// An address is none; says which.
+    /// An address is invalid. The message names it.
     pub fn json(&self) -> Result<Value, Failure> {
         let mut out = json!({
             "node": {"id": self.node_id, "cluster": self.node_cluster},
@@ -79,7 +80,7 @@ impl Bootstrap {
             "typed_extension_protocol_options": {
                 "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
                     "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-                    // A server that went away without a word is noticed.
+                    // Envoy notices when the server disappears silently.
                     "explicit_http_config": {"http2_protocol_options": {"connection_keepalive": {"interval": "30s", "timeout": "5s"}}},
                 },
             },
@@ -93,7 +94,7 @@ impl Bootstrap {
     fn transport_socket(&self, host: &str) -> Value {
         let mut common = json!({"alpn_protocols": ["h2"]});
         if let Some(authority) = &self.tls_ca {
-            // The server is whom it says it is: its certificate names the address that is asked.
+            // The server's certificate must contain the address that Envoy connects to.
             let kind = if host.parse::<std::net::IpAddr>().is_ok() { "IP_ADDRESS" } else { "DNS" };
             common["validation_context"] = json!({
                 "trusted_ca": {"filename": authority},
@@ -114,7 +115,7 @@ impl Bootstrap {
     }
 }
 
-/// Leads to the admin interface. If it is off, the cluster has no endpoints.
+/// Returns the cluster of the admin interface. If the interface is off, the cluster has no endpoints.
 fn admin_cluster(address: Option<&Value>) -> Value {
     let endpoints: Vec<Value> = address.into_iter().map(|address| json!({"lb_endpoints": [{"endpoint": {"address": reachable(address)}}]})).collect();
     json!({
@@ -125,7 +126,7 @@ fn admin_cluster(address: Option<&Value>) -> Value {
     })
 }
 
-/// The address to connect to: an interface that listens on all addresses is reached at the loopback address.
+/// Returns the address to connect to: the loopback address for an interface that listens on all addresses.
 fn reachable(address: &Value) -> Value {
     let mut out = address.clone();
     let host = match address["socket_address"]["address"].as_str() {

@@ -1,7 +1,8 @@
 //! Bounds how many connections a server has: in total, for each address, and of clients that have sent no request yet.
 //!
-//! A connection above a bound closes the oldest connection that has sent no request. If there is none, the new connection is refused. So clients that
-//! connect and say nothing cannot keep others out. Does not accept connections.
+//! A connection above a bound closes the oldest connection that has sent no request. If there is none, the table refuses
+//! the new connection. So silent clients cannot keep others out. Does not accept connections; see `http::connections`
+//! and `xds::connection`.
 
 use crate::lock;
 use crate::log_limit::LogLimit;
@@ -15,11 +16,11 @@ use tokio::sync::oneshot;
 pub struct Limits {
     pub total: usize,
     pub per_address: usize,
-    /// Of clients that have sent no request yet.
+    /// The most clients that have sent no request yet.
     pub half_open: usize,
 }
 
-/// The connections of a server. Clones are the same table.
+/// The connections of a server. Clones share one table.
 #[derive(Clone, Debug)]
 pub struct ConnectionTable {
     shared: Arc<Mutex<Table>>,
@@ -39,7 +40,7 @@ struct Table {
 #[derive(Debug)]
 struct Entry {
     address: IpAddr,
-    /// Closes the connection. Gone after the first request.
+    /// Closes the connection. `None` after the first request.
     close: Option<oneshot::Sender<()>>,
 }
 
@@ -56,7 +57,8 @@ impl ConnectionTable {
         Self { shared: Arc::default(), limits, log_limit: Arc::new(LogLimit::new()) }
     }
 
-    /// Adds a connection. Returns its place, and what is sent when it must be closed; `None` if it is refused.
+    /// Adds a connection. Returns its place, and the receiver of the signal to close it. Returns `None` if the table
+    /// refuses it.
     #[must_use]
     pub fn open(&self, client: Option<SocketAddr>) -> Option<(Place, oneshot::Receiver<()>)> {
         let address = client.map_or(IpAddr::from([0, 0, 0, 0]), |client| client.ip());
@@ -93,7 +95,7 @@ impl ConnectionTable {
 }
 
 impl Table {
-    /// Closes the oldest connection without a request, of an address or of all. Returns whether there was one.
+    /// Closes the oldest connection without a request, of one address or of all. Returns whether there was one.
     fn close_oldest(&mut self, address: Option<IpAddr>) -> bool {
         let is_closable = |entry: &Entry| entry.close.is_some() && address.is_none_or(|address| address == entry.address);
         let Some(id) = self.open.iter().find(|(_, entry)| is_closable(entry)).map(|(id, _)| *id) else { return false };
@@ -118,7 +120,7 @@ impl Table {
 }
 
 impl Place {
-    /// The client has sent a request. The connection is not closed for others any more.
+    /// Notes that the client has sent a request. Other connections no longer close this one.
     pub fn keep(&self) {
         let mut table = lock(&self.table.shared);
         let is_first = table.open.get_mut(&self.id).is_some_and(|entry| entry.close.take().is_some());

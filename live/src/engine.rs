@@ -1,4 +1,4 @@
-//! Runs sources, intake and worker: the part that `watch` and `serve` have in common.
+//! Runs sources, intake and worker: the common part of `watch` and `serve`.
 
 use crate::Failure;
 use crate::event::Events;
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 /// The running parts.
 pub struct Engine {
-    /// Where sources put inputs.
+    /// Holds the inputs of sources.
     pub intake: Intake,
     /// The timeline.
     pub events: Events,
@@ -36,12 +36,13 @@ pub struct Settings {
     pub spacing: Duration,
     /// The recording of all changes of sources, if any.
     pub recorder: Option<Recorder>,
-    /// Where events go.
+    /// Receives all events.
     pub events: Events,
 }
 
 impl Engine {
-    /// Starts the parts. `publish` gets each build on the worker's thread; if it fails, the build is offered again.
+    /// Starts the parts. `publish` gets each build on the worker's thread. If it fails, the worker offers the build
+    /// again.
     ///
     /// # Errors
     ///
@@ -82,7 +83,7 @@ impl Engine {
         Ok(Self { intake, events: settings.events, states, metrics, sources: tasks, worker, thread: Some(thread) })
     }
 
-    /// Waits until a part fails. Returns `None` when all sources have come to their ends.
+    /// Waits until a part fails. Returns `None` when all sources have ended.
     pub async fn died(&mut self) -> Option<Failure> {
         loop {
             tokio::select! {
@@ -97,7 +98,7 @@ impl Engine {
         }
     }
 
-    /// Builds what is left, and stops.
+    /// Builds the remaining changes, and stops.
     pub fn stop(&mut self) {
         self.intake.close();
         self.sources.abort_all();

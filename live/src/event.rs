@@ -1,4 +1,4 @@
-//! Events, as JSON objects that other programs read, one per line; and the timeline that keeps them.
+//! Defines events, as JSON objects that other programs read, one per line; and the timeline that keeps them.
 //!
 //! The form of each event is a contract.
 
@@ -14,13 +14,13 @@ use tokio::sync::broadcast;
 /// The most events of the timeline.
 const KEPT: usize = 2000;
 
-/// A server of `serve`.
+/// A server of `chancery serve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
     /// For Envoys.
     Xds,
-    /// For people and programs: the page, the API, metrics.
+    /// For the page, the API and metrics.
     Diagnostics,
     /// Snapshots of the inputs.
     Snapshots,
@@ -47,15 +47,15 @@ impl Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// Everything that it holds is known.
+    /// The source has reported everything that it holds.
     Synced,
-    /// There is nothing of this kind: its CRD is not installed, the folder does not exist.
+    /// The source has nothing of this kind: its CRD is not installed, or the folder does not exist.
     Missing,
     /// The folder exists and holds no resources.
     Empty,
     /// Permissions are missing.
     Forbidden,
-    /// It cannot be read now.
+    /// The source cannot be read now.
     Error,
 }
 
@@ -100,11 +100,8 @@ pub struct Place {
 /// A finding that a build added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FindingLine {
-    /// Its code.
     pub code: String,
-    /// Its severity.
     pub severity: Cow<'static, str>,
-    /// Its message.
     pub message: String,
     /// The input; empty for none.
     pub file: String,
@@ -117,9 +114,7 @@ pub struct FindingLine {
 pub struct PlannedPart {
     /// `added`, `changed` or `removed`.
     pub change: Cow<'static, str>,
-    /// Its kind.
     pub kind: String,
-    /// Its name.
     pub name: String,
     /// Describes its owner.
     pub owner: String,
@@ -139,16 +134,14 @@ pub enum Event {
     Listening {
         /// The server.
         server: Server,
-        /// Its address.
         address: String,
     },
     /// The state of a source, or of a kind of resources in it, changed.
     Source {
         /// The kind, or the source's name.
         kind: String,
-        /// Its state.
         state: SourceState,
-        /// Details, for people.
+        /// Details for the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
         /// The source that it belongs to.
@@ -243,7 +236,7 @@ pub enum Event {
     Held {
         /// The gateway.
         gateway: String,
-        /// The version that is held back.
+        /// The version that the other Envoys do not get.
         version: String,
     },
     /// The Envoys of a gateway lose all listeners at once, and accept no more requests.
@@ -426,7 +419,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_event_has_a_credential_of_the_inputs_or_of_those_before() {
+    fn events_hide_present_and_previous_credentials() {
         let events = Events::default();
         let rejected = |message: &str| Event::Rejected {
             id: "envoy".into(),

@@ -1,7 +1,8 @@
-//! Gives a page the texts of the inputs, their changes, the states of sources and Envoys, and events.
+//! Gives a page the inputs, their changes, the states of sources and Envoys, and events. Does not render views; the page
+//! compiles by itself.
 //!
-//! A page compiles by itself, so it gets texts instead of views. It gets all texts once, and then the texts that changed. Stand-ins of the same
-//! form replace secrets before a text leaves. A large change is split into messages that a page can handle between two frames.
+//! A page gets all inputs once, and then the inputs that changed. Stand-ins of the same form replace secrets before an
+//! input leaves. A large change is split into messages that a page can handle between two frames.
 
 use crate::arm::source::shown as shown_options;
 use crate::event::{Dated, Event, Events};
@@ -19,39 +20,38 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-/// A message ends after the text that brings it to this many bytes.
+/// The size in bytes at which a message is complete.
 const LARGE: usize = 512 << 10;
-/// The most events that are passed on before it is said how sources and Envoys are.
+/// The most events in a row before the states of sources and Envoys are sent.
 const BURST: usize = 64;
 
-/// What a page gets.
+/// A message for a page.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 enum Message<'a> {
-    /// What is shown, and how it is compiled.
+    /// The shown sources, and the options of the compile.
     Session {
-        /// What shows it.
+        /// The program that shows them.
         kind: &'static str,
-        /// What people call it.
+        /// The displayed title.
         title: String,
-        /// How it is compiled.
         options: &'a Options,
     },
-    /// The same is compiled in another way.
+    /// The options of the compile changed.
     Options {
-        /// How.
+        /// With the options that sources set.
         options: &'a Options,
     },
     /// Inputs changed.
     Inputs(Change),
-    /// Something happened.
+    /// An event happened.
     Event(&'a Dated),
-    /// How all sources are.
+    /// The states of all sources.
     Sources {
         /// By source and kind.
         sources: Vec<Status>,
     },
-    /// All Envoys that are connected.
+    /// All connected Envoys.
     Envoys {
         /// By node id.
         envoys: Vec<Client>,
@@ -61,44 +61,45 @@ enum Message<'a> {
 /// Inputs that changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Change {
-    /// Whether what the page knows is to be forgotten first.
+    /// Whether the page must forget all earlier inputs first.
     begins: bool,
-    /// Whether this is all that belongs to the build.
+    /// Whether this message completes the build.
     ends: bool,
     /// The version of the build.
     version: String,
-    /// Inputs that are new or have another text.
+    /// New inputs, and inputs with a new text.
     put: Vec<Text>,
-    /// Names of inputs that are gone.
+    /// Names of removed inputs.
     gone: Vec<String>,
 }
 
-/// An input as a page may see it.
+/// An input, with stand-ins for its secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Text {
     name: String,
     text: String,
-    /// Whether something in it is replaced by a stand-in.
+    /// Whether a stand-in replaces a part of the text.
     hidden: bool,
 }
 
-/// Where messages are made from. Each page has one of its own.
+/// Makes the messages for one page.
 pub struct Feed {
     builds: watch::Receiver<Option<Arc<Build>>>,
     events: Receiver<Dated>,
     states: States,
     clients: Clients,
-    /// What the page has.
+    /// The inputs that the page has.
     known: BTreeMap<String, Arc<str>>,
     begun: bool,
     redactor: Redactor,
     queue: VecDeque<String>,
-    /// How a server compiles, as the page knows it: sources may tell more of that.
+    /// The options of a server's compile, as the page last got them. Sources may change them.
     options: Option<Options>,
 }
 
 impl Feed {
-    /// For a page that knows nothing yet. A server says what it shows, and how it compiles.
+    /// Creates a feed for a page without inputs. With options, the page first learns the shown sources and these
+    /// options.
     #[must_use]
     pub fn new(builds: watch::Receiver<Option<Arc<Build>>>, events: &Events, states: States, clients: Clients, options: Option<Options>) -> Self {
         let (past, events) = events.follow();
@@ -128,14 +129,14 @@ impl Feed {
         feed
     }
 
-    /// The next message, as JSON; `None` when nothing more will come.
+    /// Returns the next message as JSON, or `None` after the last message.
     pub async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(message) = self.queue.pop_front() {
                 return Some(message);
             }
             tokio::select! {
-                // A build's texts come before what is said of the build.
+                // A build's inputs come before events about the build.
                 biased;
                 changed = self.builds.changed() => {
                     changed.ok()?;
@@ -146,7 +147,7 @@ impl Feed {
                 }
                 event = self.events.recv() => match event {
                     Ok(dated) => self.happened(&dated),
-                    // What was missed shows in how things are now.
+                    // The present states contain the effects of missed events.
                     Err(RecvError::Lagged(_)) => {
                         self.say_sources();
                         self.say_envoys();
@@ -157,7 +158,7 @@ impl Feed {
         }
     }
 
-    /// Passes on an event and those that wait behind it, and how what they are about is now.
+    /// Sends an event and the events that wait behind it, then the affected states.
     fn happened(&mut self, first: &Dated) {
         let (mut sources, mut envoys) = (false, false);
         let mut next = Some(first.clone());
@@ -200,7 +201,7 @@ impl Feed {
         self.queue.push_back(self.redactor.scrub(&text).into_owned());
     }
 
-    /// What a build has that the page does not.
+    /// Sends the inputs of a build that the page lacks.
     fn take(&mut self, build: &Build) {
         self.redactor = build.compilation.redactor();
         let now = build.compilation.sides.first().map(|side| &side.options);
@@ -217,7 +218,8 @@ impl Feed {
     }
 }
 
-/// What changed since the inputs were `known`, in messages of bearable size; there is one at least. Of several inputs of one name the last counts.
+/// Returns the changes since the inputs were `known`, in at least one message of limited size. If several inputs have
+/// one name, the last wins.
 fn changes<'i>(
     known: &mut BTreeMap<String, Arc<str>>,
     begins: bool,
@@ -249,20 +251,20 @@ fn changes<'i>(
     out
 }
 
-/// The inputs of a build as its sources give them: of several of one name the last counts.
+/// Returns the inputs of a build without drafts. If several inputs have one name, the last wins.
 fn inputs_of(build: &Build) -> impl DoubleEndedIterator<Item = &Input> {
     build.compilation.inputs.inputs.iter().chain(&build.beneath)
 }
 
-/// Whether a page gets an input as it is; `None` where there is no such input. What a person makes of a text with stand-ins must reach neither the
-/// source nor an Envoy.
+/// Whether a page gets an input without stand-ins, or `None` if the input is missing. An edited text with stand-ins must
+/// reach neither the source nor an Envoy.
 #[must_use]
 pub fn is_shown_whole(build: &Build, name: &str) -> Option<bool> {
     let input = inputs_of(build).rfind(|input| input.name == name)?;
     Some(!shown(input, &build.compilation.redactor()).hidden)
 }
 
-/// An input as a page may see it.
+/// Replaces the secrets of an input by stand-ins.
 fn shown(input: &Input, redactor: &Redactor) -> Text {
     let safe = with_stand_ins(&Inputs::from(Vec::from([input.clone()])));
     let text = safe.inputs.first().map(|safe| safe.text.as_ref()).unwrap_or_default();
@@ -283,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_sent_again() {
+    fn feed_sends_only_changes_again() {
         let mut known = BTreeMap::new();
         let first = changes(&mut known, true, "1", &inputs(&[("a", "kind: A"), ("b", "kind: B")]), &Redactor::default());
         assert_eq!((first.len(), first[0].begins, first[0].ends, names(&first[0])), (1, true, true, vec!["a", "b"]));
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn large_changes_come_in_several_messages() {
+    fn feed_splits_large_changes() {
         let long = format!("kind: A\nspec: {}\n", "x".repeat(LARGE));
         let all: Vec<(String, &str)> = (0..3).map(|at| (format!("file-{at}"), long.as_str())).collect();
         let all: Vec<(&str, &str)> = all.iter().map(|(name, text)| (name.as_str(), *text)).collect();
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_server_learns_how_it_compiles_now() {
+    fn feed_sends_changed_options() {
         let text = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {}\n";
         let built = |told: &[(&'static str, &str)]| {
             let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_secrets_do_not_reach_a_page() {
+    fn feed_hides_values_of_secrets() {
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
         let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &Redactor::new(["token-of-nobody"]));
         let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");

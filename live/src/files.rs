@@ -1,8 +1,9 @@
-//! Finds the files of a folder that are read: a repository holds many files that no controller reads.
+//! Finds the files of a folder that may hold resources: a repository holds many files that no controller reads. Reads no
+//! file except the lists of a kustomization; see `sources::folder::reader`.
 //!
-//! Hidden files, files that `.gitignore` or `.ignore` name, and the folders of package managers are left out. Links are followed. A Helm chart
-//! holds templates instead of resources: it is reported, and its files are left out. Patches of a kustomization are parts of resources, and are
-//! left out, too. Reads no file except the lists of a kustomization.
+//! The walk leaves out hidden files, files that `.gitignore` or `.ignore` name, and the folders of package managers. It
+//! follows links. A Helm chart holds templates instead of resources: the walk reports the chart, and leaves out its
+//! files. Patches of a kustomization are parts of resources, so the walk leaves them out, too.
 
 mod kustomization;
 
@@ -20,50 +21,50 @@ const READ: [&str; 4] = ["yaml", "yml", "json", "hcl"];
 pub const LEADS_NOWHERE: &str = "it is a link that leads nowhere";
 /// Why a pipe or a device is not read.
 pub const NOT_REGULAR: &str = "it is not a regular file";
-/// Folders in which package managers keep what others wrote.
+/// Folders in which package managers keep the files of others.
 const OF_PACKAGES: [&str; 1] = ["node_modules"];
 
-/// What is left out of folders besides.
+/// Additional patterns of files to leave out.
 #[derive(Clone, Debug, Default)]
 pub struct Excludes {
-    /// Patterns as in a `.gitignore`, each with the folder that it counts from.
+    /// Patterns as in a `.gitignore`, each with the folder that it is relative to.
     patterns: Vec<(PathBuf, String)>,
 }
 
-/// What a walk finds.
+/// The result of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Files that may hold resources, folder by folder, each by its names.
+    /// Files that may hold resources, folder by folder, sorted by name.
     pub files: Vec<PathBuf>,
     /// Folders that were walked.
     pub folders: Vec<PathBuf>,
-    /// Folders of Helm charts that are no part of another.
+    /// Folders of Helm charts that are not part of another chart.
     pub charts: Vec<PathBuf>,
     /// Kustomizations, in the order in which they were found.
     pub kustomizations: Vec<Kustomization>,
-    /// Links that lead nowhere, whatever their names.
+    /// Links whose target is missing, whatever their names.
     pub dangling: Vec<PathBuf>,
-    /// What else could not be read: the file or folder, and why.
+    /// Other unreadable paths, each with the reason.
     pub problems: Vec<(PathBuf, String)>,
-    /// What is passed over although nothing says that it should be: the path, and what it is.
+    /// Paths that the walk skips without a pattern that names them, each with its type.
     pub passed_over: Vec<(PathBuf, String)>,
 }
 
 impl Excludes {
-    /// Patterns that count from this folder.
+    /// Creates patterns that are relative to this folder.
     ///
     /// # Errors
     ///
-    /// A pattern is none that `.gitignore` could have, or the current folder is gone.
+    /// `.gitignore` could not contain a pattern, or the current folder is gone.
     pub fn new(folder: &Path, patterns: &[String]) -> Result<Self, Failure> {
-        // Paths are compared with it as absolute ones.
+        // Paths are compared with the absolute folder.
         let here = || std::env::current_dir().map_err(|error| Failure(format!("cannot tell the current folder: {error}")));
         let folder = here()?.join(folder);
         let all = Self { patterns: patterns.iter().map(|pattern| (folder.clone(), pattern.clone())).collect() };
         all.overrides().map(|_| all.clone())
     }
 
-    /// These and others.
+    /// Joins two sets of patterns.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.patterns.extend(other.patterns);
@@ -92,7 +93,7 @@ pub fn is_chart(folder: &Path) -> bool {
     folder.join("Chart.yaml").is_file()
 }
 
-/// Walks a folder. What cannot be read is noted, and the rest goes on.
+/// Walks a folder. An unreadable path is noted, and the walk continues.
 ///
 /// # Errors
 ///
@@ -105,7 +106,7 @@ pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
     }
     let overrides = excludes.overrides()?;
     let mut builder = WalkBuilder::new(root);
-    // A folder need not be a repository for its `.gitignore` to count; settings of the person who runs this do not.
+    // A folder need not be a repository for its `.gitignore` to apply. Git settings of the user do not apply.
     builder.require_git(false).git_global(false).follow_links(true).sort_by_file_path(Path::cmp);
     let all = overrides.clone();
     builder.filter_entry(move |entry| (entry.depth() == 0 || !is_excluded(entry.path(), &all)) && !is_inside_chart(entry));
@@ -113,7 +114,7 @@ pub fn walk(root: &Path, excludes: &Excludes) -> Result<Found, Failure> {
         match entry {
             Ok(entry) => found.add(entry),
             Err(error) => {
-                // What is hidden or excluded is left alone, whether it can be read or not.
+                // The walk skips hidden and excluded paths, readable or not.
                 let problem = problem(&error).filter(|(path, _)| path == root || !is_hidden(path) && !is_excluded(path, &overrides));
                 match problem {
                     Some((path, _)) if is_dangling(&path) => found.dangling.push(path),
@@ -138,18 +139,18 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether it is a link to something that is not there.
+/// Whether a path is a link whose target is missing.
 #[must_use]
 pub fn is_dangling(path: &Path) -> bool {
     path.is_symlink() && std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Whether something lies in a chart; the chart's own folder does not.
+/// Whether a path is inside a chart. The chart's own folder is not inside.
 fn is_inside_chart(entry: &DirEntry) -> bool {
     entry.depth() > 0 && entry.path().parent().is_some_and(is_chart)
 }
 
-/// What cannot be read. A link in a circle leads to what is read anyway.
+/// Returns the path and the reason of an error. A link in a circle leads to a folder that is walked anyway.
 fn problem(error: &ignore::Error) -> Option<(PathBuf, String)> {
     match error {
         ignore::Error::WithPath { path, err } => {
@@ -165,7 +166,7 @@ fn problem(error: &ignore::Error) -> Option<(PathBuf, String)> {
     }
 }
 
-/// A path without `.` and `..`, as far as its text tells.
+/// Removes `.` and `..` from a path, without access to the disk.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -14,7 +14,7 @@ pub type Show = Box<dyn FnMut(&Dated) -> bool + Send>;
 ///
 /// # Errors
 ///
-/// As [`crate::serve::serve`].
+/// See [`crate::serve::serve`].
 pub fn serve(
     settings: engine::Settings,
     sources: Vec<Box<dyn Source>>,
@@ -31,17 +31,17 @@ pub fn serve(
 ///
 /// # Errors
 ///
-/// As [`crate::watch::watch`].
+/// See [`crate::watch::watch`].
 pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_requests: bool, show: Show) -> Result<(), Failure> {
     let events = settings.events.clone();
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
 
-/// Runs a future on a runtime of its own thread.
+/// Runs a future on a runtime with its own thread.
 ///
 /// # Errors
 ///
-/// Those of the future, or the system gives no thread.
+/// The future failed, or the system gives no thread.
 pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;

@@ -1,7 +1,7 @@
 //! Writes the manifests that run `chancery serve` in a cluster: an account, exactly the permissions that it needs, a Deployment and a Service.
 //!
-//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds tables and from the statuses
-//! that controllers write. Does not apply anything.
+//! The same text serves as a manifest and as the templates of the Helm chart. The permissions follow from the kinds
+//! tables and from the statuses that controllers write. Does not apply the manifests; `kubectl` does.
 
 use crate::controllers::{provisioner, statuses};
 use crate::sources::kube::{WatchedKind, wanted};
@@ -199,7 +199,8 @@ impl Install {
         Self { only_namespace: Some(namespace.clone()), ..self.clone() }.role("chancery-leads", &lease)
     }
 
-    /// The permissions to create the objects of Gateways, and those of the roles among them: only who has a permission may grant it.
+    /// The permissions to create the objects of Gateways, and the permissions that their roles grant: a grant needs the
+    /// granted permission itself.
     fn provisioning(&self) -> String {
         let mut rules = String::new();
         let mut by_group: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -349,7 +350,7 @@ mod tests {
 
     /// The committed files are up to date.
     #[test]
-    fn the_files_are_as_they_are_made() {
+    fn committed_manifests_match_output() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging");
         let mut files = vec![("manifests/chancery.yaml".to_owned(), Install::default().manifests())];
         files.extend(Install::templates().into_iter().map(|(name, text)| (format!("helm/chancery/templates/{name}"), text)));
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_are_the_least_and_enough() {
+    fn permissions_are_exactly_the_required_ones() {
         let reads = Install { dialect: Some("ambassador".into()), ..Install::default() }.manifests();
         assert!(reads.contains("resources: [\"authservices\", ") && reads.contains("\"mappings\""), "{reads}");
         assert!(!reads.contains("patch") && !reads.contains("httpproxies") && !reads.contains("leases") && !reads.contains('*'), "{reads}");

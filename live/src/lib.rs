@@ -1,4 +1,5 @@
-//! Follows folders and clusters as sources of Chancery's inputs, and serves real Envoys.
+//! Follows folders and clusters as sources of Chancery's inputs, and serves real Envoys. Does not interpret a
+//! configuration; see `chancery_core`.
 //!
 //! ```text
 //! sources --changes--> intake --drained--> worker --Build--> snapshots --xDS--> Envoys
@@ -8,26 +9,26 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`event`] | what happens, as the objects that other programs read; the timeline |
-//! | [`log`] | what the program says of itself, on standard error |
-//! | [`address`] | where a server listens |
-//! | [`envoys`] | Envoys that run: found, asked, sent requests, compared with what they should have |
-//! | [`files`] | which files of a folder are read |
-//! | [`sources`] | where inputs come from: a folder, a stream of watch events, a recording, an API server, a Consul agent |
-//! | [`worker`] | changes become builds: noise dropped, spaced, drained, compiled |
-//! | [`xds`] | snapshots, subscriptions, the server, and whom a rejection blames |
-//! | [`proxies`] | which Envoy gets which gateway's snapshot |
-//! | [`rollout`] | a change goes to one Envoy first |
+//! | [`event`] | events, as the JSON objects that other programs read; the timeline |
+//! | [`log`] | the log of the program, on standard error |
+//! | [`address`] | the address at which a server listens |
+//! | [`envoys`] | running Envoys: finds them, reads their state, sends requests, compares their configuration |
+//! | [`files`] | the files of a folder that are read |
+//! | [`sources`] | the sources of inputs: a folder, a stream of watch events, a recording, an API server, a Consul agent |
+//! | [`worker`] | turns changes into builds: drops noise, keeps a spacing, drains, compiles |
+//! | [`xds`] | snapshots, subscriptions, the server, and the resources that a rejection blames |
+//! | [`proxies`] | assigns each Envoy the snapshot of its gateway |
+//! | [`rollout`] | gives each change to one Envoy first |
 //! | [`runtime`] | controllers: caches with indexes, mappers, queues, reconcilers |
-//! | [`controllers`] | the controllers that we run |
-//! | [`feed`] | what a page needs to show the inputs as they are now |
-//! | [`http`] | what people and programs ask over HTTP |
-//! | [`bootstrap`] | how an Envoy starts that asks us |
-//! | [`install`] | what a cluster needs so that it runs there |
-//! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | all of it put together |
+//! | [`controllers`] | the controllers of this program |
+//! | [`feed`] | the messages that keep a page up to date |
+//! | [`http`] | the HTTP API: readiness, builds, Envoys, events |
+//! | [`bootstrap`] | the bootstrap of an Envoy that uses this server |
+//! | [`install`] | the manifests that run this program in a cluster |
+//! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | run all parts together |
 //!
-//! Everything that waits, listens or connects is here. Nothing here interprets a configuration: each source gives texts, and the core compiles them
-//! like the texts of files.
+//! All code that waits, listens or connects is in this crate. Each source gives strings, and the core compiles them like
+//! the contents of files.
 
 pub mod address;
 pub mod arm;
@@ -56,7 +57,7 @@ pub mod watch;
 pub mod worker;
 pub mod xds;
 
-/// What went wrong, as one sentence for people.
+/// A failure, described in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub String);
 
@@ -72,7 +73,7 @@ impl<T: Into<String>> From<T> for Failure {
     }
 }
 
-/// Takes a lock. What a task that panicked left behind is still whole: no value here is changed in several steps.
+/// Takes a lock, even after a panic in another task: no value here changes in several steps, so none is half changed.
 fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -14,16 +14,16 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
-/// How lines look.
+/// The format of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// What is logged: a level, or levels by the part of the program, as `info,chancery_live::xds=debug`.
+/// The logged levels: one level, or levels by the part of the program, such as `info,chancery_live::xds=debug`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels(String);
 
@@ -42,11 +42,11 @@ impl std::str::FromStr for Levels {
     }
 }
 
-/// Logs from now on, to standard error.
+/// Logs to standard error from now on.
 ///
 /// # Errors
 ///
-/// Something in this process logs already.
+/// This process has another logger.
 pub fn start(format: Format, levels: &Levels, events: &Events) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(&levels.0).map_err(|error| error.to_string())?;
     let writer = Scrubbing { events: events.clone(), to: std::io::stderr };
@@ -59,13 +59,14 @@ pub fn start(format: Format, levels: &Levels, events: &Events) -> Result<(), Fai
     all.try_init().map_err(|error| format!("cannot log: {error}").into())
 }
 
-/// What other crates log in detail may be requests as they are, with tokens and bodies: of theirs, `info` and worse only. Of the client of API servers
-/// nothing is logged: what goes wrong there is a state of the source, and its errors may have what a program wrote to get credentials.
+/// Details of other crates may contain verbatim requests with tokens and bodies, so only `info` and above pass. The
+/// client of API servers logs nothing: its failures are states of the source, and its errors may contain the output of a
+/// credentials program.
 fn is_ours_or_plain(of: &Metadata<'_>) -> bool {
     of.target().starts_with("chancery") || (*of.level() <= Level::INFO && !of.target().starts_with("kube_"))
 }
 
-/// Writes lines without what no output may have.
+/// Removes credentials from lines.
 #[derive(Clone)]
 struct Scrubbing<M> {
     events: Events,
@@ -80,7 +81,7 @@ impl<'a, W: Write, M: Fn() -> W> MakeWriter<'a> for Scrubbing<M> {
     }
 }
 
-/// Takes one line at a time, as a whole.
+/// Writes one whole line at a time.
 struct Line<W> {
     events: Events,
     to: W,
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// What is written while `log` runs.
+    /// Returns the output of `log`.
     fn written(events: &Events, log: impl FnOnce()) -> String {
         let kept = Kept::default();
         let to = kept.clone();
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_object_without_credentials() {
+    fn log_line_is_json_without_credentials() {
         let events = Events::default();
         events.hold_back(Redactor::new(["token-of-the-\"shop\""]));
         let text = written(&events, || tracing::warn!(object = "Host a", "the server says token-of-the-\"shop\""));
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn details_of_other_crates_are_left_out() {
+    fn log_omits_details_of_other_crates() {
         let text = written(&Events::default(), || {
             tracing::debug!(target: "hyper", "Authorization: Bearer x");
             tracing::info!(target: "hyper", "connected");
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_level_is_refused() {
+    fn wrong_level_is_error() {
         assert!("info".parse::<Levels>().is_ok() && "warn,chancery_live::xds=debug".parse::<Levels>().is_ok());
         for wrong in ["loud", "", "a=b=c", "info,"] {
             let why = wrong.parse::<Levels>().err().unwrap_or_default();

@@ -192,7 +192,7 @@ impl Claim {
     }
 }
 
-/// Returns the addresses of a build's listeners: those that are served, and those of a controller's bootstrap.
+/// Returns the addresses of a build's listeners: the served listeners, and the listeners of a controller's bootstrap.
 fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSet<Claim> {
     let mut out = BTreeSet::new();
     for (gateway, listeners) in served {

@@ -1,8 +1,9 @@
-//! Gives a change to one Envoy of a gateway first, and holds it back from the others if that Envoy rejects it.
+//! Gives a change to one Envoy of a gateway first, and withholds it from the others if that Envoy rejects it.
 //!
-//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one goes to all Envoys when that
-//! Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any part, the others keep the good one until the next
-//! change. Endpoints go to all Envoys at once. The caller passes the time in.
+//! Each gateway has a snapshot that is known to be good, and maybe a newer one that one Envoy is trying. The newer one
+//! goes to all Envoys when that Envoy has accepted all of it, leaves, or does not answer for too long. If it rejects any
+//! part, the others keep the good one until the next change. Endpoints go to all Envoys at once. The caller passes the
+//! time in.
 
 use crate::xds::snapshot::Snapshot;
 use chancery_core::backend::envoy::v3::Service;
@@ -55,7 +56,7 @@ impl Rollout {
         // No node is left to try it, so all nodes get it.
         let released = self.trial.as_ref().is_some_and(is_left) && self.release() == Change::Released;
         if Arc::ptr_eq(&snapshot, self.newest()) || (self.trial.is_some() && snapshot.changed_from(self.newest()).is_empty()) {
-            // The snapshot that is tried, or held back, is still the newest.
+            // The snapshot that is tried or withheld is still the newest.
             return released;
         }
         let endpoints = Service::Endpoints.type_url();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_tries_and_the_others_follow() {
+    fn rollout_releases_change_after_trial() {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rejected_is_held_until_it_changes() {
+    fn rollout_holds_rejected_snapshot_until_next_change() {
         let now = Instant::now();
         let (good, bad, mended) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
         let mut rollout = Rollout::new(good.clone());
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_who_says_nothing_or_is_alone() {
+    fn rollout_skips_silent_or_only_envoy() {
         let now = Instant::now();
         let (one, two) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"));
         let mut rollout = Rollout::new(one.clone());

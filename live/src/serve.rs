@@ -51,7 +51,7 @@ pub struct Servers {
     pub proxies: Option<std::path::PathBuf>,
     /// Whether one Envoy per gateway receives each change first.
     pub canary: bool,
-    /// How long Envoys keep resources without a heartbeat of this server; `None`: for ever.
+    /// How long Envoys keep resources without a heartbeat of this server; `None` means without a limit.
     pub ttl: Option<Duration>,
     /// The playground, if this program has it. It replaces the plain page.
     pub page: Option<http::playground::Files>,
@@ -68,7 +68,7 @@ pub struct Writing {
     pub lease: Option<String>,
     /// The name of this replica.
     pub replica: String,
-    /// What is written.
+    /// The kinds of writes.
     pub writes: crate::controllers::run::Writes,
 }
 
@@ -88,7 +88,6 @@ pub struct Applying {
 pub struct Leasing {
     /// The cluster of the Lease.
     pub cluster: crate::sources::kube::Settings,
-    /// Its name.
     pub name: String,
     /// The name of this replica.
     pub replica: String,
@@ -250,7 +249,7 @@ pub async fn serve(
     let outcome = loop {
         tokio::select! {
             () = &mut end => break Ok(()),
-            // After a source that has an end, its texts are still served.
+            // After a source ends, its inputs are still served.
             failure = engine.died(), if !finite => match failure {
                 Some(failure) => break Err(failure),
                 None => finite = true,

@@ -1,8 +1,8 @@
-//! Lends the threads of a native program to the core.
+//! Lends the threads of a native program to the core. Does not start other tasks; see `engine`.
 
 use chancery_core::executor::{Executor, Job};
 
-/// One thread for each core, or as many as the environment variable `RAYON_NUM_THREADS` says.
+/// One thread per core, or the number in `RAYON_NUM_THREADS`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Threads;
 

@@ -1,4 +1,4 @@
-//! An Application Gateway in Azure that follows a folder: what is sent, what others change meanwhile, what fails and mends.
+//! Tests an Application Gateway in Azure that follows a folder: sent plans, changes by others, failures and recoveries.
 
 #[path = "support/arm.rs"]
 mod arm;
@@ -24,18 +24,18 @@ use tempfile::TempDir;
 const PATHS: &str = include_str!("../../assets/examples/ingress/paths.yaml");
 const SHARED: &str = include_str!("../../assets/examples/ingress/shared-gateway.yaml");
 
-/// A program that follows a folder, and the Azure that it changes.
+/// A program that follows a folder, and the stand-in for Azure.
 struct Program {
     folder: TempDir,
     server: Server,
     events: Events,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     ended: Option<tokio::task::JoinHandle<Result<(), chancery_live::Failure>>>,
-    /// How many events were looked at.
+    /// The number of checked events.
     seen: usize,
 }
 
-/// How it is started.
+/// The options of the program.
 #[derive(Default)]
 struct How {
     allowed: Allowed,
@@ -109,7 +109,7 @@ impl Program {
         std::fs::rename(path.with_extension("new"), path).expect("a file");
     }
 
-    /// The next event that was not looked at yet and of which this holds.
+    /// Returns the next unchecked event that matches `is`.
     async fn event(&mut self, what: &str, is: impl Fn(&Event) -> bool) -> Event {
         let begin = Instant::now();
         loop {
@@ -132,7 +132,7 @@ impl Program {
         self.event("it is applied", |event| matches!(event, Event::Applied { .. })).await
     }
 
-    /// Waits until the gateway is as it is wanted, and ends; no output had a secret.
+    /// Waits until the gateway matches the plan, and ends the program. No output had a secret.
     async fn end(mut self) -> Vec<String> {
         let _ = self.stop.take().expect("it runs").send(());
         self.ended.take().expect("it runs").await.expect("no panic").expect("it ends in order");
@@ -159,7 +159,7 @@ fn names(gateway: &Value, list: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_word_nothing_is_sent_and_the_difference_is_told() {
+async fn plan_without_apply_is_only_reported() {
     let mut program = Program::start(json!({}), PATHS, How { show_only: true, ..How::default() }).await;
     let planned = program.event("a plan", |event| matches!(event, Event::Planned { .. })).await;
     let Event::Planned { compared, added, removed, parts, .. } = planned else { unreachable!() };
@@ -171,7 +171,7 @@ async fn without_a_word_nothing_is_sent_and_the_difference_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_follows_a_folder_whichever_way_azure_tells_of_the_outcome() {
+async fn gateway_follows_folder_with_every_operation_style() {
     for way in [Way::Operation, Way::Location, Way::Resource] {
         let mut program = Program::start(json!({}), PATHS, How::default()).await;
         program.server.azure().way = way;
@@ -184,7 +184,7 @@ async fn a_gateway_follows_a_folder_whichever_way_azure_tells_of_the_outcome() {
             assert!(tags["last-updated-by-k8s-ingress"].as_str().is_some_and(|at| at.ends_with('Z')), "{tags}");
             assert_eq!((&tags["team"], &azure.gateway["location"]), (&json!("edge"), &json!("westeurope")), "what others set stays");
         }
-        // What Azure writes into the parts is no reason to send again.
+        // Fields that Azure adds to the parts do not cause another change.
         program.quiet().await;
         assert_eq!(program.puts(), 1, "{way:?}");
         program.write(&PATHS.replace("shop.example.com", "store.example.com"));
@@ -198,7 +198,7 @@ async fn a_gateway_follows_a_folder_whichever_way_azure_tells_of_the_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_others_change_meanwhile_is_merged_and_not_overwritten() {
+async fn concurrent_changes_of_others_are_merged() {
     let env = vec!["APPGW_ENABLE_SHARED_APPGW=true"];
     let mut program = Program::start(json!({}), SHARED, How { env, ..How::default() }).await;
     {
@@ -220,7 +220,7 @@ async fn what_others_change_meanwhile_is_merged_and_not_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn throttling_and_tokens_that_run_out_are_waited_for() {
+async fn client_waits_after_throttling_and_expired_tokens() {
     let mut program = Program::start(json!({}), PATHS, How { workload: true, ..How::default() }).await;
     program.applied().await;
     {
@@ -236,7 +236,7 @@ async fn throttling_and_tokens_that_run_out_are_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_that_azure_refuses_is_tried_again_with_what_it_said() {
+async fn refused_change_is_retried_with_azures_message() {
     let mut program = Program::start(json!({}), PATHS, How::default()).await;
     program.applied().await;
     program.server.azure().fail = Some(("ApplicationGatewayBusy", "the platform is being upgraded"));
@@ -249,7 +249,7 @@ async fn a_change_that_azure_refuses_is_tried_again_with_what_it_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn most_listeners_do_not_go_without_a_word() {
+async fn removal_of_most_listeners_needs_permission() {
     let listener = |name: &str| json!({"name": name, "id": format!("{GATEWAY}/httpListeners/{name}"), "properties": {"protocol": "Http"}});
     let properties = json!({"httpListeners": [listener("one"), listener("two")]});
     let mut program = Program::start(properties.clone(), PATHS, How::default()).await;
@@ -266,7 +266,7 @@ async fn most_listeners_do_not_go_without_a_word() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_that_is_stopped_is_left_alone_until_it_runs() {
+async fn stopped_gateway_is_unchanged_until_it_runs() {
     let mut program = Program::start(json!({}), PATHS, How { reconcile: true, ..How::default() }).await;
     program.applied().await;
     program.server.azure().gateway["properties"]["operationalState"] = "Stopped".into();
@@ -287,7 +287,7 @@ async fn a_gateway_that_is_stopped_is_left_alone_until_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_changes_by_hand_is_put_right_where_reconciling_is_on() {
+async fn manual_change_is_reverted_if_reconciling() {
     let mut program = Program::start(json!({}), PATHS, How { reconcile: true, ..How::default() }).await;
     program.applied().await;
     {
@@ -304,7 +304,7 @@ async fn what_somebody_changes_by_hand_is_put_right_where_reconciling_is_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn certificates_of_secrets_are_sent_once_and_again_when_they_are_renewed() {
+async fn certificates_are_sent_again_only_after_renewal() {
     let text = |host: &str| {
         let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed([host.to_owned()]).expect("a certificate");
         let object = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "shop-tls", "namespace": "shop"}, "type": "kubernetes.io/tls",
@@ -335,7 +335,7 @@ async fn certificates_of_secrets_are_sent_once_and_again_when_they_are_renewed()
 }
 
 #[tokio::test]
-async fn wrong_credentials_are_told_without_them() {
+async fn wrong_credentials_message_hides_credentials() {
     let server = Server::start(json!({})).await;
     let wrong = client(&server, secret("another-secret-nobody-sees"));
     let trouble = wrong.gateway(&GATEWAY.parse().expect("an id")).await.expect_err("it is refused");
@@ -348,7 +348,7 @@ async fn wrong_credentials_are_told_without_them() {
 }
 
 #[test]
-fn a_token_is_not_sent_in_clear() {
+fn token_is_never_sent_in_clear() {
     assert!(client::check("https://management.azure.com").is_ok());
     assert!(client::check("http://127.0.0.1:8080").is_ok());
     for wrong in ["http://management.azure.com", "ftp://x", "management.azure.com", ""] {
@@ -357,7 +357,7 @@ fn a_token_is_not_sent_in_clear() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_that_cannot_be_read_is_told_and_read_when_it_can_be() {
+async fn unreadable_gateway_is_reported_and_read_later() {
     let server = Server::start(json!({})).await;
     server.azure().throttle = 1000;
     let reader = Arc::new(Reader::new(client(&server, secret(SECRET)), GATEWAY.parse().expect("an id")));
@@ -387,7 +387,7 @@ async fn a_gateway_that_cannot_be_read_is_told_and_read_when_it_can_be() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_input_without_an_ingress_for_the_gateway_is_told_and_changes_nothing() {
+async fn gateway_without_ingress_is_reported_and_unchanged() {
     let server = Server::start(json!({})).await;
     let reader = Arc::new(Reader::new(client(&server, secret(SECRET)), GATEWAY.parse().expect("an id")));
     let events = Events::default();
@@ -420,7 +420,7 @@ async fn an_input_without_an_ingress_for_the_gateway_is_told_and_changes_nothing
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn credentials_that_are_wrong_are_told_at_once() {
+async fn wrong_credentials_are_reported_at_once() {
     let server = Server::start(json!({})).await;
     let usual = Pace { reread: Duration::from_secs(600), ..Pace::default() };
     let login = Login::new(secret("another-secret-nobody-sees"), &server.address, &server.address);
@@ -434,7 +434,7 @@ async fn credentials_that_are_wrong_are_told_at_once() {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let watching = tokio::spawn(chancery_live::watch::watch(settings, sources, true, async { _ = stopped.await }));
     let begin = Instant::now();
-    // Far sooner than it is tried again; and what inputs mean is compiled all the same.
+    // This is far sooner than the retry; and inputs are compiled anyway.
     let is_told = |event: &Event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("invalid_client"));
     while !(events.timeline().iter().any(|dated| is_told(&dated.event))
         && events.timeline().iter().any(|dated| matches!(dated.event, Event::Build { .. })))

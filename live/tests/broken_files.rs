@@ -1,4 +1,4 @@
-//! A folder that is followed, edited until a file cannot be read: what Envoys have stays, and what is wrong is told at its line.
+//! Edits a followed folder until a file cannot be read. Envoys keep their resources, and the error has its line.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;
@@ -72,7 +72,7 @@ impl Running {
     }
 }
 
-/// The lines of errors of a file that cannot be read.
+/// Returns the lines of the errors of unreadable files.
 fn lines(build: &Build) -> Vec<u32> {
     let errors = build.findings().into_iter().filter(|finding| finding.code == "syntax" && finding.severity == "error");
     let mut lines: Vec<u32> = errors.map(|finding| finding.line).collect();
@@ -81,7 +81,7 @@ fn lines(build: &Build) -> Vec<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_envoys_have_stays_while_a_file_cannot_be_read() {
+async fn envoys_keep_resources_of_broken_file() {
     let mut running = Running::start(GATEWAY);
     let good = running.until("at the beginning", |build| build.errors == 0 && build.inputs == 1).await;
     let tab = GATEWAY.replace("  prefix", "\tprefix");
@@ -102,18 +102,18 @@ async fn what_envoys_have_stays_while_a_file_cannot_be_read() {
         let build = running.until("it is mended", |build| lines(build).is_empty()).await;
         assert_eq!((&build.version, build.errors), (&good.version, 0), "{what}");
     }
-    // A resource that is refused can be read: it is treated as its controller treats it.
+    // A refused resource is readable: it is handled as its controller handles it.
     running.write(GATEWAY.replace("service: quote", "service: [quote]"));
     let refused = running.until("refused", |build| build.errors > 0).await;
     assert!(lines(&refused).is_empty() && refused.version != good.version, "{:?}", refused.findings());
-    // Who deletes a file means it.
+    // A deleted file takes effect, because the user intended it.
     std::fs::remove_file(running.path()).expect("a file");
     running.until("deleted", |build| build.inputs == 0 && build.errors == 0).await;
     running.engine.stop();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn at_the_start_what_can_be_read_is_served() {
+async fn start_serves_readable_files() {
     let mut running = Running::start(GATEWAY.replace("  prefix", "\tprefix"));
     let build = running.until("at the beginning", |build| build.inputs == 1).await;
     assert_eq!(lines(&build), [16]);

@@ -1,5 +1,5 @@
-//! A real API server as the source: what it holds is what is compiled, through missing CRDs, missing permissions, crashes and forgotten history;
-//! and what is written into it.
+//! Tests a real API server as the source: the build follows the cluster through missing CRDs, missing permissions,
+//! crashes and forgotten history. Also tests writes into the cluster.
 
 #[path = "support/azure.rs"]
 mod azure;
@@ -45,7 +45,8 @@ use std::time::{Duration, Instant};
 use support::{Cluster, Relay, crd};
 use tokio::sync::watch;
 
-/// An HTTPProxy of the cluster's own making: its schema has a default and a field that ours lacks, and takes a value that ours refuses.
+/// Returns the CRD of an HTTPProxy with the cluster's own schema. It has a default and a field that our schema lacks,
+/// and accepts a value that our schema refuses.
 fn own_crd() -> Value {
     let mut crd = crd("projectcontour.io", "v1", "HTTPProxy", "httpproxies");
     let open = |properties: Value| json!({"type": "object", "properties": properties, "x-kubernetes-preserve-unknown-fields": true});
@@ -68,7 +69,7 @@ async fn base(cluster: &Cluster) {
     cluster.apply_value(&mapping("one", 1000)).await;
 }
 
-/// What a Role would allow, for a user.
+/// Gives a user the permissions of a Role.
 async fn allow(cluster: &Cluster, user: &str, namespace: Option<&str>, resources: &[&str]) {
     let (role, binding) = if namespace.is_some() { ("Role", "RoleBinding") } else { ("ClusterRole", "ClusterRoleBinding") };
     let rules = json!([{"apiGroups": ["*"], "resources": resources, "verbs": ["get", "list", "watch"]}]);
@@ -80,7 +81,7 @@ async fn allow(cluster: &Cluster, user: &str, namespace: Option<&str>, resources
     cluster.apply_value(&json!({"apiVersion": version, "kind": binding, "metadata": metadata, "roleRef": reference, "subjects": subjects})).await;
 }
 
-async fn what_it_holds_is_followed(cluster: &Cluster) {
+async fn source_follows_cluster_objects(cluster: &Cluster) {
     let mut follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() });
     let build = follower.until("the first sync", MAPPING, &["default/one"]).await;
     assert_eq!(build.errors, 0, "{:?}", build.findings());
@@ -99,7 +100,7 @@ async fn what_it_holds_is_followed(cluster: &Cluster) {
     assert_eq!(build.version, fresh(&build));
 }
 
-async fn a_crd_that_comes_later_is_picked_up(cluster: &Cluster) {
+async fn later_crd_is_followed(cluster: &Cluster) {
     let mut follower = Follower::start(Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() });
     follower.until("the first sync", MAPPING, &["default/one"]).await;
     let detail = follower.state("TCPMapping.getambassador.io", SourceState::Missing).await;
@@ -107,7 +108,7 @@ async fn a_crd_that_comes_later_is_picked_up(cluster: &Cluster) {
     cluster.apply_value(&crd(GROUP, "v3alpha1", "TCPMapping", "tcpmappings")).await;
     cluster.apply_value(&object("TCPMapping", "t", json!({"port": 6000, "service": "quote"}))).await;
     follower.until("the new kind", "TCPMapping.getambassador.io", &["default/t"]).await;
-    // A CRD that is removed takes its objects out of the cluster; what was read of them stays, and that is said.
+    // A removed CRD removes its objects from the cluster. Its last objects stay, and the state reports that.
     cluster.delete(&crd(GROUP, "v3alpha1", "TCPMapping", "tcpmappings")).await;
     follower.state("TCPMapping.getambassador.io", SourceState::Missing).await;
 }
@@ -120,7 +121,8 @@ async fn a_crash_loses_nothing(cluster: &mut Cluster) {
     follower.state("kubernetes", SourceState::Error).await;
     let held = follower.builds.borrow().as_ref().map(|build| names(build, MAPPING)).unwrap_or_default();
     assert_eq!(held, ["default/doomed", "default/one"], "a lost server is no mass deletion");
-    // What happens while it is away is told by nobody: it is listed anew, as the server forgets its history when it starts.
+    // No event reports the changes during the outage. The source lists again, because the server forgets its history at
+    // its start.
     cluster.begin();
     cluster.ready().await;
     cluster.apply_value(&json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "unrelated", "namespace": "default"}})).await;
@@ -135,7 +137,7 @@ async fn a_crash_loses_nothing(cluster: &mut Cluster) {
     follower.until("it is still followed", MAPPING, &["default/one"]).await;
 }
 
-async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
+async fn partial_permissions_give_partial_objects(cluster: &Cluster) {
     let kubeconfig = cluster.user("somebody");
     cluster.apply_value(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})).await;
     let mut elsewhere = mapping("elsewhere", 1000);
@@ -149,14 +151,14 @@ async fn who_may_see_a_part_sees_that(cluster: &Cluster) {
     let detail = follower.state("Secret", SourceState::Forbidden).await;
     assert!(detail.contains("resources: [\"secrets\"], verbs: [get, list, watch]"), "{detail}");
     drop(follower);
-    // Once it may, it reads the rest.
+    // With the permission, it reads the rest.
     allow(cluster, "somebody", None, &["mappings", "hosts", "listeners", "namespaces"]).await;
     let mut follower = Follower::start(Which { kubeconfig: Some(kubeconfig), ..Which::default() });
     follower.until("everything", MAPPING, &["default/one", "other/elsewhere"]).await;
     cluster.delete(&elsewhere).await;
 }
 
-async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
+async fn objects_accepted_by_cluster_are_valid(cluster: &Cluster) {
     cluster.apply_value(&own_crd()).await;
     let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "app", "namespace": "default"},
         "spec": {"clusterIP": "None", "ports": [{"port": 80}]}});
@@ -173,7 +175,7 @@ async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
     let tables = build.gateways[0].snapshot.get(&Service::Routes.type_url()).expect("tables");
     let has = |text: &str| tables.by_name.values().any(|table| table.value.windows(text.len()).any(|window| window == text.as_bytes()));
     assert!(has("of-the-cluster.example.com"), "the default is the cluster's");
-    // The same text from a file is judged by the schema that we carry.
+    // Our own schema judges the same text from a file.
     let inputs: Vec<Input> = build.compilation.inputs.inputs.clone();
     let not_utf8 = vec![Vec::new(); inputs.len()];
     let from_files = Builder::new(Options::of(&contour::DIALECT)).build(Drained { inputs: inputs.into(), not_utf8, ..Drained::default() });
@@ -182,7 +184,7 @@ async fn what_the_cluster_took_is_not_judged_again(cluster: &Cluster) {
     follower.until("it goes", kind, &[]).await;
 }
 
-async fn a_wrong_kubeconfig_is_told_in_a_sentence(cluster: &Cluster) {
+async fn wrong_kubeconfig_is_reported_in_one_sentence(cluster: &Cluster) {
     let right = cluster.kubeconfig("admin");
     let wrong = right.with_file_name("wrong.kubeconfig");
     let told = async |which: Which| connect(&which).await.err().map(|failure| failure.0).unwrap_or_default();
@@ -199,7 +201,7 @@ async fn a_wrong_kubeconfig_is_told_in_a_sentence(cluster: &Cluster) {
     assert!(current.contains("has no current context: choose one by --context"), "{current}");
 }
 
-async fn statuses_are_written_where_asked(cluster: &Cluster) {
+async fn statuses_are_written_if_requested(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
     let broken = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/bad[", "prefix_regex": true, "service": "quote"}));
     cluster.apply_value(&broken).await;
@@ -207,7 +209,7 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     follower.until("the first sync", MAPPING, &["default/broken", "default/one"]).await;
     assert!(cluster.get(&mapping("one", 0)).await["status"].is_null(), "nothing is written unasked");
     let (client, namespace) = connect(&which).await.expect("a client");
-    // Two replicas and one lease: one writes.
+    // Two replicas share one Lease: one of them writes.
     let mut first = Holder::new(client.clone(), &namespace, "writes", "first");
     let mut second = Holder::new(client.clone(), &namespace, "writes", "second");
     assert_eq!(first.attempt().await, Ok(true));
@@ -226,12 +228,12 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     let mended = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
     cluster.apply_value(&mended).await;
     assert_eq!(status(&mended, "Running").await["reason"], "", "what was bad is cleared");
-    // What an Envoy rejects is said of the object that made it, until it is accepted.
+    // A rejection by an Envoy appears on the object that made the resource, until an Envoy accepts it.
     rejects.send_replace(Arc::new(BTreeMap::from([(format!("{MAPPING}/default/one"), "the Envoy e rejects c: no".to_owned())])));
     assert_eq!(status(&mapping("one", 0), "Inactive").await["reason"], "the Envoy e rejects c: no");
     rejects.send_replace(Rejected::default());
     status(&mapping("one", 0), "Running").await;
-    // Our own writes come back as events; they lead to nothing more.
+    // Our own writes return as events, and lead to no further writes.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let builds = follower.engine.metrics.builds();
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -240,7 +242,7 @@ async fn statuses_are_written_where_asked(cluster: &Cluster) {
     cluster.delete(&mended).await;
 }
 
-async fn what_another_controller_writes_is_left_alone_unless_it_is_taken_over(cluster: &Cluster) {
+async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {
     let (client, _) = connect(&Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() }).await.expect("a client");
     cluster.apply_value(&mapping("theirs", 1000)).await;
     let id = Id::new(MAPPING, "default", "theirs");
@@ -253,7 +255,7 @@ async fn what_another_controller_writes_is_left_alone_unless_it_is_taken_over(cl
     cluster.delete(&mapping("theirs", 0)).await;
 }
 
-/// What a folder's edits do, done in a cluster: each arrives at a real Envoy, and no request is lost.
+/// Tests a folder's edits in a cluster: each reaches a real Envoy, and no request is lost.
 async fn edits_arrive_at_a_real_envoy(cluster: &Cluster) {
     let Some(envoy) = process::envoy() else { return };
     let (port, upstream, folder) = (free(), process::echo().await, tempfile::tempdir().expect("a folder"));
@@ -302,7 +304,7 @@ async fn edits_arrive_at_a_real_envoy(cluster: &Cluster) {
     }
 }
 
-/// One of several replicas, as the manifests have it run.
+/// One of several replicas, with the settings of the manifests.
 struct Replica {
     events: Events,
     end: tokio::sync::oneshot::Sender<()>,
@@ -314,7 +316,7 @@ impl Replica {
         Self::of(cluster, name, Options::of(&ambassador::DIALECT), STATUSES)
     }
 
-    /// One with these options, that writes this.
+    /// Starts a replica with these options and writes.
     fn of(cluster: &Which, name: &str, options: Options, writes: Writes) -> Self {
         let events = Events::default();
         let dialect = options.dialect.as_ref().map(ToString::to_string);
@@ -369,7 +371,7 @@ async fn apply(cluster: &Cluster, documents: &str) {
     }
 }
 
-/// Waits until this holds of an object; one that is not there is null.
+/// Waits until `is` holds of an object. A missing object is null.
 async fn until(cluster: &Cluster, what: &str, object: &Value, holds: impl Fn(&Value) -> bool) {
     let begin = Instant::now();
     loop {
@@ -382,7 +384,7 @@ async fn until(cluster: &Cluster, what: &str, object: &Value, holds: impl Fn(&Va
     }
 }
 
-/// An object of Contour or of the Gateway API; of the whole cluster without a namespace.
+/// Returns an object of Contour or of the Gateway API. Without a namespace, the object is cluster-scoped.
 fn named(version: &str, kind: &str, namespace: Option<&str>, name: &str, spec: Value) -> Value {
     let metadata = namespace.map_or_else(|| json!({"name": name}), |namespace| json!({"name": name, "namespace": namespace}));
     json!({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
@@ -390,11 +392,11 @@ fn named(version: &str, kind: &str, namespace: Option<&str>, name: &str, spec: V
 
 const BOTH: Writes = Writes { statuses: true, objects: true };
 
-async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+async fn provisioner_runs_with_manifest_permissions(cluster: &Cluster) {
     let (api, group) = ("gateway.networking.k8s.io/v1", "gateway.networking.k8s.io");
     let mut class = crd(group, "v1", "GatewayClass", "gatewayclasses");
     class["spec"]["scope"] = "Cluster".into();
-    // The API server wants a reason for CRDs of this group.
+    // The API server requires an approval annotation for CRDs of this group.
     let approved = json!({"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/2997"});
     for mut crd in [class, crd(group, "v1", "Gateway", "gateways")] {
         crd["metadata"]["annotations"] = approved.clone();
@@ -421,7 +423,7 @@ async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster:
     for object in &made {
         until(cluster, "it is created", object, |now| !now.is_null()).await;
     }
-    // The process ends, and the Gateway goes while none runs.
+    // The process ends, and the Gateway is deleted while no process runs.
     let _ = replica.end.send(());
     assert_eq!(replica.task.await.expect("it ends"), Ok(()));
     cluster.delete(&web).await;
@@ -433,7 +435,7 @@ async fn gateways_are_provisioned_with_the_permissions_of_the_manifests(cluster:
     assert_eq!(replica.task.await.expect("it ends"), Ok(()));
 }
 
-async fn a_contour_configuration_is_held_while_it_is_used(cluster: &Cluster) {
+async fn used_contour_configuration_has_finalizer(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
     let mut options = Options::of(&contour::DIALECT);
     options.insert("controller-arg", OptionValue::List(vec!["--contour-config-name=c".into()]));
@@ -452,8 +454,9 @@ async fn a_contour_configuration_is_held_while_it_is_used(cluster: &Cluster) {
     assert_eq!(replica.task.await.expect("it ends"), Ok(()));
 }
 
-/// A route's parent is pointed elsewhere, and the process dies before it reconciles: the next one corrects the old target and the new one.
-async fn a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(cluster: &Cluster) {
+/// A route gets another parent, and the process crashes before it reconciles. The next process corrects the old and the
+/// new parent.
+async fn crash_before_status_is_repaired_after_restart(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.account("chancery", "chancery")), ..Which::default() };
     let proxy = |name: &str, spec: Value| named("projectcontour.io/v1", "HTTPProxy", Some("default"), name, spec);
     let service = json!({"services": [{"name": "app", "port": 80}]});
@@ -479,7 +482,7 @@ async fn a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong
     }
 }
 
-async fn a_clock_that_jumps_hands_the_lease_to_nobody(cluster: &Cluster) {
+async fn clock_jump_keeps_lease(cluster: &Cluster) {
     let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };
     let (client, namespace) = connect(&which).await.expect("a client");
     let mut first = Holder::new(client.clone(), &namespace, "clocks", "first");
@@ -495,9 +498,9 @@ async fn a_clock_that_jumps_hands_the_lease_to_nobody(cluster: &Cluster) {
     assert!(first.holds() && !second.holds());
 }
 
-async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
+async fn two_replicas_run_with_manifest_permissions(cluster: &Cluster) {
     apply(cluster, &Install { dialect: Some("ambassador".into()), write_status: true, replicas: 2, ..Install::default() }.manifests()).await;
-    // The account that the manifests bind, by a certificate of that name.
+    // The account that the manifests bind, with a certificate of its name.
     let account = cluster.account("chancery", "chancery");
     let which = Which { kubeconfig: Some(account), ..Which::default() };
     let (first, second) = (Replica::start(&which, "first"), Replica::start(&which, "second"));
@@ -525,7 +528,7 @@ async fn two_replicas_with_the_permissions_of_the_manifests(cluster: &Cluster) {
     assert_eq!(waits.task.await.expect("it ends"), Ok(()));
 }
 
-/// Waits until the status of an object says this.
+/// Waits until the status of an object contains this.
 async fn until_state(cluster: &Cluster, object: &Value, wanted: &str) -> Value {
     let begin = Instant::now();
     loop {
@@ -541,36 +544,36 @@ async fn until_state(cluster: &Cluster, object: &Value, wanted: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_real_api_server() {
     let Some(mut cluster) = Cluster::start().await else { return };
-    // What is logged helps whoever reads a failure.
+    // The log helps to read a failure.
     let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
     base(&cluster).await;
-    what_it_holds_is_followed(&cluster).await;
-    a_crd_that_comes_later_is_picked_up(&cluster).await;
-    who_may_see_a_part_sees_that(&cluster).await;
-    what_the_cluster_took_is_not_judged_again(&cluster).await;
-    a_wrong_kubeconfig_is_told_in_a_sentence(&cluster).await;
+    source_follows_cluster_objects(&cluster).await;
+    later_crd_is_followed(&cluster).await;
+    partial_permissions_give_partial_objects(&cluster).await;
+    objects_accepted_by_cluster_are_valid(&cluster).await;
+    wrong_kubeconfig_is_reported_in_one_sentence(&cluster).await;
     envoys::envoys_in_pods_are_found_and_asked(&cluster).await;
-    statuses_are_written_where_asked(&cluster).await;
-    what_another_controller_writes_is_left_alone_unless_it_is_taken_over(&cluster).await;
+    statuses_are_written_if_requested(&cluster).await;
+    foreign_statuses_stay_unless_taken_over(&cluster).await;
     edits_arrive_at_a_real_envoy(&cluster).await;
-    two_replicas_with_the_permissions_of_the_manifests(&cluster).await;
-    a_clock_that_jumps_hands_the_lease_to_nobody(&cluster).await;
+    two_replicas_run_with_manifest_permissions(&cluster).await;
+    clock_jump_keeps_lease(&cluster).await;
     azure::an_application_gateway_follows_the_cluster(&cluster).await;
-    gateways_are_provisioned_with_the_permissions_of_the_manifests(&cluster).await;
-    a_contour_configuration_is_held_while_it_is_used(&cluster).await;
-    a_process_that_dies_between_an_edit_and_its_status_leaves_nothing_wrong(&cluster).await;
+    provisioner_runs_with_manifest_permissions(&cluster).await;
+    used_contour_configuration_has_finalizer(&cluster).await;
+    crash_before_status_is_repaired_after_restart(&cluster).await;
     a_crash_loses_nothing(&mut cluster).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_written_passes_the_real_schemas() {
+async fn written_objects_pass_real_schemas() {
     let Some(cluster) = Cluster::start().await else { return };
     let _ = chancery_live::log::start(chancery_live::log::Format::Text, &"info".parse().expect("a level"), &Events::default());
     crds::statuses_are_those_of_the_real_schemas(&cluster).await;
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_told_and_waited_for() {
+async fn missing_server_is_reported_and_awaited() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("config");
     let config = json!({
@@ -588,14 +591,15 @@ async fn a_server_that_is_not_there_is_told_and_waited_for() {
     assert_eq!(told, 1, "it is said once");
 }
 
-/// What the API server holds of Mappings, as the source names it, with what people write.
+/// Returns the API server's Mappings by their input names, with their specs.
 async fn held(cluster: &Cluster) -> BTreeMap<String, Value> {
     let all = cluster.list(&mapping("any", 0)).await;
     all.into_iter().map(|object| (format!("default/{}", object["metadata"]["name"].as_str().unwrap_or_default()), object["spec"].clone())).collect()
 }
 
-/// The server is killed, the network is cut, history is forgotten, objects come and go meanwhile, and a proxy doubles and reorders all events: each time
-/// what is compiled becomes what the cluster holds. `CHANCERY_CHAOS` is how often, `CHANCERY_SEED` with which numbers.
+/// Kills the server, cuts the network, forgets history, and changes objects meanwhile, while a proxy doubles and
+/// reorders all events. Each time the build must match the cluster. `CHANCERY_CHAOS` is the number of rounds, and
+/// `CHANCERY_SEED` seeds the random numbers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_happens_the_state_is_that_of_the_cluster() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
@@ -608,7 +612,7 @@ async fn whatever_happens_the_state_is_that_of_the_cluster() {
     base(&cluster).await;
     let relay = Relay::start(cluster.address()).await;
     let relayed = cluster.kubeconfig_by("relayed", relay.port);
-    // Events come twice, late and in another order as well.
+    // Events come twice, late and in another order, too.
     let (client, _) = connect(&Which { kubeconfig: Some(relayed), ..Which::default() }).await.expect("a client");
     let kubeconfig = doubling::start(client, cluster.folder()).await;
     let follower = Follower::start(Which { kubeconfig: Some(kubeconfig), ..Which::default() });
@@ -630,7 +634,7 @@ async fn whatever_happens_the_state_is_that_of_the_cluster() {
             if is_there && chance(3) == 0 { cluster.delete(&object).await } else { cluster.apply_value(&object).await }
         }
         if fault == 2 {
-            // The server starts with a history that begins after what is known.
+            // The server's history begins after the last known version.
             cluster.kill();
             cluster.begin();
             cluster.ready().await;

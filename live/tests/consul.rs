@@ -1,4 +1,4 @@
-//! Consul as a source, against a stand-in that does what an agent seldom does: indexes that go backwards, failures, missing permissions.
+//! Tests Consul as a source, with a stand-in for rare cases: indexes that decrease, failures, missing permissions.
 
 #[path = "support/stream.rs"]
 mod stream;
@@ -20,16 +20,16 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use stream::clusters;
 
-/// A token that nobody may see.
+/// A token that no output may contain.
 const TOKEN: &str = "marked-token-7c1f";
-/// A key that nobody may see.
+/// A key that no output may contain.
 const KEY: &str = "bWFya2VkLWtleS1vZi10aGUtbGVhZg";
 
 #[derive(Default)]
 struct Agent {
-    /// What is answered at a path: status, body, index.
+    /// The answer of each path: status, body, index.
     answers: BTreeMap<String, (u16, String, u64)>,
-    /// What was asked, and with which token.
+    /// The requests, each with its token.
     asked: Vec<(String, String)>,
     /// Tokens that may write services, with the names of the services.
     writers: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ impl StandIn {
         self.agent().answers.insert(path.into(), (status, body.into(), 0));
     }
 
-    /// An agent with the service `web`, its sidecar, and what goes with them.
+    /// Returns an agent with the service `web`, its sidecar, and their entries.
     fn usual() -> Self {
         let out = Self::default();
         let self_ = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": false, "ACLDefaultPolicy": "deny"}}});
@@ -77,7 +77,7 @@ impl StandIn {
         out
     }
 
-    /// Serves it at a free port.
+    /// Serves the agent at a free port.
     async fn start(&self) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
@@ -87,7 +87,7 @@ impl StandIn {
     }
 }
 
-/// As an agent: with the index that is known already, the answer waits for another one.
+/// Answers like an agent: if the request has the present index, the answer waits for another index.
 async fn answer(State(stand_in): State<StandIn>, uri: Uri, RawQuery(query): RawQuery, headers: HeaderMap, question: String) -> impl IntoResponse {
     let query = query.unwrap_or_default();
     let token = headers.get("x-consul-token").and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
@@ -138,7 +138,7 @@ impl Followed {
         }
     }
 
-    /// How each part is, as it was told last.
+    /// Returns the last reported state of each part.
     fn states(&self) -> BTreeMap<String, (SourceState, String)> {
         let told = self.events.timeline().into_iter().filter_map(|dated| match dated.event {
             Event::Source { kind, state, detail, .. } => Some((kind, (state, detail.unwrap_or_default()))),
@@ -153,7 +153,7 @@ impl Followed {
 }
 
 #[tokio::test]
-async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
+async fn source_follows_agent_with_gateway_per_proxy() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the first build", |of| of.session.build().is_some_and(|build| !build.gateways.is_empty())).await;
@@ -165,7 +165,7 @@ async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
     assert!(!followed.text("consul/service/east/n1/web").expect("the service").contains("marked-output"), "what checks print is not kept");
     let agent = followed.text("consul/agent").expect("the agent");
     assert!(agent.contains("domain.consul") && agent.contains("\"allow\""), "without ACLs everybody may do everything: {agent}");
-    // An edit, and a service that goes.
+    // An edit, and a removed service.
     stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "grpc"}]), 41);
     followed.until("the edit", |of| of.text("consul/service-defaults/web").is_some_and(|text| text.contains("grpc"))).await;
     stand_in.set("/v1/catalog/node-services/n1", &json!({"Services": []}), 6);
@@ -175,7 +175,7 @@ async fn what_an_agent_holds_is_followed_and_each_proxy_is_a_gateway() {
 }
 
 #[tokio::test]
-async fn an_index_that_goes_backwards_hides_no_change() {
+async fn decreasing_index_hides_no_change() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
@@ -188,7 +188,7 @@ async fn an_index_that_goes_backwards_hides_no_change() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_keeps_what_was_read_and_says_why() {
+async fn unreadable_part_keeps_inputs_and_reports_reason() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the entry", |of| of.text("consul/service-defaults/web").is_some()).await;
@@ -204,7 +204,7 @@ async fn what_cannot_be_read_keeps_what_was_read_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
+async fn missing_permission_is_named_without_token() {
     let stand_in = StandIn::usual();
     stand_in.fail("/v1/config/service-intentions", 403, &format!("Permission denied: token {TOKEN} lacks permission"));
     stand_in.fail("/v1/agent/connect/ca/leaf/web", 403, "Permission denied");
@@ -234,7 +234,7 @@ async fn a_missing_permission_is_named_and_no_token_is_ever_shown() {
 }
 
 #[tokio::test]
-async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it() {
+async fn terminating_gateway_shows_certificates_of_its_services() {
     let stand_in = StandIn::usual();
     let gateway = json!({"Kind": "terminating-gateway", "ID": "tgw", "Service": "tgw", "Port": 8443,
         "TaggedAddresses": {"consul-virtual:billing": {"Address": "240.0.0.9", "Port": 0}}});
@@ -255,7 +255,7 @@ async fn a_terminating_gateway_shows_the_certificates_of_the_services_behind_it(
 }
 
 #[tokio::test]
-async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
+async fn new_certificate_changes_only_its_secret() {
     let stand_in = StandIn::usual();
     let followed = Followed::of(&stand_in.start().await, None, None);
     followed.until("the certificate", |of| of.is("certificate of web", SourceState::Synced)).await;
@@ -268,7 +268,7 @@ async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
         .until("the rotation", |of| of.session.build().is_some_and(|build| !build.gateways[0].changed.is_empty() && build.number > before.number))
         .await;
     let after = followed.session.build().expect("a build");
-    // What a connection depends on is as it was: an Envoy drops none for a secret.
+    // Resources that connections depend on are unchanged, so an Envoy drops no connection for a secret.
     let changed: Vec<(&str, Vec<&str>)> =
         after.gateways[0].changed.iter().map(|(url, names)| (&**url, names.iter().map(|name| &**name).collect())).collect();
     assert_eq!(changed, [(SECRETS, vec!["leaf:web"])]);
@@ -277,7 +277,7 @@ async fn a_new_certificate_is_a_new_secret_and_nothing_else() {
 const SECRETS: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
 
 #[tokio::test]
-async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy() {
+async fn stream_token_must_allow_writing_service() {
     let stand_in = StandIn::usual();
     let self_ = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": true, "ACLDefaultPolicy": "allow"}}});
     stand_in.set("/v1/agent/self", &self_, 0);
@@ -294,7 +294,7 @@ async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy
         assert!(refused.message().contains(says), "{token:?}: {}", refused.message());
         assert!(!refused.message().contains("of-api") && !refused.message().contains("unknown"), "{}", refused.message());
     }
-    // Without ACLs nobody needs one.
+    // Without ACLs no request needs a token.
     let open = json!({"Config": {"Datacenter": "east", "NodeName": "n1"}, "DebugConfig": {"ACLResolverSettings": {"ACLsEnabled": false}}});
     let free = StandIn::usual();
     free.set("/v1/agent/self", &open, 0);
@@ -307,7 +307,7 @@ async fn the_token_of_a_stream_must_be_allowed_to_write_the_service_of_its_proxy
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_there_is_waited_for() {
+async fn missing_agent_is_awaited() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
     drop(listener);

@@ -1,4 +1,5 @@
-//! What we serve to a proxy, and what a real Consul agent serves to it: the same, before and after edits, a restart and a lost leader.
+//! Compares the resources that a proxy gets from us and from a real Consul agent: before and after edits, a restart and
+//! a lost leader.
 
 #[path = "support/agent.rs"]
 mod agent;
@@ -26,7 +27,7 @@ use chancery_live::sources::consul::{Consul, Settings};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long anything may take: an election takes seconds.
+/// The time limit of every wait. An election takes seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Followed {
@@ -52,12 +53,12 @@ impl Followed {
         Self { session, events, address }
     }
 
-    /// Waits until a proxy is served what the agent serves it; tells how the two differ where they do not agree in time.
+    /// Waits until we and the agent serve a proxy the same resources. After the time limit, reports the differences.
     async fn agrees(&self, servers: &Servers, proxy: &str, when: &str) -> Value {
         self.agrees_on(servers, proxy, "", when).await
     }
 
-    /// The same, once this text is in it.
+    /// Waits for equal resources that contain this string.
     async fn agrees_on(&self, servers: &Servers, proxy: &str, mark: &str, when: &str) -> Value {
         let begin = Instant::now();
         loop {
@@ -83,7 +84,7 @@ impl Followed {
         }
     }
 
-    /// Whether any part cannot be read, as it was told last.
+    /// Whether the last report of any part is a failure.
     fn is_troubled(&self) -> bool {
         let mut last = std::collections::BTreeMap::new();
         for dated in self.events.timeline() {
@@ -123,7 +124,7 @@ async fn write(servers: &Servers) {
 const PROXIES: [&str; 5] = ["web-sidecar-proxy", "api-sidecar-proxy", "db-sidecar-proxy", "edge", "gateway"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_proxy_gets_from_us_what_it_gets_from_a_real_agent() {
+async fn proxies_get_same_resources_as_from_agent() {
     let Some(mut servers) = Servers::start().await else { return };
     write(&servers).await;
     let followed = Followed::of(&servers).await;
@@ -140,13 +141,13 @@ async fn every_proxy_gets_from_us_what_it_gets_from_a_real_agent() {
     for proxy in ["web-sidecar-proxy", "edge"] {
         followed.agrees_on(&servers, proxy, "v1.api.default.", "behind the edit").await;
     }
-    // An instance that does not pass, and one that goes.
+    // A failing instance, and a removed instance.
     let sick = json!({"Name": "db", "ID": "db-2", "Port": 5433, "Check": {"TTL": "10m", "Status": "critical"}, "Connect": {"SidecarService": {}}});
     servers.put(0, "/v1/agent/service/register", &sick).await;
     followed.agrees_on(&servers, "web-sidecar-proxy", "UNHEALTHY", "with a critical instance").await;
     servers.put(0, "/v1/agent/service/deregister/db-2", &json!({})).await;
     followed.agrees(&servers, "web-sidecar-proxy", "without it").await;
-    // The server that is asked starts again.
+    // The server that the client uses restarts.
     let served = Ads::ask(&followed.address, "web-sidecar-proxy").await;
     servers.kill(0);
     followed.until("the failure", Followed::is_troubled).await;
@@ -191,7 +192,8 @@ async fn certificates_of_the_agent_are_served_by_name() {
     let trees = build.compilation.objects.iter().map(|object| object.root.clone()).collect::<Vec<_>>();
     let shown = format!("{trees:?} {:?} {:?}", followed.events.timeline(), build.findings());
     assert!(!shown.contains("PRIVATE KEY"), "a key is shown");
-    // A new authority, and so new certificates: what connections depend on stays as it is, so that none is dropped.
+    // A new CA results in new certificates. Resources that connections depend on stay unchanged, so no connection is
+    // dropped.
     let before = versions(&followed);
     let ec = json!({"Provider": "consul", "Config": {"PrivateKeyType": "ec", "PrivateKeyBits": 384, "LeafCertTTL": "72h"}});
     servers.put(0, "/v1/connect/ca/configuration", &ec).await;
@@ -202,7 +204,7 @@ async fn certificates_of_the_agent_are_served_by_name() {
     followed.agrees(&servers, "web-sidecar-proxy", "after the rotation").await;
 }
 
-/// The versions of what a proxy is served, by type.
+/// Returns the versions of a proxy's resources, by type.
 fn versions(of: &Followed) -> std::collections::BTreeMap<&'static str, Option<String>> {
     let build = of.session.build();
     let gateway = build.as_ref().and_then(|build| build.gateways.iter().find(|gateway| &*gateway.id == "web-sidecar-proxy"));
@@ -216,14 +218,14 @@ fn versions(of: &Followed) -> std::collections::BTreeMap<&'static str, Option<St
     types.into_iter().map(|(name, url)| (name, version(url))).collect()
 }
 
-/// How many authorities a proxy trusts.
+/// Returns how many CAs a proxy trusts.
 fn trusted_roots(of: &Followed) -> usize {
     let build = of.session.build();
     let inputs = build.iter().flat_map(|build| &build.compilation.inputs.inputs);
     inputs.filter(|input| input.name == "consul/roots").map(|input| input.text.matches("BEGIN CERTIFICATE").count()).sum()
 }
 
-/// A token that may do everything, one of the service `web`, and one of `api`.
+/// A token with all permissions, a token of the service `web`, and a token of `api`.
 const MANAGEMENT: &str = "11111111-2222-3333-4444-555555555555";
 const OF_WEB: &str = "22222222-2222-3333-4444-555555555555";
 const OF_API: &str = "33333333-2222-3333-4444-555555555555";
@@ -231,7 +233,7 @@ const ACL: &str = "acl { enabled = true  default_policy = \"deny\"  tokens { ini
                    \"11111111-2222-3333-4444-555555555555\" } }";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_agent_with_acls_is_followed_and_decides_about_the_tokens_of_streams() {
+async fn agent_with_acls_decides_about_stream_tokens() {
     let Some(servers) = Servers::start_with(ACL.into(), MANAGEMENT).await else { return };
     write(&servers).await;
     for (token, service) in [(OF_WEB, "web"), (OF_API, "api")] {
@@ -251,13 +253,13 @@ async fn a_real_agent_with_acls_is_followed_and_decides_about_the_tokens_of_stre
         assert_eq!(refused.code(), tonic::Code::PermissionDenied, "{proxy}: {refused}");
         assert!(!refused.message().contains("2222"), "no token is shown: {refused}");
     }
-    // Intentions are denied unless something allows them.
+    // Intentions deny every connection that no intention allows.
     let build = followed.session.build().expect("a build");
     let agent = build.compilation.inputs.inputs.iter().find(|input| input.name == "consul/agent").expect("the agent");
     assert!(agent.text.contains("deny"), "{}", agent.text);
 }
 
-/// Writes an authority and what it has signed for servers and for clients.
+/// Writes a CA, and certificates that it signed for servers and for clients.
 fn certificates(folder: &std::path::Path) {
     use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
     let mut of_authority = CertificateParams::new(Vec::new()).expect("no names");
@@ -276,7 +278,7 @@ fn certificates(folder: &std::path::Path) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_real_agent_is_asked_by_tls_that_wants_a_certificate() {
+async fn agent_with_mutual_tls_is_followed() {
     let folder = tempfile::tempdir().expect("a folder");
     certificates(folder.path());
     let path = |name: &str| folder.path().join(name);
@@ -298,7 +300,7 @@ async fn a_real_agent_is_asked_by_tls_that_wants_a_certificate() {
     let followed = Followed::by(settings(true)).await;
     followed.until("the proxies", |of| of.session.build().is_some_and(|build| build.gateways.len() == PROXIES.len())).await;
     followed.agrees(&servers, "web-sidecar-proxy", "by TLS").await;
-    // Without a certificate of its own nothing can be read.
+    // Without a client certificate nothing can be read.
     let stranger = Followed::by(settings(false)).await;
     stranger.until("the refusal", Followed::is_troubled).await;
     assert!(stranger.session.build().is_none());

@@ -1,4 +1,5 @@
-//! The ports of `serve`: they make room for what is served, keep key material to themselves, and stay open to others beside whoever talks nonsense.
+//! Tests the ports of `serve`: they move away from served listeners, protect key material, and stay available despite
+//! faulty clients.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::{ambassador, contour};
@@ -18,7 +19,7 @@ use tokio::sync::oneshot;
 
 const KEY: &str = "a2V5LW1hdGVyaWFs";
 
-/// A server that runs.
+/// A running server.
 struct Running {
     folder: tempfile::TempDir,
     events: Events,
@@ -61,7 +62,7 @@ impl Running {
         Self { folder, events, end, task }
     }
 
-    /// Where a server listens now, after so many moves.
+    /// Returns a server's address after this many moves.
     async fn address(&self, wanted: Server, moves: usize) -> String {
         until("it listens", || {
             let all = self.events.timeline().into_iter().filter_map(|dated| match dated.event {
@@ -102,7 +103,7 @@ async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// All that a server says to this.
+/// Returns the whole answer of a server to these bytes.
 async fn says(address: &str, text: &[u8]) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
@@ -129,7 +130,7 @@ const HOST: &str = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata:
 const SECRET: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: default}\ndata: {token: a2V5LW1hdGVyaWFs}\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_makes_room_for_a_listener_before_an_envoy_gets_it() {
+async fn server_moves_before_envoy_gets_listener() {
     let (port, next) = (free(), free());
     let running = Running::start(
         Options::of(&ambassador::DIALECT),
@@ -141,7 +142,7 @@ async fn a_server_makes_room_for_a_listener_before_an_envoy_gets_it() {
     running.built(1).await;
     assert!(std::net::TcpListener::bind(("0.0.0.0", port)).is_ok(), "an Envoy can listen there now");
     assert!(get(&moved, "/snapshot").await.starts_with("HTTP/1.1 200"), "it answers at {moved}");
-    // A listener that comes later is made room for as well, and only for that.
+    // The server also moves for a later listener, and only for that listener.
     put(running.folder.path(), "second.yaml", &listener("second", next));
     let ready = running.address(Server::Ready, 1).await;
     assert!(get(&ready, "/readyz").await.starts_with("HTTP/1.1 200"), "it answers at {ready}");
@@ -167,7 +168,7 @@ async fn contours_own_listener_takes_its_port() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn key_material_is_in_snapshots_only_where_it_was_asked_for_and_never_in_public_ones() {
+async fn snapshots_contain_key_material_only_if_requested() {
     for with_secrets in [false, true] {
         let files = [("host.yaml", HOST), ("secret.yaml", SECRET)];
         let running = Running::start(Options::of(&ambassador::DIALECT), &files, Servers { with_secrets, ..servers() });
@@ -186,7 +187,7 @@ async fn key_material_is_in_snapshots_only_where_it_was_asked_for_and_never_in_p
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
+async fn faulty_or_silent_clients_disturb_no_others() {
     let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
     running.built(1).await;
     let mut open = Vec::new();
@@ -212,7 +213,7 @@ async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
         }
         assert!(begin.elapsed() < Duration::from_secs(5), "{server:?}: others wait");
     }
-    // Each of them is closed after a while.
+    // The server closes each of them after a while.
     for stream in &mut open {
         let mut rest = Vec::new();
         let closed = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut rest)).await;
@@ -222,7 +223,7 @@ async fn whoever_talks_nonsense_or_says_nothing_disturbs_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn findings_are_those_of_check_with_certificates_that_have_expired_meanwhile() {
+async fn findings_include_certificates_expired_while_served() {
     let mut params = rcgen::CertificateParams::new(vec!["a.example.com".into()]).expect("a name");
     params.not_after = rcgen::date_time_ymd(2020, 1, 1);
     let key = rcgen::KeyPair::generate().expect("a key");
@@ -245,7 +246,7 @@ async fn findings_are_those_of_check_with_certificates_that_have_expired_meanwhi
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sources_and_envoys_are_the_events_with_gateway_and_installation() {
+async fn sources_and_envoys_match_events() {
     let running = Running::start(Options::of(&ambassador::DIALECT), &[("host.yaml", HOST)], servers());
     running.built(1).await;
     let diagnostics = running.address(Server::Diagnostics, 0).await;

@@ -1,5 +1,5 @@
-//! A real Envoy as the client: it follows edits without losing a request, and what only it can know to be wrong is told with the lines that
-//! made it, while the rest goes on.
+//! Tests a real Envoy as the client. It follows edits without losing a request. Its rejections are reported with the
+//! lines that made the resource, while everything else keeps working.
 
 #[path = "support/authority.rs"]
 mod authority;
@@ -50,12 +50,13 @@ fn mapping(name: &str, rewrite: &str, upstream: u16) -> String {
     )
 }
 
-/// How a server and its Envoy run.
+/// The settings of a server and its Envoy.
 #[derive(Clone, Default)]
 struct How {
-    /// Only what changes is sent.
+    /// Whether Envoy uses the delta protocol.
     delta: bool,
-    /// The files of the server, where it speaks TLS: `server.crt`, `server.key` and `clients.crt`; and those of the Envoy.
+    /// The files for TLS, if the server uses it: `server.crt`, `server.key` and `clients.crt` of the server, and the
+    /// Envoy's files.
     tls: Option<(PathBuf, Shown)>,
 }
 
@@ -140,7 +141,7 @@ impl House {
         Self { folder, events, how, xds, port, upstream, envoy, end }
     }
 
-    /// Ends the server, and starts another after a while.
+    /// Ends the server, and starts another server after a while.
     async fn restart(&mut self, after: Duration) {
         if let Some((end, task)) = self.end.take() {
             let _ = end.send(());
@@ -150,7 +151,7 @@ impl House {
         self.end = Some(start_server(self.folder.path(), self.xds, self.how.files(), &self.events));
     }
 
-    /// How often an Envoy left.
+    /// Returns how often an Envoy left.
     fn left(&self) -> usize {
         self.events.timeline().iter().filter(|dated| matches!(dated.event, Event::Envoy { state: EnvoyState::Gone, .. })).count()
     }
@@ -184,7 +185,7 @@ async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: us
     for edit in 1..=edits {
         took.push(house.moved_to(&format!("/v{edit}/")).await);
     }
-    // Clusters come and go: a Mapping to another service, and back to none.
+    // Clusters come and go: a Mapping changes its service, and changes it back.
     for round in 0..5 {
         put(house.folder.path(), "other.yaml", &mapping("other", &format!("/o{round}/"), house.upstream).replace("127.0.0.1", "localhost"));
         let begin = Instant::now();
@@ -201,13 +202,13 @@ async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: us
     eprintln!("{variant}: {edits} edits, median {:?}, longest {:?}; {asked} requests", took[edits / 2], took[edits - 1]);
 }
 
-async fn a_server_that_is_started_again_is_followed_and_no_request_is_lost(envoy: &str) {
+async fn restarted_server_loses_no_request(envoy: &str) {
     for delta in [true, false] {
         let mut house = House::start(envoy, How { delta, ..How::default() }).await;
         let load = Load::start(house.port, "/stay/x");
         house.restart(Duration::ZERO).await;
         house.moved_to("/again/").await;
-        // What changes while it is away arrives when it is back.
+        // Changes during the outage arrive after the restart.
         let (folder, upstream) = (house.folder.path().to_owned(), house.upstream);
         let edit = tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(300)).await;
@@ -220,7 +221,7 @@ async fn a_server_that_is_started_again_is_followed_and_no_request_is_lost(envoy
     }
 }
 
-async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy: &str) {
+async fn certificates_rotate_under_stream(envoy: &str) {
     let files = tempfile::tempdir().expect("a folder");
     let (ours, theirs) = (Authority::new(), Authority::new());
     authority::write(files.path(), &ours, &ours);
@@ -234,7 +235,7 @@ async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy:
     let how = |shown| How { delta: true, tls: Some((files.path().to_owned(), shown)) };
     let house = House::start(envoy, how(identity("right", &ours))).await;
     let load = Load::start(house.port, "/stay/x");
-    // New certificates of the same authority, twice: the stream goes on.
+    // The same CA signs new certificates, twice. The stream continues.
     for round in 0..2 {
         authority::write(files.path(), &ours, &ours);
         tokio::time::sleep(Duration::from_millis(1500)).await;
@@ -249,8 +250,9 @@ async fn certificates_are_exchanged_under_a_stream_and_others_are_refused(envoy:
     assert!(!events.iter().any(|dated| matches!(dated.event, Event::Envoy { .. })), "it is not let in: {events:?}");
 }
 
-/// A hundred pods behind a Service, restarted in tens, with a spacing that is never over: endpoints do not wait for it, and only endpoints are sent.
-async fn pods_that_are_restarted_one_after_the_other_lose_no_request(envoy: &str) {
+/// Restarts a hundred pods behind a Service, ten at a time, with a spacing that never ends. Endpoints do not wait for
+/// the spacing, and only endpoints are sent.
+async fn rolling_restart_of_pods_loses_no_request(envoy: &str) {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     let (folder, events) = (tempfile::tempdir().expect("a folder"), Events::default());
     let (xds, port, pods) = (free(), free(), free());
@@ -304,7 +306,7 @@ async fn pods_that_are_restarted_one_after_the_other_lose_no_request(envoy: &str
         let old: Vec<(String, JoinHandle<()>)> = running.drain(..10).collect();
         tell(slice(&ready(&running)));
         until("the endpoints arrive", || (accepted("ClusterLoadAssignment") > known).then_some(())).await;
-        // A pod ends when its last requests are answered.
+        // A pod ends after its last answers.
         tokio::time::sleep(Duration::from_millis(100)).await;
         old.into_iter().for_each(|(_, pod)| pod.abort());
     }
@@ -315,7 +317,7 @@ async fn pods_that_are_restarted_one_after_the_other_lose_no_request(envoy: &str
     drop(serving);
 }
 
-/// A server that follows watch events, with a spacing that is never over.
+/// Starts a server that follows watch events, with a spacing that never ends.
 fn start_pods(reader: std::io::PipeReader, xds: u16, events: &Events) -> oneshot::Sender<()> {
     let off = || Address::Off;
     let servers = Servers {
@@ -342,14 +344,14 @@ fn start_pods(reader: std::io::PipeReader, xds: u16, events: &Events) -> oneshot
     end
 }
 
-/// A pod: something that answers at an address, until it is aborted.
+/// Starts a pod: a server that answers at an address until it is aborted.
 async fn pod_at(address: &str, port: u16) -> JoinHandle<()> {
     let listener = tokio::net::TcpListener::bind((address, port)).await.expect("an address of this machine");
     let echo = Router::new().fallback(async |uri: axum::http::Uri| uri.path().to_owned());
     tokio::spawn(async move { drop(axum::serve(listener, echo).await) })
 }
 
-async fn what_only_envoy_knows_is_told_with_its_lines(envoy: &str) {
+async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     let house = House::start(envoy, How { delta: true, ..How::default() }).await;
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
@@ -374,8 +376,8 @@ async fn a_real_envoy() {
     let Some(envoy) = envoy() else { return };
     edits_arrive_and_no_request_is_lost(&envoy, true, 200).await;
     edits_arrive_and_no_request_is_lost(&envoy, false, 60).await;
-    a_server_that_is_started_again_is_followed_and_no_request_is_lost(&envoy).await;
-    certificates_are_exchanged_under_a_stream_and_others_are_refused(&envoy).await;
-    pods_that_are_restarted_one_after_the_other_lose_no_request(&envoy).await;
-    what_only_envoy_knows_is_told_with_its_lines(&envoy).await;
+    restarted_server_loses_no_request(&envoy).await;
+    certificates_rotate_under_stream(&envoy).await;
+    rolling_restart_of_pods_loses_no_request(&envoy).await;
+    envoy_rejection_is_reported_with_lines(&envoy).await;
 }

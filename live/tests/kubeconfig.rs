@@ -1,5 +1,5 @@
-//! A kubeconfig that is wrong, in each way: one sentence says which file, which context, and what is wrong; and nothing that a program wrote to get
-//! credentials is in it.
+//! Tests each kind of wrong kubeconfig: one sentence names the file, the context and the fault, and contains no output
+//! of a credentials program.
 
 #[path = "support/config.rs"]
 mod config;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const TOKEN: &str = "token-of-the-plugin";
 
-/// What is said of a kubeconfig that is right but for what `change` does.
+/// Returns the message about a valid kubeconfig after `change` has edited it.
 async fn said(folder: &Path, change: impl FnOnce(&mut Value)) -> String {
     let path = config::kubeconfig(folder, "k", "https://127.0.0.1:1");
     let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("a file")).expect("JSON");
@@ -23,7 +23,7 @@ async fn said(folder: &Path, change: impl FnOnce(&mut Value)) -> String {
 }
 
 #[tokio::test]
-async fn each_mistake_is_named_in_one_sentence() {
+async fn wrong_kubeconfig_is_described_in_one_sentence() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let file = folder.join("k.kubeconfig");
@@ -45,7 +45,7 @@ async fn each_mistake_is_named_in_one_sentence() {
 }
 
 #[tokio::test]
-async fn what_a_program_writes_to_get_credentials_is_not_shown() {
+async fn output_of_credentials_program_is_hidden() {
     let folder = tempfile::tempdir().expect("a folder");
     let exec = |command: &str, arguments: &[&str]| {
         let exec = json!({"apiVersion": "client.authentication.k8s.io/v1", "command": command, "args": arguments, "interactiveMode": "Never"});

@@ -1,6 +1,6 @@
-//! What people install with: the chart is one that Helm takes, and the plugin of kubectl calls the program.
+//! Tests the packages that users install: Helm accepts the chart, and the plugin of kubectl runs the program.
 //!
-//! What must not be here: what the manifests say (`install`), and whether a cluster takes them (`cluster`).
+//! Does not test the content of the manifests (`install`), or whether a cluster accepts them (`cluster`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,7 +23,7 @@ fn templated(values: &[&str]) -> String {
 }
 
 #[test]
-fn helm_takes_the_chart() {
+fn helm_accepts_chart() {
     let Some(lint) = helm(&["lint", "--strict", "helm/chancery"]) else {
         assert!(std::env::var_os("CI").is_none(), "there is no helm, and this is CI: the chart must be linted");
         eprintln!("\n*** SKIPPED: the chart is not linted, as there is no helm ***\n");
@@ -40,13 +40,13 @@ fn helm_takes_the_chart() {
     let azure = templated(&["azure.gatewayId=sub/group/gateway", "azure.apply=true", "azure.clientId=id-of-an-identity"]);
     assert!(azure.contains("- --gateway-id=sub/group/gateway") && azure.contains("- --apply\n") && azure.contains("--lease=chancery"), "{azure}");
     assert!(azure.contains("azure.workload.identity/use: \"true\"") && azure.contains("client-id: \"id-of-an-identity\""), "{azure}");
-    // The kinds that are read include Azure's, whoever the cluster belongs to.
+    // The watched kinds include Azure's, whatever cluster it is.
     assert!(!usual.contains("azure.workload.identity") && !usual.contains("--gateway-id") && !usual.contains("--apply"), "{usual}");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_plugin_of_kubectl_calls_the_program() {
+fn kubectl_plugin_runs_program() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("chancery");
     std::fs::write(&program, "#!/bin/sh\necho \"$@\"\n").expect("a file");

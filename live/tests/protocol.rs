@@ -1,5 +1,5 @@
-//! What the CNCF's conformance test leaves out: rejections, coming back, wildcards, order, nodes that nobody knows, certificates by TLS,
-//! clients that do not read or that talk nonsense.
+//! Tests cases that the CNCF's conformance test leaves out: rejections, reconnects, wildcards, order, unknown nodes,
+//! certificates in TLS, slow clients and faulty clients.
 
 mod support;
 
@@ -24,12 +24,12 @@ const LDS: Service = Service::Listeners;
 const RDS: Service = Service::Routes;
 
 fn encoded(name: &str, content: &str) -> Arc<Encoded> {
-    // A name, and a second field that nobody here reads.
+    // A name, and a second field that these tests do not read.
     let value: Vec<u8> = [&[10, name.len() as u8], name.as_bytes(), &[18, content.len() as u8], content.as_bytes()].concat();
     Arc::new(Encoded { name: name.into(), version: Fingerprint::of(&[&value]), value })
 }
 
-/// Resources as `("cds", "a", "1")`: service, name, content.
+/// Returns a snapshot. A resource is `("cds", "a", "1")`: service, name, content.
 fn snapshot(gateway: &str, all: &[(Service, &str, &str)]) -> Snapshot {
     let mut out = Snapshot::new(gateway);
     for service in Service::ALL {
@@ -45,7 +45,7 @@ fn types(client: &Client, from: usize) -> Vec<(String, Vec<String>, Vec<String>)
 }
 
 #[tokio::test]
-async fn a_rejection_is_told_and_does_not_come_again() {
+async fn rejection_is_reported_once() {
     for variant in [Variant::Sotw, Variant::Delta] {
         let server = Server::start().await;
         server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1")]));
@@ -76,7 +76,7 @@ async fn a_rejection_is_told_and_does_not_come_again() {
 }
 
 #[tokio::test]
-async fn who_comes_back_gets_what_changed_meanwhile() {
+async fn reconnected_client_gets_only_changes() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(CDS, "same", "1"), (CDS, "changed", "1"), (CDS, "gone", "1")]));
     let mut first = Client::open(&server, Variant::Delta, None, "n").await;
@@ -95,7 +95,7 @@ async fn who_comes_back_gets_what_changed_meanwhile() {
 }
 
 #[tokio::test]
-async fn by_name_too_only_what_changed_comes_after_coming_back() {
+async fn reconnected_client_gets_only_changes_by_name() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(EDS, "a", "1"), (EDS, "b", "1")]));
     let mut first = Client::open(&server, Variant::Delta, None, "n").await;
@@ -148,7 +148,7 @@ async fn an_empty_gateway_is_an_answer() {
 }
 
 #[tokio::test]
-async fn new_comes_before_what_refers_to_it_and_old_goes_last() {
+async fn updates_respect_order_of_references() {
     for variant in [Variant::Sotw, Variant::Delta] {
         let server = Server::start().await;
         let all = [(CDS, "old", "1"), (EDS, "old", "1"), (LDS, "l", "1"), (RDS, "r", "old")];
@@ -162,7 +162,8 @@ async fn new_comes_before_what_refers_to_it_and_old_goes_last() {
         client.settle().await;
         let before = client.got.len();
         server.proxies.publish_one(snapshot("g", &[(CDS, "new", "1"), (EDS, "new", "1"), (LDS, "l", "2"), (RDS, "r", "new")]));
-        // The client has the new cluster only when it has answered: until then nothing that refers to it comes.
+        // Until the client answers, it does not have the new cluster. So no resource that refers to the cluster arrives
+        // before.
         let first = client.next().await.expect("a response");
         assert!(first.type_url.ends_with("Cluster") && first.names.contains(&"new".to_owned()), "{first:?}");
         if variant == Variant::Sotw {
@@ -188,7 +189,7 @@ async fn new_comes_before_what_refers_to_it_and_old_goes_last() {
 }
 
 #[tokio::test]
-async fn a_client_that_never_answers_holds_up_nothing_for_long() {
+async fn silent_client_delays_rest_briefly() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (RDS, "r", "1")]));
     let mut client = Client::open(&server, Variant::Delta, None, "n").await;
@@ -205,7 +206,7 @@ async fn a_client_that_never_answers_holds_up_nothing_for_long() {
 }
 
 #[tokio::test]
-async fn the_latest_wins_where_a_client_is_slow() {
+async fn slow_client_gets_latest_snapshot() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(RDS, "r", "0")]));
     let mut client = Client::open(&server, Variant::Delta, Some(RDS), "n").await;
@@ -223,7 +224,7 @@ async fn the_latest_wins_where_a_client_is_slow() {
 }
 
 #[tokio::test]
-async fn an_envoy_of_an_older_version_is_told_so() {
+async fn old_envoy_gets_version_message() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
     let ask = |type_url: &str| {
@@ -274,14 +275,14 @@ async fn nodes_get_their_own_gateway() {
 }
 
 #[tokio::test]
-async fn a_build_between_the_stream_and_its_first_request_changes_nothing() {
+async fn build_before_first_request_changes_nothing() {
     for variant in [Variant::Sotw, Variant::Delta] {
         let server = Server::start().await;
         server.proxies.publish_one(snapshot("one", &[(CDS, "a", "1")]));
         server.proxies.publish_one(snapshot("two", &[(CDS, "b", "1")]));
         let mut client = Client::open(&server, variant, None, "one").await;
         server.proxies.publish_one(snapshot("two", &[(CDS, "b", "2")]));
-        // The stream's task sees the build before there is a request.
+        // The stream's task sees the build before the first request.
         tokio::time::sleep(Duration::from_millis(200)).await;
         client.subscribe(&CDS.type_url(), &[]).await;
         client.settle().await;
@@ -291,7 +292,7 @@ async fn a_build_between_the_stream_and_its_first_request_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_stale_answer_changes_nothing() {
+async fn stale_answer_changes_nothing() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(RDS, "a", "1"), (RDS, "b", "1")]));
     let mut client = Client::open(&server, Variant::Sotw, None, "n").await;
@@ -325,7 +326,7 @@ async fn envoys_come_and_go() {
 }
 
 #[tokio::test]
-async fn what_one_envoy_rejects_the_others_do_not_get() {
+async fn snapshot_rejected_by_one_envoy_is_held() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1")]));
     let mut clients = Vec::new();
@@ -376,7 +377,7 @@ async fn undecodable_and_oversized_requests_end_the_stream() {
     assert_eq!(undecodable, 2);
 }
 
-/// What another tool asks.
+/// Sends the request of another tool.
 async fn statuses(server: &Server, prefix: &str) -> Result<Vec<(String, String, ConfigStatus, bool)>, tonic::Status> {
     let pattern = string_matcher::MatchPattern::Prefix(prefix.into());
     let node_id = Some(StringMatcher { match_pattern: Some(pattern), ..Default::default() });
@@ -392,7 +393,7 @@ async fn statuses(server: &Server, prefix: &str) -> Result<Vec<(String, String, 
 }
 
 #[tokio::test]
-async fn other_tools_ask_what_envoys_have() {
+async fn status_service_reports_envoys() {
     let server = Server::start().await;
     server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1"), (LDS, "l", "1"), (Service::Secrets, "s", "key")]));
     let mut client = Client::open(&server, Variant::Delta, None, "edge-1").await;
@@ -415,7 +416,7 @@ async fn other_tools_ask_what_envoys_have() {
 }
 
 #[tokio::test]
-async fn who_forgets_after_a_while_is_told_in_time_to_keep_it() {
+async fn client_with_ttl_gets_heartbeats() {
     for variant in [Variant::Sotw, Variant::Delta] {
         let server = Server::forgetting(Duration::from_millis(200)).await;
         server.proxies.publish_one(snapshot("g", &[(CDS, "a", "1"), (CDS, "b", "1")]));

@@ -1,5 +1,5 @@
-//! Accidents with a real Envoy: broken and emptied folders, missing folders, restarts. Traffic that the last good configuration answers goes on, and the
-//! accident is visible. Does not test single edits; see `envoy`.
+//! Tests accidents with a real Envoy: broken and emptied folders, missing folders, restarts. The last good configuration
+//! keeps serving traffic, and the accident is visible. Does not test single edits; see `envoy`.
 
 #[path = "support/process.rs"]
 mod process;
@@ -89,7 +89,7 @@ impl RunningServer {
         self.task.await.expect("it ends");
     }
 
-    /// The answer of the diagnostics server, with its head.
+    /// Returns the answer of the diagnostics server, including its head.
     async fn ask(&self, path: &str) -> String {
         let find = || {
             self.events.timeline().into_iter().find_map(|dated| match dated.event {
@@ -106,12 +106,12 @@ impl RunningServer {
         answer
     }
 
-    /// Waits until nothing is wrong.
+    /// Waits until no problem is reported.
     async fn is_well(&self) {
         until("nothing is wrong", async || self.ask("/readyz").await.ends_with("\r\n\r\nready\n").then_some(())).await;
     }
 
-    /// Waits until `/readyz` has this status and says this.
+    /// Waits until `/readyz` has this status and contains this string.
     async fn reports(&self, status: u16, text: &str) {
         let wanted = format!("HTTP/1.1 {status}");
         let begin = Instant::now();
@@ -176,7 +176,7 @@ async fn accidents_keep_traffic() {
     until("the file is emptied", async || server.events.timeline().iter().any(|dated| is_emptied(&dated.event)).then_some(())).await;
     fs::write(folder.join("mapping.yaml"), mapping(upstream).replace("spec:", "\tspec:")).expect("a file");
     server.reports(200, "its document is broken at line 4; its last readable version").await;
-    // A new server, and an Envoy that knows nothing of before.
+    // A new server, and an Envoy without earlier state.
     server.stop().await;
     load.none_lost().await;
     drop(running);

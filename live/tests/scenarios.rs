@@ -1,7 +1,7 @@
-//! The scenarios of the CNCF's conformance test for xDS servers, 98 of them: 24 and 26 of the state of the world, on streams of one type
-//! and aggregated, 22 and 26 of delta.
+//! Runs the 98 scenarios of the CNCF's conformance test for xDS servers. State of the world has 24 on streams of one
+//! type and 26 on aggregated streams; delta has 22 and 26.
 //!
-//! What that test leaves out is in `protocol.rs`.
+//! Does not test other cases; see `protocol.rs`.
 
 mod support;
 
@@ -11,7 +11,7 @@ use prost::Message;
 use std::sync::Arc;
 use support::{Client, Server, Variant};
 
-/// A scenario that runs.
+/// A running scenario.
 struct Run {
     server: Arc<Server>,
     client: Client,
@@ -19,7 +19,7 @@ struct Run {
     what: String,
 }
 
-/// A resource of which only the name is set.
+/// Returns a resource that only has a name.
 fn named(name: &str) -> Vec<u8> {
     #[derive(Clone, PartialEq, Message)]
     struct Named {
@@ -50,7 +50,7 @@ impl Run {
         self.client.settle().await;
     }
 
-    /// Each of these was sent at this version last.
+    /// Checks that each of these resources was last sent at this version.
     fn has(&self, service: Service, names: &str, version: &str) {
         let known = self.client.known.get(&service.type_url()).cloned().unwrap_or_default();
         for name in split(names) {
@@ -71,7 +71,7 @@ impl Run {
         assert_eq!(nonces.len(), 1, "{}: {known:?}", self.what);
     }
 
-    /// No other resource came in the response that this one came in last.
+    /// Checks that the last response with this resource contained no other resource.
     fn came_alone(&self, service: Service, name: &str) {
         let known = self.client.known.get(&service.type_url()).cloned().unwrap_or_default();
         let nonce = known.get(name).map(|(_, nonce)| nonce.clone());
@@ -89,7 +89,7 @@ impl Run {
         self.client.settle().await;
     }
 
-    /// Every response was answered, and the last answer was not answered.
+    /// Checks that the client answered every response, and that the server sent nothing after the last answer.
     async fn end(mut self) {
         self.client.settle().await;
         assert!(self.client.requests > self.client.got.len(), "{}: {} requests, {:?}", self.what, self.client.requests, self.client.got);
@@ -199,7 +199,7 @@ async fn several_services(server: Arc<Server>, (variant, _): Wanted, (one, other
     let mut run = Run::start(&server, "several services", variant, true, &[one, other], "A,B,C").await;
     run.subscribe(one, "B").await;
     run.has(one, "B", "1");
-    // The test acknowledges the second type by the URL of the first, here and there.
+    // The test acknowledges the second type with the URL of the first type, as in the original.
     run.client.subscribe(&other.type_url(), &["B"]).await;
     let got = run.client.next().await.expect("an answer");
     assert_eq!((got.type_url.clone(), got.names.clone()), (other.type_url(), vec!["B".to_owned()]));
@@ -273,7 +273,7 @@ async fn unsubscribe_one_by_one(server: Arc<Server>, (variant, aggregated): Want
     run.end().await;
 }
 
-/// Runs a scenario for each of these, and counts.
+/// Runs a scenario for each of these, and counts the runs.
 macro_rules! all {
     ($tasks:ident, $server:ident, $scenario:ident, $wanted:expr, [$($of:expr),+]) => {
         $($tasks.push(tokio::spawn($scenario($server.clone(), $wanted, $of)));)+

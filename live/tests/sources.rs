@@ -1,4 +1,4 @@
-//! Streams of watch events and recordings: what they told last is what is compiled, and key material is in no recording.
+//! Tests streams of watch events and recordings: the build matches the last events, and no recording has key material.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;
@@ -14,7 +14,7 @@ use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Runs a source to its end. Gives the last build, and what was told of the source.
+/// Runs a source to its end. Returns the last build, and the states of the source.
 async fn played(source: Box<dyn Source>, recorder: Option<Recorder>) -> (Arc<Build>, Vec<(SourceState, Option<String>)>) {
     let last: Arc<Mutex<Option<Arc<Build>>>> = Arc::default();
     let (kept, events) = (last.clone(), Events::default());
@@ -52,7 +52,7 @@ fn mapping(name: &str, timeout: u32) -> Value {
 }
 
 fn event(kind: &str, object: &Value) -> String {
-    // As kubectl writes it: over several lines, with nothing but white space between two.
+    // kubectl writes several lines per event, with only white space between two events.
     serde_json::to_string_pretty(&json!({"type": kind, "object": object})).expect("JSON")
 }
 
@@ -76,14 +76,14 @@ fn events() -> String {
         event("MODIFIED", &mapping("one", 2000)),
         event("BOOKMARK", &json!({"kind": "Mapping", "metadata": {"resourceVersion": "9"}})),
         event("DELETED", &mapping("two", 1000)),
-        // Told twice, as after a reconnect.
+        // Sent twice, as after a reconnect.
         event("MODIFIED", &mapping("one", 2000)),
     ];
     all.join("\n")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn watch_events_are_followed_recorded_and_played_again() {
+async fn watch_events_are_recorded_and_replayed() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("session.jsonl");
     let recorder = Recorder::new(&path).expect("a recording");
@@ -102,10 +102,10 @@ async fn watch_events_are_followed_recorded_and_played_again() {
     assert_eq!((names(&again), &again.version), (names(&build), &build.version));
 }
 
-/// Events of different objects come in any order, and each may come twice or late again before the next of its object: what is compiled is what a fresh
-/// compile of the last of each gives.
+/// Events of different objects come in any order. Each event may come twice, or late again before the next event of its
+/// object. The build must match a fresh compile of each object's last event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_that_are_doubled_and_reordered_change_nothing() {
+async fn doubled_and_reordered_events_change_nothing() {
     for seed in 1..=6u64 {
         let mut state = seed;
         let mut chance = |below: u64| {
@@ -113,7 +113,7 @@ async fn events_that_are_doubled_and_reordered_change_nothing() {
             (state >> 33) % below
         };
         let all = ["a", "b", "c", "d", "e"];
-        // What happens to each object, in its order.
+        // The events of each object, in their order.
         let mut left: Vec<Vec<String>> = Vec::new();
         let mut last: Vec<String> = vec![events()];
         for name in all {
@@ -140,7 +140,7 @@ async fn events_that_are_doubled_and_reordered_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_ends_the_recording_and_nothing_else() {
+async fn full_disk_ends_only_recording() {
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
         eprintln!("*** SKIPPED: this system has no /dev/full ***");
@@ -153,7 +153,7 @@ async fn a_full_disk_ends_the_recording_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_stream_of_events_is_yaml() {
+async fn stream_without_events_is_yaml() {
     let text = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: m}\nspec: {hostname: '*', prefix: /m/, service: quote}\n";
     let (build, _) = played(Box::new(Stream::new(Cursor::new(text))), None).await;
     assert_eq!(names(&build), ["<stdin>"]);
@@ -164,7 +164,7 @@ async fn what_is_no_stream_of_events_is_yaml() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_recording_that_is_none_is_told() {
+async fn replay_reports_invalid_recording() {
     let folder = tempfile::tempdir().expect("a folder");
     let told = async |text: &str| {
         let path = folder.path().join("r.jsonl");

@@ -1,4 +1,5 @@
-//! Envoys by mTLS: who has no certificate, or one of somebody else, gets nothing; certificates are exchanged while connections last.
+//! Tests Envoys with mTLS: clients without a certificate, or with a foreign certificate, get nothing; certificates
+//! rotate while connections stay open.
 
 #[path = "support/authority.rs"]
 mod authority;
@@ -35,20 +36,20 @@ async fn connect(port: u16, server: &Authority, client: Option<(String, String)>
     Endpoint::from_shared(format!("https://127.0.0.1:{port}"))?.tls_config(tls)?.connect_timeout(Duration::from_secs(5)).connect().await
 }
 
-/// Asks for clusters, and tells whether there was an answer.
+/// Requests clusters, and returns whether an answer arrived.
 async fn is_answered(channel: Channel) -> bool {
     ask(channel, "", Service::Clusters, &[]).await.is_ok()
 }
 
-/// Asks for resources as a node, and gives their number, or why there was no answer.
+/// Requests resources as a node. Returns their number, or why no answer arrived.
 async fn ask(channel: Channel, node: &str, service: Service, names: &[&str]) -> Result<usize, Code> {
     open(channel, node, service, names).await.map(|(.., count)| count)
 }
 
-/// A stream: it lasts as long as both of its ends.
+/// A stream, which lasts as long as both of its ends.
 type Open = (mpsc::Sender<DiscoveryRequest>, Streaming<DiscoveryResponse>, usize);
 
-/// The same, with the stream left open.
+/// Requests resources as a node, and keeps the stream open.
 async fn open(channel: Channel, node: &str, service: Service, names: &[&str]) -> Result<Open, Code> {
     let (send, requests) = mpsc::channel(4);
     let node = Some(Node { id: node.into(), ..Default::default() });
@@ -65,7 +66,7 @@ async fn open(channel: Channel, node: &str, service: Service, names: &[&str]) ->
     }
 }
 
-/// The nodes of which a client may read what they have.
+/// Returns the nodes whose resources a client may read.
 async fn seen(channel: &Channel) -> Vec<String> {
     let answer = ClientStatusDiscoveryServiceClient::new(channel.clone()).fetch_client_status(ClientStatusRequest::default()).await;
     let clients = answer.expect("an answer").into_inner().config;
@@ -74,7 +75,7 @@ async fn seen(channel: &Channel) -> Vec<String> {
     nodes
 }
 
-/// A snapshot with two Secrets.
+/// Returns a snapshot with two Secrets.
 fn snapshot(gateway: &str) -> Snapshot {
     let secret =
         |name: &str| Arc::new(Encoded { name: format!("{gateway}/{name}").into(), version: Fingerprint::of(&[name.as_bytes()]), value: Vec::new() });
@@ -84,7 +85,7 @@ fn snapshot(gateway: &str) -> Snapshot {
 }
 
 #[tokio::test]
-async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
+async fn certificate_names_decide_permissions() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = Authority::new();
     write(folder.path(), &ours, &ours);
@@ -124,7 +125,7 @@ async fn the_names_of_a_certificate_decide_what_may_be_asked_for() {
 }
 
 #[tokio::test]
-async fn certificates_are_asked_for_and_exchanged() {
+async fn certificates_are_required_and_rotate() {
     let folder = tempfile::tempdir().expect("a folder");
     let (ours, theirs, next) = (Authority::new(), Authority::new(), Authority::new());
     write(folder.path(), &ours, &ours);
@@ -158,7 +159,7 @@ async fn certificates_are_asked_for_and_exchanged() {
         assert!(!is_let_in, "who is not known gets nothing");
     }
 
-    // Half of a change changes nothing; the whole of it is what new connections get.
+    // Half of a change changes nothing; new connections get the whole change.
     fs::write(path("server.key"), "half").expect("a file");
     tokio::time::sleep(Duration::from_millis(1100)).await;
     let channel = connect(port, &ours, Some(ours.sign("envoy"))).await.expect("the old certificate");
@@ -172,7 +173,7 @@ async fn certificates_are_asked_for_and_exchanged() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_expires_while_it_serves_is_reported_until_it_is_replaced() {
+async fn expired_certificate_is_reported_until_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
     let ours = Authority::new();
     write(folder.path(), &ours, &ours);
@@ -194,7 +195,7 @@ async fn a_certificate_that_expires_while_it_serves_is_reported_until_it_is_repl
     };
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert!(states.all().is_empty(), "nothing is wrong: {:?}", states.all());
-    // A whole replacement, with a certificate whose time is over: as if the time had passed.
+    // A complete change, with an expired certificate, as if time had passed.
     let (certificate, key) = ours.sign_until("localhost", 2020);
     fs::write(path("server.key"), key).expect("a file");
     state(SourceState::Error, "do not go together").await;

@@ -1,4 +1,4 @@
-//! Whatever an API server tells, in whatever order and however often, and however it fails: what is compiled becomes what it holds.
+//! Tests an API server whose events come in any order and any number, and fail: the build must match the server.
 
 #[path = "support/api.rs"]
 mod api;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// A server with a Host, a Listener, and this many Mappings.
+/// Starts a server with a Host, a Listener, and this many Mappings.
 async fn server(mappings: usize) -> ApiServer {
     let out = ApiServer::start().await;
     out.put(&object("Host", "h", json!({"hostname": "*", "requestPolicy": {"insecure": {"action": "Route"}}})));
@@ -32,7 +32,7 @@ fn which(kubeconfig: PathBuf) -> Which {
     Which { kubeconfig: Some(kubeconfig), ..Which::default() }
 }
 
-/// Waits until what is compiled is what the server holds, and the same as from scratch.
+/// Waits until the build matches the server, and matches a fresh compile.
 async fn settled(follower: &Follower, server: &ApiServer, what: &str) {
     let begin = Instant::now();
     loop {
@@ -47,10 +47,10 @@ async fn settled(follower: &Follower, server: &ApiServer, what: &str) {
     }
 }
 
-/// Generated sequences: objects come, change and go, watches are closed, history is forgotten (410), requests fail; and a proxy doubles, repeats and
-/// reorders what comes of it.
+/// Generates sequences: objects are created, changed and deleted, watches end, history is forgotten (410), requests
+/// fail; and a proxy doubles, repeats and reorders the events.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds() {
+async fn event_sequences_end_like_fresh_compile() {
     for seed in 1..=6u64 {
         let mut state = seed;
         let mut chance = move |below: u64| {
@@ -71,7 +71,7 @@ async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds
                 10 => {
                     server.forget();
                     server.close_watches();
-                    // What happens while it is not looked.
+                    // Changes while the source does not watch.
                     server.delete(&one);
                 }
                 _ => server.fail(2, [500, 429, 503][chance(3) as usize]),
@@ -83,14 +83,14 @@ async fn any_sequence_of_events_ends_as_a_fresh_compile_of_what_the_server_holds
                 settled(&follower, &server, &format!("seed {seed}, step {step}")).await;
             }
         }
-        // What comes late again changes nothing any more.
+        // A late repetition changes nothing.
         tokio::time::sleep(Duration::from_millis(200)).await;
         settled(&follower, &server, &format!("seed {seed}, at rest")).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kind_that_may_no_longer_be_read_keeps_its_objects_and_says_so() {
+async fn forbidden_kind_keeps_objects_and_is_reported() {
     let (server, folder) = (server(3).await, tempfile::tempdir().expect("a folder"));
     let mut follower = Follower::start(which(config::kubeconfig(folder.path(), "direct", &format!("http://{}", server.address))));
     let all = ["default/m0", "default/m1", "default/m2"];
@@ -107,7 +107,7 @@ async fn a_kind_that_may_no_longer_be_read_keeps_its_objects_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn thousands_of_namespaces_of_which_one_may_be_read_are_asked_about_once_each() {
+async fn rules_of_thousand_namespaces_are_requested_once() {
     let (server, folder) = (server(0).await, tempfile::tempdir().expect("a folder"));
     server.only_in(3000, "n1234");
     let mut own = mapping("own", 1000);
@@ -123,7 +123,7 @@ async fn thousands_of_namespaces_of_which_one_may_be_read_are_asked_about_once_e
     assert!(server.reviews() < asked + 50, "it does not ask about all of them again soon: {}", server.reviews());
 }
 
-/// A proxy that is asked by CONNECT; tells to whom.
+/// Starts a proxy for CONNECT requests, and reports their targets.
 async fn proxy() -> (u16, tokio::sync::mpsc::UnboundedReceiver<String>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("an address").port();
@@ -150,7 +150,7 @@ async fn proxy() -> (u16, tokio::sync::mpsc::UnboundedReceiver<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_is_reached_through_the_proxy_of_its_kubeconfig() {
+async fn cluster_is_reached_through_kubeconfig_proxy() {
     let (server, folder) = (server(1).await, tempfile::tempdir().expect("a folder"));
     let (port, mut asked) = proxy().await;
     let path = config::kubeconfig(folder.path(), "proxied", &format!("http://{}", server.address));

@@ -1,9 +1,9 @@
-//! Decides whether an Application Gateway is changed in Azure, and when a failed change is tried again. [`Applier`] decides without a clock;
-//! [`run`] carries it out.
+//! Decides whether to change an Application Gateway in Azure, and when to retry a failed change. [`Applier`] decides
+//! without a clock; [`run`] carries the decision out.
 //!
-//! The gateway is read before each change. If it differs from the gateway that the build was made with, the next build merges with it. The change
-//! itself names the version that it is made for (`If-Match`); if that version is gone (412), the gateway is read again. Does not compute the
-//! change; see `plan`.
+//! [`run`] reads the gateway before each change. If the gateway differs from the one that the build was merged with, the
+//! next build merges with it. The change itself names the version that it is made for (`If-Match`). If that version is
+//! gone (412), [`run`] reads the gateway again. Does not compute the change; see `plan`.
 
 use super::Pace;
 use super::plan::{Fingerprint, Plan, fingerprint_of};
@@ -20,48 +20,48 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// What a person allows.
+/// The changes that the user allows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed {
-    /// More than half of the listeners may go.
+    /// A change may remove more than half of the listeners.
     pub removals: bool,
-    /// The gateway may be one of another cluster.
+    /// The gateway may belong to another cluster.
     pub take_over: bool,
 }
 
-/// What is to be done with a plan.
+/// The decision about a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The gateway is as it is wanted.
+    /// The gateway matches the plan.
     Nothing,
-    /// It is not sent, because of this.
+    /// The plan is not sent, for this reason.
     Held(String),
-    /// It is sent.
+    /// The plan is sent.
     Send,
 }
 
-/// Decides.
+/// Decides about plans.
 #[derive(Debug, Default)]
 pub struct Applier {
     allowed: Allowed,
-    /// What was sent last, and what the gateway was then: Azure writes more than it is sent.
+    /// The last sent configuration, and the gateway after it: Azure adds fields to the sent document.
     settled: Option<(Fingerprint, Fingerprint)>,
-    /// The listeners that were sent last.
+    /// The listeners of the last sent plan.
     own: BTreeSet<String>,
     failures: u32,
 }
 
-/// The longest time between two attempts.
+/// The longest pause between two attempts.
 const LONGEST: Duration = Duration::from_secs(60);
 
 impl Applier {
-    /// With what a person allows.
+    /// Creates an applier with the user's permissions.
     #[must_use]
     pub fn new(allowed: Allowed) -> Self {
         Self { allowed, ..Self::default() }
     }
 
-    /// What is to be done.
+    /// Decides about a plan.
     #[must_use]
     pub fn decide(&self, plan: &Plan) -> Decision {
         if !plan.is_compared || plan.parts.is_empty() || self.settled == Some((plan.wanted, plan.present)) {
@@ -80,24 +80,25 @@ impl Applier {
         Decision::Send
     }
 
-    /// How many listeners would be lost. The name of a listener follows from its hosts: of those that this sent, one that is replaced is not lost.
+    /// Returns how many listeners the plan would remove. Azure names a listener after its hosts, so a replaced listener
+    /// of the last sent plan is not lost.
     fn lost(&self, plan: &Plan) -> usize {
         let own = plan.gone.iter().filter(|name| self.own.contains(*name)).count();
         plan.gone.len() - own.min(plan.new_listeners)
     }
 
-    /// It was sent, and the gateway is like this now.
+    /// Notes that the plan was sent, and the state of the gateway now.
     pub fn applied(&mut self, plan: &Plan, present: Fingerprint) {
         self.settled = Some((plan.wanted, present));
         self.own = plan.wanted_listeners.clone();
         self.failures = 0;
     }
 
-    /// It was not sent, or Azure did not take it. Gives how long to wait.
+    /// Notes that the plan was not sent, or that Azure refused it. Returns how long to wait.
     pub fn failed(&mut self, trouble: &Trouble, pace: &Pace) -> Duration {
         self.settled = None;
         if trouble.kind == Kind::Changed && self.failures == 0 {
-            // Somebody came first: there is nothing to wait for.
+            // Another writer changed the gateway first: there is no reason to wait.
             self.failures = 1;
             return pace.spacing;
         }
@@ -107,7 +108,7 @@ impl Applier {
     }
 }
 
-/// Some names of many.
+/// Joins the first few of many names.
 fn some(names: &[String]) -> String {
     const MOST: usize = 3;
     let more = names.len().saturating_sub(MOST);
@@ -115,11 +116,11 @@ fn some(names: &[String]) -> String {
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
-/// Sends what builds want, for as long as the process lives. Of several replicas the one sends that holds the lease.
+/// Sends the plans of builds as long as the process runs. With several replicas, only the holder of the Lease sends.
 ///
 /// # Errors
 ///
-/// Never by itself: what fails is tried again.
+/// Never by itself: a failed change is retried.
 pub async fn run(
     mut builds: watch::Receiver<Option<Arc<Build>>>,
     reader: Arc<Reader>,
@@ -137,7 +138,7 @@ pub async fn run(
             () = changed(leading.as_mut()) => {}
             () = tokio::time::sleep_until(due.into()) => {}
         }
-        // Without the lease it watches, so that it can go on at once when it gets it.
+        // Without the Lease it only watches, so that it can continue at once with it.
         if leading.as_ref().is_some_and(|leading| !leading.holds()) {
             continue;
         }
@@ -168,7 +169,7 @@ struct Sender {
     intake: Intake,
     events: Events,
     applier: Applier,
-    /// Why the last plan is not sent: it is reported once.
+    /// The reason why the last plan is not sent, which is reported once.
     held: Option<String>,
 }
 
@@ -186,18 +187,18 @@ impl Sender {
         decision == Decision::Send
     }
 
-    /// Reads the gateway, and sends the plan if the gateway is still the one that it was made with.
+    /// Reads the gateway. Sends the plan if it was made for this version of the gateway.
     async fn send(&mut self, build: &Arc<Build>, plan: &Arc<Plan>) -> Result<(), Trouble> {
         let now = self.reader.read().await?;
         if now.etag() != plan.etag.as_deref() {
-            // The next build merges what others changed.
+            // The next build merges the changes of others.
             now.tell(&self.intake);
             return Ok(());
         }
         let begin = Instant::now();
         let (of, planned) = (build.clone(), plan.clone());
         let at = k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        // Certificates are encrypted, which takes a while.
+        // Encrypting certificates takes a while.
         let body = tokio::task::spawn_blocking(move || planned.body(&of.compilation, &at)).await;
         let refused = |why: String| Trouble::new(Kind::Refused, why);
         let body = body.map_err(|error| refused(error.to_string()))?.map_err(refused)?;
@@ -214,7 +215,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Reports what failed; the gateway is read again, as it may be another now.
+    /// Reports a failure, and reads the gateway again, because it may have changed.
     async fn tell_failed(&self, plan: &Plan, trouble: &Trouble, pause: Duration) {
         self.reader.client.metrics().failed();
         let retry_ms = pause.as_millis() as u64;

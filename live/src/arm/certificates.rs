@@ -1,6 +1,7 @@
-//! Writes the certificates of Secrets as ARM expects them: PKCS#12 in base64, with the password that the controller gives to each.
+//! Writes the certificates of Secrets as ARM expects them: PKCS#12 in base64, with the password that the controller
+//! gives to each. Does not send them; see `client`.
 //!
-//! Key material appears in no text except the document that is sent.
+//! Key material appears in no string except the sent document.
 
 use chancery_core::compilation::SideRef;
 use chancery_core::ir::{Holder, SecretPart, SecretReference};
@@ -10,10 +11,10 @@ use serde_json::Value;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What the data of a certificate begins with that is that of a Secret.
+/// The beginning of the data of a certificate that comes from a Secret.
 const SECRET: &str = "secret:";
 
-/// The certificates of a gateway's document that come from Secrets: each with its namespace and name.
+/// Returns the certificates in a gateway's document that come from Secrets, each with its namespace and name.
 pub fn of_secrets(document: &mut Value) -> impl Iterator<Item = (&mut Value, String, String)> {
     let all = document["properties"]["sslCertificates"].as_array_mut().map(Vec::as_mut_slice).unwrap_or_default();
     all.iter_mut().filter_map(|certificate| {
@@ -23,7 +24,7 @@ pub fn of_secrets(document: &mut Value) -> impl Iterator<Item = (&mut Value, Str
     })
 }
 
-/// The certificates of a Secret, the first first.
+/// Returns the certificates of a Secret in their order.
 #[must_use]
 pub fn chain(side: SideRef<'_>, namespace: &str, name: &str) -> Vec<CertificateDer<'static>> {
     let pem = material(side, namespace, name, SecretPart::Certificate).unwrap_or_default();
@@ -38,7 +39,7 @@ fn material(side: SideRef<'_>, namespace: &str, name: &str, part: SecretPart) ->
 ///
 /// # Errors
 ///
-/// One cannot be made; says which, and no part of it.
+/// A certificate cannot be made. The message names it, and contains no part of it.
 pub fn fill(document: &mut Value, side: SideRef<'_>) -> Result<(), String> {
     for (certificate, namespace, name) in of_secrets(document) {
         let password = certificate["properties"]["password"].as_str().unwrap_or_default().to_owned();
@@ -63,12 +64,12 @@ fn pack(chain: PrivateKeyChain, password: &str) -> Option<Vec<u8>> {
     writer.mac_algorithm(MacAlgorithm::HmacSha256).mac_iterations(2048).write().ok()
 }
 
-/// `rsaEncryption` with no parameters, as an algorithm of PKCS#8.
+/// `rsaEncryption` without parameters, as an algorithm of PKCS#8.
 const RSA: &[u8] = &[0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00];
 /// `id-ecPublicKey`.
 const EC: &[u8] = &[0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
-/// A key in the one form that PKCS#12 holds.
+/// Returns a key as PKCS#8, the only form that PKCS#12 holds.
 fn in_pkcs8(key: &PrivateKeyDer<'_>) -> Option<Vec<u8>> {
     let algorithm = match key {
         PrivateKeyDer::Pkcs8(key) => return Some(key.secret_pkcs8_der().to_vec()),
@@ -79,7 +80,7 @@ fn in_pkcs8(key: &PrivateKeyDer<'_>) -> Option<Vec<u8>> {
     Some(element(0x30, &[&[0x02, 0x01, 0x00][..], &algorithm, &element(0x04, key.secret_der())].concat()))
 }
 
-/// The name of the curve in a key of SEC 1: version, key, `[0]` with the name.
+/// Returns the name of the curve in a SEC 1 key: version, key, `[0]` with the name.
 fn curve(key: &[u8]) -> Option<&[u8]> {
     let (_, fields, _) = first(key)?;
     let (_, _, rest) = first(fields)?;
@@ -88,7 +89,7 @@ fn curve(key: &[u8]) -> Option<&[u8]> {
     (tag == 0xa0).then_some(name)
 }
 
-/// The first element of DER: its tag, what is in it, and what comes after it.
+/// Splits DER after its first element. Returns the element's tag, its content, and the rest.
 fn first(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = der.split_first()?;
     let (&length, rest) = rest.split_first()?;
@@ -104,7 +105,7 @@ fn first(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, inner, after))
 }
 
-/// An element of DER.
+/// Returns an element of DER.
 fn element(tag: u8, inner: &[u8]) -> Vec<u8> {
     let length = inner.len();
     let bytes = length.to_be_bytes();

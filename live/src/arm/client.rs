@@ -1,5 +1,5 @@
-//! Sends the requests of Azure Resource Manager that are needed: read and change a gateway, read a public address. Does not decide about changes;
-//! see `apply`.
+//! Sends the required requests of Azure Resource Manager: read and change a gateway, read a public address. Does not
+//! decide about changes; see `apply`.
 
 use super::Pace;
 use super::credentials::Login;
@@ -15,12 +15,12 @@ use hyper::{Method, Request, Uri};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// The version of the API of gateways and addresses.
+/// The API version of gateways and addresses.
 const VERSION: &str = "2023-11-01";
-/// How often a request that is throttled, or that Azure cannot answer for now, is sent.
+/// The most attempts at a request that Azure throttles or cannot answer now.
 const ATTEMPTS: u32 = 4;
 
-/// Asks Azure Resource Manager.
+/// A client of Azure Resource Manager.
 #[derive(Debug)]
 pub struct Client {
     transport: Transport,
@@ -31,33 +31,33 @@ pub struct Client {
 }
 
 impl Client {
-    /// At this endpoint, as `https://management.azure.com`.
+    /// Creates a client of an endpoint such as `https://management.azure.com`.
     ///
     /// # Errors
     ///
-    /// The machine trusts no authority, or a token would be sent in clear to another machine.
+    /// The machine trusts no CA, or the client would send a token in clear to another machine.
     pub fn new(endpoint: &str, login: Login, pace: Pace) -> Result<Self, String> {
         check(endpoint)?;
         Ok(Self { transport: Transport::new()?, login, endpoint: endpoint.trim_end_matches('/').to_owned(), pace, metrics: Metrics::default() })
     }
 
-    /// How long it waits for what.
+    /// Sets the pauses and time limits.
     #[must_use]
     pub fn pace(&self) -> &Pace {
         &self.pace
     }
 
-    /// What is counted.
+    /// Returns the counters.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// The gateway as it is.
+    /// Returns the current gateway.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The gateway cannot be read.
     pub async fn gateway(&self, id: &GatewayId) -> Result<Value, Trouble> {
         let answer = self.tried(Method::GET, &self.url(&id.to_string()), None).await?;
         match answer.status {
@@ -69,11 +69,11 @@ impl Client {
         }
     }
 
-    /// The address that a public address resource has; none where it has none yet.
+    /// Returns the address of a public address resource, if Azure has assigned one.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The resource cannot be read.
     pub async fn public_address(&self, id: &str) -> Result<Option<String>, Trouble> {
         if !id.starts_with("/subscriptions/") || id.contains(['?', '#', ' ']) || id.contains("..") {
             return Err(Trouble::new(Kind::Missing, format!("`{id}` is no id of a public address")));
@@ -85,11 +85,11 @@ impl Client {
         }
     }
 
-    /// Changes the gateway if it still has this tag, waits until that is done, and reads it again.
+    /// Changes the gateway if it still has this tag, waits for the result, and reads the gateway again.
     ///
     /// # Errors
     ///
-    /// It is not changed, or it is not known whether it was.
+    /// Azure did not change the gateway, or the result is unknown.
     pub async fn change(&self, id: &GatewayId, document: &str, etag: Option<&str>) -> Result<Value, Trouble> {
         let url = self.url(&id.to_string());
         let answer = self.tried(Method::PUT, &url, Some((document, etag))).await?;
@@ -115,14 +115,14 @@ impl Client {
         format!("{}{id}?api-version={VERSION}", self.endpoint)
     }
 
-    /// Sends a request, again where Azure wants us to wait.
+    /// Sends a request, and repeats it when Azure asks for a pause.
     async fn tried(&self, method: Method, url: &str, body: Option<(&str, Option<&str>)>) -> Result<Answer, Trouble> {
         let mut attempt = 1;
         loop {
             let answer = self.once(method.clone(), url, body).await;
             let wait = match &answer {
                 Ok(answer) if answer.status == 401 || answer.status == 429 || matches!(answer.status, 502..=504) => answer.retry_after,
-                // A change may have begun although its answer was lost: that is found out by reading the gateway.
+                // A change may have begun although its answer was lost. Reading the gateway shows whether it did.
                 Err(trouble) if trouble.kind == Kind::Unavailable && body.is_none() => None,
                 _ => return answer,
             };
@@ -157,7 +157,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// A token goes to the endpoint alone, whatever an answer names.
+    /// Refuses URLs outside the endpoint: an answer must not send a token elsewhere.
     fn is_ours(&self, url: &str) -> Result<(), Trouble> {
         let place =
             |url: &str| url.parse::<Uri>().ok().and_then(|uri| Some((uri.scheme_str()?.to_owned(), uri.authority()?.to_string().to_lowercase())));
@@ -176,11 +176,11 @@ impl Client {
     }
 }
 
-/// Whether a token may be sent there.
+/// Checks whether a client may send a token to an endpoint.
 ///
 /// # Errors
 ///
-/// It would be sent in clear to another machine, or it is no address.
+/// The client would send the token in clear to another machine, or the string is not an address.
 pub fn check(endpoint: &str) -> Result<(), String> {
     let uri: Uri = endpoint.parse().map_err(|error| format!("`{endpoint}` is no address: {error}"))?;
     let is_local = matches!(uri.host(), Some("localhost" | "127.0.0.1" | "[::1]"));

@@ -1,7 +1,7 @@
-//! Gets tokens for Azure: from a client secret (`AZURE_CLIENT_SECRET`), workload identity (`AZURE_FEDERATED_TOKEN_FILE`), or the Azure CLI of this
-//! machine (`az account get-access-token`), in this order.
+//! Gets tokens for Azure: from a client secret (`AZURE_CLIENT_SECRET`), workload identity
+//! (`AZURE_FEDERATED_TOKEN_FILE`), or the Azure CLI of this machine (`az account get-access-token`), in this order.
 //!
-//! No token or secret appears in any text: [`Login::scrub`] removes them from error messages of others.
+//! No token or secret appears in any message: [`Login::scrub`] removes them from the error messages of others.
 
 use super::transport::Transport;
 use super::trouble::{Kind, Trouble};
@@ -15,27 +15,23 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Where tokens come from.
+/// The source of tokens.
 pub enum Credentials {
     /// An application with a secret.
     Secret {
-        /// The tenant.
+        /// The tenant's id in Microsoft Entra.
         tenant: String,
-        /// The application.
         client: String,
-        /// Its secret.
         secret: String,
     },
-    /// An account of the cluster, for which Azure knows an application.
+    /// An account of the cluster that Azure maps to an application.
     Workload {
-        /// The tenant.
         tenant: String,
-        /// The application.
         client: String,
-        /// The file with the account's token. The cluster renews it.
+        /// The file with the account's token, which the cluster renews.
         file: PathBuf,
     },
-    /// Whoever has logged in with the Azure CLI.
+    /// The user who has logged in with the Azure CLI.
     AzureCli,
 }
 
@@ -46,11 +42,11 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// By the variables of the environment.
+    /// Reads the credentials from environment variables.
     ///
     /// # Errors
     ///
-    /// Some are there, and others are missing that belong to them.
+    /// Some variables are set, but others that belong to them are missing.
     pub fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let given = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let needed =
@@ -66,7 +62,7 @@ impl Credentials {
         Ok(Self::AzureCli)
     }
 
-    /// What they are, for people.
+    /// Describes the source, for messages.
     #[must_use]
     pub fn words(&self) -> &'static str {
         match self {
@@ -77,21 +73,21 @@ impl Credentials {
     }
 }
 
-/// A token, and until when it is good.
+/// A token, and the end of its validity.
 struct Token {
     text: String,
     until: Instant,
 }
 
-/// Gets tokens, and keeps the last.
+/// Gets tokens, and keeps the last token.
 pub struct Login {
     credentials: Credentials,
-    /// Where to log in, as `https://login.microsoftonline.com`.
+    /// The login endpoint, such as `https://login.microsoftonline.com`.
     login: String,
-    /// For whom the token is, as `https://management.azure.com`.
+    /// The audience of the token, such as `https://management.azure.com`.
     audience: String,
     token: Mutex<Option<Token>>,
-    /// Assertions and tokens that were used.
+    /// Assertions and tokens that were used, for removal from messages.
     used: Mutex<Vec<String>>,
 }
 
@@ -101,26 +97,26 @@ impl std::fmt::Debug for Login {
     }
 }
 
-/// A token is renewed so long before it ends.
+/// How long before its end a token is renewed.
 const EARLY: Duration = Duration::from_secs(120);
-/// How long a token is taken to be good where nobody says.
+/// The assumed validity of a token whose answer names none.
 const USUAL: Duration = Duration::from_secs(300);
-/// How many used tokens are taken out of texts.
+/// The most used tokens that are removed from messages.
 const MOST_USED: usize = 8;
 
 impl Login {
-    /// With these credentials, at these endpoints.
+    /// Creates a login with these credentials at these endpoints.
     #[must_use]
     pub fn new(credentials: Credentials, login: &str, audience: &str) -> Self {
         let bare = |text: &str| text.trim_end_matches('/').to_owned();
         Self { credentials, login: bare(login), audience: bare(audience), token: Mutex::default(), used: Mutex::default() }
     }
 
-    /// A token.
+    /// Returns a valid token.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The login gives no token.
     pub async fn token(&self, transport: &Transport) -> Result<String, Trouble> {
         if let Some(known) = lock(&self.token).as_ref().filter(|token| token.until > Instant::now() + EARLY) {
             return Ok(known.text.clone());
@@ -144,12 +140,12 @@ impl Login {
         Ok(text)
     }
 
-    /// The last token is not taken any more.
+    /// Forgets the last token, which Azure no longer accepts.
     pub fn forget(&self) {
         *lock(&self.token) = None;
     }
 
-    /// A text without secrets and tokens.
+    /// Returns a string without secrets and tokens.
     #[must_use]
     pub fn scrub(&self, text: &str) -> String {
         let used = lock(&self.used);
@@ -166,7 +162,7 @@ impl Login {
         }
     }
 
-    /// Asks the login for a token.
+    /// Requests a token from the login.
     async fn ask(&self, transport: &Transport, tenant: &str, client: &str, proof: &[(&str, &str)]) -> Result<Token, Trouble> {
         let scope = format!("{}/.default", self.audience);
         let fields = [("grant_type", "client_credentials"), ("client_id", client), ("scope", &scope)];
@@ -186,7 +182,7 @@ impl Login {
         Ok(Token { text: text.to_owned(), until: Instant::now() + seconds.map_or(USUAL, Duration::from_secs) })
     }
 
-    /// Asks the Azure CLI for a token.
+    /// Requests a token from the Azure CLI.
     async fn ask_cli(&self) -> Result<Token, Trouble> {
         let denied = |why: &str| {
             let else_ = "or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET";
@@ -210,7 +206,7 @@ impl Login {
     }
 }
 
-/// A value of a form.
+/// Escapes a value of a form.
 fn escaped(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
@@ -228,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_who_asks() {
+    fn credentials_follow_environment() {
         let (tenant, client) = (("AZURE_TENANT_ID", "t"), ("AZURE_CLIENT_ID", "c"));
         let secret = ("AZURE_CLIENT_SECRET", "very-secret-text");
         let words = |credentials: Result<Credentials, String>| credentials.map(|of| of.words());
@@ -239,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_tokens_are_in_no_text() {
+    fn messages_never_contain_secrets_or_tokens() {
         let credentials =
             of(&[("AZURE_TENANT_ID", "t"), ("AZURE_CLIENT_ID", "c"), ("AZURE_CLIENT_SECRET", "very-secret-text")]).expect("credentials");
         let login = Login::new(credentials, "https://login.example.com/", "https://arm.example.com/");

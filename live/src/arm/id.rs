@@ -1,16 +1,13 @@
-//! The id of an Application Gateway in Azure, or the names that the id consists of.
+//! Parses the id of an Application Gateway in Azure, or the names that the id consists of.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A gateway in Azure.
+/// The id of a gateway in Azure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayId {
-    /// The subscription.
     pub subscription: String,
-    /// The resource group.
     pub group: String,
-    /// Its name.
     pub name: String,
 }
 
@@ -37,7 +34,7 @@ impl FromStr for GatewayId {
             [_, subscription, _, group, _, _, _, name] if is_id => [subscription, group, name],
             _ => return Err(wrong(text)),
         };
-        // They stand in a path as they are.
+        // A path contains the names verbatim.
         let fits = |step: &str| {
             !step.is_empty()
                 && step.len() <= 100
@@ -63,7 +60,7 @@ mod tests {
     use super::GatewayId;
 
     #[test]
-    fn an_id_is_read_in_full_or_by_its_names() {
+    fn id_parses_full_path_or_names() {
         let full = "/subscriptions/1-2/resourcegroups/my-rg/providers/Microsoft.Network/applicationGateways/gw";
         let read: GatewayId = full.parse().expect("an id");
         assert_eq!(read, "1-2/my-rg/gw".parse().expect("names"));

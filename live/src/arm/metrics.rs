@@ -17,51 +17,51 @@ struct Counts {
     failures: AtomicU64,
     micros: AtomicU64,
     held: AtomicBool,
-    /// When the gateway was read last, in seconds since 1970.
+    /// When the gateway was last read, in seconds since 1970.
     read: AtomicU64,
 }
 
-/// Counters. Clones count together.
+/// Counters. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics(Arc<Counts>);
 
 impl Metrics {
-    /// A request was sent, and this came of it.
+    /// Counts a request by its outcome.
     pub fn asked(&self, outcome: &Result<Answer, Trouble>) {
         self.0.requests.fetch_add(1, Relaxed);
         let counter = match outcome {
             Ok(answer) if answer.status == 429 => &self.0.throttled,
             Ok(answer) if answer.status == 412 => &self.0.conflicts,
-            // A token that has run out is renewed.
+            // An expired token is renewed, so it is not an error.
             Ok(answer) if answer.status < 400 || answer.status == 401 => return,
             Ok(_) | Err(_) => &self.0.errors,
         };
         counter.fetch_add(1, Relaxed);
     }
 
-    /// The gateway was read.
+    /// Notes that the gateway was read.
     pub fn read(&self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.0.read.store(now.as_secs(), Relaxed);
     }
 
-    /// The gateway was changed.
+    /// Counts a change, with its duration.
     pub fn changed(&self, took: Duration) {
         self.0.changes.fetch_add(1, Relaxed);
         self.0.micros.fetch_add(took.as_micros() as u64, Relaxed);
     }
 
-    /// A change was not carried out.
+    /// Counts a failed change.
     pub fn failed(&self) {
         self.0.failures.fetch_add(1, Relaxed);
     }
 
-    /// Whether a change waits for a person.
+    /// Sets whether a change waits for the user.
     pub fn held(&self, held: bool) {
         self.0.held.store(held, Relaxed);
     }
 
-    /// Each with its name, its kind and what it counts.
+    /// Returns each number with its name, kind and description.
     #[must_use]
     pub fn all(&self) -> Vec<Number> {
         let count = |of: &AtomicU64| of.load(Relaxed) as f64;

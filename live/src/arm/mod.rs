@@ -1,20 +1,21 @@
-//! An Application Gateway in Azure: it is read, compared with the inputs, and changed if the user allows that.
+//! Follows an Application Gateway in Azure: reads it, compares it with the inputs, and changes it if the user allows
+//! that.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`id`] | which gateway |
-//! | [`credentials`] | who asks: tokens, and where they come from |
+//! | [`id`] | the id of the gateway |
+//! | [`credentials`] | tokens, and where they come from |
 //! | [`transport`] | one request by HTTP, and its answer |
-//! | [`trouble`] | what went wrong, by what can be done about it |
-//! | [`operation`] | operations that take long, as a state machine without a clock |
-//! | [`metrics`] | what is counted of all this |
-//! | [`client`] | the requests of Azure Resource Manager (ARM) that are needed |
-//! | [`source`] | the gateway as it is, as a source |
-//! | [`plan`] | what would be sent, and how it differs from the gateway as it is |
-//! | [`certificates`] | certificates of Secrets, in the form that ARM takes |
-//! | [`apply`] | whether to send it, and when again: a state machine, and what carries it out |
+//! | [`trouble`] | failures, sorted by their remedy |
+//! | [`operation`] | long-running operations, as a state machine without a clock |
+//! | [`metrics`] | counters for `/metrics` |
+//! | [`client`] | the required requests of Azure Resource Manager (ARM) |
+//! | [`source`] | the current gateway, as a source |
+//! | [`plan`] | the document for Azure, and its differences from the current gateway |
+//! | [`certificates`] | certificates of Secrets, in the form that ARM accepts |
+//! | [`apply`] | decides whether and when to send the document, and sends it |
 //!
-//! Nothing is sent to Azure unless [`apply`] runs. No token, secret or key appears in an error, an event or a log line.
+//! Only [`apply`] sends changes to Azure. No token, secret or key appears in an error, an event or a log line.
 
 pub mod apply;
 pub mod certificates;
@@ -30,18 +31,18 @@ pub mod trouble;
 
 use std::time::Duration;
 
-/// How long to wait for what.
+/// Pauses and time limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Between two questions about an operation, where ARM does not say.
+    /// The pause between two requests about an operation, if ARM names none.
     pub poll: Duration,
-    /// Before a gateway that could not be read is read again (AGIC: 10 s).
+    /// The pause before an unreadable gateway is read again (AGIC: 10 s).
     pub reread: Duration,
-    /// After a change that failed (AGIC: 5 s), at first; it doubles, up to a minute.
+    /// The first pause after a failed change (AGIC: 5 s). It doubles, up to a minute.
     pub after_failure: Duration,
-    /// The least time between two changes (AGIC: 1 s).
+    /// The shortest time between two changes (AGIC: 1 s).
     pub spacing: Duration,
-    /// How long an operation may take.
+    /// The longest duration of an operation.
     pub patience: Duration,
 }
 

@@ -1,24 +1,26 @@
-//! Follows a long-running operation, as a state machine: it gets answers, and returns the next request and its time. It neither waits nor sends.
+//! Follows a long-running operation, as a state machine: it receives answers, and returns the next request and its time.
+//! Does not wait or send; see `client`.
 //!
-//! ARM answers a change with `Azure-AsyncOperation` (a URL for the state of the operation), with 202 and `Location` (which answers 202 until the
-//! operation is done), or with the resource, whose `provisioningState` is the state.
+//! ARM answers a change in one of three ways. With `Azure-AsyncOperation`, it gives a URL for the state of the
+//! operation. With 202 and `Location`, that URL answers 202 until the operation is done. Otherwise it returns the
+//! resource, whose `provisioningState` is the state.
 
 use super::transport::Answer;
 use super::trouble::{Kind, Trouble, words};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How many answers in a row may fail while an operation is under way.
+/// The most failed answers in a row while an operation is under way.
 const MOST_FAILURES: u32 = 5;
 
-/// How it is seen that an operation is done.
+/// The sign that an operation is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// `status` of the answer.
+    /// The `status` of the answer.
     Status,
-    /// The answer is no longer 202.
+    /// The status code is no longer 202.
     Code,
-    /// `provisioningState` of the resource.
+    /// The `provisioningState` of the resource.
     Resource,
 }
 
@@ -30,25 +32,25 @@ pub struct Operation {
     failures: u32,
 }
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It is done.
+    /// The operation is done.
     Done,
-    /// Ask for the operation's URL, after that time; the usual time where there is none.
+    /// Request the operation's URL after this pause, or after the usual pause.
     Ask(Operation, Option<Duration>),
-    /// It failed.
+    /// The operation failed.
     Failed(Trouble),
 }
 
 impl Operation {
-    /// What is asked for.
+    /// Returns the URL to request.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// After the answer to a change of the resource at `url`.
+    /// Interprets the answer to a change of the resource at `url`.
     #[must_use]
     pub fn begun(url: &str, answer: &Answer) -> Next {
         if !(200..300).contains(&answer.status) {
@@ -66,7 +68,7 @@ impl Operation {
         }
     }
 
-    /// After the answer to what was asked.
+    /// Interprets the answer about the operation.
     #[must_use]
     pub fn after(mut self, answer: &Result<Answer, Trouble>) -> Next {
         let answer = match answer {
@@ -89,10 +91,10 @@ impl Operation {
         }
     }
 
-    /// The question failed, which says nothing of the operation.
+    /// Notes a failed request, which does not affect the operation itself.
     fn failed(mut self, trouble: Trouble) -> Next {
         self.failures += 1;
-        // A token that has run out is got again.
+        // An expired token is renewed.
         let may_mend = matches!(trouble.kind, Kind::Throttled | Kind::Unavailable | Kind::Denied);
         if may_mend && self.failures < MOST_FAILURES { Next::Ask(self, trouble.retry_after) } else { Next::Failed(trouble) }
     }
@@ -104,7 +106,7 @@ enum State {
     Failed(String),
 }
 
-/// The state of a resource.
+/// Returns the state of a resource.
 fn state(resource: &Value) -> State {
     match resource["properties"]["provisioningState"].as_str() {
         None => State::Succeeded,
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_with_a_state_is_asked_for_until_it_ends() {
+    fn operation_with_status_is_polled_until_end() {
         let begun = Answer {
             operation: Some("https://arm/op".into()),
             location: Some("https://arm/result".into()),
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_with_a_location_is_done_when_it_is_no_longer_202() {
+    fn operation_with_location_ends_after_202() {
         let begun = Answer { location: Some("https://arm/result".into()), ..answer(202, &json!({})) };
         let operation = asked(Operation::begun("https://arm/gw", &begun));
         let operation = asked(operation.after(&Ok(answer(202, &json!({})))));
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn without_headers_the_resource_says_how_far_it_is() {
+    fn operation_without_headers_follows_provisioning_state() {
         let state = |word: &str| answer(200, &json!({"properties": {"provisioningState": word}}));
         assert_eq!(Operation::begun("https://arm/gw", &state("Succeeded")), Next::Done);
         let operation = asked(Operation::begun("https://arm/gw", &state("Updating")));
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_fails_says_nothing_of_the_operation() {
+    fn failed_poll_does_not_end_operation() {
         let begun = Answer { operation: Some("https://arm/op".into()), ..answer(201, &json!({})) };
         let mut operation = asked(Operation::begun("https://arm/gw", &begun));
         let throttled = Answer { retry_after: Some(Duration::from_secs(7)), ..answer(429, &json!({})) };
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_refused_is_no_operation() {
+    fn refused_change_starts_no_operation() {
         for (status, kind) in [(400, Kind::Refused), (403, Kind::Denied), (409, Kind::Busy), (412, Kind::Changed), (429, Kind::Throttled)] {
             let body = json!({"error": {"code": "X", "message": "why"}});
             let Next::Failed(trouble) = Operation::begun("https://arm/gw", &answer(status, &body)) else { panic!("{status}") };

@@ -1,4 +1,4 @@
-//! Computes the document for Azure, and how it differs from the gateway there. Does not send it; see `apply`.
+//! Computes the document for Azure, and its differences from the gateway there. Does not send it; see `apply`.
 
 use super::certificates;
 use crate::event::{Place, PlannedPart};
@@ -12,47 +12,46 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a document says, whatever Azure writes beside it.
+/// A hash of a document without the fields that Azure adds.
 pub type Fingerprint = [u8; 32];
 
-/// The tags by which people see whose a gateway is, as AGIC sets them.
+/// The tag that names the owner of a gateway, as AGIC sets it.
 const MANAGED_BY: &str = "managed-by-k8s-ingress";
 const CLUSTER: &str = "ingress-for-aks-cluster-id";
 const UPDATED: &str = "last-updated-by-k8s-ingress";
 
-/// What would be sent to Azure.
+/// A document for Azure, compared with the present gateway.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The gateway's name.
     pub gateway: String,
-    /// Whether it is known how the gateway is.
+    /// Whether the present gateway is known.
     pub is_compared: bool,
-    /// The tag of the version of the gateway that this is made of.
+    /// The tag of the gateway's version that the document is merged with.
     pub etag: Option<String>,
-    /// What the gateway is to be.
+    /// The fingerprint of the planned gateway.
     pub wanted: Fingerprint,
-    /// What the gateway is.
+    /// The fingerprint of the present gateway.
     pub present: Fingerprint,
     /// The parts that differ, each with its owner.
     pub parts: Vec<PlannedPart>,
-    /// How many parts stay as they are, because others own them.
+    /// The number of parts that stay unchanged because others own them.
     pub kept: usize,
-    /// How many listeners the gateway has.
+    /// The number of listeners of the present gateway.
     pub listeners: usize,
-    /// Which of them would go.
+    /// The listeners that the plan removes.
     pub gone: Vec<String>,
-    /// The listeners that are wanted.
+    /// The listeners of the plan.
     pub wanted_listeners: BTreeSet<String>,
-    /// How many of them are new.
+    /// The number of new listeners.
     pub new_listeners: usize,
-    /// The cluster that the gateway says it belongs to, where that is another.
+    /// The other cluster that the gateway's tags name, if any.
     pub other_cluster: Option<String>,
-    /// What is sent, certificates of Secrets by their names.
+    /// The document, in which certificates of Secrets are names.
     pub(super) document: Value,
 }
 
 impl Plan {
-    /// What follows from a compile; nothing where no Application Gateway does.
+    /// Returns the plan of a compilation, if it has an Application Gateway.
     #[must_use]
     pub fn of(compilation: &Compilation, options: &Options) -> Option<Self> {
         let wanted = compilation.app_gateways().next()?;
@@ -62,7 +61,7 @@ impl Plan {
         let mut parts: Vec<PlannedPart> = compare_app_gateways(&before, &after).iter().map(part).collect();
         let mut document = document(wanted.parts);
         let shown: Value = self::document(&present);
-        // What Azure writes alone is not in a document that is to be sent.
+        // Fields that only Azure writes do not belong in the document.
         let read: Value = options.text(EXISTING_GATEWAY).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let digest = certificates_of(&mut document, &read, wanted.named.of, &mut parts);
         let named = |gateway: &Value| -> BTreeSet<String> {
@@ -90,13 +89,13 @@ impl Plan {
         })
     }
 
-    /// A hash of what the gateway is to be.
+    /// Returns a hash of the planned gateway.
     #[must_use]
     pub fn version(&self) -> String {
         self.wanted.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The document that is sent, for people: certificates by the names of their Secrets, and no key material of others.
+    /// Returns the document for output: certificates by the names of their Secrets, and no key material of others.
     #[must_use]
     pub fn shown(&self) -> Value {
         let mut shown = self.document.clone();
@@ -109,7 +108,7 @@ impl Plan {
         shown
     }
 
-    /// The document that is sent, with its certificates; `now` is for the tag that says when.
+    /// Returns the document with its certificates. `now` is for the tag with the time of the change.
     ///
     /// # Errors
     ///
@@ -123,7 +122,7 @@ impl Plan {
     }
 }
 
-/// What a gateway that was read is.
+/// Returns the fingerprint of a gateway that was read.
 #[must_use]
 pub fn fingerprint_of(document: &Value) -> Fingerprint {
     let text = serde_json::to_string(document).unwrap_or_default();
@@ -135,12 +134,12 @@ fn document(gateway: &Gateway) -> Value {
 }
 
 fn fingerprint(document: &Value, beside: &[u8]) -> Fingerprint {
-    // Tags say when a gateway was changed.
+    // A tag with the time of a change is not a difference.
     let bare: BTreeMap<_, _> = document.as_object().into_iter().flatten().filter(|(name, _)| *name != "tags").collect();
     Sha256::new().chain_update(serde_json::to_string(&bare).unwrap_or_default()).chain_update(beside).finalize().into()
 }
 
-/// Looks at the certificates of Secrets: Azure shows their public half, so that it is seen whether it has another. Gives a hash of all.
+/// Compares the certificates of Secrets with the public halves that Azure shows. Returns a hash of all.
 fn certificates_of(document: &mut Value, read: &Value, side: SideRef<'_>, parts: &mut Vec<PlannedPart>) -> Vec<u8> {
     let mut digest = Sha256::new();
     let had = read["properties"]["sslCertificates"].as_array().map(Vec::as_slice).unwrap_or_default();

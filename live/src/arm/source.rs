@@ -1,6 +1,7 @@
-//! Reads the gateway from Azure, as a source. The gateway is not an input: it is an option of the compile.
+//! Reads the gateway from Azure, as a source. The gateway is an option of the compile, not an input.
 //!
-//! It is read at the start, and at intervals if reconciling is on. Whoever changes the gateway reads it, too.
+//! The source reads the gateway at the start, and at intervals if reconciling is on. The applier also reads it, around
+//! each change.
 
 use super::client::Client;
 use super::id::GatewayId;
@@ -21,46 +22,44 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often the gateway is read before it counts as not to be read (AGIC: 3).
+/// The failed attempts after which the gateway is reported as unreadable (AGIC: 3).
 const ATTEMPTS: u32 = 3;
 
 /// Reads one gateway.
 #[derive(Debug)]
 pub struct Reader {
-    /// Who asks.
     pub client: Client,
-    /// Which gateway.
     pub id: GatewayId,
-    /// Public addresses by the ids of their resources: they do not change.
+    /// Public addresses by the ids of their resources. They do not change.
     addresses: Mutex<BTreeMap<String, String>>,
 }
 
-/// A gateway as it is.
+/// A gateway that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Present {
     document: Value,
     addresses: BTreeMap<String, String>,
-    /// Why a public address is not known.
+    /// The reason why a public address is unknown.
     problem: Option<String>,
 }
 
 impl Reader {
-    /// Of this gateway.
+    /// Creates a reader of this gateway.
     #[must_use]
     pub fn new(client: Client, id: GatewayId) -> Self {
         Self { client, id, addresses: Mutex::default() }
     }
 
-    /// Reads it.
+    /// Reads the gateway.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The gateway cannot be read.
     pub async fn read(&self) -> Result<Present, Trouble> {
         Ok(self.with_addresses(self.client.gateway(&self.id).await?).await)
     }
 
-    /// A document that was read, with the addresses that it refers to.
+    /// Adds the addresses that a document refers to.
     pub async fn with_addresses(&self, document: Value) -> Present {
         let frontends = document["properties"]["frontendIPConfigurations"].as_array().cloned().unwrap_or_default();
         let ids = frontends.iter().filter_map(|of| of["properties"]["publicIPAddress"]["id"].as_str());
@@ -85,13 +84,13 @@ impl Reader {
 }
 
 impl Present {
-    /// The tag of this version of the gateway.
+    /// Returns the tag of this version of the gateway.
     #[must_use]
     pub fn etag(&self) -> Option<&str> {
         self.document["etag"].as_str()
     }
 
-    /// From now on, inputs are compiled with this gateway.
+    /// Compiles inputs with this gateway from now on.
     pub fn tell(&self, intake: &Intake) {
         let text = |of: &dyn Fn() -> serde_json::Result<String>| of().unwrap_or_default();
         let document = text(&|| serde_json::to_string(&self.document));
@@ -99,7 +98,7 @@ impl Present {
         intake.set_options([(EXISTING_GATEWAY, Some(document)), (PUBLIC_IPS, Some(addresses)), (GET_ERROR, None)]);
     }
 
-    /// How it is, where that is not as it should be.
+    /// Returns the problem with the gateway, if any.
     fn detail(&self) -> Option<String> {
         match self.document["properties"]["operationalState"].as_str() {
             Some("Running" | "Starting") | None => self.problem.clone(),
@@ -108,7 +107,7 @@ impl Present {
     }
 }
 
-/// Options as a page may see them: of the gateway what a page may see of an input.
+/// Returns the options for a page: of the gateway, only the parts that a page may show.
 #[must_use]
 pub fn shown(options: &Options) -> Options {
     let mut options = options.clone();
@@ -122,9 +121,8 @@ pub fn shown(options: &Options) -> Options {
 
 /// A gateway as a source.
 pub struct Azure {
-    /// Who reads it.
     pub reader: Arc<Reader>,
-    /// How often it is read although nothing has changed (`RECONCILE_PERIOD_SECONDS` of AGIC).
+    /// How often an unchanged gateway is read (`RECONCILE_PERIOD_SECONDS` of AGIC).
     pub reconcile: Option<Duration>,
 }
 
@@ -151,11 +149,11 @@ impl Source for Azure {
                     Err(trouble) => {
                         failures += 1;
                         outlet.state("ApplicationGateway", SourceState::Error, Some(trouble.message.clone()));
-                        // What a person has to mend does not mend itself meanwhile.
+                        // Waiting does not fix a problem that needs the user.
                         let is_lasting = matches!(trouble.kind, Kind::Denied | Kind::Missing | Kind::Refused);
                         if is_lasting || failures >= ATTEMPTS {
                             if !was_read {
-                                // What was read once stays.
+                                // An earlier answer stays.
                                 outlet.intake.set_options([(GET_ERROR, Some(trouble.message.clone()))]);
                             }
                             outlet.synced();

@@ -1,4 +1,4 @@
-//! Sends one HTTP request, and returns its answer. It does not follow redirects, because a token would go with them.
+//! Sends one HTTP request, and returns its answer. Does not follow redirects, because they would carry a token along.
 
 use super::trouble::{Kind, Trouble};
 use http_body_util::{BodyExt, Full, Limited};
@@ -11,28 +11,24 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The largest body that is read.
+/// The largest body that is read, in bytes.
 const LARGEST: usize = 64 << 20;
 
-/// An answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Its status.
     pub status: u16,
-    /// How long to wait before the next request.
     pub retry_after: Option<Duration>,
-    /// Where the state of an operation is asked for.
+    /// The URL for the state of an operation.
     pub operation: Option<String>,
-    /// Where the outcome of an operation will be.
+    /// The URL for the outcome of an operation.
     pub location: Option<String>,
-    /// Its body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Its body as JSON; null where it is none.
+    /// Returns the body as JSON, or null if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
@@ -44,11 +40,11 @@ impl Answer {
 pub struct Transport(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl Transport {
-    /// With the authorities that this machine trusts.
+    /// Creates a transport with the CAs that this machine trusts.
     ///
     /// # Errors
     ///
-    /// It trusts none.
+    /// The machine trusts no CA.
     pub fn new() -> Result<Self, String> {
         let connector = HttpsConnectorBuilder::new().with_native_roots();
         let connector = connector.map_err(|error| format!("the authorities that this machine trusts cannot be read: {error}"))?;
@@ -59,7 +55,7 @@ impl Transport {
     ///
     /// # Errors
     ///
-    /// There is no answer, not soon, or a too large one.
+    /// The answer is missing, late or too large.
     pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Trouble> {
         let host = request.uri().authority().map(ToString::to_string).unwrap_or_default();
         let failed = |why: &str| Trouble::new(Kind::Unavailable, format!("{host} does not answer: {why}"));
@@ -75,12 +71,12 @@ impl Transport {
 
 fn read(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Answer {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    // A date in its place is left to the usual pace.
+    // If the header is a date, the usual pause applies.
     let retry_after = text("retry-after").and_then(|text| text.trim().parse().ok()).map(|seconds: u64| Duration::from_secs(seconds.min(600)));
     Answer { status, retry_after, operation: text("azure-asyncoperation"), location: text("location"), body }
 }
 
-/// An error with what caused it.
+/// Describes an error together with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut out = error.to_string();
     let mut cause = error.source();

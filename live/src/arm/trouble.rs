@@ -1,37 +1,37 @@
-//! Sorts failures of Azure by their remedy. Messages have no tokens or secrets: whoever creates a failure removes them.
+//! Sorts failures of Azure by their remedy. Messages contain no tokens or secrets: the code that creates a failure
+//! removes them.
 
 use super::transport::Answer;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
-/// What can be done about it.
+/// The kind of a failure, by its remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Somebody changed the gateway meanwhile: it is to be read again (412).
+    /// Another writer changed the gateway meanwhile, so it must be read again (412).
     Changed,
     /// Another operation is under way (409).
     Busy,
-    /// There were too many requests (429).
+    /// Azure received too many requests (429).
     Throttled,
-    /// The credentials are wrong, or do not suffice (401, 403).
+    /// The credentials are wrong or insufficient (401, 403).
     Denied,
-    /// There is no such gateway (404).
+    /// The gateway does not exist (404).
     Missing,
-    /// Azure does not take what was sent.
+    /// Azure refuses the request.
     Refused,
-    /// Azure does not answer, or cannot for now.
+    /// Azure does not answer, or cannot answer now.
     Unavailable,
 }
 
-/// What went wrong.
+/// A failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What can be done about it.
     pub kind: Kind,
-    /// In one sentence.
+    /// One sentence.
     pub message: String,
-    /// How long Azure wants us to wait.
+    /// The pause that Azure requests.
     pub retry_after: Option<Duration>,
 }
 
@@ -41,17 +41,17 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The longest text of an error that is passed on.
+/// The longest error message, in characters.
 const LONGEST: usize = 1000;
 
 impl Trouble {
-    /// Of a kind.
+    /// Creates a failure of this kind.
     #[must_use]
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retry_after: None }
     }
 
-    /// By the answer to a request.
+    /// Interprets the answer to a request.
     #[must_use]
     pub fn of(what: &str, answer: &Answer) -> Self {
         let kind = match answer.status {
@@ -68,10 +68,10 @@ impl Trouble {
     }
 }
 
-/// What a body says of an error: its code and its message, and the first of its details.
+/// Returns the code and the message of an error body, and the first of its details.
 #[must_use]
 pub fn words(body: &Value) -> Option<String> {
-    // Azure Resource Manager has `error.code`, its login has `error` and `error_description`.
+    // Azure Resource Manager has `error.code`; its login has `error` and `error_description`.
     let (code, message) = match &body["error"] {
         Value::Object(error) => (error.get("code")?.as_str()?, error.get("message").and_then(Value::as_str).unwrap_or_default()),
         Value::String(code) => (code.as_str(), body["error_description"].as_str().unwrap_or_default()),

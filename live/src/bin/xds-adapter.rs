@@ -1,6 +1,7 @@
-//! The adapter of the CNCF's conformance test for xDS servers: it sets the resources that our server serves.
+//! Adapts our xDS server for the CNCF's conformance test: sets the resources that the server serves.
 //!
-//! `xds-adapter --port 18000 --adapter 17000` listens twice on 127.0.0.1, without TLS. See `chancery_live::xds` for the server.
+//! `xds-adapter --port 18000 --adapter 17000` listens twice on 127.0.0.1, without TLS. Does not serve xDS itself; see
+//! `chancery_live::xds`.
 
 use chancery_live::event::Events;
 use chancery_live::proxies::Proxies;
@@ -24,7 +25,7 @@ use tonic::body::Body;
 use tonic::codegen::{Service, http};
 use tonic::server::{NamedService, UnaryService};
 
-/// The test unsubscribes on another stream at the same time; it counts on us to be slower.
+/// The test unsubscribes on another stream at the same time, and expects the server to be slower.
 const BEFORE_CHANGES: Duration = Duration::from_millis(300);
 
 #[derive(Clone, PartialEq, Message)]
@@ -75,7 +76,7 @@ impl NamedService for Adapter {
     const NAME: &'static str = "adapter.Adapter";
 }
 
-/// One method: what it does with a request.
+/// One method, with the function that answers it.
 struct Method<F>(F);
 
 impl<Q, A, F, R> UnaryService<Q> for Method<F>
@@ -92,7 +93,7 @@ where
     }
 }
 
-/// Answers a call by what `answer` makes of its message.
+/// Answers a call by passing its message to `answer`.
 async fn unary<Q, A, R>(request: http::Request<Body>, answer: impl FnMut(Q) -> R) -> http::Response<Body>
 where
     Q: Message + Default + 'static,
@@ -152,7 +153,7 @@ impl Service<http::Request<Body>> for Adapter {
     }
 }
 
-/// `--port` and `--adapter`.
+/// Reads `--port` and `--adapter`.
 fn ports() -> Result<(u16, u16), String> {
     let (mut port, mut adapter) = (18000, 17000);
     let mut words = std::env::args().skip(1);

@@ -1,7 +1,8 @@
-//! Creates the certificates by which a provisioned Contour and its Envoys know each other, as Contour's provisioner does (projectcontour/contour,
-//! `pkg/certs` and `internal/provisioner/objects/secret`): a CA for each Gateway, and a pair for each of the two.
+//! Creates the certificates that a provisioned Contour and its Envoys show each other. Contour's provisioner does the
+//! same (projectcontour/contour, `pkg/certs` and `internal/provisioner/objects/secret`): a CA for each Gateway, and a
+//! key pair for each side.
 //!
-//! Both Secrets are created again if one of them is missing. Existing Secrets stay.
+//! If either Secret is missing, both are created again. Otherwise they stay.
 
 use crate::runtime::Id;
 use base64ct::{Base64, Encoding as _};
@@ -9,32 +10,32 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What stands in a compiled Secret for what is made when it is written.
+/// The placeholder in a compiled Secret for a value that is generated at writing.
 const GENERATED: &str = "GENERATED";
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// How long they are valid, in days.
+/// The validity of the certificates, in days.
 const LIFETIME: u32 = 365;
 
-/// Whether an object is a Secret whose values are to be made.
+/// Whether an object is a Secret whose values must be generated.
 #[must_use]
 pub fn is_generated(object: &Value) -> bool {
     object["kind"] == "Secret" && object["data"]["tls.key"] == GENERATED
 }
 
-/// The authority of a Gateway.
+/// The CA of a Gateway.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: String,
 }
 
 impl Authority {
-    /// A new one.
+    /// Creates a CA.
     ///
     /// # Errors
     ///
-    /// Where the system has no random numbers, or a clock before 1970.
+    /// The system has no random numbers, or a clock before 1970.
     pub fn new() -> Result<Self, String> {
         let failed = |error: rcgen::Error| format!("no authority for the certificates of Contour and Envoy: {error}");
         let key = KeyPair::generate().map_err(failed)?;
@@ -46,12 +47,12 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(params, key), certificate })
     }
 
-    /// Fills a Secret with a certificate for the service that it is named after (`contourcert-web` is that of `contour-web`), its key, and the
-    /// authority's certificate.
+    /// Fills a Secret with a certificate, its key, and the CA certificate. The certificate is for the service that the
+    /// Secret is named after: `contourcert-web` for `contour-web`.
     ///
     /// # Errors
     ///
-    /// Where the name of the Secret cannot be in a certificate.
+    /// A certificate cannot contain the name of the Secret.
     pub fn fill(&self, id: &Id, secret: &mut Value) -> Result<(), String> {
         let failed = |error: rcgen::Error| format!("no certificate for {id}: {error}");
         let service = id.name.replacen("cert-", "-", 1);
@@ -76,7 +77,7 @@ impl Authority {
     }
 }
 
-/// A certificate that is valid from yesterday on.
+/// Returns parameters of a certificate that is valid from yesterday on.
 fn valid() -> Result<CertificateParams, String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| "the clock is before 1970".to_string())?;
     let mut params = CertificateParams::default();

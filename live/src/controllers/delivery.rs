@@ -1,8 +1,9 @@
 //! Finds the gateway of each proxy, and the snapshot of each gateway: the controllers `proxies` and `xds`.
 //!
-//! Both manage kinds that no cluster has. A `Proxy` exists while a source of proxies registers it; its reconciler finds its gateway. A `Snapshot`
-//! exists while a build has its gateway; its reconciler chooses the proxy that tries a change first. Events without an object (a registration, an
-//! Envoy that connects or leaves, a build) are custom watches. Does not send anything; see [`crate::proxies`].
+//! Both manage kinds that no cluster has. A `Proxy` exists while a source of proxies registers it; its reconciler finds
+//! its gateway. A `Snapshot` exists while a build has its gateway; its reconciler chooses the proxy that tries a change
+//! first. Events without an object (a registration, an Envoy that connects or leaves, a build) are custom watches. Does
+//! not send anything; see [`crate::proxies`].
 
 use crate::lock;
 use crate::runtime::{Action, Controller, Id, Index, Object, Reading, mapper};
@@ -11,31 +12,31 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// A proxy that is registered.
+/// The kind of a registered proxy.
 pub const PROXY: &str = "Proxy";
-/// What a gateway's proxies are to have.
+/// The kind of the configuration that a gateway's proxies should have.
 pub const SNAPSHOT: &str = "Snapshot";
-/// The custom watch by which a source reports a proxy that is registered, registered otherwise, or deregistered.
+/// The custom watch for proxies that a source registers, registers again or deregisters.
 pub const REGISTERED: &str = "registered";
-/// The custom watch by which a build reports a snapshot.
+/// The custom watch for snapshots of a build.
 pub const SERVED: &str = "served";
-/// The custom watch by which a build reports that other gateways are there than before.
+/// The custom watch for builds that add or remove gateways.
 pub const GATEWAYS: &str = "gateways";
-/// Proxies that are connected, by their gateway.
+/// The index of connected proxies by their gateway.
 const BY_GATEWAY: &str = "gateway";
 
-/// What a source says of a proxy.
+/// A source's registration of a proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registration {
-    /// Its `node.cluster`.
+    /// The proxy's `node.cluster`.
     pub cluster: String,
-    /// The gateway that it belongs to; `None` where its names say it.
+    /// The gateway that the proxy belongs to. With `None`, the proxy's names decide.
     pub gateway: Option<Arc<str>>,
-    /// An Envoy of this name is connected.
+    /// Whether an Envoy of this name is connected.
     pub connected: bool,
 }
 
-/// What there is: proxies by the number of the source that registered them, and snapshots by gateway.
+/// Proxies by the number of the source that registered them, and snapshots by gateway.
 #[derive(Debug, Default)]
 struct State {
     proxies: BTreeMap<String, BTreeMap<usize, Registration>>,
@@ -43,17 +44,17 @@ struct State {
     builds: u64,
 }
 
-/// What sources and builds say, for reconcilers to read. Clones are the same.
+/// The registrations of sources and the snapshots of builds, for reconcilers. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryState(Arc<Mutex<State>>);
 
 impl DeliveryState {
-    /// A source registers a proxy, or registers it otherwise.
+    /// Registers a proxy, or changes its registration.
     pub fn register(&self, source: usize, node: &str, registration: Registration) {
         lock(&self.0).proxies.entry(node.to_owned()).or_default().insert(source, registration);
     }
 
-    /// A source deregisters a proxy. Others may still have it.
+    /// Deregisters a proxy. Another source may still register it.
     pub fn deregister(&self, source: usize, node: &str) {
         let mut state = lock(&self.0);
         if let Some(of) = state.proxies.get_mut(node) {
@@ -64,15 +65,15 @@ impl DeliveryState {
         }
     }
 
-    /// The proxies that a source has registered.
+    /// Returns the proxies that a source has registered.
     #[must_use]
     pub fn of_source(&self, source: usize) -> BTreeMap<String, Registration> {
         let state = lock(&self.0);
         state.proxies.iter().filter_map(|(node, of)| Some((node.clone(), of.get(&source)?.clone()))).collect()
     }
 
-    /// A build has these snapshots; with `whole`, gateways that are not among them are gone. Gives the gateways that are another than before, and
-    /// whether other gateways are there than before.
+    /// Sets the snapshots of a build. With `whole`, other gateways are removed. Returns the changed gateways, and
+    /// whether a gateway was added or removed.
     pub fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) -> (Vec<Arc<str>>, bool) {
         let mut state = lock(&self.0);
         state.builds += 1;
@@ -82,7 +83,7 @@ impl DeliveryState {
         gone.iter().for_each(|name| _ = state.gateways.remove(name));
         let mut told = gone;
         for (name, snapshot) in snapshots {
-            // What is the same shared value as before changes nothing.
+            // The same shared value is unchanged.
             if !state.gateways.get(&name).is_some_and(|(_, known)| Arc::ptr_eq(known, &snapshot)) {
                 told.push(name.clone());
                 others |= state.gateways.insert(name, (build, snapshot)).is_none();
@@ -91,14 +92,15 @@ impl DeliveryState {
         (told, others)
     }
 
-    /// The snapshot of a gateway.
+    /// Returns the snapshot of a gateway.
     #[must_use]
     pub fn snapshot(&self, gateway: &str) -> Option<Arc<Snapshot>> {
         lock(&self.0).gateways.get(gateway).map(|(_, snapshot)| snapshot.clone())
     }
 
-    /// What is known of a proxy: its gateway is the one that the first source gives that gives any; where there is one gateway only, it is every
-    /// proxy's; else the proxy's name is the gateway's, or else its cluster.
+    /// Returns the spec of a proxy. The first source that names a gateway wins. Without such a source, a single gateway
+    /// gets every proxy. With several gateways, the gateway with the proxy's name wins, then the gateway with the name
+    /// of its cluster.
     fn proxy(&self, node: &str) -> Option<Value> {
         let state = lock(&self.0);
         let of = state.proxies.get(node)?;
@@ -115,13 +117,13 @@ impl DeliveryState {
     }
 }
 
-/// The name of a proxy.
+/// Returns the id of a proxy.
 #[must_use]
 pub fn proxy(node: &str) -> Id {
     Id::new(PROXY, "", node)
 }
 
-/// The name of a gateway's snapshot.
+/// Returns the id of a gateway's snapshot.
 #[must_use]
 pub fn snapshot(gateway: &str) -> Id {
     Id::new(SNAPSHOT, "", gateway)
@@ -131,19 +133,19 @@ fn gateway_of(proxy: &Object) -> Option<&str> {
     proxy.spec["gateway"].as_str()
 }
 
-/// The node that tries a change of a snapshot first.
+/// Returns the node that tries a change of a snapshot first.
 #[must_use]
 pub fn tries(snapshot: &Object) -> Option<&str> {
     snapshot.spec["tries"].as_str()
 }
 
-/// The gateway of a proxy, as text of its own.
+/// Returns the gateway of a proxy.
 #[must_use]
 pub fn gateway(proxy: &Object) -> Option<Arc<str>> {
     gateway_of(proxy).map(Arc::from)
 }
 
-/// Both controllers. With `canary`, one proxy of a gateway tries a change before the others get it.
+/// Returns both controllers. With `canary`, one proxy per gateway receives each change first.
 #[must_use]
 pub fn controllers(wanted: &DeliveryState, canary: bool) -> Vec<Controller> {
     let (registered, served) = (wanted.clone(), wanted.clone());
@@ -151,7 +153,7 @@ pub fn controllers(wanted: &DeliveryState, canary: bool) -> Vec<Controller> {
         |object: &Object| if object.spec["connected"] == true { gateway_of(object).map(str::to_owned).into_iter().collect() } else { Vec::new() };
     let proxies = Controller::new("proxies", PROXY, move |id: &Id, reading: &Reading<'_>| Ok(assign(id, reading, &registered)))
         .custom_watch(REGISTERED, mapper::same_name(PROXY))
-        // Other gateways may be other proxies'.
+        // A proxy may belong to an added or removed gateway.
         .custom_watch(GATEWAYS, mapper::all(PROXY))
         .writes(PROXY);
     let xds = Controller::new("xds", SNAPSHOT, move |id: &Id, reading: &Reading<'_>| Ok(offer(id, reading, &served, canary)))
@@ -176,7 +178,7 @@ fn offer(id: &Id, reading: &Reading<'_>, wanted: &DeliveryState, canary: bool) -
     let now = reading.get(id);
     let build = lock(&wanted.0).gateways.get(&id.name).map(|(build, _)| *build);
     let Some(build) = build else { return if now.is_some() { vec![Action::Delete(id.clone())] } else { Vec::new() } };
-    // Whoever tried the change before tries the next one too, as it has it already.
+    // The proxy that tried the change before tries the next change, too, because it has the newest snapshot.
     let before = now.as_ref().and_then(|known| tries(known)).map(proxy);
     let is_still_there = |proxy: &Object| proxy.spec["connected"] == true && gateway_of(proxy) == Some(&*id.name);
     let before = before.filter(|before| reading.get(before).is_some_and(|proxy| is_still_there(&proxy)));
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_that_is_registered_for_another_gateway_leaves_the_old_one() {
+    fn proxy_with_new_registration_leaves_old_gateway() {
         let mut test = Test::new();
         test.serve(&["one", "two"]);
         for node in ["a", "b", "c"] {
@@ -239,7 +241,7 @@ mod tests {
         }
         assert_eq!((test.tries("one").as_deref(), test.tries("two")), (Some("a"), None));
         test.connect("a", Some("two"));
-        // The old gateway is reconciled although nothing points at it any more.
+        // The old gateway is reconciled although nothing refers to it any more.
         assert_eq!((test.gateway("a").as_deref(), test.tries("one").as_deref()), (Some("two"), Some("b")));
         test.wanted.deregister(1, "c");
         test.runtime.event(Change::Custom(REGISTERED, Object::new(proxy("c"), Value::Null)));
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn gateways_that_come_and_go_move_proxies() {
+    fn added_and_removed_gateways_move_proxies() {
         let mut test = Test::new();
         test.connect("two", None);
         assert_eq!(test.gateway("two"), None);
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_source_that_names_a_gateway_decides() {
+    fn first_source_with_gateway_wins() {
         let mut test = Test::new();
         test.serve(&["one", "two"]);
         test.connect("a", Some("two"));

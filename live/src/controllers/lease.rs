@@ -1,7 +1,8 @@
 //! Elects the one of several replicas that writes: the holder of a Lease.
 //!
-//! A holder renews the Lease. If it is not renewed for its whole duration, another replica takes it. A replica measures that duration by its own
-//! clock, from when it saw the last change, so clocks that differ or jump do not matter.
+//! A holder renews the Lease. If the Lease is not renewed for its whole duration, another replica takes it. A replica
+//! measures that duration by its own clock, starting at the last change that it saw. So clocks that differ or jump do
+//! not matter.
 
 use crate::Failure;
 use crate::sources::kube::unreachable;
@@ -28,7 +29,7 @@ impl Leading {
         self.0.borrow().is_some_and(|until| Instant::now() < until)
     }
 
-    /// Waits until the Lease is acquired, renewed or lost. Waits for ever after the task has ended.
+    /// Waits until the Lease is acquired, renewed or lost. Never returns after the task has ended.
     pub async fn changed(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending().await

@@ -2,14 +2,14 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`statuses`] | what each object's status is to be, as a build says, and one controller for each kind that has one |
-//! | [`provisioner`] | what a build wants to be created for each Gateway, and one controller that sees to it |
+//! | [`statuses`] | the wanted status of each object, and one controller for each kind that has a status |
+//! | [`provisioner`] | the objects that each Gateway needs, and one controller that writes them |
 //! | [`certificates`] | certificates of a provisioned Contour and its Envoys |
-//! | [`delivery`] | which proxy belongs to which gateway, and which snapshot each gateway's proxies are to have |
+//! | [`delivery`] | the gateway of each proxy, and the snapshot of each gateway |
 //! | [`objects`] | inputs from an API server as objects |
 //! | [`writer`] | writing to an API server |
-//! | [`lease`] | which of several replicas writes |
-//! | [`run`] | builds in, writes out |
+//! | [`lease`] | the election of the replica that writes |
+//! | [`run`] | applies the results of builds to the cluster |
 //!
 //! Nothing is written into a cluster without `--write-status` or `--write-objects`.
 

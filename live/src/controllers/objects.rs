@@ -1,4 +1,4 @@
-//! Reads the inputs of an API server as objects. Inputs that people wrote have no status, and are left out.
+//! Reads the inputs of an API server as objects. Inputs from files have no status, and are left out.
 
 use crate::runtime::{Id, Object};
 use crate::sources::stream::name_of;
@@ -7,7 +7,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The object that an input holds, with its version: one object in JSON, named as a source of a cluster names it.
+/// Returns the object that an input holds, with its version. The input is one object in JSON, named by a source of a
+/// cluster.
 #[must_use]
 pub fn object_of(input: &Input) -> Option<Object> {
     if !input.text.starts_with('{') {
@@ -36,19 +37,19 @@ pub fn object_of(input: &Input) -> Option<Object> {
     Some(object)
 }
 
-/// From `Kind.group/namespace/name`, or without a namespace.
+/// Parses `Kind.group/namespace/name`, or the form without a namespace.
 pub(super) fn id_of(name: &str) -> Option<Id> {
     let (kind, rest) = name.split_once('/')?;
     let (namespace, name) = rest.split_once('/').unwrap_or(("", rest));
     Some(Id::new(kind, namespace, name))
 }
 
-/// What changed between the inputs of two builds, of those that hold objects.
+/// The objects that changed between the inputs of two builds.
 #[derive(Debug, Default)]
 pub struct ObjectChanges(BTreeMap<String, Arc<str>>);
 
 impl ObjectChanges {
-    /// Objects that are new or other than before, and names of those that are gone. Inputs that are the same shared text are not looked into.
+    /// Returns new and changed objects, and the names of removed objects. Inputs with the same shared text are skipped.
     pub fn update(&mut self, inputs: &[Input]) -> (Vec<Object>, Vec<Id>) {
         let mut changed = Vec::new();
         let mut names = BTreeSet::new();

@@ -18,15 +18,15 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// The custom watch by which a build tells of a Gateway whose objects are to be others.
+/// The custom watch for Gateways whose wanted objects changed in a build.
 pub const CREATED: &str = "created";
-/// What the controller manages: all that is created for one Gateway.
+/// The managed kind: all objects of one Gateway.
 pub const PROVISIONED: &str = "Provisioned";
-/// The label of all that is written.
+/// The label of all written objects.
 pub const LABEL: &str = "app.kubernetes.io/managed-by";
-/// The annotation that says for which Gateway.
+/// The annotation that names an object's Gateway.
 pub const FOR: &str = "chancery.dev/provisioned-for";
-/// The kinds that are written.
+/// The kinds of written objects.
 pub const KINDS: &[&str] = &[
     "ServiceAccount",
     "Secret",
@@ -42,23 +42,24 @@ pub const KINDS: &[&str] = &[
 
 #[derive(Debug, Default)]
 struct State {
-    /// What the last build wants, by Gateway.
+    /// The wanted objects of the last build, by Gateway.
     wanted: BTreeMap<Id, BTreeMap<Id, Value>>,
-    /// What was written, by Gateway.
+    /// The written objects, by Gateway.
     written: BTreeMap<Id, BTreeSet<Id>>,
 }
 
-/// What builds want, and what was written. Clones are the same.
+/// The wanted objects of the last build, and the written objects. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct WantedObjects(Arc<Mutex<State>>);
 
 impl WantedObjects {
-    /// What an earlier process wrote, by Gateway. The next build looks at it, as its Gateway may be gone.
+    /// Sets the objects that an earlier process wrote, by Gateway. The next build checks whether their Gateways still
+    /// exist.
     pub fn found(&self, written: BTreeMap<Id, BTreeSet<Id>>) {
         lock(&self.0).written = written;
     }
 
-    /// Takes what a build wants. Gives the Gateways whose objects are to be others.
+    /// Sets the wanted objects of a build. Returns the Gateways whose objects must change.
     #[must_use]
     pub fn update(&self, build: &Build) -> Vec<Id> {
         let mut state = lock(&self.0);
@@ -68,13 +69,13 @@ impl WantedObjects {
         }
         let objects = &build.compilation.objects;
         let there: BTreeSet<Id> = objects.iter().filter(|object| object.key.kind == "Gateway").map(|object| provisioned(&object.key)).collect();
-        // One that is there and is not provisioned for now keeps what it has.
+        // An existing Gateway that cannot be provisioned now keeps its objects.
         for (id, known) in state.wanted.iter().filter(|(id, _)| there.contains(*id)) {
             next.entry(id.clone()).or_insert_with(|| known.clone());
         }
         let ids: BTreeSet<Id> = next.keys().chain(state.wanted.keys()).chain(state.written.keys()).cloned().collect();
         let is_due = |id: &Id| {
-            // What an earlier process wrote for a Gateway that is there stays until that Gateway is provisioned again.
+            // The objects of an earlier process stay until their existing Gateway is provisioned again.
             let is_unknown = !next.contains_key(id) && there.contains(id);
             !is_unknown && (next.get(id) != state.wanted.get(id) || !next.contains_key(id) && state.written.contains_key(id))
         };
@@ -84,7 +85,7 @@ impl WantedObjects {
     }
 }
 
-/// What one side creates, by Gateway. One whose provisioning stops halfway is left out.
+/// Returns the objects of one side, by Gateway, without Gateways whose provisioning stops halfway.
 fn of_side(build: &Build, side: &Side) -> BTreeMap<Id, BTreeMap<Id, Value>> {
     let stops = |owner: ObjectId| side.gateways.iter().any(|gateway| gateway.owner == Some(owner) && matches!(gateway.outcome, Outcome::Stopped(_)));
     let mut out: BTreeMap<Id, BTreeMap<Id, Value>> = BTreeMap::new();
@@ -108,7 +109,7 @@ fn name_of(key: &ResourceKey) -> Id {
     Id::new(&kind, key.namespace.as_deref().unwrap_or_default(), &key.name)
 }
 
-/// The Gateway of an object that has the label, and the object, as the API server gives it.
+/// Returns the Gateway of a labelled object from the API server, and the id of the object.
 #[must_use]
 pub fn owner_of(kind: &str, object: &Value) -> Option<(Id, Id)> {
     let metadata = &object["metadata"];
@@ -116,7 +117,7 @@ pub fn owner_of(kind: &str, object: &Value) -> Option<(Id, Id)> {
     Some((gateway, Id::new(kind, metadata["namespace"].as_str().unwrap_or_default(), metadata["name"].as_str()?)))
 }
 
-/// The smallest Gateway that is provisioned.
+/// The smallest Gateway that can be provisioned.
 const SAMPLE: &str = "\
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -129,7 +130,7 @@ metadata: {name: g, namespace: default}
 spec: {gatewayClassName: c, listeners: [{name: http, port: 80, protocol: HTTP}]}
 ";
 
-/// What the roles that are created permit, by group and resource: whoever creates a role must have its permissions.
+/// Returns the permissions of the created roles, by group and resource. The creator of a role must have its permissions.
 #[must_use]
 pub fn granted() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut options = Options::of(&contour::DIALECT);
@@ -149,7 +150,7 @@ pub fn granted() -> BTreeMap<(String, String), BTreeSet<String>> {
     out
 }
 
-/// The controller.
+/// Returns the controller.
 #[must_use]
 pub fn controller(wanted: &WantedObjects) -> Controller {
     let controller = Controller::new("gateway-provisioner", PROVISIONED, Provisioner(wanted.clone()));
@@ -165,7 +166,7 @@ impl Reconcile for Provisioner {
         let wanted = state.wanted.get(id);
         let written = state.written.get(id);
         let is_written = |object: &Id| written.is_some_and(|written| written.contains(object));
-        // Certificates are made once: both of a Gateway, when one is missing.
+        // The certificates of a Gateway are created once, and again if either of them is missing.
         let is_new = wanted.into_iter().flatten().any(|(object, value)| is_generated(value) && !is_written(object));
         let authority = is_new.then(Authority::new).transpose()?;
         let mut actions = Vec::new();
@@ -200,7 +201,7 @@ impl Reconcile for Provisioner {
     }
 }
 
-/// An event of a build about a Gateway.
+/// Returns an event of a build about a Gateway.
 #[must_use]
 pub fn told(id: &Id) -> Object {
     Object::new(id.clone(), json!(null))
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_gateway_needs_is_written_and_goes_with_it() {
+    fn provisioner_writes_and_deletes_objects_with_gateway() {
         let wanted = WantedObjects::default();
         let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
         let both = build(&[CLASS.into(), gateway("a", "c"), gateway("b", "c")]);
@@ -255,7 +256,7 @@ mod tests {
         }
         assert!(wanted.update(&both).is_empty(), "the same again is no news");
         certificates_are_made_once(&mut test);
-        // Its class is none of ours any more: Contour's provisioner ignores it, and it keeps what it has.
+        // Its class belongs to another controller now: Contour's provisioner ignores it, and its objects stay.
         let ignored = build(&[CLASS.into(), gateway("a", "other"), gateway("b", "c")]);
         assert!(wanted.update(&ignored).is_empty());
         let without = build(&[CLASS.into(), gateway("b", "c")]);
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_process_wrote_is_found_again() {
+    fn provisioner_finds_objects_of_earlier_process() {
         let wanted = WantedObjects::default();
         let object = serde_json::json!({"metadata": {"name": "envoy-old", "namespace": "default", "annotations": {FOR: "default/old"}}});
         let (owner, id) = owner_of("Service", &object).expect("an owner");

@@ -75,7 +75,7 @@ pub async fn run(
     }
 }
 
-/// Waits until the Lease has another holder. Waits for ever without a Lease.
+/// Waits until the Lease has another holder. Never returns without a Lease.
 pub async fn changed(leading: Option<&mut Leading>) {
     match leading {
         Some(leading) => leading.changed().await,
@@ -83,16 +83,17 @@ pub async fn changed(leading: Option<&mut Leading>) {
     }
 }
 
-/// The kinds of writes.
+/// Selects the kinds of writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Writes {
-    /// Statuses.
+    /// Writes statuses.
     pub statuses: bool,
-    /// The objects that Gateways need.
+    /// Writes the objects that Gateways need.
     pub objects: bool,
 }
 
-/// Finds the objects of an earlier process, by Gateway. It repeats the request until the server answers: unknown objects would never be deleted.
+/// Finds the objects of an earlier process, by Gateway. Repeats the request until the server answers, because unknown
+/// objects would never be deleted.
 async fn written_before(writer: &mut Writer) -> BTreeMap<Id, BTreeSet<Id>> {
     let mut out: BTreeMap<Id, BTreeSet<Id>> = BTreeMap::new();
     for kind in provisioner::KINDS {

@@ -1,8 +1,8 @@
 //! Writes the status of each object, with one controller for each kind that has one.
 //!
-//! A build is a custom watch: it names the objects whose status changes. Rejections by Envoys are another: the objects that made the resource
-//! report them. The controller compares with the status that the object has, whoever wrote it, and only writes differences. Does not send requests;
-//! see `writer`.
+//! A build is a custom watch: it names the objects whose status changes. A second custom watch reports rejections by
+//! Envoys, on the objects that made the rejected resource. The controller compares with the object's present status, and
+//! only writes differences. Does not send requests; see `writer`.
 
 use super::objects::id_of;
 use crate::lock;
@@ -54,7 +54,6 @@ struct State {
 /// The wanted status of an object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WantedStatus {
-    /// Its status.
     pub status: Value,
     /// The finalizers that hold it while it is used.
     pub finalizers: Vec<String>,
@@ -70,7 +69,7 @@ impl WantedStatuses {
         changed
     }
 
-    /// Sets the inputs whose resources Envoys reject. Returns the objects for which that changed.
+    /// Sets the inputs whose resources Envoys reject. Returns the objects whose rejections changed.
     #[must_use]
     pub fn reject(&self, inputs: &BTreeMap<String, String>) -> Vec<Id> {
         let new: BTreeMap<Id, String> = inputs.iter().filter_map(|(name, why)| Some((id_of(name)?, why.clone()))).collect();
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written() {
+    fn statuses_write_only_differences() {
         let (wanted, time) = (WantedStatuses::default(), Arc::new(Mutex::new("t1".to_owned())));
         let told_time = time.clone();
         let clock: Clock = Arc::new(move || lock(&told_time).clone());
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_says_that_an_envoy_rejects_what_was_made_of_it_until_it_is_accepted() {
+    fn rejection_stays_in_status_until_accepted() {
         let (wanted, clock): (_, Clock) = (WantedStatuses::default(), Arc::new(|| "now".into()));
         let (route, mapping) = (Id::new("HTTPRoute.gateway.networking.k8s.io", "a", "r"), Id::new("Mapping.getambassador.io", "a", "m"));
         let known = [proxy(1, Value::Null), Object::new(route.clone(), json!({})), Object::new(mapping.clone(), json!({}))];
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_held_while_it_is_used_and_let_go_when_it_is_deleted() {
+    fn used_configuration_has_finalizer_until_deletion() {
         let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: c, namespace: projectcontour}\nspec: {}\n";
         let mut options = chancery_core::compilation::Options::of(&chancery_core::dialect::contour::DIALECT);
         let argument = chancery_core::compilation::OptionValue::List(vec!["--contour-config-name=c".into()]);
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_graph_is_as_it_is_drawn() {
+    fn graph_matches_committed_drawing() {
         let clock: Clock = Arc::new(String::new);
         let mut all = controllers(&WantedStatuses::default(), &clock);
         all.push(crate::controllers::provisioner::controller(&crate::controllers::provisioner::WantedObjects::default()));

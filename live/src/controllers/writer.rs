@@ -20,7 +20,7 @@ pub const BOUND: &str = "chancery.dev/bound-references";
 pub struct Writer {
     client: Client,
     take_over: bool,
-    /// The API of each kind, as it was last discovered.
+    /// The API of each kind, as last discovered.
     resources: BTreeMap<String, ApiResource>,
 }
 
@@ -90,7 +90,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// As [`Writer::status`].
+    /// See [`Writer::status`].
     pub async fn apply(&mut self, object: &Object) -> Result<(), String> {
         let (api, resource) = self.api(&object.id).await?;
         let bound: Vec<String> = object.bound.iter().map(Id::text).collect();
@@ -100,22 +100,22 @@ impl Writer {
         written.map(drop).or_else(|error| refused(&object.id, &resource, "", &error))
     }
 
-    /// Writes an object that a controller gives as a whole.
+    /// Writes a complete object from a controller.
     ///
     /// # Errors
     ///
-    /// As [`Writer::status`].
+    /// See [`Writer::status`].
     pub async fn write(&mut self, id: &Id, object: &Value) -> Result<(), String> {
         let (api, resource) = self.api(id).await?;
         let written = api.patch(&id.name, &self.params(), &Patch::Apply(object)).await;
         written.map(drop).or_else(|error| refused(id, &resource, "", &error))
     }
 
-    /// Sets our finalizers of an object. Those of others stay.
+    /// Sets our finalizers of an object. Finalizers of others stay.
     ///
     /// # Errors
     ///
-    /// As [`Writer::status`].
+    /// See [`Writer::status`].
     pub async fn finalizers(&mut self, id: &Id, finalizers: &[String]) -> Result<(), String> {
         let (api, resource) = self.api(id).await?;
         let metadata = json!({"name": &*id.name, "finalizers": finalizers});
@@ -141,7 +141,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// As [`Writer::status`].
+    /// See [`Writer::status`].
     pub async fn delete(&mut self, id: &Id) -> Result<(), String> {
         let (api, resource) = self.api(id).await?;
         let deleted = api.delete(&id.name, &DeleteParams::default()).await;

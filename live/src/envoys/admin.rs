@@ -1,4 +1,4 @@
-//! Reads an Envoy's state at its admin interface. Does not compare it; see `drift`.
+//! Reads an Envoy's state from its admin interface. Does not compare it; see `drift`.
 
 use super::http::get;
 use super::reach::Reach;
@@ -8,71 +8,66 @@ use serde_json::Value;
 
 /// The longest answer that is read, in bytes.
 const LARGEST: usize = 256 << 20;
-/// The most statistics that are handed on.
+/// The most statistics that are returned.
 const MOST_STATS: usize = 500;
 
-/// How an Envoy is.
+/// The state of an Envoy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Overview {
-    /// Its version.
     pub version: String,
-    /// `LIVE`, or what it does instead.
+    /// `LIVE`, or another state.
     pub state: String,
-    /// Since when it runs, in seconds.
+    /// Seconds since the start.
     pub uptime: u64,
-    /// The id by which it asks its management server.
+    /// The node id in the Envoy's xDS requests.
     pub node: String,
-    /// Updates that it rejected since it started, by what they were of.
+    /// The number of rejected updates since the start, by type.
     pub rejected: Vec<(String, u64)>,
-    /// Its clusters.
     pub clusters: Vec<ClusterState>,
-    /// Its certificates.
     pub certificates: Vec<CertificateState>,
 }
 
-/// How a cluster is.
+/// The state of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClusterState {
-    /// Its name.
     pub name: String,
-    /// How many endpoints it has.
+    /// The number of endpoints.
     pub endpoints: usize,
-    /// How many of them are healthy.
+    /// The number of healthy endpoints.
     pub healthy: usize,
-    /// Requests that were sent to them.
+    /// The number of requests to the endpoints.
     pub requests: u64,
-    /// Those that failed.
+    /// The number of failed requests.
     pub errors: u64,
 }
 
-/// A certificate that it has.
+/// A certificate of an Envoy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CertificateState {
     /// `certificate`, or `authority`.
     pub kind: &'static str,
-    /// The names that it is for; for an authority, its path.
+    /// The names in the certificate, or the path of an authority.
     pub names: Vec<String>,
-    /// Days until it expires.
+    /// Days until expiry.
     pub days: Option<i64>,
-    /// When it expires.
     pub expires: String,
 }
 
-/// The text of `/config_dump`, endpoints included.
+/// Returns the answer of `/config_dump`, including endpoints.
 ///
 /// # Errors
 ///
-/// In one sentence: nobody answers there as Envoy does.
+/// One sentence: the address does not answer like an Envoy.
 pub async fn config_dump(reach: &Reach) -> Result<String, String> {
     let text = text(reach, "/config_dump?include_eds").await?;
     if text.trim_start().starts_with('{') { Ok(text) } else { Err(no_envoy(reach)) }
 }
 
-/// How its clusters are, by name.
+/// Returns the states of an Envoy's clusters, by name.
 ///
 /// # Errors
 ///
-/// As [`config_dump`].
+/// See [`config_dump`].
 pub async fn clusters(reach: &Reach) -> Result<Vec<ClusterState>, String> {
     let answer = json(reach, "/clusters?format=json").await?;
     let mut out: Vec<ClusterState> = list(&answer, "cluster_statuses").map(cluster).collect();
@@ -84,7 +79,7 @@ fn cluster(of: &Value) -> ClusterState {
     let mut out = ClusterState { name: string(of, "name"), ..ClusterState::default() };
     for host in list(of, "host_statuses") {
         out.endpoints += 1;
-        // A status that is not healthy is written down; a field that is not there is false.
+        // Envoy lists only the unhealthy statuses; a missing field means false.
         let failed = host["health_status"].as_object().into_iter().flatten().any(|(name, value)| name.starts_with("failed_") && *value == true);
         let eds = host["health_status"]["eds_health_status"].as_str().unwrap_or("HEALTHY");
         out.healthy += usize::from(!failed && matches!(eds, "HEALTHY" | "UNKNOWN"));
@@ -100,11 +95,11 @@ fn cluster(of: &Value) -> ClusterState {
     out
 }
 
-/// Its certificates; of keys it says nothing.
+/// Returns an Envoy's certificates. The answer contains no keys.
 ///
 /// # Errors
 ///
-/// As [`config_dump`].
+/// See [`config_dump`].
 pub async fn certificates(reach: &Reach) -> Result<Vec<CertificateState>, String> {
     let answer = json(reach, "/certs").await?;
     let both = |of: &Value| {
@@ -121,11 +116,11 @@ fn certificate(kind: &'static str, of: &Value) -> CertificateState {
     CertificateState { kind, names, days, expires: string(of, "expiration_time") }
 }
 
-/// Statistics that are not zero and whose names hold a text, by name; and how many there are.
+/// Returns the nonzero statistics whose names contain every word of `filter`, by name, and their number.
 ///
 /// # Errors
 ///
-/// As [`config_dump`].
+/// See [`config_dump`].
 pub async fn stats(reach: &Reach, filter: &str) -> Result<(Vec<(String, u64)>, usize), String> {
     let mut all = used_stats(reach).await?;
     all.retain(|(name, value)| *value > 0 && filter.split_whitespace().all(|word| name.contains(word)));
@@ -142,11 +137,11 @@ async fn used_stats(reach: &Reach) -> Result<Vec<(String, u64)>, String> {
     Ok(out)
 }
 
-/// How it is.
+/// Returns an Envoy's state.
 ///
 /// # Errors
 ///
-/// As [`config_dump`].
+/// See [`config_dump`].
 pub async fn overview(reach: &Reach) -> Result<Overview, String> {
     let info = json(reach, "/server_info").await?;
     let stats = used_stats(reach).await?;
@@ -163,12 +158,12 @@ pub async fn overview(reach: &Reach) -> Result<Overview, String> {
     })
 }
 
-/// Of `HASH/1.36.2/Clean/RELEASE/BoringSSL` the second part.
+/// Returns the second part of `HASH/1.36.2/Clean/RELEASE/BoringSSL`.
 fn version(text: &str) -> String {
     text.split('/').nth(1).unwrap_or(text).to_owned()
 }
 
-/// The addresses of this machine or pod on which it listens, with their ports.
+/// Returns the ports of an Envoy's listeners at addresses of this machine or pod.
 pub(super) async fn listeners(reach: &Reach) -> Result<Vec<u16>, String> {
     let answer = json(reach, "/listeners?format=json").await?;
     let port = |of: &Value| u16::try_from(of["local_address"]["socket_address"]["port_value"].as_u64()?).ok();
@@ -202,7 +197,7 @@ fn string(of: &Value, field: &str) -> String {
     of[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// A number; Envoy writes long ones as text.
+/// Parses a number. Envoy writes long numbers as strings.
 fn number(of: &Value) -> u64 {
     of.as_u64().or_else(|| of.as_str()?.parse().ok()).unwrap_or_default()
 }
@@ -212,7 +207,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// Answers every request with what belongs to the first of these paths that it begins with.
+    /// Answers every request with the entry of the first path that the request begins with.
     async fn answering(answers: &'static [(&'static str, &'static str)]) -> Reach {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -231,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_answers_otherwise_is_no_envoy() {
+    async fn admin_of_other_program_is_error() {
         let dump = answering(&[("/config_dump", "{\"configs\":[]}")]).await;
         assert_eq!(config_dump(&dump).await.as_deref(), Ok("{\"configs\":[]}"));
         let chunked =
@@ -242,7 +237,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_envoy_is_summed_up() {
+    async fn overview_sums_up_envoy() {
         let reach = answering(&[
             ("/server_info", r#"{"version":"abc/1.36.2/Clean/RELEASE/BoringSSL","state":"LIVE","uptime_current_epoch":"75s","node":{"id":"envoy-1"}}"#),
             ("/stats", r#"{"stats":[{"name":"http.in.downstream_rq_total","value":7},{"name":"listener_manager.lds.update_rejected","value":2},{"histograms":{}}]}"#),

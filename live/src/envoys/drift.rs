@@ -1,7 +1,7 @@
 //! Compares the source, the served configuration, and the configuration of an Envoy.
 //!
-//! The source is the inputs without drafts. The served configuration has the drafts, and lacks resources that Envoy would reject. The core
-//! compares.
+//! The source is the inputs without drafts. The served configuration has the drafts, and lacks resources that Envoy
+//! would reject. Does not compute differences; the core does.
 
 use crate::Failure;
 use crate::threads::Threads;
@@ -19,36 +19,34 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is compared with an Envoy.
+/// The data that an Envoy is compared with.
 #[derive(Clone)]
 pub struct DriftSource {
-    /// The last build.
     pub build: Arc<Build>,
-    /// How the inputs are compiled.
+    /// The options of the compile.
     pub options: Options,
-    /// What is served, by gateway.
+    /// The served snapshots, by gateway.
     pub served: BTreeMap<Arc<str>, Arc<Snapshot>>,
 }
 
-/// What drifted, and how the Envoy is.
+/// The drift of an Envoy, and its state.
 #[derive(Serialize)]
 struct Drift {
     /// The gateway that the Envoy was compared with.
     gateway: String,
-    /// Its version.
     envoy_version: Option<String>,
     #[serde(flatten)]
     found: ThreeWay,
-    /// What is not certain, and what Envoy refused, in sentences.
+    /// Sentences about uncertain results and rejected resources.
     notes: Vec<String>,
 }
 
-/// Compares the three, with what `/config_dump` says of an Envoy. `gateway` names one where there are several; the answer is JSON without
-/// credentials.
+/// Compares the three with an Envoy's answer to `/config_dump`. `gateway` chooses one of several gateways. The answer is
+/// JSON without credentials.
 ///
 /// # Errors
 ///
-/// In one sentence: there is no such gateway, or the text is no dump.
+/// One sentence: the gateway does not exist, or the text is not a dump.
 pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<String, Failure> {
     let running = Running::read(dump).map_err(|why| format!("what the Envoy says of itself {why}"))?;
     let (name, snapshot) = chosen(&of.served, gateway)?;
@@ -75,7 +73,7 @@ fn compared(source: GatewayRef<'_>, compiler: &mut Compiler, compilation: &Compi
     compare::three_way(&side, served, running)
 }
 
-/// The snapshot of the gateway that is named, or of the only one.
+/// Returns the snapshot of the named gateway, or of the only gateway.
 fn chosen<'s>(served: &'s BTreeMap<Arc<str>, Arc<Snapshot>>, gateway: Option<&str>) -> Result<(&'s Arc<str>, &'s Arc<Snapshot>), Failure> {
     let names = || served.keys().map(|name| &**name).collect::<Vec<_>>().join(", ");
     let only = || served.iter().next().filter(|_| served.len() == 1);
@@ -87,7 +85,7 @@ fn chosen<'s>(served: &'s BTreeMap<Arc<str>, Arc<Snapshot>>, gateway: Option<&st
     })
 }
 
-/// What an Envoy would say of itself that has a snapshot.
+/// Returns the dump of an Envoy that has a snapshot.
 #[must_use]
 pub fn text_of(snapshot: &Snapshot) -> String {
     let services = v3::Service::ALL.into_iter().filter_map(|service| Some((service, snapshot.get(&service.type_url())?)));
@@ -95,7 +93,7 @@ pub fn text_of(snapshot: &Snapshot) -> String {
     v3::config_dump(resources.iter().map(|(service, version, of)| (*service, version.as_str(), &***of)))
 }
 
-/// The inputs of a build as they lie, without what is tried in their place: of several of one name the last counts.
+/// Returns the inputs of a build without drafts. If several inputs have one name, the last wins.
 fn source_of(build: &Build) -> Inputs {
     let compiled = &build.compilation.inputs;
     if build.beneath.is_empty() {

@@ -1,4 +1,5 @@
-//! Finds the pods of a cluster that are Envoys, and the addresses of their admin interfaces.
+//! Finds the pods of a cluster that run Envoy, and the addresses of their admin interfaces. Does not connect to them;
+//! see `reach`.
 
 use crate::Failure;
 use crate::sources::kube::unreachable;
@@ -7,38 +8,35 @@ use kube::Client;
 use kube::api::{Api, ListParams};
 use serde::Serialize;
 
-/// Pods that are asked for at a time.
+/// The number of pods per request.
 const PAGE: u32 = 500;
-/// The most pods that are looked at.
+/// The most pods that are checked.
 const MOST: usize = 10_000;
 
-/// Which pods are taken for Envoys.
+/// Selects the pods that are treated as Envoys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// Only of this namespace.
+    /// The only namespace to search.
     pub namespace: Option<String>,
-    /// All that have these labels, whatever runs in them.
+    /// The labels of Envoy pods, whatever runs in them.
     pub selector: Option<String>,
-    /// The port of the admin interface; without a selector, all pods that have a container port of this number.
+    /// The port of the admin interface. Without a selector, pods with a container port of this number match.
     pub port: Option<u16>,
 }
 
 /// A pod with an Envoy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct FoundEnvoy {
-    /// Its namespace.
     pub namespace: String,
-    /// Its name.
     pub pod: String,
-    /// The container.
     pub container: String,
-    /// The port of the admin interface, as far as the pod tells.
+    /// The port of the admin interface, if the pod names it.
     pub port: u16,
-    /// Whether all its containers are ready.
+    /// Whether all containers of the pod are ready.
     pub ready: bool,
 }
 
-/// Where programs that run Envoy have its admin interface, by the last word of their image.
+/// The port of the admin interface in programs that run Envoy, by the last word of their image.
 const IMAGES: [(&str, u16); 8] = [
     ("envoy", 9901),
     ("envoy-distroless", 9901),
@@ -50,23 +48,23 @@ const IMAGES: [(&str, u16); 8] = [
     ("consul-envoy", 19000),
 ];
 
-/// Where Envoys have it that Contour started.
+/// The port of the admin interface in Envoys that Contour started.
 const CONTOUR: u16 = 9001;
 
-/// What a search brought.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchResult {
-    /// The Envoys that run, by namespace and name.
+    /// The running Envoys, by namespace and name.
     pub envoys: Vec<FoundEnvoy>,
-    /// Whether there are more pods than were looked at.
+    /// Whether the cluster has more pods than were checked.
     pub is_cut: bool,
 }
 
-/// Looks for Envoys that run.
+/// Finds running Envoys.
 ///
 /// # Errors
 ///
-/// In one sentence: the cluster cannot be asked, or we may not list pods; then with the rule that is missing.
+/// One sentence: the cluster does not answer, or refuses to list pods. The message contains the missing rule.
 pub async fn find(client: &Client, search: &Search) -> Result<SearchResult, Failure> {
     let pods: Api<Pod> = match &search.namespace {
         Some(namespace) => Api::namespaced(client.clone(), namespace),
@@ -99,13 +97,14 @@ fn refused(error: &kube::Error, search: &Search) -> Failure {
     unreachable(error).into()
 }
 
-/// The Envoy of a pod, if it has one.
+/// Returns the Envoy of a pod, if it has one.
 fn envoy_in(pod: &Pod, search: &Search) -> Option<FoundEnvoy> {
     let spec = pod.spec.as_ref()?;
     let is_asked = |container: &&Container| search.port.is_some_and(|port| has_port(container, port));
     let known = || spec.containers.iter().find(|container| admin_port(container, pod).is_some());
     let container = spec.containers.iter().find(is_asked).or_else(known);
-    // Who gives labels knows what runs there; who gives a port alone wants those that have it, or that are known to be Envoys.
+    // A user who gives labels knows the pods. A user who gives only a port means the pods that have it, and known
+    // Envoys.
     let container = container.or_else(|| spec.containers.first().filter(|_| search.selector.is_some()))?;
     let port = search.port.or_else(|| admin_port(container, pod)).unwrap_or(IMAGES[0].1);
     let states = pod.status.as_ref().and_then(|status| status.container_statuses.as_deref()).unwrap_or_default();
@@ -122,7 +121,7 @@ fn has_port(container: &Container, port: u16) -> bool {
     container.ports.iter().flatten().any(|of| of.container_port == i32::from(port))
 }
 
-/// Where the container's Envoy has its admin interface; `None` where it does not look like one.
+/// Returns the admin port of a container's Envoy, or `None` if the container does not look like an Envoy.
 fn admin_port(container: &Container, pod: &Pod) -> Option<u16> {
     let image = container.image.as_deref().unwrap_or_default();
     let name = image.split('@').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().split(':').next().unwrap_or_default();
@@ -135,7 +134,7 @@ fn admin_port(container: &Container, pod: &Pod) -> Option<u16> {
     Some(named.or_else(|| after_flag(&words)).unwrap_or(if usual == IMAGES[0].1 && is_contours(pod) { CONTOUR } else { usual }))
 }
 
-/// The port that a flag names, as `--admin-port 9901` or `-envoy-admin-bind-port=19000`.
+/// Returns the port after a flag, such as `--admin-port 9901` or `-envoy-admin-bind-port=19000`.
 fn after_flag(words: &[&str]) -> Option<u16> {
     let is_flag = |word: &str| word.trim_start_matches('-').ends_with("admin-port") || word.trim_start_matches('-').ends_with("admin-bind-port");
     words.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
@@ -145,7 +144,7 @@ fn after_flag(words: &[&str]) -> Option<u16> {
     })
 }
 
-/// Whether Contour makes the bootstrap of the pod's Envoy.
+/// Whether Contour writes the bootstrap of the pod's Envoy.
 fn is_contours(pod: &Pod) -> bool {
     let starters = pod.spec.iter().flat_map(|spec| spec.init_containers.iter().flatten());
     let mut words = starters.flat_map(|starter| starter.command.iter().chain(&starter.args).flatten());
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn envoys_are_known_by_image_command_ports_and_flags() {
+    fn find_detects_image_command_ports_and_flags() {
         let any = Search::default();
         for (container, starter, port) in [
             (json!({"name": "c", "image": "docker.io/envoyproxy/envoy:v1.36.2"}), "", Some(9901)),
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_or_labels_find_others() {
+    fn find_with_port_or_labels_detects_others() {
         let other = json!({"name": "c", "image": "ours", "ports": [{"containerPort": 9000}]});
         let by_port = |port| Search { port: Some(port), ..Search::default() };
         assert_eq!(port_of(&other, "", &by_port(9000)), Some(9000));

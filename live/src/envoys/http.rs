@@ -9,31 +9,29 @@ use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An answer.
 #[derive(Debug)]
 pub struct Response {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
-    /// Its body, or the beginning of it.
+    /// The body, or its beginning.
     pub body: Vec<u8>,
-    /// Whether the body goes on behind that.
+    /// Whether the body is longer.
     pub is_cut: bool,
 }
 
-/// Asks an admin interface for a path.
+/// Requests a path of an admin interface.
 ///
 /// # Errors
 ///
-/// In one sentence: it does not answer, not soon, or with more than `largest` bytes.
+/// One sentence: the answer is missing, late, or longer than `largest` bytes.
 pub async fn get(reach: &Reach, path: &str, largest: usize) -> Result<Response, String> {
     let port = reach.admin_port();
     let (stream, reason) = reach.connect(port).await?.split();
-    // Envoy's admin interface takes any host; one that guards against pages of others takes the address.
+    // Envoy's admin interface accepts any host. An interface that refuses foreign pages accepts the address.
     let request = Request::get(path).header(HOST, format!("localhost:{port}")).body(Empty::new()).map_err(|error| error.to_string())?;
     let answer = exchange(stream, reason, request, largest).await.map_err(|why| format!("no Envoy answers at {}: {why}", named(reach)))?;
     if answer.is_cut {
@@ -53,11 +51,11 @@ fn named(reach: &Reach) -> String {
 ///
 /// # Errors
 ///
-/// Why there is no answer, as the end of a sentence.
+/// The reason for a missing answer, as the end of a sentence.
 pub async fn exchange(stream: Box<dyn Stream>, reason: Reason, request: Request<Empty<Bytes>>, largest: usize) -> Result<Response, String> {
     match tokio::time::timeout(PATIENCE, exchanged(stream, request, largest)).await {
         Ok(Ok(response)) => Ok(response),
-        // Where a port-forward says why, that is what somebody can do something about.
+        // If the port-forward reports a reason, the user can act on it.
         Ok(Err(error)) => Err(reason.said().await.map_or(error, |why| why.trim().to_owned())),
         Err(_) => Err(format!("it does not answer within {} s", PATIENCE.as_secs())),
     }

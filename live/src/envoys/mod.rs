@@ -1,13 +1,14 @@
-//! Real Envoys, whoever serves them: finds them in a cluster, reads their admin interface, sends requests to them.
+//! Finds real Envoys in a cluster, reads their admin interfaces, and sends requests to them. Does not configure them;
+//! see `xds`.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`find`] | which pods of a cluster are Envoys |
-//! | [`reach`] | a connection to a port of an Envoy: on this machine, or by a port-forward of Kubernetes |
+//! | [`find`] | the pods of a cluster that run Envoy |
+//! | [`reach`] | a connection to a port of an Envoy: on this machine, or through a port-forward of Kubernetes |
 //! | [`http`] | one request on such a connection |
-//! | [`admin`] | what an Envoy says of itself |
-//! | [`send`] | a request that a person tries, sent for real |
-//! | [`drift`] | the source, what is served of it, and what an Envoy has |
+//! | [`admin`] | an Envoy's state, from its admin interface |
+//! | [`send`] | sends a user's trial request to a real Envoy |
+//! | [`drift`] | compares the source, the served configuration, and an Envoy's configuration |
 //!
 //! Nothing changes an Envoy: only read requests go to its admin interface.
 

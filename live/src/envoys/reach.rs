@@ -1,4 +1,4 @@
-//! Connects to a port of an Envoy: on this machine, or in a pod by a port-forward of Kubernetes.
+//! Connects to a port of an Envoy: on this machine, or in a pod through a port-forward of Kubernetes.
 //!
 //! A port-forward opens no port on this machine: its stream is used directly.
 
@@ -11,73 +11,70 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-/// How long a connection may take.
+/// The time limit for a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the reason of a port-forward that ended is waited for.
+/// How long to wait for the reason of a port-forward that ended.
 const REASON: Duration = Duration::from_millis(300);
 
-/// Where an Envoy is.
+/// The address of an Envoy.
 #[derive(Clone)]
 pub enum Reach {
     /// On this machine.
     Local(SocketAddr),
     /// In a pod.
     Pod {
-        /// The cluster.
         client: Client,
-        /// Its namespace.
         namespace: String,
-        /// Its name.
         pod: String,
-        /// The port of its admin interface.
+        /// The port of the admin interface.
         port: u16,
     },
 }
 
-/// What is read and written.
+/// A connection's bytes.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-/// A connection.
 pub struct Connection {
-    /// What is said.
+    /// Carries the bytes of the connection.
     pub stream: Box<dyn Stream>,
-    /// Why a port-forward cannot go on, if it says so.
+    /// Resolves to the reason why a port-forward ended, if it reports one.
     reason: Option<Pin<Box<dyn Future<Output = Option<String>> + Send>>>,
 }
 
 impl Connection {
-    /// The stream, and what may say why it ended.
+    /// Splits the connection into its stream and the reason for its end.
     #[must_use]
     pub fn split(self) -> (Box<dyn Stream>, Reason) {
         (self.stream, Reason(self.reason))
     }
 }
 
-/// What may say why a connection ended.
+/// The reason why a connection ended, once it is known.
 pub struct Reason(Option<Pin<Box<dyn Future<Output = Option<String>> + Send>>>);
 
 impl Reason {
-    /// Why it ended, if it is said soon.
+    /// Returns the reason, if the port-forward reports it soon.
     pub async fn said(self) -> Option<String> {
         tokio::time::timeout(REASON, self.0?).await.ok().flatten()
     }
 }
 
 impl Reach {
-    /// An admin interface of this machine, as `HOST:PORT`.
+    /// Parses an admin interface of this machine, as `HOST:PORT`.
     ///
     /// # Errors
     ///
-    /// It is no address, or it is not of this machine: a page must not reach others through us.
+    /// The string is not an address, or the address belongs to another machine: a page must not reach other machines
+    /// through this program.
     pub fn local(address: &str) -> Result<Self, String> {
         let wrong = || format!("`{address}` is not an address: say HOST:PORT");
         let at = address.trim().to_socket_addrs().map_err(|_| wrong())?.next().ok_or_else(wrong)?;
         if at.ip().is_loopback() { Ok(Self::Local(at)) } else { Err(format!("{address} is not on this machine: forward its port here first")) }
     }
 
-    /// The port of the admin interface.
+    /// Returns the port of the admin interface.
     #[must_use]
     pub fn admin_port(&self) -> u16 {
         match self {
@@ -86,7 +83,7 @@ impl Reach {
         }
     }
 
-    /// Its name in sentences.
+    /// Returns the Envoy's name for sentences.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -95,11 +92,11 @@ impl Reach {
         }
     }
 
-    /// Connects to a port of it.
+    /// Connects to a port of the Envoy.
     ///
     /// # Errors
     ///
-    /// In one sentence: nobody listens there, or the cluster does not let us.
+    /// One sentence: the port does not accept connections, or the cluster refuses.
     pub async fn connect(&self, port: u16) -> Result<Connection, String> {
         let connected = tokio::time::timeout(PATIENCE, self.connect_now(port)).await;
         connected.map_err(|_| format!("{} does not answer within {} s", self.name(), PATIENCE.as_secs()))?
@@ -123,7 +120,7 @@ impl Reach {
     }
 }
 
-/// Why a port is not forwarded, with the rule that is missing where that is the reason.
+/// Describes why the cluster does not forward a port, with the missing rule if that is the reason.
 fn refused(error: &kube::Error, namespace: &str, pod: &str) -> String {
     let text = error.to_string();
     let forbidden = matches!(error, kube::Error::Api(status) if status.code == 403) || text.contains("403");
@@ -144,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_this_machine_are_reached() {
+    fn reach_accepts_only_addresses_of_this_machine() {
         assert!(Reach::local("127.0.0.1:8001").is_ok_and(|reach| reach.admin_port() == 8001));
         for wrong in ["", "8001", "192.0.2.1:80", "nowhere"] {
             assert!(Reach::local(wrong).is_err(), "{wrong}");

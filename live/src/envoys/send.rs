@@ -1,6 +1,7 @@
-//! Sends a request that the user tries to a listener of a real Envoy, on this machine or in a pod.
+//! Sends a request that the user tries to a listener of a real Envoy, on this machine or in a pod. Does not simulate the
+//! request; the core does.
 //!
-//! The listener's certificate is not checked, because the user chose the Envoy.
+//! The client does not check the listener's certificate, because the user chose the Envoy.
 
 use super::admin::listeners;
 use super::http::exchange;
@@ -19,40 +20,39 @@ use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature,
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error as TlsError, SignatureScheme};
 
-/// How long a handshake may take.
+/// The time limit for a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How much of an answer's body is read, in bytes.
+/// The most bytes of an answer's body that are read.
 const MOST_BODY: usize = 64 << 10;
 
-/// How the body begins with which Envoy answers 503 for an upstream: it has no healthy endpoint, or does not take the connection.
+/// The beginnings of Envoy's 503 answers for an upstream without healthy endpoints, or an upstream that refuses the
+/// connection.
 const NO_UPSTREAM: [&str; 2] = ["no healthy upstream", "upstream connect error"];
 
-/// What came back.
+/// The answer of a real Envoy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RealAnswer {
-    /// The port that the request was sent to.
     pub port: u16,
-    /// The status.
     pub status: u16,
-    /// The headers, in their order.
+    /// The headers in their order.
     pub headers: Vec<(String, String)>,
-    /// The beginning of the body; what is no text is replaced.
+    /// The beginning of the body. Bytes that are not UTF-8 are replaced.
     pub body: String,
-    /// Whether the body goes on behind that.
+    /// Whether the body is longer.
     pub is_cut: bool,
-    /// Milliseconds until it was there, the connection included.
+    /// Milliseconds until the answer, including the connection.
     pub took_ms: u64,
-    /// Whether that is what the simulation says; `None` where it cannot be known.
+    /// Whether the answer matches the simulation, or `None` if that cannot be known.
     pub agrees: Option<bool>,
-    /// Why, in one sentence.
+    /// The reason, in one sentence.
     pub why: String,
 }
 
-/// Sends it, without a body, and compares the answer with what the simulation says.
+/// Sends the request without a body, and compares the answer with the simulated ending.
 ///
 /// # Errors
 ///
-/// In one sentence: it is no request, Envoy listens on no such port, or does not answer.
+/// One sentence: the request is invalid, Envoy does not listen on the port, or Envoy does not answer.
 pub async fn send(reach: &Reach, request: &WrittenRequest, simulated: &Ending) -> Result<RealAnswer, String> {
     let tried = request.read()?;
     if request.client_certificate {
@@ -79,7 +79,7 @@ pub async fn send(reach: &Reach, request: &WrittenRequest, simulated: &Ending) -
     Ok(answer)
 }
 
-/// Whether an answer is what the simulation says, and why. Envoy adds a header to what an upstream answered.
+/// Returns whether an answer matches the simulation, and why. Envoy adds a header to answers of upstreams.
 fn agreement(simulated: &Ending, answer: &RealAnswer) -> (Option<bool>, String) {
     let header = |wanted: &str| answer.headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
     let from_upstream = header("x-envoy-upstream-service-time").is_some();
@@ -110,7 +110,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The port of Envoy that the request goes to: the one that is named, or the one that fits.
+/// Returns Envoy's port for the request: the named port, or the usual port of the scheme.
 fn port(tried: &Tried, listening: &[u16]) -> Result<u16, String> {
     let named = tried.port.or(tried.url_port).and_then(|port| u16::try_from(port).ok());
     let usual: &[u16] = if tried.tls { &[443, 8443] } else { &[80, 8080] };
@@ -146,7 +146,7 @@ async fn with_tls(stream: Box<dyn Stream>, name: Option<&str>) -> Result<Box<dyn
     Ok(Box::new(shaken.map_err(|error| format!("the TLS handshake fails: {error}"))?))
 }
 
-/// Takes every certificate whose key its holder has.
+/// Accepts every certificate whose holder has its key.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_agrees_with_the_simulation_or_not_or_that_is_not_known() {
+    fn answer_agreement_is_true_false_or_unknown() {
         let of = |outcome, status, location: Option<&str>| Ending { outcome, status, location: location.map(str::to_owned), ..Ending::default() };
         let upstream: &[(&str, &str)] = &[("x-envoy-upstream-service-time", "3")];
         let to = |place| [("location", place)];
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_the_one_that_is_named_or_that_fits() {
+    fn port_is_named_or_usual_port() {
         let of = |url: &str, named| WrittenRequest { url: url.into(), port: named, ..WrittenRequest::default() }.read().expect("a request");
         assert_eq!(port(&of("http://a/", None), &[8080, 8443]), Ok(8080));
         assert_eq!(port(&of("https://a/", None), &[8080, 8443]), Ok(8443));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_reaches_a_listener_as_it_is_written() {
+    async fn send_reaches_listener_with_request_unchanged() {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let at = listener.local_addr().expect("an address");
         let (heard, mut hear) = tokio::sync::mpsc::unbounded_channel();

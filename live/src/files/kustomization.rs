@@ -1,37 +1,36 @@
-//! Reads the file of a kustomization: the folders that it builds on, and its files that are parts of resources. Does not build it; `kustomize`
-//! does.
+//! Reads the file of a kustomization: the folders that it builds on, and its files that are parts of resources. Does not
+//! build it; `kustomize` does.
 
 use super::normal;
 use chancery_core::text::{Limits, Node, parse};
 use std::path::{Path, PathBuf};
 
-/// The names that the file may have.
+/// The possible names of the file.
 const NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-/// Fields that list files and folders which are built on.
+/// Fields that list files and folders to build on.
 const BASES: [&str; 4] = ["resources", "bases", "components", "crds"];
-/// Fields that list patches, settings and the like, each as a path or as an object that has one at `path`.
+/// Fields that list patches, settings and similar files, each as a path or as an object with a path at `path`.
 const PARTS: [&str; 7] = ["patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "configurations", "transformers", "generators"];
 
 /// A kustomization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kustomization {
-    /// Its folder.
     pub folder: PathBuf,
-    /// Whether it is only built as a part of another.
+    /// Whether only another kustomization builds it.
     pub is_component: bool,
-    /// Folders and files that it builds on, as far as they are on this machine.
+    /// The files and folders of its bases that are on this machine.
     pub bases: Vec<PathBuf>,
-    /// Files that are no resources by themselves: patches and settings.
+    /// Patches and settings, which are not complete resources.
     pub parts: Vec<PathBuf>,
 }
 
-/// Whether a file is one, by its name.
+/// Whether a file is a kustomization, by its name.
 pub(super) fn is_one(path: &Path) -> bool {
     path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known))
 }
 
 impl Kustomization {
-    /// The one of a folder, if it has one.
+    /// Returns the kustomization of a folder, if it has one.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         let file = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file())?;
         let text = std::fs::read_to_string(file).ok()?;
@@ -52,7 +51,7 @@ impl Kustomization {
         })
     }
 
-    /// Whether it builds on a folder, by itself or through others of these.
+    /// Whether it builds on a folder, directly or through other kustomizations.
     #[must_use]
     pub fn builds_on(&self, folder: &Path, all: &[Kustomization]) -> bool {
         let mut waiting: Vec<&Kustomization> = vec![self];

@@ -23,7 +23,7 @@ fn names(root: &Path, excludes: &Excludes) -> Vec<String> {
 }
 
 #[test]
-fn hidden_ignored_and_excluded_files_are_left_out() {
+fn walk_skips_hidden_ignored_and_excluded_files() {
     let files = ["a.yaml", "b.yml", "c.JSON", "notes.txt", ".github/workflows/ci.yaml", "out/a.yaml", "node_modules/x/package.json", "old/a.yaml"];
     let folder = folder(&files);
     write(folder.path(), ".gitignore", "out/\n");
@@ -34,7 +34,7 @@ fn hidden_ignored_and_excluded_files_are_left_out() {
 }
 
 #[test]
-fn charts_and_kustomizations_are_found_and_their_parts_are_left_out() {
+fn walk_skips_parts_of_charts_and_kustomizations() {
     let folder =
         folder(&["chart/Chart.yaml", "chart/values.yaml", "chart/charts/sub/Chart.yaml", "chart/templates/a.yaml", "base/a.yaml", "prod/patch.yaml"]);
     write(folder.path(), "base/kustomization.yaml", "resources: [a.yaml]\n");
@@ -51,14 +51,14 @@ fn charts_and_kustomizations_are_found_and_their_parts_are_left_out() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_nowhere_is_noted_and_the_rest_is_read() {
+fn walk_notes_dangling_link_and_continues() {
     let folder = folder(&["a.yaml"]);
     std::os::unix::fs::symlink("nowhere.yaml", folder.path().join("b.yaml")).expect("a link");
     std::os::unix::fs::symlink(".", folder.path().join("circle")).expect("a link");
     let found = walk(folder.path(), &Excludes::default()).expect("it can be walked");
     assert_eq!(found.files, [folder.path().join("a.yaml")]);
     assert_eq!((found.dangling, found.problems), (vec![folder.path().join("b.yaml")], Vec::new()));
-    // A hidden link and one that is left out are not reported.
+    // Hidden links and excluded links are not reported.
     for hidden in [".#a.yaml", "bin", "old.yaml"] {
         std::os::unix::fs::symlink("nowhere", folder.path().join(hidden)).expect("a link");
     }

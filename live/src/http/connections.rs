@@ -1,4 +1,5 @@
-//! Accepts HTTP connections within bounds, and gives each client a limited time to send a request. Does not answer requests; see the modules beside it.
+//! Accepts HTTP connections within bounds, and gives each client a limited time to send a request. Does not answer
+//! requests; see the other modules of `http`.
 
 use crate::Failure;
 use crate::connection_table::{ConnectionTable, Limits};
@@ -26,7 +27,7 @@ const MOST_HEADERS: usize = 100;
 ///
 /// # Errors
 ///
-/// None today; the type is that of every part of a server.
+/// None: other parts of a server have this type.
 pub async fn serve(mut port: Port, router: Router, mut stop: watch::Receiver<bool>) -> Result<(), Failure> {
     let table = ConnectionTable::new(LIMITS);
     let open = GracefulShutdown::new();

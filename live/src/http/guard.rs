@@ -11,16 +11,16 @@ use axum::response::{IntoResponse, Response};
 /// The most bytes of a request's body: no path needs one.
 const LARGEST_BODY: u64 = 64 << 10;
 
-/// What is checked.
+/// The rules for requests.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    /// Only this machine can ask.
+    /// Whether only this machine can connect.
     pub is_local: bool,
-    /// What must be brought, where others can ask.
+    /// The token that requests from other machines need.
     pub token: Option<String>,
 }
 
-/// Lets a request pass, or not.
+/// Passes a request on, or refuses it.
 pub async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match refused(&guard, request.headers()) {
         Some(refusal) => refusal.into_response(),
@@ -52,7 +52,7 @@ fn refused(guard: &Guard, headers: &HeaderMap) -> Option<(StatusCode, &'static s
     (!same).then_some((StatusCode::UNAUTHORIZED, "bring the token: Authorization: Bearer TOKEN\n"))
 }
 
-/// Compares in a time that does not tell how much is right.
+/// Compares in a time that does not depend on the number of equal bytes.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_others_are_refused() {
+    fn guard_refuses_foreign_pages() {
         let local = Guard { is_local: true, token: None };
         assert_eq!(status(&local, &[(header::HOST, "127.0.0.1:8877")]), None);
         assert_eq!(status(&local, &[(header::HOST, "evil.example")]), Some(421), "a name that leads here");

@@ -1,13 +1,14 @@
-//! Computes the installation id, by which Emissary's parts tell installations apart: a hash of the cluster and of `AMBASSADOR_ID`.
+//! Computes the installation id, which distinguishes installations of Emissary: a hash of the cluster and of
+//! `AMBASSADOR_ID`.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador;
 use uuid::Uuid;
 
-/// What counts where the id of the namespace is not known.
+/// The root if the id of the namespace is unknown.
 const UNKNOWN_ROOT: &str = "00000000-0000-0000-0000-000000000000";
 
-/// The installation id; `root` is the id of the namespace by which the cluster is known.
+/// Returns the installation id. `root` is the id of the namespace that identifies the cluster.
 #[must_use]
 pub fn id(options: &Options, root: Option<&str>) -> String {
     let environment = ambassador::Options::of(options);
@@ -25,7 +26,7 @@ mod tests {
     use chancery_core::compilation::OptionValue;
 
     #[test]
-    fn it_follows_from_the_cluster_and_the_id_of_the_controller() {
+    fn installation_id_follows_cluster_and_ambassador_id() {
         // `uuid.uuid5(uuid.NAMESPACE_URL, "d6e_id://00000000-0000-0000-0000-000000000000/default")` in Python.
         let unknown = id(&Options::default(), None);
         assert_eq!(unknown, "07eb43c8-1166-5145-a060-45e4dd907e10");

@@ -9,12 +9,12 @@ use std::fmt::Write;
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A name with its meaning.
+/// Writes the metric's name, type and help.
 fn head(out: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(out, "# TYPE {name} {kind}\n# HELP {name} {help}");
 }
 
-/// A value of a label.
+/// Escapes a value of a label.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
@@ -27,7 +27,8 @@ fn histogram(out: &mut String, name: &str, help: &str, of: &Histogram) {
     let _ = writeln!(out, "{name}_sum {}\n{name}_count {}", of.sum(), of.count());
 }
 
-/// Memory and file descriptors of this process, on systems with `/proc`. The names are those of Prometheus' client libraries.
+/// Writes memory and file descriptors of this process, on systems with `/proc`. The names match Prometheus' client
+/// libraries.
 fn process(out: &mut String) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = |field: &str| status.lines().find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<u64>().ok());
@@ -48,7 +49,7 @@ fn process(out: &mut String) {
     }
 }
 
-/// All numbers.
+/// Answers with all metrics.
 pub async fn metrics(State(shared): State<Shared>) -> Response {
     let mut out = String::new();
     for (name, kind, help, value) in shared.metrics.all() {

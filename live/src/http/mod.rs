@@ -1,18 +1,19 @@
-//! Answers people and programs over HTTP: readiness, builds, Envoys, events.
+//! Answers people and programs over HTTP: readiness, builds, Envoys, events. Does not change anything; see `worker` for
+//! builds.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`connections`] | how many may ask at a time, and for how long |
-//! | [`guard`] | who may ask: pages of others and other machines may not |
-//! | [`readiness`] | whether Envoys can be served |
+//! | [`connections`] | limits on connections, and on their time |
+//! | [`guard`] | access control: refuses foreign pages, and other machines without the token |
+//! | [`readiness`] | whether the server can serve Envoys |
 //! | [`views`] | the answers, as JSON |
 //! | [`installation`] | the installation id |
-//! | [`openapi`] | the same, described |
-//! | [`metrics`] | numbers, for OpenMetrics |
-//! | [`page`] | a page for people, without scripts |
-//! | [`playground`] | the playground, which shows what is served |
+//! | [`openapi`] | the table of all paths, as an OpenAPI description |
+//! | [`metrics`] | the counters, in the OpenMetrics format |
+//! | [`page`] | a plain HTML page, without scripts |
+//! | [`playground`] | the playground, which shows the served configuration |
 //!
-//! All answers are read from the last build, and nothing can be changed here. No answer has key material.
+//! All answers come from the last build. No answer has key material.
 
 mod connections;
 mod guard;
@@ -179,7 +180,7 @@ async fn live(State(shared): State<Shared>) -> Response {
     server_sent(messages, shared.stop)
 }
 
-/// Sends texts as server-sent events, until the server ends.
+/// Sends strings as server-sent events, until the server ends.
 fn server_sent(texts: impl futures_util::Stream<Item = String> + Send + 'static, mut stop: watch::Receiver<bool>) -> Response {
     let end = Box::pin(async move {
         // An error means that the sender is gone: stop as well.

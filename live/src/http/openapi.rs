@@ -6,15 +6,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Value, json};
 
-/// Something that can be asked.
+/// A path of the API.
 pub struct Path {
-    /// Its path.
     pub path: &'static str,
-    /// What it is.
+    /// The summary in the description.
     pub summary: &'static str,
-    /// Parameters: name, whether it must be given, what it is.
+    /// Each parameter's name, whether it is required, and its description.
     pub parameters: &'static [(&'static str, bool, &'static str)],
-    /// Who answers, where it is a view of JSON.
+    /// The function that answers with JSON, if any.
     pub view: Option<View>,
 }
 
@@ -35,7 +34,7 @@ const REQUEST: &[(&str, bool, &str)] = &[
 const SERVED: &[(&str, bool, &str)] =
     &[("node", false, "The id of an Envoy that is connected"), ("gateway", false, "A gateway, where there are several")];
 
-/// All of it.
+/// All paths.
 pub const PATHS: &[Path] = &[
     path("/api/v1/sources", "How each source is, and each kind of resources in it", views::sources),
     path("/api/v1/resources", "The inputs by name, without their texts", views::resources),
@@ -66,7 +65,7 @@ pub const PATHS: &[Path] = &[
     other("/ambassador/v0/diag/", "The page"),
 ];
 
-/// The description.
+/// Answers with the OpenAPI description.
 pub async fn document() -> Response {
     let paths: serde_json::Map<String, Value> = PATHS
         .iter()

@@ -27,7 +27,7 @@ fn table(out: &mut String, title: &str, head: &[&str], rows: &[Vec<String>]) {
     out.push_str("</tr></table>");
 }
 
-/// The page.
+/// Answers with the page.
 pub async fn page(State(shared): State<Shared>) -> Response {
     let mut out = format!("<!doctype html><html lang=en><meta charset=utf-8><title>Chancery</title><style>{STYLE}</style><h1>Chancery</h1>");
     match shared.build() {

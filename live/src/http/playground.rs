@@ -9,11 +9,11 @@ use std::borrow::Cow;
 /// A file of the page by its name, if it has it.
 pub type Files = fn(&str) -> Option<&'static [u8]>;
 
-/// What the page may do, besides what it says itself: a page of another origin may not hold it.
+/// The permissions of the page, in addition to the policy in its own HTML: no page of another origin may embed it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-editor'; img-src 'self' blob: data:; \
 font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A file of the page.
+/// Answers with a file of the page.
 pub async fn file(State(shared): State<Shared>, uri: Uri) -> Response {
     let name = match uri.path().trim_start_matches('/') {
         "" => "index.html",
@@ -41,7 +41,7 @@ pub async fn file(State(shared): State<Shared>, uri: Uri) -> Response {
     (headers, body).into_response()
 }
 
-/// The page, told that there is a server around it.
+/// Marks the page as served, so that it requests the server's data.
 fn live(page: &[u8]) -> Cow<'static, [u8]> {
     Cow::Owned(String::from_utf8_lossy(page).replacen("<html ", "<html data-host=\"live\" ", 1).into_bytes())
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_learns_that_there_is_a_server() {
+    fn page_is_marked_as_live() {
         assert_eq!(*live(b"<!doctype html><html lang=\"en\">"), *b"<!doctype html><html data-host=\"live\" lang=\"en\">");
     }
 }

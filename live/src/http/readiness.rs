@@ -1,10 +1,10 @@
-//! Answers `/readyz`: whether Envoys can be served, and what needs attention although they are.
+//! Answers `/readyz`: whether the server can serve Envoys, and which problems need attention meanwhile.
 //!
 //! | answer | meaning |
 //! |---|---|
 //! | 503 | nothing is served: a source has not been read yet, or a controller does not start |
 //! | 200 with `degraded:` lines | the last good configuration is served, and something is wrong |
-//! | 200 | the configuration is served as it is |
+//! | 200 | the present configuration is served |
 
 use super::Shared;
 use crate::event::SourceState;

@@ -1,4 +1,5 @@
-//! Answers the API's requests with the views of the last build that the command line has, too. Computes nothing else, and has no key material.
+//! Answers the API's requests with views of the last build, which the command line shows, too. Does not compute anything
+//! else, and has no key material.
 
 use super::{Asked, Shared, installation};
 use crate::envoys::drift::text_of;
@@ -16,9 +17,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// An answer, or why there is none.
+/// An answer, or the status and message of a refusal.
 pub type Answer = Result<Value, (StatusCode, String)>;
-/// Who answers.
+/// A function that answers a request.
 pub type View = fn(&Shared, &Asked) -> Answer;
 
 fn build(shared: &Shared) -> Result<Arc<Build>, (StatusCode, String)> {
@@ -37,7 +38,7 @@ fn text(of: &str) -> Answer {
     serde_json::from_str(of).map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
-/// One gateway's answer, or an object of each one's by its name.
+/// Returns the answer of the only gateway, or an object with the answer of each gateway by name.
 fn of_each(build: &Build, answer: impl Fn(GatewayRef<'_>) -> Answer) -> Answer {
     let mut all: Vec<(Arc<str>, GatewayRef<'_>)> = build.running().collect();
     if let [_] = all[..]
@@ -49,14 +50,14 @@ fn of_each(build: &Build, answer: impl Fn(GatewayRef<'_>) -> Answer) -> Answer {
     each.map(Value::Object)
 }
 
-/// The gateway, where there is one only.
+/// Returns the gateway, if there is only one.
 fn only_gateway(shared: &Shared) -> Option<String> {
     let build = shared.build()?;
     let mut all = build.gateways.iter().map(|gateway| gateway.id.to_string());
     all.next().filter(|_| all.next().is_none())
 }
 
-/// An object with more fields.
+/// Adds fields to an object.
 fn with(mut object: Value, fields: [(&str, Value); 3]) -> Answer {
     for (name, value) in fields {
         object[name] = value;
@@ -135,7 +136,7 @@ pub fn config_dump(shared: &Shared, _: &Asked) -> Answer {
     of_each(&*build(shared)?, |gateway| text(&emit(gateway.ir, &options, &mut Emitted::new()).text()))
 }
 
-/// What one Envoy, or all of a gateway, are given, as that Envoy would tell of it.
+/// Returns the resources of one Envoy, or of a gateway, in the form of an Envoy's own dump.
 pub fn served(shared: &Shared, asked: &Asked) -> Answer {
     let one = |name: &str| asked.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let latest = shared.proxies.subscribe().borrow().clone();
@@ -175,7 +176,7 @@ pub fn route(shared: &Shared, asked: &Asked) -> Answer {
     of_each(&build, |gateway| value(&explain::route(gateway, &positions, &request, &mut Emitted::new())))
 }
 
-/// What is sent to Azure, and how the gateway differs from it.
+/// Returns the document for Azure, and its differences from the gateway.
 pub fn app_gateway(shared: &Shared, _: &Asked) -> Answer {
     let build = build(shared)?;
     let plan = build.plan.as_ref().ok_or((StatusCode::NOT_FOUND, "there is no Application Gateway in the configuration".to_owned()))?;
@@ -185,13 +186,13 @@ pub fn app_gateway(shared: &Shared, _: &Asked) -> Answer {
     }))
 }
 
-/// All inputs and options. Key material is replaced by stand-ins, unless it was asked for when the server was started.
+/// Returns all inputs and options. Stand-ins replace key material, unless the server was started with secrets.
 pub async fn snapshot(State(shared): State<Shared>) -> Response {
     let with_secrets = shared.with_secrets;
     snapshot_of(shared, with_secrets).await
 }
 
-/// The same, always with stand-ins.
+/// Returns all inputs and options, always with stand-ins.
 pub async fn public_snapshot(State(shared): State<Shared>) -> Response {
     snapshot_of(shared, false).await
 }

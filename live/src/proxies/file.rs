@@ -1,4 +1,4 @@
-//! A file of proxies: which gateway each proxy belongs to, and what the certificates of clients give access to.
+//! Reads a file of proxies: the gateway of each proxy, and the permissions of client certificates.
 //!
 //! ```yaml
 //! proxies:
@@ -10,7 +10,8 @@
 //!   secrets: ["team-a/*"]     # all of its gateways, when not given
 //! ```
 //!
-//! The file is read again when it changes. A file that cannot be read, or is wrong, changes nothing until it is right.
+//! The file is read again when it changes. A file that is unreadable or wrong changes nothing until it is valid. Does
+//! not assign proxies; see `controllers::delivery`.
 
 use super::ConfigSource;
 use crate::Failure;
@@ -22,21 +23,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the file is looked at.
+/// How often the file is checked.
 const LOOK: Duration = Duration::from_secs(1);
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// What a file says.
+/// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Proxies by their node ids.
     pub proxies: BTreeMap<String, Registration>,
-    /// What identities may ask for; `None` where the file says nothing of it.
+    /// The permissions of identities, or `None` if the file has no such section.
     pub identities: Option<Vec<Rule>>,
 }
 
-/// Registers what a file says, and what it says from then on.
+/// Registers the proxies of a file, at the start and after each change.
 #[derive(Debug)]
 pub struct ProxyFile {
     path: PathBuf,
@@ -47,11 +48,11 @@ pub struct ProxyFile {
 }
 
 impl ProxyFile {
-    /// Reads it.
+    /// Reads the file.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or what it says is wrong; says where.
+    /// The file is unreadable, or its content is wrong. The message contains the place.
     pub fn open(path: PathBuf, source: ConfigSource, identities: Identities) -> Result<Self, Failure> {
         let text = read(&path)?;
         let content = content(&path.display().to_string(), &text)?;
@@ -61,17 +62,17 @@ impl ProxyFile {
     }
 
     fn take(&self, content: &Content) {
-        // Before proxies move: who asks for a new gateway is judged by the new rules.
+        // Rules change before proxies move: the new rules judge requests for a new gateway.
         self.identities.set(content.identities.clone());
         self.source.replace(&content.proxies);
         self.source.wake();
     }
 
-    /// Follows it, for as long as the process lives.
+    /// Follows the file as long as the process runs.
     ///
     /// # Errors
     ///
-    /// None: it is part of those that must not end.
+    /// None: other parts of the process have this type.
     pub async fn follow(mut self) -> Result<(), Failure> {
         loop {
             tokio::time::sleep(self.look).await;
@@ -108,11 +109,11 @@ fn read(path: &std::path::Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))
 }
 
-/// What the text of a file says.
+/// Parses the text of a file.
 ///
 /// # Errors
 ///
-/// What is wrong, with its line and column.
+/// The text is wrong. The message contains the line and column.
 pub fn content(file: &str, text: &str) -> Result<Content, Failure> {
     let document = parse(text, &Limits::default());
     let reader = Reader { file, text, lines: LineIndex::new(text), document: &document };
@@ -194,7 +195,7 @@ mod tests {
     use crate::proxies::Proxies;
 
     #[test]
-    fn proxies_and_identities_are_read() {
+    fn file_parses_proxies_and_identities() {
         let text =
             "proxies:\n- {id: a, gateway: one}\nidentities:\n- name: 'spiffe://x/*'\n  gateways: [one]\n- {name: b, gateways: [two], secrets: [s]}\n";
         let content = content("f.yaml", text).expect("a file");
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_reported_at_its_place() {
+    fn wrong_file_reports_line_and_column() {
         for (text, why) in [
             ("proxies: {}", "f.yaml:1:1: `proxies` must be a list"),
             ("proxies:\n- {id: a, gatway: one}", "f.yaml:2:11: there is no field `gatway` here: there are id, gateway"),
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_followed_and_a_wrong_one_changes_nothing() {
+    async fn followed_file_that_is_wrong_changes_nothing() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("proxies.yaml");
         let write = |text: &str| std::fs::write(&path, text).expect("a file");

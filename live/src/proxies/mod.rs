@@ -1,8 +1,9 @@
 //! Assigns each Envoy the snapshot of its gateway.
 //!
-//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The controllers of [`delivery`]
-//! find its gateway, and choose the proxy that tries a change first; this module carries that out. All proxies of a gateway share one snapshot.
-//! Each subscriber sees the latest snapshot and never a queue, so a slow subscriber does not delay others. Does not make or send snapshots.
+//! A [`ConfigSource`] registers a proxy: because an Envoy of its name is connected, or because a [`file`] names it. The
+//! controllers of [`delivery`] find its gateway, and choose the proxy that tries a change first; this module carries
+//! that out. All proxies of a gateway share one snapshot. Each subscriber sees the latest snapshot and never a queue, so
+//! a slow subscriber does not delay others. Does not make or send snapshots; see `worker` and `xds`.
 
 pub mod file;
 
@@ -25,7 +26,7 @@ pub enum Assigned {
     /// The first build is not done.
     #[default]
     Early,
-    /// This snapshot.
+    /// The node has this snapshot.
     Snapshot(Arc<Snapshot>),
     /// The node belongs to no gateway.
     Unknown,
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_find_their_gateway() {
+    fn nodes_get_their_gateway() {
         let proxies = Proxies::default();
         assert_eq!(of(&proxies, &node("a", "b")), None);
         proxies.publish_one(Snapshot::new("ambassador"));
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn an_envoy_with_a_stream_moves_with_its_registration() {
+    fn connected_envoy_moves_with_registration() {
         let proxies = Proxies::default();
         proxies.publish_one(Snapshot::new("one"));
         proxies.publish_one(Snapshot::new("two"));

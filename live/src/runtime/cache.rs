@@ -1,29 +1,29 @@
-//! Keeps the objects as they were last seen, with indexes that controllers declare. Mappers and reconcilers read from it.
+//! Keeps the last known state of each object, with indexes that controllers declare. Mappers and reconcilers read from
+//! it. Does not follow a server; see `sources::kube`.
 
 use super::object::{Id, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The keys under which an object is found.
+/// Returns the keys of an object in an index.
 pub type Keys = Arc<dyn Fn(&Object) -> Vec<String> + Send + Sync>;
 
 /// An index of one kind.
 #[derive(Clone)]
 pub struct Index {
-    /// Its name.
     pub name: &'static str,
-    /// What it finds objects by.
+    /// Returns the keys of an object.
     pub keys: Keys,
 }
 
 impl Index {
-    /// One of this name.
+    /// Creates an index with this name.
     #[must_use]
     pub fn new(name: &'static str, keys: impl Fn(&Object) -> Vec<String> + Send + Sync + 'static) -> Self {
         Self { name, keys: Arc::new(keys) }
     }
 
-    /// By objects that are referred to.
+    /// Creates an index by the objects that an object refers to.
     #[must_use]
     pub fn of_references(name: &'static str, references: impl Fn(&Object) -> Vec<Id> + Send + Sync + 'static) -> Self {
         Self::new(name, move |object| references(object).iter().map(Id::text).collect())
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Index {
     }
 }
 
-/// Found by one index.
+/// The index, with the objects of each key.
 #[derive(Debug)]
 struct Indexed {
     index: Index,
@@ -50,7 +50,7 @@ struct Table {
     indexes: Vec<Indexed>,
 }
 
-/// All objects.
+/// The objects of all kinds.
 #[derive(Debug, Default)]
 pub struct Cache {
     kinds: BTreeMap<Arc<str>, Table>,
@@ -70,7 +70,8 @@ fn link(map: &mut BTreeMap<Id, BTreeSet<Id>>, from: &Id, to: &Id, there: bool) {
 }
 
 impl Cache {
-    /// Declares an index. What is there already is indexed too; the same name again is the same index.
+    /// Declares an index, and adds existing objects to it. An index is declared once, even if several controllers
+    /// declare its name.
     pub fn declare(&mut self, kind: &str, index: Index) {
         let table = self.kinds.entry(kind.into()).or_default();
         if table.indexes.iter().any(|known| known.index.name == index.name) {
@@ -85,7 +86,7 @@ impl Cache {
         table.indexes.push(Indexed { index, by_key });
     }
 
-    /// An object is like this now. Gives what it was; `None` where it is new. The result says whether it is the same again.
+    /// Sets the present state of an object. Returns the state before, or `None` for a new object.
     pub fn put(&mut self, object: Object) -> Option<Arc<Object>> {
         let before = self.take(&object.id);
         let (id, object) = (object.id.clone(), Arc::new(object));
@@ -103,7 +104,7 @@ impl Cache {
         before
     }
 
-    /// An object is gone. Gives what it was.
+    /// Removes an object. Returns its last state.
     pub fn take(&mut self, id: &Id) -> Option<Arc<Object>> {
         let table = self.kinds.get_mut(&id.kind)?;
         let before = table.objects.remove(id)?;
@@ -124,18 +125,18 @@ impl Cache {
         Some(before)
     }
 
-    /// An object.
+    /// Returns an object.
     #[must_use]
     pub fn get(&self, id: &Id) -> Option<&Arc<Object>> {
         self.kinds.get(&id.kind)?.objects.get(id)
     }
 
-    /// All objects of a kind, by namespace and name.
+    /// Returns all objects of a kind, by namespace and name.
     pub fn list(&self, kind: &str) -> impl Iterator<Item = &Arc<Object>> {
         self.kinds.get(kind).into_iter().flat_map(|table| table.objects.values())
     }
 
-    /// What an index finds. An index that is not declared finds nothing.
+    /// Returns the objects with a key in an index. An undeclared index has no objects.
     pub fn by_index(&self, kind: &str, index: &str, key: &str) -> impl Iterator<Item = &Arc<Object>> {
         let table = self.kinds.get(kind);
         let indexed = table.and_then(|table| table.indexes.iter().find(|known| known.index.name == index));
@@ -143,17 +144,17 @@ impl Cache {
         ids.into_iter().flatten().filter_map(move |id| table?.objects.get(id))
     }
 
-    /// Names of the objects of a kind that this one owns.
+    /// Returns the names of a kind's objects that this object owns.
     pub fn owned_by(&self, owner: &Id, kind: &str) -> impl Iterator<Item = &Id> {
         self.by_owner.get(owner).into_iter().flatten().filter(move |id| *id.kind == *kind)
     }
 
-    /// Names of the objects of a kind for which this one was read.
+    /// Returns the names of a kind's objects whose reconciliation read this object.
     pub fn bound_to(&self, id: &Id, kind: &str) -> impl Iterator<Item = &Id> {
         self.by_bound.get(id).into_iter().flatten().filter(move |id| *id.kind == *kind)
     }
 
-    /// Whether a kind has such an index.
+    /// Whether a kind has an index with this name.
     #[must_use]
     pub fn has_index(&self, kind: &str, index: &str) -> bool {
         self.kinds.get(kind).is_some_and(|table| table.indexes.iter().any(|known| known.index.name == index))

@@ -1,24 +1,23 @@
-//! Merges conditions of a status: a list in the API that is used as a map by type. A condition that is `True` is written, too, so that an earlier
-//! `False` does not stay.
+//! Merges conditions of a status: a list in the API that works like a map by type. A `True` condition is written, too,
+//! so that an earlier `False` does not stay.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Whether it is good.
+    /// Whether the condition is `True`.
     pub good: bool,
-    /// One word for why.
+    /// One word.
     pub reason: String,
-    /// A sentence.
+    /// One sentence.
     pub message: String,
 }
 
 /// Conditions by type.
 pub type Conditions = BTreeMap<String, Condition>;
 
-/// The list, given the one that is there. What stays as it is keeps its time; conditions of others stay.
+/// Returns the new list, from the present list. Unchanged conditions keep their time, and conditions of others stay.
 #[must_use]
 pub fn merged(before: &Value, conditions: &Conditions, generation: i64, now: &str) -> Value {
     let known = before.as_array().map(Vec::as_slice).unwrap_or_default();

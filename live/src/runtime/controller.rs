@@ -1,4 +1,5 @@
-//! The declaration of a controller: the kind that it manages, the kinds that it watches, and its reconciler. Does not run it; see `manager`.
+//! Declares a controller: the kind that it manages, the kinds that it watches, and its reconciler. Does not run it; see
+//! `manager`.
 
 use super::cache::{Cache, Index};
 use super::mapper::Mapper;
@@ -8,7 +9,8 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a reconciler reads. It notes what was read: that is bound to the object that is reconciled.
+/// Gives a reconciler access to the cache. It notes the objects that were read, because they are bound to the reconciled
+/// object.
 #[derive(Debug)]
 pub struct Reading<'a> {
     cache: &'a Cache,
@@ -27,32 +29,32 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// An object. One that is not there is bound too: the object is reconciled when it comes.
+    /// Returns an object. A missing object is bound, too: its creation reconciles the object again.
     #[must_use]
     pub fn get(&self, id: &Id) -> Option<Arc<Object>> {
         self.note(id);
         self.cache.get(id).cloned()
     }
 
-    /// What an index finds.
+    /// Returns the objects with a key in an index.
     #[must_use]
     pub fn by_index(&self, kind: &str, index: &str, key: &str) -> Vec<Arc<Object>> {
         self.all(self.cache.by_index(kind, index, key))
     }
 
-    /// The first of what an index finds, by name, at most `most`.
+    /// Returns the first objects with a key in an index, by name, at most `most`.
     #[must_use]
     pub fn first(&self, kind: &str, index: &str, key: &str, most: usize) -> Vec<Arc<Object>> {
         self.all(self.cache.by_index(kind, index, key).take(most))
     }
 
-    /// All objects of a kind for which this holds.
+    /// Returns the objects of a kind that match `holds`.
     #[must_use]
     pub fn list(&self, kind: &str, holds: impl Fn(&Object) -> bool) -> Vec<Arc<Object>> {
         self.all(self.cache.list(kind).filter(|object| holds(object)))
     }
 
-    /// The objects of a kind that the reconciled one owns.
+    /// Returns the objects of a kind that the reconciled object owns.
     #[must_use]
     pub fn owned(&self, kind: &str) -> Vec<Arc<Object>> {
         self.all(self.cache.owned_by(self.own, kind).filter_map(|id| self.cache.get(id)))
@@ -67,32 +69,32 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What a reconciler asks for.
+/// A requested change.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there are a few at a time")]
 pub enum Action {
-    /// An object is to be like this.
+    /// Creates or updates an object.
     Apply(Object),
-    /// Its status is to be this.
+    /// Sets the status of an object.
     Status(Id, Value),
-    /// It is to be held by these finalizers of ours, and by no others of ours.
+    /// Sets our finalizers of an object. Finalizers of others stay.
     Finalizers(Id, Vec<String>),
-    /// An object is to be this document, whoever keeps what of it was read.
+    /// Writes a whole document. The manager does not add the bound objects to it.
     Write(Id, Value),
-    /// It is to go.
+    /// Deletes an object.
     Delete(Id),
 }
 
-/// A reconciler.
+/// Computes the changes that an object needs.
 pub trait Reconcile: Send {
-    /// Sees to it that what follows from an object is as it should be. The object may be gone.
+    /// Returns the actions that bring everything that depends on an object up to date. The object may be deleted.
     ///
     /// # Errors
     ///
-    /// It could not be done, and is to be tried again later; says why.
+    /// The reconciliation failed and must be retried later. The message contains the reason.
     fn reconcile(&mut self, id: &Id, reading: &Reading<'_>) -> Result<Vec<Action>, String>;
 
-    /// What it asked for has been done.
+    /// Notes that the actions were carried out.
     fn carried_out(&mut self, _id: &Id, _actions: &[Action]) {}
 }
 
@@ -102,16 +104,16 @@ impl<F: FnMut(&Id, &Reading<'_>) -> Result<Vec<Action>, String> + Send> Reconcil
     }
 }
 
-/// A kind that is watched besides the managed one.
+/// A kind that is watched in addition to the managed kind.
 #[derive(Clone)]
 pub(super) struct Watch {
     pub(super) kind: &'static str,
     pub(super) mapper: Mapper,
-    /// Not a kind of objects, but something else that happens.
+    /// Whether it watches events without an object, instead of a kind of objects.
     pub(super) custom: bool,
 }
 
-/// Work that is done once, before anything is reconciled.
+/// Runs once, before any reconciliation.
 pub type Initialize = Box<dyn FnMut(&Cache) -> Result<(), String> + Send>;
 
 /// A controller.
@@ -133,13 +135,13 @@ impl std::fmt::Debug for Controller {
 }
 
 impl Controller {
-    /// One that manages a kind.
+    /// Creates a controller that manages a kind.
     #[must_use]
     pub fn new(name: &'static str, managed: &'static str, reconciler: impl Reconcile + 'static) -> Self {
         Self { name, managed, indexes: Vec::new(), watches: Vec::new(), writes: Vec::new(), initializer: None, reconciler: Box::new(reconciler) }
     }
 
-    /// With an index of a kind.
+    /// Adds an index of a kind.
     #[must_use]
     pub fn index(mut self, kind: &'static str, index: Index) -> Self {
         self.indexes.push((kind, index));
@@ -153,28 +155,28 @@ impl Controller {
         self
     }
 
-    /// Watches something other than objects, by the name of its events.
+    /// Watches events without an object, by their name.
     #[must_use]
     pub fn custom_watch(mut self, name: &'static str, mapper: Mapper) -> Self {
         self.watches.push(Watch { kind: name, mapper, custom: true });
         self
     }
 
-    /// Writes a kind, or its status.
+    /// Declares that the controller writes a kind, or its status.
     #[must_use]
     pub fn writes(mut self, kind: &'static str) -> Self {
         self.writes.push(kind);
         self
     }
 
-    /// Does this once, before anything is reconciled.
+    /// Runs this once, before any reconciliation.
     #[must_use]
     pub fn initializer(mut self, initialize: impl FnMut(&Cache) -> Result<(), String> + Send + 'static) -> Self {
         self.initializer = Some(Box::new(initialize));
         self
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name

@@ -1,4 +1,4 @@
-//! Draws the controllers from their declarations, and finds cycles.
+//! Draws the controllers from their declarations, and finds cycles. Does not run controllers; see `manager`.
 
 use super::controller::Controller;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,14 +7,14 @@ use std::fmt::Write;
 /// Controllers, and the kinds between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// From a kind, by a controller, to a kind. A controller that writes nothing has no kind at its end.
+    /// Edges from a kind, through a controller, to a kind. A controller that writes nothing has no kind at its end.
     edges: BTreeSet<(&'static str, &'static str, Option<&'static str>)>,
     managed: BTreeMap<&'static str, &'static str>,
     custom: BTreeSet<&'static str>,
 }
 
 impl Graph {
-    /// Of these.
+    /// Draws these controllers.
     #[must_use]
     pub fn of<'a>(controllers: impl IntoIterator<Item = &'a Controller>) -> Self {
         let mut out = Self::default();
@@ -32,8 +32,8 @@ impl Graph {
         out
     }
 
-    /// A circle, if there is one: what one controller writes makes another write what the first reads. That a controller writes what it manages
-    /// is none.
+    /// Returns a cycle, if any: a controller writes a kind that leads another controller to write the first one's input.
+    /// A controller that writes its own managed kind is not a cycle.
     #[must_use]
     pub fn circle(&self) -> Option<Vec<&'static str>> {
         let next = |kind: &str| {
@@ -43,7 +43,7 @@ impl Graph {
         };
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for (start, ..) in &self.edges {
-            // A walk that keeps its way; a kind that is met again on the way closes a circle.
+            // A depth-first walk with its path. A kind that appears twice on the path closes a cycle.
             let mut way: Vec<(&'static str, Vec<(&'static str, &'static str)>)> = vec![(start, next(start))];
             while let Some((_, rest)) = way.last_mut() {
                 let Some((_, to)) = rest.pop() else {
@@ -65,7 +65,7 @@ impl Graph {
         None
     }
 
-    /// As Mermaid draws it: kinds are boxes, controllers round; thick lines lead from what a controller manages.
+    /// Returns a Mermaid diagram. Kinds are boxes, controllers are round, and thick lines start at managed kinds.
     #[must_use]
     pub fn mermaid(&self) -> String {
         let name = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_");

@@ -1,4 +1,5 @@
-//! Plans all controllers: which object is reconciled next, and the actions that follow.
+//! Plans all controllers: which object is reconciled next, and the actions that follow. Does not carry out actions; see
+//! `controllers::run`.
 //!
 //! Events go into the cache, and mappers find the objects that depend on them, now and at their last reconciliation. Each controller has its own
 //! queue. [`Manager::plan`] reconciles the next object and returns the actions; the caller carries them out and reports the result. There is no IO
@@ -12,28 +13,27 @@ use super::queue::Queue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// Something that happened to an object.
+/// An event about an object.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// It is like this now.
+    /// The object has this state now.
     Put(Object),
-    /// It is gone.
+    /// The object was deleted.
     Gone(Id),
-    /// Something that is no object: the name of the custom watch, and what is to be told of it.
+    /// An event without an object of the cluster: the name of the custom watch, and the data for its mapper.
     Custom(&'static str, Object),
 }
 
-/// What a reconciler asks for.
+/// The result of a reconciliation.
 #[derive(Debug)]
 pub struct Planned {
     controller: usize,
-    /// The controller's name.
     pub name: &'static str,
-    /// What was reconciled.
+    /// The reconciled object.
     pub id: Id,
-    /// What is to be done, or why it failed.
+    /// The requested actions, or the reason of the failure.
     pub outcome: Result<Vec<Action>, String>,
-    /// What was read for it.
+    /// The objects that the reconciler read.
     pub bound: BTreeSet<Id>,
 }
 
@@ -41,12 +41,12 @@ struct Running {
     controller: Controller,
     queue: Queue,
     initialized: bool,
-    /// What was read for each object, in this process. Objects keep it too, for the next one.
+    /// The objects that this process read for each object. Objects also keep them, for the next process.
     bound: BTreeMap<Id, BTreeSet<Id>>,
     bound_by: BTreeMap<Id, BTreeSet<Id>>,
 }
 
-/// All controllers.
+/// Manages all controllers.
 #[derive(Default)]
 pub struct Manager {
     cache: Cache,
@@ -54,11 +54,11 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// Of these.
+    /// Creates a manager of these controllers.
     ///
     /// # Errors
     ///
-    /// Two manage the same kind, or they go in circles; says which.
+    /// Two controllers manage the same kind, or controllers form a cycle. The message names them.
     pub fn new(controllers: Vec<Controller>) -> Result<Self, String> {
         let mut managed: BTreeMap<&str, &str> = BTreeMap::new();
         for controller in &controllers {
@@ -80,18 +80,18 @@ impl Manager {
         Ok(out)
     }
 
-    /// The objects as they were seen last.
+    /// Returns the last known state of the objects.
     #[must_use]
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Takes an event.
+    /// Handles an event.
     pub fn event(&mut self, change: Change) {
         match change {
             Change::Put(object) => {
                 let before = self.cache.put(object.clone());
-                // Nothing has changed: the event came twice, or answers what we wrote.
+                // Nothing has changed: the event came twice, or reports our own write.
                 if before.as_deref() == Some(&object) {
                     return;
                 }
@@ -128,7 +128,7 @@ impl Manager {
                 (watch.mapper)(object, &self.cache).into_iter().for_each(|id| running.queue.add(id));
             }
             if watched {
-                // What the object was read for, though nothing may point there any more.
+                // The objects whose reconciliation read this object, even if they no longer refer to it.
                 let kept = self.cache.bound_to(&object.id, managed).cloned();
                 let read = running.bound_by.get(&object.id).into_iter().flatten().cloned();
                 let all: BTreeSet<Id> = kept.chain(read).collect();
@@ -137,7 +137,7 @@ impl Manager {
         }
     }
 
-    /// Whoever owned it before is notified too.
+    /// Notifies the owner before a change of owner, too.
     fn changed_owner(&mut self, before: &Object, now: &Object) {
         let Some(owner) = before.owner.as_ref().filter(|owner| Some(*owner) != now.owner.as_ref()) else { return };
         for running in &mut self.controllers {
@@ -148,12 +148,12 @@ impl Manager {
         }
     }
 
-    /// Has the next object reconciled; `None` where there is none now.
+    /// Reconciles the next object. Returns `None` if no object waits now.
     pub fn plan(&mut self, now: Instant) -> Option<Planned> {
         for (at, running) in self.controllers.iter_mut().enumerate() {
             if !running.initialized {
                 let initialize = running.controller.initializer.as_mut();
-                // It is tried again with the next event or pause.
+                // The next event or pause tries it again.
                 if initialize.is_some_and(|initialize| initialize(&self.cache).is_err()) {
                     continue;
                 }
@@ -176,7 +176,7 @@ impl Manager {
         None
     }
 
-    /// What was planned was carried out, or not. A failure gives the pause before it is tried again.
+    /// Notes whether the actions were carried out. After a failure, returns the pause before the retry.
     pub fn carried_out(&mut self, planned: &Planned, outcome: Result<(), String>, now: Instant) -> Option<std::time::Duration> {
         let running = self.controllers.get_mut(planned.controller)?;
         match outcome {
@@ -189,19 +189,19 @@ impl Manager {
         }
     }
 
-    /// When to plan again although nothing has happened.
+    /// Returns when to plan again without an event.
     #[must_use]
     pub fn next_due(&self) -> Option<Instant> {
         self.controllers.iter().filter_map(|running| running.queue.next_due()).min()
     }
 
-    /// How many objects wait, by controller.
+    /// Returns the number of waiting objects, by controller.
     #[must_use]
     pub fn waiting(&self) -> Vec<(&'static str, usize)> {
         self.controllers.iter().map(|running| (running.controller.name, running.queue.len())).collect()
     }
 
-    /// The controllers as a graph.
+    /// Returns the controllers as a graph.
     #[must_use]
     pub fn graph(&self) -> Graph {
         Graph::of(self.controllers.iter().map(|running| &running.controller))
@@ -209,7 +209,7 @@ impl Manager {
 }
 
 impl Running {
-    /// Notes what was read for an object.
+    /// Notes the objects that were read for an object.
     fn bind(&mut self, id: &Id, bound: &BTreeSet<Id>) {
         for gone in self.bound.remove(id).into_iter().flatten() {
             if let Some(all) = self.bound_by.get_mut(&gone) {

@@ -1,46 +1,46 @@
-//! Maps an object that changed to the managed objects that depend on it.
+//! Maps a changed object to the managed objects that depend on it.
 //!
-//! The manager finds objects that depended on it before the change. A mapper only looks at the present.
+//! A mapper only sees the present state. Does not find objects that depended on it before the change; see `manager`.
 
 use super::cache::Cache;
 use super::object::{Id, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maps.
+/// Maps a changed object to managed objects.
 pub type Mapper = Arc<dyn Fn(&Object, &Cache) -> Vec<Id> + Send + Sync>;
 
-/// The managed object of the same name.
+/// Maps to the managed object of the same name.
 #[must_use]
 pub fn same_name(managed: &'static str) -> Mapper {
     Arc::new(move |object, _| vec![object.id.with_kind(managed)])
 }
 
-/// The managed object that owns it.
+/// Maps to the managed object that owns it.
 #[must_use]
 pub fn owner(managed: &'static str) -> Mapper {
     Arc::new(move |object, _| object.owner.iter().filter(|owner| *owner.kind == *managed).cloned().collect())
 }
 
-/// The managed objects that it owns.
+/// Maps to the managed objects that it owns.
 #[must_use]
 pub fn owned(managed: &'static str) -> Mapper {
     Arc::new(move |object, cache| cache.owned_by(&object.id, managed).cloned().collect())
 }
 
-/// The managed objects that refer to it, by an index of references.
+/// Maps to the managed objects that refer to it, through an index of references.
 #[must_use]
 pub fn referring(managed: &'static str, index: &'static str) -> Mapper {
     Arc::new(move |object, cache| cache.by_index(managed, index, &object.id.text()).map(|found| found.id.clone()).collect())
 }
 
-/// The managed objects that it refers to.
+/// Maps to the managed objects that it refers to.
 #[must_use]
 pub fn referred(references: impl Fn(&Object) -> Vec<Id> + Send + Sync + 'static) -> Mapper {
     Arc::new(move |object, _| references(object))
 }
 
-/// The managed objects in its namespace whose selector takes it.
+/// Maps to the managed objects in its namespace whose selector matches it.
 #[must_use]
 pub fn selecting(managed: &'static str, selector: impl Fn(&Object) -> BTreeMap<String, String> + Send + Sync + 'static) -> Mapper {
     Arc::new(move |object, cache| {
@@ -51,13 +51,13 @@ pub fn selecting(managed: &'static str, selector: impl Fn(&Object) -> BTreeMap<S
     })
 }
 
-/// All managed objects.
+/// Maps to all managed objects.
 #[must_use]
 pub fn all(managed: &'static str) -> Mapper {
     Arc::new(move |_, cache| cache.list(managed).map(|object| object.id.clone()).collect())
 }
 
-/// What any of these finds.
+/// Joins the results of several mappers.
 #[must_use]
 pub fn several(mappers: impl IntoIterator<Item = Mapper>) -> Mapper {
     let mappers: Vec<Mapper> = mappers.into_iter().collect();

@@ -2,19 +2,19 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`object`] | what is watched, managed and written, and its name |
-//! | [`cache`] | the objects as they were seen last, with indexes that are declared up front |
-//! | [`mapper`] | from an object that changed to the managed objects that depend on it |
-//! | [`queue`] | what is to be reconciled, each once, with a back-off of its own |
-//! | [`controller`] | what one controller declares |
-//! | [`manager`] | all controllers, planned: which is to reconcile what, and what that asks for |
+//! | [`object`] | an object that is watched, managed or written, and its name |
+//! | [`cache`] | the last known state of all objects, with declared indexes |
+//! | [`mapper`] | maps a changed object to the managed objects that depend on it |
+//! | [`queue`] | the objects that wait for reconciliation, each once, with its own back-off |
+//! | [`controller`] | the declaration of one controller |
+//! | [`manager`] | plans all controllers: the next object, and the actions for it |
 //! | [`conditions`] | conditions of a status, a map by type |
-//! | [`graph`] | the controllers drawn from their declarations, and whether they go in circles |
-//! | [`testing`] | one controller without a cluster |
+//! | [`graph`] | draws the controllers from their declarations, and finds cycles |
+//! | [`testing`] | runs one controller without a cluster |
 //!
-//! A reconciler gets an id and reads everything else from the cache. What it reads is bound to the object, so that a change there reconciles the
-//! object again, even if nothing points there any more. Planning does not wait, and gives the same result for the same events. Other modules carry
-//! out the plans. Nothing here depends on kinds.
+//! A reconciler gets an id and reads everything else from the cache. Everything that it reads is bound to the object. So
+//! a change there reconciles the object again, even if the object no longer refers to it. Planning does not wait, and
+//! gives the same result for the same events. Other modules carry out the plans. Nothing here depends on kinds.
 
 pub mod cache;
 pub mod conditions;

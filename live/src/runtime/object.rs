@@ -1,4 +1,5 @@
-//! An object that is watched, managed or written, and its name.
+//! Defines an object that is watched, managed or written, and its name. Does not read documents; see
+//! `controllers::objects`.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,34 +8,33 @@ use std::sync::Arc;
 /// The name of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
-    /// Its kind, as `HTTPProxy.projectcontour.io`.
+    /// The kind, such as `HTTPProxy.projectcontour.io`.
     pub kind: Arc<str>,
-    /// Its namespace; empty for none.
+    /// The namespace, or the empty string.
     pub namespace: Arc<str>,
-    /// Its name there.
     pub name: Arc<str>,
 }
 
 impl Id {
-    /// Of these.
+    /// Creates a name.
     #[must_use]
     pub fn new(kind: &str, namespace: &str, name: &str) -> Self {
         Self { kind: kind.into(), namespace: namespace.into(), name: name.into() }
     }
 
-    /// The same name in another kind.
+    /// Returns the same name in another kind.
     #[must_use]
     pub fn with_kind(&self, kind: &str) -> Self {
         Self { kind: kind.into(), ..self.clone() }
     }
 
-    /// As text, `KIND/NAMESPACE/NAME`: the form in which it is kept.
+    /// Returns the stored form, `KIND/NAMESPACE/NAME`.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}/{}/{}", self.kind, self.namespace, self.name)
     }
 
-    /// From that text.
+    /// Parses the stored form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = text.split_once('/')?;
@@ -52,28 +52,27 @@ impl std::fmt::Display for Id {
 /// An object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object {
-    /// Its name.
     pub id: Id,
-    /// The object with which it is deleted.
+    /// The owner, whose deletion deletes the object.
     pub owner: Option<Id>,
     /// Labels for selectors.
     pub labels: BTreeMap<String, String>,
-    /// How often what people write of it was changed.
+    /// The number of changes of the spec.
     pub generation: i64,
-    /// What people write, or a controller computed.
+    /// The spec, from the user or a controller.
     pub spec: Value,
-    /// What a controller says of it.
+    /// The status, from a controller.
     pub status: Value,
-    /// What a controller read when it last reconciled the object.
+    /// The objects that a controller read at the last reconciliation.
     pub bound: BTreeSet<Id>,
-    /// Who holds it when it is deleted.
+    /// The finalizers that delay the deletion.
     pub finalizers: Vec<String>,
-    /// It is being deleted, and is held by a finalizer.
+    /// Whether a finalizer delays its deletion now.
     pub deleting: bool,
 }
 
 impl Object {
-    /// One with a spec.
+    /// Creates an object with a spec.
     #[must_use]
     pub fn new(id: Id, spec: Value) -> Self {
         Self { id, spec, ..Self::default() }

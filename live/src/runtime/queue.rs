@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 /// The first pause after a failure, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(300));
 
-/// A queue.
+/// Objects that wait for reconciliation.
 #[derive(Debug, Default)]
 pub struct Queue {
     ready: VecDeque<Id>,
-    /// What is in `ready`.
+    /// The objects in `ready`.
     waiting: BTreeSet<Id>,
-    /// What is being reconciled; asked for meanwhile, it comes again.
+    /// The objects that are being reconciled. A request for one of them queues it again.
     running: BTreeSet<Id>,
     again: BTreeSet<Id>,
     later: BTreeMap<Id, Instant>,
@@ -21,7 +21,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Asks for an object. One that waits after a failure is tried at once, as something has changed.
+    /// Queues an object. An object that waits after a failure becomes ready at once, because something has changed.
     pub fn add(&mut self, id: Id) {
         self.later.remove(&id);
         if self.running.contains(&id) {
@@ -31,7 +31,7 @@ impl Queue {
         }
     }
 
-    /// The next one. It is running until it is done or has failed.
+    /// Returns the next object. It is running until [`Queue::done`] or [`Queue::failed`].
     pub fn take(&mut self, now: Instant) -> Option<Id> {
         let due: Vec<Id> = self.later.iter().filter(|(_, at)| **at <= now).map(|(id, _)| id.clone()).collect();
         due.into_iter().for_each(|id| self.add(id));
@@ -41,13 +41,13 @@ impl Queue {
         Some(id)
     }
 
-    /// It went well.
+    /// Notes that an object was reconciled.
     pub fn done(&mut self, id: &Id) {
         self.failures.remove(id);
         self.finish(id);
     }
 
-    /// It failed: it comes again after a pause that doubles each time. Gives the pause.
+    /// Notes a failure, and queues the object after a pause that doubles each time. Returns the pause.
     pub fn failed(&mut self, id: &Id, now: Instant) -> Duration {
         let failures = self.failures.entry(id.clone()).or_default();
         let pause = PAUSES.0.saturating_mul(1 << (*failures).min(20)).min(PAUSES.1);
@@ -66,19 +66,19 @@ impl Queue {
         }
     }
 
-    /// When something comes that waits after a failure.
+    /// Returns when the next object after a failure becomes ready.
     #[must_use]
     pub fn next_due(&self) -> Option<Instant> {
         self.later.values().min().copied()
     }
 
-    /// How many wait.
+    /// Returns the number of ready objects.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ready.len() + self.later.len()
     }
 
-    /// Whether none waits.
+    /// Whether no object is ready.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

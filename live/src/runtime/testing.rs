@@ -1,4 +1,4 @@
-//! Runs one controller without a cluster: its writes take effect at once, and come back to it as events.
+//! Runs one controller without a cluster: its writes take effect at once, and return to it as events.
 
 use super::controller::{Action, Controller};
 use super::manager::{Change, Manager};
@@ -11,38 +11,38 @@ use std::time::{Duration, Instant};
 pub struct TestController {
     manager: Manager,
     now: Instant,
-    /// What was reconciled, in order; failures included.
+    /// The reconciled objects in order, including failures.
     pub reconciled: Vec<Id>,
-    /// What failed, and why.
+    /// The objects whose reconciliation failed, with the reason.
     pub failures: Vec<(Id, String)>,
-    /// What was written, in order.
+    /// The actions in order.
     pub written: Vec<Action>,
 }
 
 impl TestController {
-    /// Of these objects, which are there before it starts.
+    /// Starts the controllers with these existing objects.
     ///
     /// # Errors
     ///
-    /// The controllers do not go together.
+    /// The controllers do not fit together.
     pub fn new(controllers: Vec<Controller>, objects: impl IntoIterator<Item = Object>) -> Result<Self, String> {
         let mut manager = Manager::new(controllers)?;
         objects.into_iter().for_each(|object| manager.event(Change::Put(object)));
         Ok(Self { manager, now: Instant::now(), reconciled: Vec::new(), failures: Vec::new(), written: Vec::new() })
     }
 
-    /// Takes an event and does not reconcile yet.
+    /// Passes an event on, and does not reconcile yet.
     pub fn tell(&mut self, change: Change) {
         self.manager.event(change);
     }
 
-    /// Takes an event and reconciles all that follows.
+    /// Passes an event on, and reconciles everything that follows.
     pub fn event(&mut self, change: Change) {
         self.tell(change);
         self.run();
     }
 
-    /// Reconciles until nothing is left to do now. Controllers that never come to rest are stopped after 10,000 steps.
+    /// Reconciles until no object is due now. Controllers that never finish stop after 10,000 steps.
     pub fn run(&mut self) {
         for _ in 0..10_000 {
             let Some(planned) = self.manager.plan(self.now) else { return };
@@ -80,31 +80,31 @@ impl TestController {
         self.manager.event(change);
     }
 
-    /// Lets time pass, and reconciles what is due then.
+    /// Lets time pass, and reconciles the objects that are due then.
     pub fn pass(&mut self, time: Duration) {
         self.now += time;
         self.run();
     }
 
-    /// An object.
+    /// Returns an object.
     #[must_use]
     pub fn get(&self, id: &Id) -> Option<Arc<Object>> {
         self.manager.cache().get(id).cloned()
     }
 
-    /// The status of an object.
+    /// Returns the status of an object.
     #[must_use]
     pub fn status(&self, id: &Id) -> Value {
         self.get(id).map(|object| object.status.clone()).unwrap_or_default()
     }
 
-    /// All objects of these kinds: what another process finds that starts now.
+    /// Returns all objects of these kinds, as a new process finds them.
     #[must_use]
     pub fn stored(&self, kinds: &[&str]) -> Vec<Object> {
         kinds.iter().flat_map(|kind| self.manager.cache().list(kind)).map(|object| Object::clone(object)).collect()
     }
 
-    /// Clears the notes of what happened.
+    /// Clears the notes of past events.
     pub fn forget(&mut self) {
         self.reconciled.clear();
         self.failures.clear();

@@ -1,4 +1,5 @@
-//! Controllers without a cluster. The kinds are those of a small gateway: Hosts, Mappings that point at them, and a summary that is computed.
+//! Tests controllers without a cluster. The kinds belong to a small gateway: Hosts, Mappings that refer to them, and a
+//! computed summary.
 
 use super::conditions::{Condition, Conditions, merged};
 use super::testing::TestController;
@@ -37,7 +38,8 @@ fn host_status() -> Controller {
         .writes("Host")
 }
 
-/// Computes one summary for each Host of the same name, in a kind of its own: what was read is kept with it.
+/// Computes one summary for each Host of the same name, in a separate kind, whose objects keep the names of the read
+/// objects.
 fn summaries() -> Controller {
     let reconcile = |id: &Id, reading: &Reading<'_>| {
         let host = id.with_kind("Host");
@@ -59,7 +61,7 @@ fn names(status: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_mapping_that_is_pointed_elsewhere_leaves_nothing_behind() {
+fn changed_reference_updates_old_and_new_host() {
     let mut test = TestController::new(vec![host_status()], [host("one"), host("two"), mapping("m", "one")]).expect("a controller");
     test.run();
     let (one, two) = (host("one").id, host("two").id);
@@ -72,12 +74,12 @@ fn a_mapping_that_is_pointed_elsewhere_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_bound_survives_the_process() {
+fn bound_objects_survive_restart() {
     let mut test = TestController::new(vec![summaries()], [host("one"), host("two"), mapping("m", "one")]).expect("a controller");
     test.run();
     let of = |test: &TestController, name: &str| test.get(&Id::new("Summary", "default", name)).map(|of| of.spec.clone()).unwrap_or_default();
     assert_eq!(names(&of(&test, "one")), ["m"]);
-    // It is pointed elsewhere, and the process dies before it reconciles.
+    // The Mapping refers to another Host, and the process crashes before it reconciles.
     test.tell(Change::Put(mapping("m", "two")));
     let stored = test.stored(&["Host", "Mapping", "Summary"]);
     drop(test);
@@ -93,7 +95,7 @@ fn what_is_bound_survives_the_process() {
 }
 
 #[test]
-fn what_is_missing_is_bound_too() {
+fn missing_object_is_bound() {
     let reconcile = |id: &Id, reading: &Reading<'_>| {
         let secret = reading.get(&Id::new("Secret", "default", "tls")).is_some();
         Ok(vec![Action::Status(id.clone(), json!({ "ready": secret }))])
@@ -107,7 +109,7 @@ fn what_is_missing_is_bound_too() {
 }
 
 #[test]
-fn the_same_told_twice_is_reconciled_once() {
+fn repeated_event_reconciles_once() {
     let mut test = TestController::new(vec![host_status()], [host("one")]).expect("a controller");
     test.run();
     assert_eq!(test.reconciled.len(), 2, "once for itself, and once for the status that it wrote");
@@ -123,7 +125,7 @@ fn the_same_told_twice_is_reconciled_once() {
 }
 
 #[test]
-fn what_fails_is_tried_later_and_holds_up_nothing_else() {
+fn failed_object_is_retried_without_delaying_others() {
     let tries = Arc::new(AtomicU32::new(0));
     let counted = tries.clone();
     let reconcile = move |id: &Id, _: &Reading<'_>| {
@@ -150,7 +152,7 @@ fn what_fails_is_tried_later_and_holds_up_nothing_else() {
 }
 
 #[test]
-fn mappers_find_what_depends() {
+fn mappers_find_dependent_objects() {
     let mut cache = Cache::default();
     cache.declare("Mapping", Index::of_references("host", host_of));
     let mut labelled = mapping("a", "one");
@@ -191,7 +193,7 @@ fn custom_watches_and_initializers() {
 }
 
 #[test]
-fn circles_and_two_masters_are_refused() {
+fn manager_refuses_cycles_and_shared_kinds() {
     let nothing = |_: &Id, _: &Reading<'_>| Ok(Vec::new());
     let controller =
         |name, managed, watched, written| Controller::new(name, managed, nothing).watch(watched, mapper::same_name(managed)).writes(written);
@@ -203,7 +205,7 @@ fn circles_and_two_masters_are_refused() {
 }
 
 #[test]
-fn an_owner_that_changes_is_told_on_both_sides() {
+fn changed_owner_reconciles_both_owners() {
     let mut test =
         TestController::new(vec![Controller::new("c", "Route", |_: &Id, _: &Reading<'_>| Ok(Vec::new())).watch("Part", mapper::owner("Route"))], [])
             .expect("a controller");

@@ -1,11 +1,13 @@
-//! Follows files and folders as they change.
+//! Follows files and folders, and their changes. Does not interpret files, and does not choose a folder's files; see
+//! `files`.
 //!
-//! The notifications of the system (notify) only say *that* something changed. Then the reader lists the folder again and reads every file whose size
-//! or time differs. So editors that write a new file and rename it, mounted ConfigMaps whose link is exchanged, and notifications that come twice, late
-//! or never all lead to the same result. The folder is also read at intervals, because some file systems send no notifications.
+//! The notifications of the system (notify) only report *that* something changed. Then the reader lists the folder again
+//! and reads every file whose size or time differs. So the result does not depend on how an editor writes a file, how a
+//! mounted ConfigMap exchanges its link, or whether notifications come twice, late or never. The folder is also read at
+//! intervals, because some file systems send no notifications.
 //!
-//! A broken file, an emptied folder or a missing folder is treated as an accident: what was read before stays. See [`reader`]. Does not interpret files;
-//! does not decide which files of a folder are read, see `files`.
+//! A broken file, an emptied folder or a missing folder is treated as an accident: its last content stays. See
+//! [`reader`].
 
 mod last_good;
 mod reader;
@@ -39,7 +41,7 @@ pub struct Reading {
     pub excludes: Excludes,
     /// The dialect that the user chose, if any.
     pub asked: Option<&'static Dialect>,
-    /// Whether a broken text is passed on for an editor to show. Otherwise the last readable version stays.
+    /// Whether an editor gets broken texts. Otherwise the last readable version stays.
     pub with_broken: bool,
     /// How an empty folder is interpreted.
     pub empty: EmptyFolder,

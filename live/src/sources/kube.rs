@@ -1,15 +1,15 @@
-//! Follows an API server.
+//! Follows an API server. Does not interpret objects; the dialect does.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`connect`] | from a kubeconfig, or a pod's own account, to a client; and what is wrong with it, in one sentence |
-//! | [`access`] | which kinds the server has |
-//! | `permissions` | where we may read them |
-//! | [`follow`] | one kind in one place, as it changes |
-//! | `reason` | why the server cannot be asked, in one sentence |
+//! | [`connect`] | creates a client from a kubeconfig or from a pod's account, and describes failures in one sentence |
+//! | [`access`] | the kinds that the server has |
+//! | `permissions` | the namespaces in which a kind may be read |
+//! | [`follow`] | follows one kind in one place |
+//! | `reason` | describes in one sentence why the server cannot be reached |
 //!
-//! The kinds tables decide which kinds are watched. A kind whose CRD is not installed is looked for at intervals. If a kind can no longer be read,
-//! its objects stay: only objects that the server reports as deleted are removed.
+//! The kinds tables decide which kinds are watched. The source checks at intervals for kinds whose CRD is not installed.
+//! If a kind can no longer be read, its objects stay: only objects that the server reports as deleted are removed.
 
 mod access;
 mod connect;
@@ -35,7 +35,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How often it is asked which kinds there are, and where we may read them.
+/// How often the available kinds and our permissions are checked.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// An API server.
@@ -45,7 +45,7 @@ pub struct Kube {
 }
 
 impl Kube {
-    /// This one.
+    /// Creates a source for this server.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings }
@@ -82,21 +82,21 @@ impl Source for Kube {
     }
 }
 
-/// The kinds that are watched, and those that are waited for.
+/// The followed kinds and the missing kinds.
 struct Watching {
     settings: Settings,
     client: Client,
     default_namespace: String,
-    /// Where the server is.
+    /// The address of the server.
     address: String,
     outlet: Outlet,
     wanted: Vec<WatchedKind>,
-    /// Kinds that are followed, each with the places of it, and those that were listed.
+    /// The followed kinds, each with its places, and whether each place was listed.
     followed: BTreeMap<String, BTreeMap<Place, bool>>,
-    /// Kinds of which nothing is known yet.
+    /// Kinds whose existence is still unknown.
     missing: BTreeSet<String>,
     tasks: JoinSet<()>,
-    /// Whoever follows a kind in a place says here that its first list is complete.
+    /// Receives each kind and place whose first list is complete.
     listed: mpsc::UnboundedSender<(String, Place)>,
     permissions: Permissions,
     /// Kinds that the API server does not have.
@@ -150,7 +150,7 @@ impl Watching {
         }
     }
 
-    /// Notes by which id the cluster is known. Whoever may not read namespaces does without.
+    /// Stores the id of the cluster, if namespaces may be read.
     async fn know_cluster(&self) {
         let namespace = self.settings.namespace.as_deref().unwrap_or("default");
         let found = kube::Api::<Namespace>::all(self.client.clone()).get_metadata_opt(namespace).await;
@@ -159,7 +159,7 @@ impl Watching {
         }
     }
 
-    /// Every kind that exists and that we may read has been listed once.
+    /// Notes that the source is synced, once every existing and permitted kind was listed.
     fn check_synced(&mut self, reached: bool) {
         let all = self.followed.values().flat_map(BTreeMap::values).all(|listed| *listed);
         if reached && !self.synced && all && self.missing.is_empty() {
@@ -168,12 +168,12 @@ impl Watching {
         }
     }
 
-    /// Follows what is new among what was found.
+    /// Follows the new kinds among the found kinds.
     async fn take(&mut self, found: BTreeMap<String, Option<ServedKind>>) {
         for (kind, found) in found {
             self.missing.remove(&kind);
             let Some(found) = found else {
-                // Who follows a kind that is gone says so itself, and goes on when it comes back.
+                // The follower of a removed kind reports that itself, and continues when the kind returns.
                 if !self.followed.contains_key(&kind) {
                     let detail = "the API server does not have this kind: its CRD is not installed";
                     self.outlet.states.note_silently(&self.outlet.name, &kind, SourceState::Missing, Some(detail.into()));

@@ -1,16 +1,17 @@
-//! The sources of inputs.
+//! Defines a source of inputs, and the outlet that it writes into. Does not interpret inputs; the core does.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`folder`] | files and folders, as they change |
+//! | [`folder`] | files and folders, with their changes |
 //! | [`stream`] | watch events on standard input, as `kubectl get -w --output-watch-events -o json` writes them |
 //! | [`kube`] | an API server |
 //! | [`consul`] | a Consul agent |
-//! | [`recording`] | what sources told, as `chancery watch --record` writes it |
-//! | [`replay`] | a recording, played again |
+//! | [`recording`] | records the changes of sources for `chancery watch --record` |
+//! | [`replay`] | replays a recording |
 //!
-//! A source puts texts into the [`Intake`](crate::worker::intake::Intake), reports when it has given everything that it holds, and reports its
-//! state. If a source is lost, its texts stay: only texts that it knows to be deleted are removed. No source interprets texts.
+//! A source puts inputs into the [`Intake`](crate::worker::intake::Intake), reports when it has given everything that it
+//! holds, and reports its state. If a source is lost, its inputs stay: only inputs that it knows to be deleted are
+//! removed.
 
 pub mod consul;
 pub mod folder;
@@ -32,13 +33,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 pub trait Source: Send {
-    /// Returns its name, for people.
+    /// Returns the name in messages and states.
     fn name(&self) -> String;
-    /// Gives all texts that it holds, and then every change. A source with an end, such as a recording, returns there; its texts stay.
+    /// Puts all inputs that the source holds, and then every change. A source with an end, such as a recording, returns
+    /// there; its inputs stay.
     ///
     /// # Errors
     ///
-    /// It can never be read. A failure that may pass is reported as a state.
+    /// The source can never be read. A failure that may pass is reported as a state.
     fn run(self: Box<Self>, outlet: Outlet) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
     /// Returns what knows the permissions of its proxies' tokens, if anything does.
     fn authorize(&self) -> Option<Arc<dyn Authorize>> {
@@ -58,7 +60,6 @@ pub struct Status {
     pub source: String,
     /// The kind, or the source's name.
     pub kind: String,
-    /// Its state.
     pub state: SourceState,
     /// Details.
     pub detail: Option<String>,
@@ -141,13 +142,12 @@ fn log_state(events: &Events, source: &str, kind: &str, before: Option<SourceSta
 pub struct Outlet {
     /// The number of the source.
     pub number: usize,
-    /// Its name.
     pub name: String,
-    /// Takes inputs.
+    /// Receives inputs.
     pub intake: Intake,
-    /// Takes events.
+    /// Receives events.
     pub events: Events,
-    /// Takes states.
+    /// Receives states.
     pub states: States,
     /// Records all changes, if set.
     pub recorder: Option<Recorder>,
@@ -183,7 +183,7 @@ impl Outlet {
         self.intake.remove(self.number, name);
     }
 
-    /// Removes the inputs whose names begin with `prefix`, except those in `keep`.
+    /// Removes the inputs whose names begin with `prefix`, except the names in `keep`.
     pub fn retain(&self, prefix: &str, keep: &BTreeSet<String>) {
         let gone = self.intake.names(self.number).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name));
         gone.for_each(|name| self.remove(&name));

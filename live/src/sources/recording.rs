@@ -1,6 +1,7 @@
-//! Records the changes of sources, one change per line.
+//! Records the changes of sources, one change per line. Does not replay them; see [`super::replay`].
 //!
-//! Whole texts are written, in their order and with their times. Stand-ins replace secrets before a text is written. See [`super::replay`].
+//! A line holds the whole text of an input. Lines are in the order of changes and have times. Stand-ins replace secrets
+//! before a text is written.
 
 use crate::{Failure, lock};
 use chancery_core::explain::with_stand_ins;
@@ -14,7 +15,7 @@ use std::time::Instant;
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// One line. The first says which format it is.
+/// One line. The first line names the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Line {
@@ -24,7 +25,7 @@ pub(super) enum Line {
         name: String,
         text: String,
         at_ms: u64,
-        /// An API server gave it.
+        /// Whether an API server gave the text.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         stored: bool,
     },
@@ -40,7 +41,7 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// When it came, in milliseconds since the recording began.
+    /// Returns its time, in milliseconds since the recording began.
     pub(super) fn at(&self) -> u64 {
         match self {
             Line::ChanceryRecording(_) => 0,
@@ -49,7 +50,7 @@ impl Line {
     }
 }
 
-/// Writes changes down. Clones write into the same file.
+/// Writes changes into a file. Clones write into the same file.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     shared: Arc<Mutex<Option<File>>>,
@@ -57,7 +58,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Into this file, which only its owner may read.
+    /// Creates the file. Only its owner may read it.
     ///
     /// # Errors
     ///
@@ -87,24 +88,24 @@ impl Recorder {
         }
     }
 
-    /// An input has this text now; `stored`: as an API server gives it.
+    /// Records a new text of an input. `stored` means that an API server gave the text.
     pub fn put(&self, source: usize, name: &str, bytes: &[u8], stored: bool) {
         let text = without_secrets(name, &String::from_utf8_lossy(bytes));
         self.write(&Line::Put { source, name: name.into(), text, at_ms: self.now(), stored });
     }
 
-    /// An input is gone.
+    /// Records that an input was removed.
     pub fn remove(&self, source: usize, name: &str) {
         self.write(&Line::Remove { source, name: name.into(), at_ms: self.now() });
     }
 
-    /// A source has told all.
+    /// Records that a source has given everything that it holds.
     pub fn synced(&self, source: usize) {
         self.write(&Line::Synced { source, at_ms: self.now() });
     }
 }
 
-/// A text with stand-ins where something may be secret.
+/// Returns a text in which stand-ins replace possible secrets.
 fn without_secrets(name: &str, text: &str) -> String {
     let inputs = with_stand_ins(&Inputs::one(name, text));
     inputs.inputs.first().map(|input| input.text.to_string()).unwrap_or_default()

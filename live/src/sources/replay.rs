@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 /// The longest line that is read, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// A recording that is played.
+/// A recording that is replayed.
 #[derive(Debug)]
 pub struct Replay {
     path: PathBuf,
-    /// How many times faster than it was; 0 for without waiting.
+    /// The speed-up. 0 means without pauses.
     speed: f64,
 }
 
 impl Replay {
-    /// This file.
+    /// Replays this file.
     #[must_use]
     pub fn new(path: PathBuf, speed: f64) -> Self {
         Self { path, speed }
@@ -70,7 +70,7 @@ impl Replay {
                     return Err(format!("{shown} is of version {version} of the format; this one reads up to {VERSION}").into());
                 }
                 Line::ChanceryRecording(_) => {}
-                // Inputs of several sources are told apart by their names, which hold their paths and kinds.
+                // Inputs of several sources differ by their names, which contain their paths and kinds.
                 Line::Put { name, text, stored: true, .. } => outlet.put_stored(&name, text.into_bytes()),
                 Line::Put { name, text, .. } => outlet.put(&name, text.into_bytes()),
                 Line::Remove { name, .. } => outlet.remove(&name),

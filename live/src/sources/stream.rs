@@ -12,9 +12,9 @@ use std::pin::Pin;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// After this long without an event, the initial objects count as complete.
+/// After this long without an event, the initial objects are treated as complete.
 const QUIET: Duration = Duration::from_millis(300);
-/// The most of YAML that is read.
+/// The most bytes of YAML that are read.
 const LARGEST: u64 = 256 << 20;
 /// The name of standard input.
 pub const STDIN: &str = "<stdin>";
@@ -25,17 +25,17 @@ pub struct Stream<R> {
 }
 
 impl<R: Read + Send + 'static> Stream<R> {
-    /// Of what this gives.
+    /// Reads events from `reader`.
     pub fn new(reader: R) -> Self {
         Self { reader }
     }
 }
 
-/// What is read.
+/// An item of the stream.
 enum Item {
     Event(Box<Value>),
     Text(Vec<u8>),
-    /// It is not what it should be.
+    /// The stream has an error.
     Wrong(String),
 }
 
@@ -91,7 +91,7 @@ fn read(reader: impl Read, out: &mpsc::Sender<Item>) {
     if !is_json {
         let mut text = Vec::new();
         let read = reader.take(LARGEST).read_to_end(&mut text);
-        // Nobody listens any more when the program ends.
+        // The receiver may be gone when the program ends.
         let _ = out.blocking_send(if read.is_ok() { Item::Text(text) } else { Item::Wrong("standard input cannot be read".into()) });
         return;
     }
@@ -107,7 +107,7 @@ fn read(reader: impl Read, out: &mpsc::Sender<Item>) {
     }
 }
 
-/// Takes an event, or an object without one.
+/// Handles an event, or an object without an event.
 fn take(mut event: Value, outlet: &Outlet) {
     let kind = event.get("type").and_then(Value::as_str).map(str::to_owned);
     let object = match (kind.as_deref(), event.get_mut("object")) {
@@ -133,7 +133,7 @@ fn put(object: Value, outlet: &Outlet) {
     outlet.put_stored(&name, text_of(object));
 }
 
-/// What an input is called that holds this object: `HTTPProxy.projectcontour.io/default/app`.
+/// Returns the name of the input with this object, such as `HTTPProxy.projectcontour.io/default/app`.
 #[must_use]
 pub fn name_of(object: &Value) -> String {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -144,7 +144,7 @@ pub fn name_of(object: &Value) -> String {
     format!("{}{group}/{namespace}{name}", text(object.get("kind")))
 }
 
-/// An object as text, without what changes although nothing that matters does, and what is only kept for tools.
+/// Returns an object as JSON, without fields that change without a change of content, and without fields for tools.
 #[must_use]
 pub fn text_of(mut object: Value) -> Vec<u8> {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {

@@ -39,9 +39,7 @@ const MOST_PLACES: usize = 8;
 /// The resources of one gateway.
 #[derive(Debug)]
 pub struct Gateway {
-    /// Its id.
     pub id: Arc<str>,
-    /// Its resources.
     pub snapshot: Arc<Snapshot>,
     /// Resources that are not sent, because Envoy would reject them.
     pub withheld: Vec<Withheld>,
@@ -70,9 +68,9 @@ pub struct Build {
     pub unplanned: Option<String>,
     /// Names of the parts of an Application Gateway that changed since the build before, by kind.
     pub parts: BTreeMap<String, Vec<String>>,
-    /// Findings of files that cannot be read now. Their places are those of the broken files.
+    /// Findings of files that cannot be read now, with places in the broken files.
     pub unreadable: Vec<Finding>,
-    /// The texts of sources that drafts replace.
+    /// The inputs of sources that drafts replace.
     pub beneath: Vec<Input>,
     /// The number of changes of inputs that it contains.
     pub changes: u64,
@@ -93,13 +91,14 @@ impl Build {
         BuildSize { inputs: self.inputs, changes: self.changes, errors: self.errors, took: self.took, waited: self.waited }
     }
 
-    /// Returns all findings, those of broken files first.
+    /// Returns all findings, starting with findings of broken files.
     #[must_use]
     pub fn all_findings(&self) -> Vec<Finding> {
         self.unreadable.iter().cloned().chain(findings(&self.compilation, &self.compilation.positions())).collect()
     }
 
-    /// Returns all findings with those of `check`, at this time in seconds since 1970: certificates expire while they are served.
+    /// Returns all findings and the findings of `check` at this time in seconds since 1970: certificates expire while
+    /// they are served.
     #[must_use]
     pub fn checked(&self, at: i64) -> Vec<Finding> {
         let mut whole = Compilation::clone(&self.compilation);
@@ -134,7 +133,7 @@ impl Build {
         idle
     }
 
-    /// Returns the running gateways, by the names under which they are served.
+    /// Returns the running gateways with their served names.
     pub fn running(&self) -> impl Iterator<Item = (Arc<str>, GatewayRef<'_>)> {
         self.compilation.gateways().map(|gateway| (name_of(gateway), gateway))
     }
@@ -182,7 +181,7 @@ fn new_compiler() -> Compiler {
     Compiler::new(dialect::ALL).with_executor(&Threads)
 }
 
-/// The name of the gateway that is read from Azure, where no input is written for an Application Gateway.
+/// Returns the name of the gateway that is read from Azure, if no input is written for an Application Gateway.
 fn unplanned(compilation: &Compilation, told: &BTreeMap<&'static str, Str>) -> Option<String> {
     let present = told.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
     let document: serde_json::Value = serde_json::from_str(present).ok()?;
@@ -279,7 +278,7 @@ impl Builder {
         self.unreadable.iter().flat_map(|(_, found)| found).cloned().collect()
     }
 
-    /// Returns the options, with those that sources set.
+    /// Returns the options with the sources' own options.
     fn options_with(&self, told: &BTreeMap<&'static str, Str>) -> Options {
         let mut options = self.options.clone();
         for (name, value) in told {
@@ -369,12 +368,12 @@ fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
     findings(&alone, &alone.positions()).into_iter().map(scrubbed).collect()
 }
 
-/// Returns the name under which a gateway is served.
+/// Returns the served name of a gateway.
 pub(crate) fn name_of(gateway: GatewayRef<'_>) -> Arc<str> {
     served_name(gateway.compilation, gateway.side.dialect.name, gateway.id)
 }
 
-/// Returns the name under which a gateway is served: its id, after the dialect if two controllers have a gateway of the same id.
+/// Returns the served name of a gateway: its id, after the dialect if two controllers have a gateway of the same id.
 fn served_name(compilation: &Compilation, dialect: &str, id: &GatewayId) -> Arc<str> {
     let others = compilation.sides.iter().filter(|side| side.dialect.name != dialect);
     if others.flat_map(|side| &side.gateways).any(|other| other.id == *id) {

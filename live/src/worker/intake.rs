@@ -27,7 +27,7 @@ pub struct Drained {
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     /// Files that cannot be read now, by name.
     pub unreadable: Vec<Unreadable>,
-    /// The texts of sources that drafts replace.
+    /// The inputs of sources that drafts replace.
     pub beneath: Vec<Input>,
     /// Options that sources set, by name.
     pub options: BTreeMap<&'static str, Str>,
@@ -61,7 +61,7 @@ struct State {
     source_names: Vec<String>,
     /// Names of the inputs that nothing referred to in the last build.
     idle: BTreeSet<String>,
-    /// Texts that the user tries instead of those of sources, by name.
+    /// The user's drafts, by the name of the input that they replace.
     drafts: BTreeMap<String, Input>,
     /// Options that sources set, by name.
     options: BTreeMap<&'static str, Str>,
@@ -83,7 +83,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Creates an intake for this many sources, none of which is synced.
+    /// Creates an intake for this many sources, which are not synced yet.
     #[must_use]
     pub fn new(sources: usize, metrics: Metrics) -> Self {
         let state = State { waiting: (0..sources).collect(), dirty: sources == 0, ..State::default() };
@@ -193,7 +193,7 @@ impl Intake {
         self.changed(state, Some(name));
     }
 
-    /// Sets options for all later builds, or removes those that are `None`. All are set at once.
+    /// Sets options for all later builds, and removes options with the value `None`. All change at once.
     pub fn set_options(&self, options: impl IntoIterator<Item = (&'static str, Option<String>)>) {
         let mut state = self.state();
         let before = state.options.clone();
@@ -208,7 +208,7 @@ impl Intake {
         }
     }
 
-    /// Removes the inputs of a source whose names begin with `prefix`, except those in `keep`.
+    /// Removes the inputs of a source whose names begin with `prefix`, except the names in `keep`.
     pub fn retain(&self, source: usize, prefix: &str, keep: &BTreeSet<String>) {
         let gone: Vec<String> = self.names(source).into_iter().filter(|name| name.starts_with(prefix) && !keep.contains(name)).collect();
         gone.iter().for_each(|name| self.remove(source, name));
@@ -220,13 +220,13 @@ impl Intake {
         self.state().inputs.range((source, String::new())..(source + 1, String::new())).map(|((_, name), _)| name.clone()).collect()
     }
 
-    /// All texts by name, whatever their source.
+    /// Returns all inputs by name, whatever their source.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> BTreeMap<String, String> {
         self.state().inputs.iter().map(|((_, name), (input, _))| (name.clone(), input.text.to_string())).collect()
     }
 
-    /// The files that cannot be read now.
+    /// Returns the files that cannot be read now.
     #[cfg(test)]
     pub(crate) fn unreadable(&self) -> Vec<Unreadable> {
         self.state().unreadable.values().cloned().collect()

@@ -1,40 +1,40 @@
-//! Counts changes and builds, for `/metrics`.
+//! Counts changes and builds, for `/metrics`. Does not write them; see `http::metrics`.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Why a change was not worth a build.
+/// The reason why a change needs no build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noise {
-    /// The content is what it was.
+    /// The content is unchanged.
     Unchanged,
     /// Nothing refers to it.
     Unreferenced,
-    /// It lies in a namespace that is not watched.
+    /// It is in a namespace that is not watched.
     Unwatched,
 }
 
-/// What one build took and found.
+/// The measurements of one build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildSize {
-    /// How many inputs there are.
+    /// The number of inputs.
     pub inputs: usize,
-    /// How many changes of inputs went into it.
+    /// The number of input changes that it contains.
     pub changes: u64,
-    /// How many errors were found.
+    /// The number of errors.
     pub errors: usize,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
-    /// How long the first change waited for it.
+    /// The time that the first change waited.
     pub waited: Duration,
 }
 
 /// Upper bounds of a histogram's buckets, in seconds.
 const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
 
-/// How many times took how long.
+/// Counts durations.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: [u64; BUCKETS.len()],
@@ -86,16 +86,16 @@ struct Counts {
     others: Others,
 }
 
-/// A number with its name, its kind and what it counts.
+/// A number with its name, kind and description.
 pub type Number = (&'static str, &'static str, &'static str, f64);
 
-/// A number that only grows.
+/// Creates a number that only increases.
 #[must_use]
 pub fn counter(name: &'static str, help: &'static str, value: f64) -> Number {
     (name, "counter", help, value)
 }
 
-/// A number that goes up and down.
+/// Creates a number that increases and decreases.
 #[must_use]
 pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Number {
     (name, "gauge", help, value)
@@ -114,17 +114,17 @@ impl fmt::Debug for Others {
     }
 }
 
-/// Counters. Clones count together.
+/// Counters. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics(Arc<Counts>);
 
 impl Metrics {
-    /// A source told a change.
+    /// Counts a change from a source.
     pub fn received(&self) {
         self.0.received.fetch_add(1, Relaxed);
     }
 
-    /// It was not worth a build.
+    /// Counts a change that needs no build.
     pub fn dropped(&self, why: Noise) {
         let counter = match why {
             Noise::Unchanged => &self.0.unchanged,
@@ -134,7 +134,7 @@ impl Metrics {
         counter.fetch_add(1, Relaxed);
     }
 
-    /// There is a build.
+    /// Counts a build.
     pub fn built(&self, build: &BuildSize) {
         self.0.builds.fetch_add(1, Relaxed);
         crate::lock(&self.0.build_times).observe(build.took);
@@ -145,12 +145,12 @@ impl Metrics {
         self.0.inputs.store(build.inputs as u64, Relaxed);
     }
 
-    /// A build could not be handed on.
+    /// Counts a build that could not be published.
     pub fn failed(&self) {
         self.0.failures.fetch_add(1, Relaxed);
     }
 
-    /// How many builds there were.
+    /// Returns the number of builds.
     #[must_use]
     pub fn builds(&self) -> u64 {
         self.0.builds.load(Relaxed)
@@ -162,12 +162,12 @@ impl Metrics {
         crate::lock(&self.0.build_times).clone()
     }
 
-    /// Shows numbers that a source counts, too.
+    /// Adds numbers that a source counts.
     pub fn add(&self, numbers: impl Fn() -> Vec<Number> + Send + 'static) {
         crate::lock(&self.0.others.0).push(Box::new(numbers));
     }
 
-    /// Each with its name, its kind and what it counts.
+    /// Returns each number with its name, kind and description.
     #[must_use]
     pub fn all(&self) -> Vec<Number> {
         let count = |of: &AtomicU64| of.load(Relaxed) as f64;

@@ -2,13 +2,13 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`intake`] | the inputs as sources tell them; what is noise is dropped here, before it wakes anybody |
-//! | [`build`] | one compile of all inputs, and what it gives each gateway |
-//! | `defaults` | a controller's defaults after its configuration was deleted |
-//! | [`metrics`] | what is counted on the way |
+//! | [`intake`] | holds the inputs of sources, and drops noise before it wakes the worker |
+//! | [`build`] | compiles all inputs, and makes the snapshot of each gateway |
+//! | `defaults` | compiles with a controller's defaults after its configuration was deleted |
+//! | [`metrics`] | counts changes and builds |
 //!
-//! [`run`] waits for a change, and until the last build is long enough ago; then one build takes all changes that came meanwhile. It has its own
-//! thread, because compiling never waits.
+//! [`run`] waits for a change, and until the spacing since the last build is over. Then one build contains all changes
+//! that came meanwhile. It has its own thread, because compiling never waits.
 
 pub mod build;
 mod defaults;
@@ -21,10 +21,11 @@ use metrics::Metrics;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long to wait after a build that could not be handed on, at first and at most.
+/// The pauses after a build that could not be published: the first, and the longest.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(30));
 
-/// Builds, until the intake is closed. `publish` hands a build on; where it cannot, the build is handed on again later, or a newer one.
+/// Builds until the intake is closed. `publish` publishes a build. If that fails, the build is published again later,
+/// unless a newer one replaces it.
 pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &Metrics, mut publish: impl FnMut(&Arc<Build>) -> Result<(), String>) {
     let mut last: Option<Instant> = None;
     let mut pause = Duration::ZERO;
@@ -51,7 +52,7 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
         match publish(&build) {
             Ok(()) => {
                 pause = Duration::ZERO;
-                // After the build is out: it takes a while where there are many.
+                // After publishing, because it takes a while with many inputs.
                 intake.set_idle(build.idle());
             }
             Err(why) => {

@@ -28,7 +28,7 @@ metadata: {name: h, namespace: default}
 spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
 ";
 
-/// A worker on a thread of its own, whose builds are kept.
+/// A worker with its own thread, whose builds are kept.
 struct Running {
     intake: Intake,
     metrics: Metrics,
@@ -79,20 +79,20 @@ impl Drop for Running {
 }
 
 fn fresh(intake: &Intake) -> String {
-    // A change that changes nothing else has all taken once more.
+    // After an unrelated change, `drain` returns all inputs once more.
     intake.put(0, "zz-touch.yaml", b"# touched\n".to_vec());
     let drained = intake.drain().expect("something to build");
     Builder::new(Options::default()).build(drained).version
 }
 
 #[test]
-fn a_burst_of_10_000_events_gives_few_builds_and_the_right_end() {
+fn burst_of_events_gives_few_builds() {
     let running = Running::start(Duration::from_millis(200), 0);
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.synced(0);
     running.until(|builds| builds.len() == 1);
     for event in 0..10_000 {
-        // 100 Mappings, each changed 100 times; the last time they all have the same timeout.
+        // Changes each of 100 Mappings 100 times. In the end all have the same timeout.
         running.intake.put(0, &format!("m{}.yaml", event % 100), mapping(event % 100, 1000 + event / 100));
     }
     let builds = running.until(|builds| builds.iter().map(|build| build.changes).sum::<u64>() == 10_001);
@@ -106,7 +106,7 @@ fn a_burst_of_10_000_events_gives_few_builds_and_the_right_end() {
 }
 
 #[test]
-fn nothing_is_built_before_every_source_has_told_all() {
+fn worker_waits_until_all_sources_are_synced() {
     let running = Running::start(Duration::ZERO, 0);
     running.intake.put(0, "base.yaml", BASE.into());
     std::thread::sleep(Duration::from_millis(50));
@@ -116,7 +116,7 @@ fn nothing_is_built_before_every_source_has_told_all() {
 }
 
 #[test]
-fn what_is_the_same_wakes_nobody() {
+fn unchanged_input_starts_no_build() {
     let running = Running::start(Duration::ZERO, 0);
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.synced(0);
@@ -154,7 +154,7 @@ fn removed_large_input_is_forgotten() {
 #[test]
 fn builds_keep_their_distance() {
     let running = Running::start(Duration::from_millis(150), 0);
-    // The distance is that between the beginnings of builds, however long they take.
+    // The distance is between the beginnings of builds, whatever their durations.
     let begin = Instant::now();
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.synced(0);
@@ -167,7 +167,7 @@ fn builds_keep_their_distance() {
 }
 
 #[test]
-fn a_build_that_cannot_be_handed_on_is_tried_again_later() {
+fn unpublished_build_is_published_later() {
     let running = Running::start(Duration::ZERO, 2);
     running.intake.put(0, "base.yaml", BASE.into());
     let begin = Instant::now();
@@ -178,7 +178,7 @@ fn a_build_that_cannot_be_handed_on_is_tried_again_later() {
 }
 
 #[test]
-fn a_gateway_changes_by_what_is_edited_only() {
+fn edit_changes_only_its_resources() {
     let running = Running::start(Duration::ZERO, 0);
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.put(0, "m1.yaml", mapping(1, 1000));
@@ -198,7 +198,7 @@ fn a_gateway_changes_by_what_is_edited_only() {
 }
 
 #[test]
-fn what_changes_says_whose_it_is_where_there_are_several_gateways() {
+fn changed_names_include_gateway_of_several() {
     let running = Running::start(Duration::ZERO, 0);
     for name in ["api", "web"] {
         let service = format!("service: {{name: {name}, port: 8080, connect: {{sidecar_service: {{}}}}}}");
@@ -218,7 +218,7 @@ fn secret(text: &str, label: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_nothing_refers_to_wakes_nobody() {
+fn unreferenced_input_starts_no_build() {
     let running = Running::start(Duration::ZERO, 0);
     running.intake.put(0, "base.yaml", BASE.into());
     running.intake.put(0, "Secret/default/s", secret("1", "a"));
@@ -230,10 +230,10 @@ fn what_nothing_refers_to_wakes_nobody() {
     }
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(running.metrics.builds(), 1);
-    // What it is found by is not content: something may find it now.
+    // Labels are not content, but selectors may match them now.
     running.intake.put(0, "Secret/default/s", secret("50", "b"));
     running.until(|builds| builds.len() == 2);
-    // What was dropped is there all the same.
+    // The dropped text is available anyway.
     running.intake.put(0, "Secret/default/s", secret("51", "b"));
     running.intake.put(0, "m.yaml", mapping(1, 1000));
     let builds = running.until(|builds| builds.len() == 3);
@@ -255,7 +255,7 @@ fn endpoints_do_not_wait() {
 }
 
 #[test]
-fn any_sequence_of_changes_ends_as_a_fresh_compile() {
+fn change_sequences_end_like_fresh_compile() {
     let mut state = 7u64;
     let mut chance = |below: u64| {
         // A simple generator, so that every run is the same.

@@ -1,7 +1,7 @@
-//! Finds the resources that a rejection names, and the field.
+//! Finds the resources that a rejection names, and the field. Does not find the places of inputs; see `snapshot`.
 //!
-//! Envoy describes a rejection in prose. The resources of the response whose names the message has are blamed; if it has none, all are. A snapshot
-//! knows the places that made a resource.
+//! Envoy describes a rejection in prose. The blamed resources are the resources of the response whose names appear in
+//! the message, or all if none appears.
 
 use super::snapshot::Snapshot;
 use super::stream::Verdict;
@@ -9,16 +9,16 @@ use crate::event::Place;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A resource that was rejected.
+/// A rejected resource.
 #[derive(Clone, Debug, Serialize)]
 pub struct Blamed {
-    /// Its name.
+    /// The name of the resource.
     pub resource: String,
-    /// What made it.
+    /// The places that made it.
     pub places: Vec<Place>,
 }
 
-/// The resources that are meant, with what made them; at most `most`.
+/// Returns the blamed resources and the places that made them, at most `most`.
 #[must_use]
 pub fn blame(verdict: &Verdict, message: &str, snapshot: &Snapshot, most: usize) -> Vec<Blamed> {
     let field = field(message);
@@ -31,13 +31,13 @@ pub fn blame(verdict: &Verdict, message: &str, snapshot: &Snapshot, most: usize)
     out
 }
 
-/// The names that a message names, or all where it names none.
+/// Returns the names that appear in a message, or all if none appears.
 fn named(names: &[Arc<str>], message: &str) -> Vec<Arc<str>> {
     let named: Vec<Arc<str>> = names.iter().filter(|name| mentions(message, name)).cloned().collect();
     if named.is_empty() { names.to_vec() } else { named }
 }
 
-/// Whether a message has a name as a word of its own.
+/// Whether a message contains a name as a whole word.
 fn mentions(message: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
     !name.is_empty()
@@ -48,8 +48,8 @@ fn mentions(message: &str, name: &str) -> bool {
         })
 }
 
-/// The field that a message names, as a JSON pointer into the resource. `ClusterValidationError.ConnectTimeout` is `/connect_timeout`; what
-/// cannot be bound is the address.
+/// Returns the field that a message names, as a JSON pointer into the resource. `ClusterValidationError.ConnectTimeout`
+/// is `/connect_timeout`. A failure to bind is about the address.
 fn field(message: &str) -> Option<String> {
     if message.contains("cannot bind") || message.contains("Address already in use") {
         return Some("/address/socket_address/port_value".into());
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_names_resources_and_fields() {
+    fn blame_finds_resources_and_fields() {
         let names = [Arc::from("cluster_a"), Arc::from("cluster_ab"), Arc::from("http")];
         let said = |message: &str| named(&names, message).iter().map(|name| name.to_string()).collect::<Vec<_>>();
         assert_eq!(said("Error adding/updating cluster(s) cluster_ab: unknown type"), ["cluster_ab"]);

@@ -195,7 +195,7 @@ impl Clients {
         rejected.take(most).collect()
     }
 
-    /// Wakes those who wait for changes of rejections.
+    /// Wakes the tasks that wait for changes of rejections.
     fn rejections_changed(&self) {
         self.rejections.send_modify(|count| *count += 1);
     }
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_envoys_reject_is_known_by_input_until_it_is_accepted_or_they_are_gone() {
+    async fn rejections_by_input_end_with_acceptance_or_disconnect() {
         let clients = Clients::default();
         let inputs = || clients.rejected().keys().cloned().collect::<Vec<_>>();
         let (out, mut told) = watch::channel(Rejected::default());

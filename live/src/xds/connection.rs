@@ -25,15 +25,15 @@ use tokio_rustls::server::TlsStream;
 /// How long a client may take to begin.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LIMITS: Limits = Limits { total: 16384, per_address: 4096, half_open: 2000 };
-/// Clients that begin at a time. More than [`LIMITS`] allows, so that a new client is always looked at.
+/// The most clients that begin at the same time. It exceeds [`LIMITS`], so that every new client is checked.
 const BEGINNING: usize = 2048;
-/// With what HTTP/2 begins.
+/// The beginning of HTTP/2.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The answer to a browser.
 const WRONG_PORT: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n\
 This port is for Envoys: xDS over gRPC. People and programs ask the diagnostics server.\n";
 
-/// What carries a connection.
+/// The transport of a connection.
 #[derive(Debug)]
 enum Transport {
     /// In the clear.
@@ -42,17 +42,17 @@ enum Transport {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// A connection on which HTTP/2 has begun.
+/// A connection after the beginning of HTTP/2.
 #[derive(Debug)]
 pub struct Connection {
     transport: Transport,
-    /// How much of the preface was handed on: it was read to know who speaks.
+    /// How much of the preface was replayed: it was read to identify the protocol.
     replayed: usize,
     _place: Place,
 }
 
 impl Connection {
-    /// Who is at the other end.
+    /// Returns the client at the other end.
     #[must_use]
     pub fn peer(&self) -> Peer {
         match &self.transport {
@@ -74,13 +74,14 @@ fn log_refusal(limit: &LogLimit, address: Option<SocketAddr>, why: &str) {
     }
 }
 
-/// Takes connections. One that fails is dropped; clients begin side by side.
+/// Accepts connections. Clients begin concurrently, and a failed connection is dropped.
 pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Item = io::Result<Connection>> {
     let accepted = futures_util::stream::unfold(listener, |listener| async move {
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => return Some((stream, listener)),
-                // Too many open files, or a connection that ended while it began: others may still come.
+                // The cause is too many open files, or a connection that ended at its beginning. Later connections may
+                // succeed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -92,7 +93,7 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
         let place = table.open(address);
         async move {
             let (place, closed) = place?;
-            // A socket that cannot be set so works all the same.
+            // A socket works without this option, too.
             let _ = stream.set_nodelay(true);
             let begun = tokio::select! {
                 begun = tokio::time::timeout(PATIENCE, begin(stream, tls)) => begun,
@@ -112,7 +113,7 @@ pub fn incoming(listener: TcpListener, tls: Option<Arc<Tls>>) -> impl Stream<Ite
     accepted.map(begin).buffer_unordered(BEGINNING).filter_map(std::future::ready)
 }
 
-/// Begins. The error is why not; none where the client has gone, as one does that only asks whether the port is open.
+/// Begins a connection. The error is the reason, or `None` if the client left, such as a check whether the port is open.
 async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Transport, Option<String>> {
     let mut transport = match tls {
         None => Transport::Plain(stream),
@@ -134,14 +135,14 @@ async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Transport, Op
     Ok(transport)
 }
 
-/// What a client says that does not begin HTTP/2.
+/// Describes a client that does not begin HTTP/2.
 async fn what_it_is(transport: &mut Transport, said: &[u8]) -> String {
     let methods = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "DELETE ", "CONNECT "];
     if matches!(transport, Transport::Plain(_)) && said.starts_with(&[22, 3]) {
         return "it speaks TLS, and this server has no certificate: give --xds-cert and --xds-key".into();
     }
     if methods.iter().any(|method| said.starts_with(method.as_bytes())) {
-        // It may be gone already.
+        // The client may have left already.
         let _ = transport.write_all(WRONG_PORT).await;
         let _ = transport.shutdown().await;
         return "it speaks HTTP/1.1, and this port is for Envoys: the diagnostics server is for people and programs".into();
@@ -149,7 +150,7 @@ async fn what_it_is(transport: &mut Transport, said: &[u8]) -> String {
     "it does not speak HTTP/2".into()
 }
 
-/// Why TLS does not begin.
+/// Describes why TLS does not begin.
 fn refused(error: &io::Error) -> Option<String> {
     Some(match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error::InvalidMessage(_)) => "it does not speak TLS, and this server has a certificate: its bootstrap needs --tls-ca".into(),

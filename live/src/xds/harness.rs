@@ -1,4 +1,5 @@
-//! Holds the snapshots that a conformance test sets: resources that only have names, with versions that the test chooses.
+//! Holds the snapshots that a conformance test sets: resources that only have names, with versions that the test
+//! chooses. Does not serve them; see `server`.
 
 use super::snapshot::{Resources, Snapshot};
 use crate::controllers::delivery::Registration;
@@ -15,10 +16,10 @@ use prost::Message;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Resources of one node: by type its version, and resources by name.
+/// The resources of one node. Each type has its version, and its resources by name.
 type State = BTreeMap<String, (String, BTreeMap<String, Arc<Encoded>>)>;
 
-/// What the test has set, by node.
+/// The snapshots of all nodes.
 #[derive(Debug, Default)]
 pub struct Harness {
     proxies: Proxies,
@@ -26,13 +27,13 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// Nothing is set.
+    /// Creates a harness without snapshots.
     #[must_use]
     pub fn new(proxies: Proxies) -> Self {
         Self { proxies, states: Mutex::default() }
     }
 
-    /// Replaces what a node has. A resource of a type that is not known is left out.
+    /// Replaces the resources of a node. Resources of unknown types are left out.
     pub fn set(&self, node: &str, version: &str, resources: impl IntoIterator<Item = (String, Vec<u8>)>) {
         let mut state: State = [Service::Clusters, Service::Endpoints, Service::Listeners, Service::Routes]
             .iter()
@@ -49,13 +50,13 @@ impl Harness {
         self.publish(node);
     }
 
-    /// Takes all from a node.
+    /// Removes all resources of a node.
     pub fn clear(&self, node: &str) {
         lock(&self.states).insert(node.to_owned(), State::new());
         self.publish(node);
     }
 
-    /// Adds a resource, or changes one that is there.
+    /// Adds or changes a resource.
     pub fn put(&self, node: &str, type_url: &str, name: &str, version: &str) -> bool {
         let count = {
             let mut states = lock(&self.states);
@@ -70,7 +71,7 @@ impl Harness {
         count > 0
     }
 
-    /// Takes a resource away.
+    /// Removes a resource.
     pub fn remove(&self, node: &str, type_url: &str, name: &str, version: &str) -> bool {
         let removed = {
             let mut states = lock(&self.states);
@@ -115,7 +116,7 @@ fn place(type_url: &str) -> Option<Service> {
     Service::ALL.into_iter().find(|service| service.type_url() == type_url)
 }
 
-/// A resource of this name in which a mark stands, so that another mark gives other bytes.
+/// Returns a resource with this name and a mark. Another mark results in other bytes.
 fn message(type_url: &str, name: &str, mark: &str) -> Option<Vec<u8>> {
     let name = name.to_owned();
     Some(match place(type_url)? {

@@ -1,8 +1,9 @@
 //! Decides which gateways and Secrets a client may read, by the names of its certificate.
 //!
-//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed. Without rules, a certificate
-//! that names a gateway gives access to that gateway only: by a whole name, or by the last step of a SPIFFE id. A certificate that names no gateway
-//! gives access to all, because its CA vouches for it. Does not validate certificates; see `tls`.
+//! The names are its URI and DNS names, and its common name. If a file of proxies has rules, nothing else is allowed.
+//! Without rules, a certificate that names a gateway gives access to that gateway only: by a whole name, or by the last
+//! step of a SPIFFE id. A certificate that names no gateway gives access to all, because its CA vouches for it. Does not
+//! validate certificates; see `tls`.
 
 use super::peer::Peer;
 use super::snapshot::{Resources, Snapshot};
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_takes_any_text_at_its_stars() {
+    fn pattern_matches_any_string_at_stars() {
         for (pattern, text, fits) in [
             ("a", "a", true),
             ("a", "ab", false),
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rules_a_certificate_that_names_a_gateway_is_that_gateways() {
+    fn certificate_without_rules_gets_its_named_gateway() {
         let identities = Identities::default();
         let gateways = ["one", "team/two"];
         let grant = |names: &[&str], gateway: &str| identities.grant(&peer(names), gateway, gateways.into_iter());
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn with_rules_nothing_else_is_allowed() {
+    fn rules_allow_nothing_else() {
         let identities = Identities::default();
         let rule = |name: &str, gateway: &str, secrets: Option<&str>| Rule {
             name: name.into(),

@@ -1,22 +1,22 @@
-//! The management server, which gives Envoys their configuration.
+//! Gives Envoys their configuration, as their management server. Does not compile; see `worker`.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`snapshot`] | what one gateway's Envoys are to have |
-//! | [`subscription`] | what one stream has asked for of one type, and what it was sent |
+//! | [`snapshot`] | the resources of one gateway |
+//! | [`subscription`] | the resources of one type that a stream requested, and the versions that it was sent |
 //! | [`stream`] | one stream: requests in, responses out, in the right order |
-//! | [`clients`] | who is connected, and what each accepted and rejected |
-//! | [`blame`] | whom a rejection blames |
-//! | [`server`] | the services of gRPC |
-//! | [`status`] | what each Envoy has of it, told to other tools (CSDS) |
-//! | [`identity`] | what a client may ask for by the names of its certificate |
-//! | [`peer`] | who is at the other end, and whether it may have key material |
-//! | [`connection`] | connections, in the clear or with TLS, and why a client is refused |
-//! | [`tls`] | certificates of the server, read again when they change |
-//! | `wire` | both variants as bytes: what streams share is not copied |
+//! | [`clients`] | the connected Envoys, and the resources that each accepted or rejected |
+//! | [`blame`] | the resources that a rejection names |
+//! | [`server`] | the gRPC services |
+//! | [`status`] | reports the resources of each Envoy to other tools (CSDS) |
+//! | [`identity`] | the permissions of a client, by the names of its certificate |
+//! | [`peer`] | the client at the other end, and whether it may have key material |
+//! | [`connection`] | connections with or without TLS, and the reasons for refusals |
+//! | [`tls`] | the server's certificates, which are read again when they change |
+//! | `wire` | both variants of the protocol as bytes, with shared contents |
 //! | [`harness`] | snapshots that a conformance test sets |
 //!
-//! Does not compile. A snapshot is everything that this module knows of a configuration.
+//! A snapshot is everything that this module knows about a configuration.
 
 pub mod blame;
 pub mod clients;

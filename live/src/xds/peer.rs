@@ -1,4 +1,5 @@
-//! The client at the other end of a connection, and whether it may have key material. See `tls` and `identity`.
+//! Describes the client at the other end of a connection, and whether it may have key material. Does not read
+//! certificates; see `tls` and `identity`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -6,7 +7,6 @@ use std::sync::Arc;
 /// The client at the other end.
 #[derive(Clone, Debug, Default)]
 pub struct Peer {
-    /// Its address.
     pub address: Option<SocketAddr>,
     /// Whether it has shown a certificate that our CA signed.
     pub is_known: bool,
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_material_goes_to_this_machine_or_to_whom_we_know() {
+    fn key_material_requires_loopback_or_certificate() {
         let may = |address: &str, is_known: bool| Peer { address: address.parse().ok(), is_known, ..Peer::default() }.may_have_secrets();
         assert!(may("127.0.0.1:1", false) && may("[::1]:1", false) && may("[::ffff:127.0.0.1]:1", false));
         assert!(!may("10.0.0.1:1", false) && !may("nonsense", false));

@@ -62,7 +62,7 @@ pub struct Xds {
     pub identities: Identities,
     /// What the tokens of clients give access to.
     pub tokens: Tokens,
-    /// How long an Envoy keeps resources without a heartbeat from this server; `None`: for ever.
+    /// How long an Envoy keeps resources without a heartbeat from this server; `None` means without a limit.
     pub ttl: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
 //! The resources of one gateway, by type and name, each with a version made from its content.
 //!
-//! Snapshots share resources: two that differ in one route share all bytes except those of its table.
+//! Snapshots share resources: if two differ in one route, they share all bytes except the bytes of its table.
 
 use super::wire::{EncodedList, ListForm};
 use crate::lock;
@@ -14,7 +14,6 @@ use std::time::Instant;
 pub struct Resources {
     /// The version of the whole.
     pub version: String,
-    /// By name.
     pub by_name: BTreeMap<Arc<str>, Arc<Encoded>>,
     /// Its differences from earlier sets, for all streams that had them.
     differences: Differences,
@@ -132,7 +131,7 @@ pub struct Snapshot {
     types: BTreeMap<Arc<str>, Arc<Resources>>,
     /// Knows the places that made resources.
     pub blame: Option<Arc<dyn Blame>>,
-    /// When the change came that led to it.
+    /// When the change behind it arrived.
     pub changed_at: Option<Instant>,
 }
 
@@ -169,7 +168,7 @@ impl Snapshot {
         out
     }
 
-    /// All types.
+    /// Returns all types.
     pub fn types(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<Resources>)> {
         self.types.iter()
     }

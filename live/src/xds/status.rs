@@ -1,4 +1,5 @@
-//! Answers other tools what each Envoy has: the client status discovery service (CSDS).
+//! Answers other tools with the resources of each Envoy: the client status discovery service (CSDS). Does not track
+//! Envoys; see `clients`.
 //!
 //! The answer lists resources without key material, for clients on this machine and for clients with a certificate.
 
@@ -60,7 +61,7 @@ impl Xds {
             let gateways = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway);
             let gateway = assigned.snapshot().map(|snapshot| snapshot.gateway.clone()).unwrap_or_default();
             if self.identities.grant(peer, &gateway, gateways) == Grant::Nothing {
-                // It may not have that gateway's configuration, and so may not read it here.
+                // The client may not have that gateway's configuration, so it may not read it here.
                 continue;
             }
             let types = assigned.snapshot().into_iter().flat_map(|snapshot| snapshot.types());
@@ -75,7 +76,7 @@ fn node(of: &Node) -> base::Node {
     base::Node { id: of.id.clone(), cluster: of.cluster.clone(), user_agent_name: of.agent.clone(), ..Default::default() }
 }
 
-/// Whether a node is asked for: any of the matchers takes it, or there are none.
+/// Whether a request includes a node: a matcher matches it, or the request has none.
 fn asks_for(request: &status::ClientStatusRequest, id: &str) -> Result<bool, Status> {
     let mut found = request.node_matchers.is_empty();
     for matcher in &request.node_matchers {
@@ -99,7 +100,7 @@ fn takes(matcher: &StringMatcher, id: &str) -> Result<bool, Status> {
     }
 }
 
-/// What an Envoy has of the resources of one type.
+/// Returns the state of one type's resources in an Envoy.
 fn of_type(client: &Client, url: &str, resources: &Resources, without_content: bool) -> Vec<GenericXdsConfig> {
     let acceptance = client.types.get(url);
     let without_content = without_content || *url == Service::Secrets.type_url();
@@ -124,12 +125,12 @@ fn of_type(client: &Client, url: &str, resources: &Resources, without_content: b
     resources.by_name.values().map(|of| one(of)).collect()
 }
 
-/// How a resource is: to the server, and to the client.
+/// Returns the state of a resource on the server, and in the client.
 fn state(acceptance: Option<&Acceptance>, name: &str, version: &str) -> (status::ConfigStatus, ClientResourceStatus) {
     use status::ConfigStatus::{Error, NotSent, Stale, Synced};
     let Some(acceptance) = acceptance else { return (NotSent, ClientResourceStatus::Unknown) };
     if let Some(rejected) = &acceptance.rejected {
-        // Where it names none, it means all of them.
+        // A rejection without names applies to all resources.
         let names = |of: &super::blame::Blamed| of.resource.is_empty() || of.resource == name;
         let is_meant = rejected.resources.iter().any(names);
         return if is_meant { (Error, ClientResourceStatus::Nacked) } else { (Stale, ClientResourceStatus::Unknown) };

@@ -1,8 +1,9 @@
 //! One discovery stream: requests and snapshots come in, responses go out.
 //!
-//! It is a state machine for both protocols that neither waits nor sends; the caller passes the time in. It decides the order. On a stream with
-//! several types, a resource goes out before resources that refer to it, and each step waits until the client has answered the step before;
-//! removals come last. A client that does not answer delays the rest for [`PATIENCE`] only.
+//! It is a state machine for both protocols that neither waits nor sends; the caller passes the time in. It decides the
+//! order. On a stream with several types, a resource goes out before resources that refer to it. Each step waits until
+//! the client has answered the step before; removals come last. A client that does not answer delays the rest for
+//! [`PATIENCE`] only.
 
 use super::snapshot::{Resources, Snapshot, is_whole, place_in_order};
 use super::subscription::{Difference, SentVersion, Subscription, WILDCARD};
@@ -377,7 +378,8 @@ impl Kind {
         subscription.forget_unwanted();
     }
 
-    /// State of the world: missing resources count as removed. With `keep`, removed resources that the client has stay for now.
+    /// State of the world: missing resources are treated as removed. With `keep`, removed resources that the client has
+    /// stay for now.
     fn whole(&mut self, resources: &Arc<Resources>, keep: bool) -> Content {
         let mut all: BTreeMap<Arc<str>, Arc<Encoded>> = self.subscription.wanted(resources).map(|(name, of)| (name.clone(), of.clone())).collect();
         let mut version = resources.version.clone();

@@ -1,13 +1,14 @@
-//! Keeps which resources of one type a stream asked for, and which it was sent.
+//! Keeps the resources of one type that a stream requested, and the versions that it was sent. Does not wait or send;
+//! see `stream`.
 //!
-//! Both protocols use it; `stream` reads their requests and writes their responses. Nothing here waits or sends.
+//! Both protocols use it; `stream` reads their requests and writes their responses.
 
 use super::snapshot::Resources;
 use chancery_core::backend::envoy::v3::{Encoded, Fingerprint};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The name that stands for all resources.
+/// The name that requests all resources.
 pub const WILDCARD: &str = "*";
 
 /// The version of a resource that the client was sent.
@@ -15,7 +16,7 @@ pub const WILDCARD: &str = "*";
 pub enum SentVersion {
     /// It has this version.
     Has(Fingerprint),
-    /// It was told that the resource does not exist.
+    /// The client knows that the resource does not exist.
     Absent,
 }
 
@@ -39,7 +40,7 @@ pub struct Subscription {
     seen: Option<Arc<Resources>>,
     /// Versions that the client was sent and that differ from `seen`. Without a wildcard, it has every requested name.
     told: BTreeMap<Arc<str>, SentVersion>,
-    /// Names to check, in addition to those that differ from `seen`.
+    /// Names to check, in addition to the differences from `seen`.
     open: BTreeSet<Arc<str>>,
 }
 
@@ -155,7 +156,7 @@ impl Subscription {
     #[must_use]
     pub fn difference(&self, resources: &Arc<Resources>) -> Difference {
         let mut out = Difference::default();
-        // A new client gets everything, which is not looked up one by one.
+        // A new client gets everything, without a check of each name.
         if self.wildcard && self.seen.is_none() && self.told.is_empty() && self.names.is_empty() && self.again.is_empty() && self.open.is_empty() {
             out.changed.extend(resources.by_name.values().cloned());
             return out;
@@ -180,7 +181,7 @@ impl Subscription {
     pub fn note(&mut self, resources: &Arc<Resources>, changed: &[Arc<Encoded>], gone: &[Arc<str>]) {
         let gone: BTreeSet<&Arc<str>> = gone.iter().collect();
         let has = |name: &Arc<str>| matches!(self.told(name), Some(SentVersion::Has(_)));
-        // The client still has a removed resource that it was not told about.
+        // The client still has a removed resource, and does not know about the removal.
         let is_left = |name: &Arc<str>| !resources.by_name.contains_key(name) && !gone.contains(name) && has(name);
         let left: Vec<(Arc<str>, SentVersion)> =
             self.candidates(resources).into_iter().filter(is_left).filter_map(|name| self.told(&name).map(|told| (name, told))).collect();

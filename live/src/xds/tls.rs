@@ -27,7 +27,6 @@ const STATE: (&str, &str) = ("xds", "certificates");
 pub struct Files {
     /// The server's certificate chain.
     pub certificate: PathBuf,
-    /// Its key.
     pub key: PathBuf,
     /// The CA of clients; `None` if clients need no certificate.
     pub client_ca: Option<PathBuf>,

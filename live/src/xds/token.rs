@@ -1,32 +1,33 @@
-//! Asks the sources whether the token of a stream gives access to a gateway.
+//! Asks the sources whether the token of a stream gives access to a gateway. Does not judge certificates; see
+//! `identity`.
 //!
-//! Consul gives an Envoy its token with its bootstrap, and the Envoy sends it with each stream. A token is not kept longer than its stream, and
-//! never shown. See `identity` for certificates.
+//! Consul gives an Envoy its token with its bootstrap, and the Envoy sends it with each stream. A token is not kept
+//! longer than its stream, and never shown.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// The header in which a stream shows its token.
+/// The header with the token of a stream.
 pub const HEADER: &str = "x-consul-token";
 
-/// What is known of a token.
+/// The permission of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may ask for the gateway.
+    /// The token gives access to the gateway.
     Allowed,
-    /// It may not, and why.
+    /// The token gives no access, for this reason.
     Denied(String),
-    /// It cannot be found out now, and why not.
+    /// The permission cannot be determined now, for this reason.
     Unknown(String),
 }
 
-/// Something that knows what tokens may do.
+/// Knows the permissions of tokens.
 pub trait Authorize: Send + Sync {
-    /// Whether a token, or none, may ask for a gateway.
+    /// Returns the permission of a token, or of a missing token, for a gateway.
     fn may<'a>(&'a self, token: Option<&'a str>, gateway: &'a str) -> Pin<Box<dyn Future<Output = Verdict> + Send + 'a>>;
 }
 
-/// All that know what tokens may do. Clones are the same.
+/// All sources that know the permissions of tokens. Clones share them.
 #[derive(Clone, Default)]
 pub struct Tokens(Arc<[Arc<dyn Authorize>]>);
 
@@ -43,13 +44,13 @@ impl FromIterator<Arc<dyn Authorize>> for Tokens {
 }
 
 impl Tokens {
-    /// Whether nobody looks at tokens.
+    /// Whether no source checks tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is known of a token for a gateway: everyone who knows something of the gateway must allow it.
+    /// Returns the permission of a token for a gateway. Every source that knows the gateway must allow it.
     pub async fn may(&self, token: Option<&str>, gateway: &str) -> Verdict {
         for known in self.0.iter() {
             match known.may(token, gateway).await {

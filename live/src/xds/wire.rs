@@ -1,7 +1,8 @@
-//! Reads and writes both variants of the protocol as bytes of gRPC.
+//! Reads and writes both variants of the protocol as gRPC bytes. Does not decide what to send; see `stream`.
 //!
-//! A response may be megabytes of resources that thousands of streams share. So no message is put together: its pieces are made when the connection
-//! takes them, and large contents are shared. Streams that send all resources of a set at the same time share the encoded pieces, too.
+//! A response may be megabytes of resources that thousands of streams share. So no message is assembled: its pieces are
+//! made when the connection needs them, and large contents are shared. Streams that send all resources of a set at the
+//! same time share the encoded pieces, too.
 
 use super::stream::{Protocol, Request, Response};
 use axum::body::Bytes;
@@ -22,28 +23,29 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::body::Body;
 
-/// About this many bytes are handed to a connection at a time.
+/// The approximate number of bytes in a piece for a connection.
 const PIECE: usize = 32 << 10;
-/// Contents from this size on are not copied.
+/// The smallest size of contents that are shared instead of copied.
 const SHARED: usize = 8 << 10;
-/// The field of the resources in responses of both variants, that of the content in a `Resource`, and that of the bytes in an `Any`.
+/// The field number 2 has three uses: the resources in responses of both variants, the content in a `Resource`, and the
+/// bytes in an `Any`.
 const NESTED: u32 = 2;
 
 /// A variant of the protocol on the wire.
 pub(super) trait Wire: Send + 'static {
     const PROTOCOL: Protocol;
     type Request: Message + Default + Send + 'static;
-    /// Reads a request, and who sends it if it says so.
+    /// Reads a request, and the node that sends it, if it names one.
     fn read(request: Self::Request) -> (Option<base::Node>, Request);
-    /// A response without its resources.
+    /// Returns a response without its resources.
     fn frame(of: &Response) -> Vec<u8>;
-    /// Whether resources stand in an envelope with their names and versions.
+    /// Whether resources are in an envelope with their names and versions.
     fn is_wrapped(of: &Response) -> bool;
 }
 
 /// State of the world.
 pub(super) struct Sotw;
-/// Only what changes.
+/// Only changes.
 pub(super) struct Delta;
 
 impl Wire for Sotw {
@@ -62,7 +64,7 @@ impl Wire for Sotw {
     }
 
     fn is_wrapped(of: &Response) -> bool {
-        // Plain where nothing is to be said besides.
+        // Without a time to live, resources need no envelope.
         of.ttl.is_some()
     }
 }
@@ -100,7 +102,7 @@ impl Wire for Delta {
     }
 }
 
-/// The variant of the protocol and the time to live, by which the same resources have other bytes.
+/// The variant of the protocol and the time to live, which affect the bytes of resources.
 pub(super) type ListForm = (bool, Option<Duration>);
 
 /// The resources of a response as bytes, in pieces.
@@ -117,7 +119,7 @@ impl EncodedList {
     }
 }
 
-/// A response as it is sent: what comes before its resources, and the resources.
+/// A response for sending: the bytes before its resources, and the resources.
 pub(super) struct Outgoing {
     /// The prefix of gRPC, and all fields except the resources.
     head: Vec<u8>,
@@ -143,7 +145,7 @@ impl Outgoing {
         Ok(Self { head, of, wrapped, shared })
     }
 
-    /// Its bytes, piece by piece, each made when it is needed, unless they are shared.
+    /// Returns the bytes piece by piece. Each piece is made when it is needed, unless the pieces are shared.
     fn pieces(self) -> Box<dyn Iterator<Item = Bytes> + Send> {
         match self.shared {
             Some(shared) => {
@@ -156,7 +158,7 @@ impl Outgoing {
     }
 }
 
-/// The pieces of the resources of a response, after `head`.
+/// Returns the pieces of a response's resources, after `head`.
 fn pieces(of: Response, wrapped: bool, head: Vec<u8>) -> impl Iterator<Item = Bytes> + Send {
     let mut small = head;
     let mut at = 0;
@@ -184,7 +186,7 @@ fn pieces(of: Response, wrapped: bool, head: Vec<u8>) -> impl Iterator<Item = By
     })
 }
 
-/// The length of a message, as gRPC writes it. One that is longer cannot be sent.
+/// Returns the length of a message for gRPC. A longer message cannot be sent.
 fn length(type_url: &str, bytes: usize) -> Result<u32, Status> {
     let too_long = |_| {
         Status::resource_exhausted(format!("a response with {type_url} would have {bytes} bytes, and a message of gRPC has at most {}", u32::MAX))
@@ -201,12 +203,12 @@ impl AsRef<[u8]> for Content {
     }
 }
 
-/// What follows what [`before`] gives: the content, where it is sent.
+/// Returns the length of the content after [`before`], or 0 if the content is not sent.
 fn content_len(of: &Response, resource: &Encoded) -> usize {
     if of.heartbeat { 0 } else { resource.value.len() }
 }
 
-/// The key and length of a field that holds this many bytes.
+/// Writes the key and length of a field with this many bytes.
 fn open(out: &mut Vec<u8>, length: usize) {
     encode_key(NESTED, WireType::LengthDelimited, out);
     encode_varint(length as u64, out);
@@ -216,7 +218,7 @@ fn open_len(length: usize) -> usize {
     key_len(NESTED) + encoded_len_varint(length as u64)
 }
 
-/// All of a resource in a response but its content, which comes last.
+/// Returns everything of a resource in a response except its content, which comes last.
 fn before(of: &Response, resource: &Encoded, wrapped: bool) -> Vec<u8> {
     let any = Any { type_url: of.type_url.to_string(), value: Vec::new() };
     let value = resource.value.len();
@@ -239,7 +241,8 @@ fn before(of: &Response, resource: &Encoded, wrapped: bool) -> Vec<u8> {
     out
 }
 
-/// The beginning of an envelope that this many bytes follow. In the state-of-the-world protocol it is inside an `Any`, as all resources are there.
+/// Returns the beginning of an envelope that this many bytes follow. In the state-of-the-world protocol, it is inside an
+/// `Any`, like all resources there.
 fn in_plain_or_any(of: &Response, envelope: &discovery::Resource, follow: usize, mut out: Vec<u8>) -> Vec<u8> {
     let length = envelope.encoded_len() + follow;
     if of.is_delta {
@@ -254,12 +257,12 @@ fn in_plain_or_any(of: &Response, envelope: &discovery::Resource, follow: usize,
     out
 }
 
-/// Adds a message. A vector grows as it needs to.
+/// Appends a message. A vector grows as needed.
 fn append(message: &impl Message, out: &mut Vec<u8>) {
     out.extend(message.encode_to_vec());
 }
 
-/// A resource's name and version, and how long it may be kept.
+/// Returns a resource's name and version, and how long it may be kept.
 fn envelope(of: &Response, resource: &Encoded) -> discovery::Resource {
     discovery::Resource {
         name: resource.name.to_string(),
@@ -269,7 +272,7 @@ fn envelope(of: &Response, resource: &Encoded) -> discovery::Resource {
     }
 }
 
-/// The answer of a stream: pieces of messages, and a status at the end.
+/// Returns the answer of a stream: pieces of messages, and a status at the end.
 pub(super) fn answer(responses: Receiver<Result<Outgoing, Status>>) -> hyper::Response<Body> {
     let frames = ReceiverStream::new(responses).flat_map(|response| match response {
         Ok(response) => futures_util::stream::iter(response.pieces().map(|piece| Ok::<_, Status>(Frame::data(piece)))).boxed(),
@@ -283,7 +286,7 @@ pub(super) fn answer(responses: Receiver<Result<Outgoing, Status>>) -> hyper::Re
 fn trailers(status: &Status) -> Frame<Bytes> {
     let mut map = hyper::HeaderMap::new();
     if status.add_header(&mut map).is_err() {
-        // Its text cannot stand in a header.
+        // A header cannot contain the message.
         map.insert("grpc-status", HeaderValue::from(i32::from(status.code())));
     }
     Frame::trailers(map)
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_message_of_delta() {
+    fn pieces_equal_delta_message() {
         for (ttl, heartbeat) in [(None, false), (Some(Duration::from_millis(1500)), false), (Some(Duration::from_secs(1)), true)] {
             let of = response(true, ttl, heartbeat);
             let read = discovery::DeltaDiscoveryResponse::decode(&message(of.clone(), true)[..]).expect("a message");
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_the_message_of_the_state_of_the_world() {
+    fn pieces_equal_state_of_the_world_message() {
         let of = response(false, None, false);
         let read = discovery::DiscoveryResponse::decode(&message(of.clone(), false)[..]).expect("a message");
         assert_eq!((read.nonce.as_str(), read.version_info.as_str(), &*read.type_url), ("n", "v", "type.googleapis.com/x"));
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_into_one_message_is_refused_in_words() {
+    fn oversized_message_is_refused_with_reason() {
         assert_eq!(length("t", 4_294_967_295).ok(), Some(u32::MAX));
         let refused = length("t", 4_294_967_296).expect_err("it is too long");
         assert_eq!(refused.message(), "a response with t would have 4294967296 bytes, and a message of gRPC has at most 4294967295");

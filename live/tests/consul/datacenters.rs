@@ -1,6 +1,7 @@
-//! Two datacenters of real agents: what a proxy of one is served of the other, directly and through mesh gateways.
+//! Tests two datacenters of real agents: the resources of one datacenter that a proxy of the other gets, directly and
+//! through mesh gateways.
 //!
-//! What must not be here: how agents are started.
+//! Does not start agents; see `support::agent`.
 
 use super::agent::{Ads, Servers};
 use super::{Followed, PATIENCE, Settings};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const REGISTER: &str = "/v1/agent/service/register";
-/// Where the gateways and a sidecar are reached from another datacenter.
+/// The addresses of the gateways and a sidecar for another datacenter.
 const GATEWAY_EAST: &str = "198.51.100.6";
 const GATEWAY_WEST: &str = "198.51.100.7";
 const SIDECAR_WEST: &str = "198.51.100.8";
@@ -24,7 +25,7 @@ async fn mode(east: &Servers, mode: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
+async fn remote_datacenter_is_served_like_the_agent() {
     let Some([east, mut west]) = Servers::federated().await else { return };
     let sidecar = json!({"Port": 21010, "TaggedAddresses": {"wan": {"Address": SIDECAR_WEST, "Port": 21443}}});
     west.put(0, REGISTER, &json!({"Name": "orders", "Port": 9090, "Connect": {"SidecarService": sidecar}})).await;
@@ -40,7 +41,7 @@ async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
         .await;
     let followed = Followed::of(&east).await;
     followed.agrees_on(&east, "web-sidecar-proxy", SIDECAR_WEST, "directly").await;
-    // Through the gateway there, and through the one here, which goes to the one there.
+    // Through the remote gateway, and through the local gateway, which forwards to the remote gateway.
     mode(&east, "remote").await;
     followed.agrees_on(&east, "web-sidecar-proxy", GATEWAY_WEST, "through a gateway there").await;
     mode(&east, "local").await;
@@ -72,7 +73,7 @@ async fn what_is_in_another_datacenter_is_served_as_the_agent_serves_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
+async fn secondary_datacenter_is_followed() {
     let Some([east, west]) = Servers::federated().await else { return };
     for servers in [&east, &west] {
         super::write(servers).await;
@@ -84,14 +85,14 @@ async fn a_datacenter_that_is_not_the_primary_is_followed_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_is_asked_about_another_datacenter_than_its_own() {
+async fn agent_answers_for_other_datacenter() {
     let Some([east, west]) = Servers::federated().await else { return };
     super::write(&west).await;
     let followed = Followed::by(Settings { address: Some(east.http(0)), datacenter: Some("west".into()), ..Settings::default() }).await;
     for proxy in super::PROXIES {
         followed.agrees(&west, proxy, "by an agent of another datacenter").await;
     }
-    // The certificate is for the service there.
+    // The certificate is for the remote service.
     let begin = Instant::now();
     loop {
         let secrets = Ads::secrets(&followed.address, "web-sidecar-proxy", &["leaf:web"]).await;

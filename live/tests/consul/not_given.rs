@@ -1,6 +1,7 @@
-//! What an agent knows and its API does not give: it is said where a proxy needs it, and nothing else differs.
+//! Tests the facts that an agent's API does not give: a notice reports each of them if a proxy needs it, and nothing
+//! else differs.
 //!
-//! What must not be here: how findings are shown.
+//! Does not test how findings are shown.
 
 use super::agent::{Ads, Servers};
 use super::{Followed, PATIENCE};
@@ -10,13 +11,14 @@ use std::time::{Duration, Instant};
 const REGISTER: &str = "/v1/agent/service/register";
 
 impl Followed {
-    /// What is said of what the API does not give, as of the last build.
+    /// Returns the notices about missing facts in the last build.
     fn not_given(&self) -> Vec<String> {
         let found = self.session.build().map(|build| build.findings()).unwrap_or_default();
         found.into_iter().filter(|finding| finding.code == "not-in-consul-api").map(|finding| finding.message).collect()
     }
 
-    /// Waits until this is said, and a proxy is served what the agent serves it but for what has this mark.
+    /// Waits until a notice contains `said`. Apart from resources with this mark, the proxy gets the same resources as
+    /// from the agent.
     async fn lacks(&self, servers: &Servers, proxy: &str, mark: &str, said: &str) {
         self.until("the notice", |of| of.not_given() == [said]).await;
         let begin = Instant::now();
@@ -32,7 +34,7 @@ impl Followed {
     }
 }
 
-/// Resources without those that have a mark; of listeners the filter chains that have it.
+/// Removes resources that have a mark. Of listeners, removes only the filter chains that have it.
 fn without(mut of: Value, mark: &str) -> Value {
     let has = |of: &Value| of.to_string().contains(mark);
     for resources in of.as_object_mut().into_iter().flat_map(|types| types.values_mut()).filter_map(Value::as_object_mut) {
@@ -50,7 +52,7 @@ fn without(mut of: Value, mark: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn paths_of_exposed_checks_are_said_to_be_missing_and_can_be_listed() {
+async fn missing_paths_of_exposed_checks_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     let web = |expose: Value| {
         let check = json!({"HTTP": "http://127.0.0.1:8080/health", "Interval": "10s"});
@@ -60,14 +62,14 @@ async fn paths_of_exposed_checks_are_said_to_be_missing_and_can_be_listed() {
     let followed = Followed::of(&servers).await;
     let said = "Consul's API does not say the paths of the checks of `web`: none is exposed";
     followed.lacks(&servers, "web-sidecar-proxy", "exposed_path", said).await;
-    // As the notice says.
+    // The notice recommends this.
     servers.put(0, REGISTER, &web(json!({"Paths": [{"Path": "/health", "LocalPathPort": 8080, "ListenerPort": 21500, "Protocol": "http"}]}))).await;
     followed.agrees_on(&servers, "web-sidecar-proxy", "exposed_path", "with its paths").await;
     assert_eq!(followed.not_given(), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn virtual_addresses_without_a_proxy_are_said_to_be_missing() {
+async fn missing_virtual_addresses_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     let web = |upstreams: Value| {
         let proxy = json!({"Mode": "transparent", "Upstreams": upstreams});
@@ -79,13 +81,13 @@ async fn virtual_addresses_without_a_proxy_are_said_to_be_missing() {
     let followed = Followed::of(&servers).await;
     let said = "Consul's API does not give the virtual address of `old`, which has no proxy: transparent proxies do not find it";
     followed.lacks(&servers, "web-sidecar-proxy", "upstream.old.", said).await;
-    // As the notice says.
+    // The notice recommends this.
     servers.put(0, REGISTER, &web(json!([{"DestinationName": "old", "LocalBindPort": 9191}]))).await;
     followed.agrees_on(&servers, "web-sidecar-proxy", "9191", "with an upstream").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_exported_to_peers_is_said_not_to_be_served() {
+async fn services_exported_to_peers_are_reported() {
     let Some(servers) = Servers::alone().await else { return };
     servers.put(0, REGISTER, &json!({"Name": "api", "Port": 8081, "Connect": {"SidecarService": {"Port": 21031}}})).await;
     servers.put(0, REGISTER, &json!({"Kind": "mesh-gateway", "ID": "gateway", "Name": "gateway", "Address": "127.0.0.1", "Port": 8443})).await;

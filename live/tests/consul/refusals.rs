@@ -1,6 +1,6 @@
-//! Config entries that a real agent refuses: our words are its own.
+//! Tests config entries that a real agent refuses: our messages match the agent's.
 //!
-//! What must not be here: entries that are taken.
+//! Does not test accepted entries; see `consul_agent`.
 
 use super::agent::Servers;
 use chancery_core::compilation::{OptionValue, Options};
@@ -8,15 +8,15 @@ use chancery_core::compile::compile;
 use chancery_core::dialect::{ALL, consul};
 use chancery_core::resource::Inputs;
 
-/// Entries of which one is refused, each case with names of its own.
+/// Groups of entries with unique names. In each group, the agent refuses one entry.
 const CASES: [&[&str]; 15] = [
-    // A splitter to a service that says nothing of its protocol, and one of such a service.
+    // A splitter to a service without a protocol, and a splitter of such a service.
     &[
         r#"{"Kind": "service-defaults", "Name": "a1", "Protocol": "http"}"#,
         r#"{"Kind": "service-splitter", "Name": "a1", "Splits": [{"Weight": 50, "Service": "a1"}, {"Weight": 50, "Service": "b1"}]}"#,
     ],
     &[r#"{"Kind": "service-splitter", "Name": "a2", "Splits": [{"Weight": 100, "Service": "b2"}]}"#],
-    // A router of a service that speaks TCP, before and after it says so.
+    // A router of a service with TCP, before and after the service sets it.
     &[
         r#"{"Kind": "service-defaults", "Name": "a3", "Protocol": "tcp"}"#,
         r#"{"Kind": "service-router", "Name": "a3", "Routes": [{"Match": {"HTTP": {"PathPrefix": "/x"}}}]}"#,
@@ -26,11 +26,11 @@ const CASES: [&[&str]; 15] = [
         r#"{"Kind": "service-router", "Name": "a4", "Routes": [{"Match": {"HTTP": {"PathPrefix": "/x"}}}]}"#,
         r#"{"Kind": "service-defaults", "Name": "a4", "Protocol": "tcp"}"#,
     ],
-    // Subsets that nobody defines.
+    // Undefined subsets.
     &[r#"{"Kind": "service-resolver", "Name": "a5", "DefaultSubset": "v9"}"#],
     &[r#"{"Kind": "service-resolver", "Name": "a6", "Redirect": {"Service": "b6", "ServiceSubset": "v9"}}"#],
     &[r#"{"Kind": "service-resolver", "Name": "a7", "Failover": {"v9": {"Service": "b7"}}}"#],
-    // Failover and redirect to what is there already.
+    // Failover and redirect to existing targets.
     &[r#"{"Kind": "service-resolver", "Name": "a8", "Failover": {"*": {}}}"#],
     &[r#"{"Kind": "service-resolver", "Name": "a9", "Redirect": {}}"#],
     // Listeners of one port, and services of one host.
@@ -46,7 +46,7 @@ const CASES: [&[&str]; 15] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_real_agent_refuses_is_refused_in_its_words() {
+async fn refused_entries_have_messages_of_real_agent() {
     let Some(servers) = Servers::alone().await else { return };
     for case in CASES {
         let mut theirs = Vec::new();

@@ -1,6 +1,7 @@
-//! Certificates that are rotated under open connections: two real Envoys, one behind the other, as the sidecars of a client and of a server.
+//! Tests certificates that rotate under open connections, with two real Envoys: the sidecars of a client and of a
+//! server.
 //!
-//! What must not be here: how certificates are served.
+//! Does not test how certificates are served; see `consul_agent`.
 
 use super::agent::Servers;
 use super::{Followed, PATIENCE, process};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A sidecar that runs.
+/// A running sidecar.
 struct Sidecar(Child);
 
 impl Drop for Sidecar {
@@ -22,7 +23,7 @@ impl Drop for Sidecar {
     }
 }
 
-/// Something that sends back what it is sent.
+/// Starts a server that returns everything that it receives. Returns its port.
 async fn mirror() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -37,7 +38,7 @@ async fn mirror() -> u16 {
     port
 }
 
-/// Sends something and waits until it comes back; says whether it does.
+/// Sends bytes and waits for their return. Returns whether they came back.
 async fn carries(stream: &mut TcpStream) -> bool {
     let both = async {
         let mut back = [0; 5];
@@ -47,13 +48,13 @@ async fn carries(stream: &mut TcpStream) -> bool {
     tokio::time::timeout(Duration::from_secs(5), both).await.is_ok_and(|came| came.unwrap_or_default())
 }
 
-/// A connection of its own, which ends when it has carried something.
+/// Opens a separate connection, which ends after an exchange. Returns whether the exchange succeeded.
 async fn connects(port: u16) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)).await else { return false };
     carries(&mut stream).await
 }
 
-/// A certificate as Envoy logs it.
+/// Returns a certificate in the form of Envoy's log.
 async fn leaf(servers: &Servers, service: &str) -> String {
     let answer = servers.get(0, &format!("/v1/agent/connect/ca/leaf/{service}")).await;
     let chain = answer["CertPEM"].as_str().expect("a certificate");
@@ -62,14 +63,15 @@ async fn leaf(servers: &Servers, service: &str) -> String {
     [("\n", "%0A"), (" ", "%20"), ("+", "%2B"), ("/", "%2F"), ("=", "%3D")].iter().fold(first.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// How many connections have ended of which an Envoy logged just this: the certificate that the client showed, and that of the server behind it.
+/// Returns how many ended connections an Envoy logged with these two certificates: the client's, and the certificate of
+/// the server behind the Envoy.
 fn logged(log: &Path, client: &str, server: &str) -> usize {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     text.lines().filter(|line| *line == format!("{client} {server}")).count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_connection_through_two_envoys_outlives_the_rotation_of_its_certificates() {
+async fn connection_through_envoys_outlives_certificate_rotation() {
     let Some(envoy) = process::envoy() else { return };
     let Some(servers) = Servers::start().await else { return };
     let folder = tempfile::tempdir().expect("a folder");
@@ -77,7 +79,7 @@ async fn a_connection_through_two_envoys_outlives_the_rotation_of_its_certificat
     let logs = json!({"Enabled": true, "Type": "file", "Path": log, "TextFormat": "%DOWNSTREAM_PEER_CERT% %UPSTREAM_PEER_CERT%"});
     servers.put(0, "/v1/config", &json!({"Kind": "proxy-defaults", "Name": "global", "AccessLogs": logs})).await;
     let register = async |service: &str, port: u16, upstreams| {
-        // As healthy as the service: nobody waits until the agent has tried the port.
+        // The check copies the service's health, so the test need not wait until the agent has tried the port.
         let checks = json!([{"Name": "as the service", "AliasService": service}]);
         let sidecar = json!({"Port": free(), "Checks": checks, "Proxy": {"Upstreams": upstreams}});
         servers.put(0, "/v1/agent/service/register", &json!({"Name": service, "Port": port, "Connect": {"SidecarService": sidecar}})).await;
@@ -99,7 +101,7 @@ async fn a_connection_through_two_envoys_outlives_the_rotation_of_its_certificat
     let mut open = TcpStream::connect(("127.0.0.1", upstream)).await.expect("a connection");
     assert!(carries(&mut open).await);
     let before = (leaf(&servers, "web").await, leaf(&servers, "db").await);
-    // Another authority: the agent has it sign new certificates within half a minute.
+    // With another CA, the agent requests new certificates from it within half a minute.
     let other = json!({"Provider": "consul", "Config": {"PrivateKeyType": "ec", "PrivateKeyBits": 384}});
     servers.put(0, "/v1/connect/ca/configuration", &other).await;
     let begin = Instant::now();
@@ -114,7 +116,7 @@ async fn a_connection_through_two_envoys_outlives_the_rotation_of_its_certificat
         assert!(begin.elapsed() < 2 * PATIENCE, "no connection shows the new certificates");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
-    // The old connection goes on with the certificates with which it began, to its end.
+    // The old connection keeps its first certificates until its end.
     assert!(carries(&mut open).await, "the open connection is lost");
     let ended = || (logged(&log, &before.0, "-"), logged(&log, "-", &before.1));
     let known = ended();

@@ -1,6 +1,7 @@
-//! Real Consul servers, built of Go modules when they are first needed, and a client of xDS that asks them and us alike.
+//! Starts real Consul servers, built from Go modules on first use, and an xDS client that requests resources from Consul
+//! and from us.
 //!
-//! The binary is kept below the target folder, by a hash of what it is made of. What must not be here: what is tested.
+//! The binary is kept below the target folder, under a hash of its sources. Does not contain tests; see `consul_agent`.
 
 use chancery_envoy_api::json::{Style, to_string_with};
 use chancery_envoy_api::registry;
@@ -23,9 +24,9 @@ use tonic::transport::Endpoint;
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/consul");
 
-/// The binary; `None` where there is no Go to build it.
+/// Returns the binary, or `None` without Go.
 fn binary() -> Option<PathBuf> {
-    // Tests that run beside each other wait for the one that builds it.
+    // Concurrent tests wait for the test that builds it.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let go = Command::new("go").arg("version").output().ok().filter(|output| output.status.success());
@@ -59,7 +60,7 @@ struct Server {
     grpc_tls: u16,
     rpc: u16,
     gossip: u16,
-    /// Where it gossips with other datacenters.
+    /// The port for gossip with other datacenters.
     wide: u16,
     process: Option<Child>,
 }
@@ -70,11 +71,11 @@ pub struct Servers {
     folder: tempfile::TempDir,
     datacenter: &'static str,
     all: Vec<Server>,
-    /// Where the servers of the other datacenter gossip with these; without another they gossip with nobody.
+    /// The gossip ports of the other datacenter's servers. Without another datacenter, the list is empty.
     others: Vec<u16>,
-    /// More of their configuration, in HCL.
+    /// Additional configuration in HCL.
     more: String,
-    /// The token with which something is written.
+    /// The token for writes.
     token: &'static str,
 }
 
@@ -85,26 +86,27 @@ impl Drop for Servers {
 }
 
 impl Servers {
-    /// Starts three; `None` where there is no Go.
+    /// Starts three servers. Returns `None` without Go.
     pub async fn start() -> Option<Self> {
         Self::start_with(String::new(), "").await
     }
 
-    /// Starts three with more configuration, in which `HTTPS` stands for a port of each server, and writes with a token.
+    /// Starts three servers with additional configuration, in which `HTTPS` is replaced by a port of each server. Writes
+    /// use this token.
     pub async fn start_with(more: String, token: &'static str) -> Option<Self> {
         let mut out = Self::of("east", 3, more, token)?;
         out.begin_all().await;
         Some(out)
     }
 
-    /// Starts one.
+    /// Starts one server.
     pub async fn alone() -> Option<Self> {
         let mut out = Self::of("east", 1, String::new(), "")?;
         out.begin_all().await;
         Some(out)
     }
 
-    /// Starts one in each of two datacenters that know each other: the first is the primary.
+    /// Starts one server in each of two datacenters that know each other. The first datacenter is the primary.
     pub async fn federated() -> Option<[Self; 2]> {
         let primary = "primary_datacenter = \"east\"".to_owned();
         let mut both = [Self::of("east", 1, primary.clone(), "")?, Self::of("west", 1, primary, "")?];
@@ -129,7 +131,7 @@ impl Servers {
         self.ready().await;
     }
 
-    /// Starts one of them, with what it knew.
+    /// Starts one of the servers, with its earlier data.
     pub fn begin(&mut self, number: usize) {
         let ours = &self.all[number];
         let log = fs::File::options().create(true).append(true).open(self.folder.path().join(format!("{number}.log"))).expect("a file");
@@ -162,7 +164,7 @@ impl Servers {
         self.all[number].process = Some(process);
     }
 
-    /// Kills one, as a crash does.
+    /// Kills a server, like a crash.
     pub fn kill(&mut self, number: usize) {
         if let Some(mut process) = self.all[number].process.take() {
             let _ = process.kill();
@@ -170,7 +172,7 @@ impl Servers {
         }
     }
 
-    /// Waits until there is a leader, and every server knows it.
+    /// Waits until every server knows the leader.
     pub async fn ready(&self) {
         let begin = Instant::now();
         for number in 0..self.all.len() {
@@ -182,27 +184,27 @@ impl Servers {
         }
     }
 
-    /// Where a server answers HTTP.
+    /// Returns the HTTP address of a server.
     pub fn http(&self, number: usize) -> String {
         format!("127.0.0.1:{}", self.all[number].http)
     }
 
-    /// Where it answers HTTPS.
+    /// Returns the HTTPS address of a server.
     pub fn https(&self, number: usize) -> String {
         format!("https://127.0.0.1:{}", self.all[number].https)
     }
 
-    /// Where it serves xDS.
+    /// Returns the xDS address of a server.
     pub fn grpc(&self, number: usize) -> String {
         format!("127.0.0.1:{}", self.all[number].grpc)
     }
 
-    /// Writes something, as soon as it is taken.
+    /// Writes a value, and repeats the request until a server accepts it.
     pub async fn put(&self, number: usize, path: &str, body: &Value) {
         self.write(number, "PUT", path, body).await;
     }
 
-    /// Asks for something to be made, as soon as that is done.
+    /// Sends a creating request, and repeats it until it succeeds.
     pub async fn post(&self, number: usize, path: &str, body: &Value) {
         self.write(number, "POST", path, body).await;
     }
@@ -219,24 +221,24 @@ impl Servers {
         }
     }
 
-    /// Why a config entry is not taken; `None` where it is.
+    /// Returns why the server refuses a config entry, or `None` if it accepts the entry.
     pub async fn refusal(&self, entry: &str) -> Option<String> {
         let answer = self.request(0, "PUT", "/v1/config", entry).await.expect("a server");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
         (!head.starts_with("HTTP/1.0 200")).then(|| body.trim_end().to_owned())
     }
 
-    /// What a server answers, without its head; empty where it is not there.
+    /// Returns the body of a server's answer. It is empty if the server does not run.
     pub async fn get(&self, number: usize, path: &str) -> Value {
         let answer = self.request(number, "GET", path, "").await.unwrap_or_default();
         answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok()).unwrap_or_default()
     }
 
-    /// An answer as it came; `None` where the server is not there.
+    /// Returns a whole answer, or `None` if the server does not run.
     async fn request(&self, number: usize, method: &str, path: &str, body: &str) -> Option<String> {
         let mut stream = tokio::net::TcpStream::connect(self.http(number)).await.ok()?;
         let token = if self.token.is_empty() { String::new() } else { format!("X-Consul-Token: {}\r\n", self.token) };
-        // In the old form, which has no chunks.
+        // HTTP/1.0 has no chunks.
         let head = format!("{method} {path} HTTP/1.0\r\nHost: consul\r\n{token}Content-Length: {}\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).await.ok()?;
         let mut answer = String::new();
@@ -267,7 +269,7 @@ impl Ads {
         let (send, requests) = mpsc::channel(64);
         let mut client = AggregatedDiscoveryServiceClient::new(channel);
         let stream = client.delta_aggregated_resources(ReceiverStream::new(requests));
-        // A server answers when it was asked something.
+        // A server answers only after a request.
         let node = Node { id: proxy.into(), user_agent_name: "envoy".into(), ..Default::default() };
         let first = DeltaDiscoveryRequest { node: Some(node), type_url: CLUSTER.into(), ..Default::default() };
         send.send(first).await.ok()?;
@@ -275,7 +277,7 @@ impl Ads {
         Some(Self { send, stream, known: BTreeMap::new() })
     }
 
-    /// All that a proxy is served, without certificates; `None` where it is served nothing.
+    /// Returns all resources of a proxy without certificates, or `None` if the proxy gets none.
     pub async fn ask(address: &str, proxy: &str) -> Option<Value> {
         let mut ads = Self::open(address, proxy).await?;
         ads.subscribe(LISTENER, &[]).await?;
@@ -308,7 +310,7 @@ impl Ads {
         Some(Value::Object(out))
     }
 
-    /// Secrets by name, as JSON with what is in them.
+    /// Returns secrets by name, as JSON with their content.
     pub async fn secrets(address: &str, proxy: &str, names: &[&str]) -> BTreeMap<String, String> {
         let Some(mut ads) = Self::open(address, proxy).await else { return BTreeMap::new() };
         if ads.subscribe(SECRET, names).await.is_none() {
@@ -324,7 +326,7 @@ impl Ads {
         self.send.send(request).await.ok()
     }
 
-    /// Takes and acknowledges all responses until none comes any more.
+    /// Acknowledges responses until no more arrive.
     async fn settle(&mut self) {
         while let Ok(Ok(Some(got))) = tokio::time::timeout(QUIET, self.stream.message()).await {
             let known = self.known.entry(got.type_url.clone()).or_default();
@@ -362,8 +364,8 @@ fn collect(of: &Value, key: &str, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The agent shows certificates where we name them; all else must be the same. Names of filters in their order are, those of header
-/// modifiers the agent shuffles.
+/// Removes certificates, because the agent inlines them and we name them. Everything else must be equal. The order of
+/// filters matters; the agent shuffles header modifiers.
 fn without_certificates(of: &mut Value) {
     match of {
         Value::Object(fields) => {

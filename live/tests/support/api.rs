@@ -1,6 +1,6 @@
-//! The part of an API server that a source asks: kinds, permissions, lists in pages, watches; and what goes wrong with them.
+//! Serves the part of an API server that a source uses: kinds, permissions, lists in pages, watches; and their failures.
 //!
-//! What must not be here: what is tested.
+//! Does not contain tests; see `watching`.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::watch;
 
-/// The kinds that it has, and their plurals.
+/// The kinds, and their plurals.
 const KINDS: [(&str, &str); 3] = [("Mapping", "mappings"), ("Host", "hosts"), ("Listener", "listeners")];
 /// The most objects of one page.
 const PAGE: usize = 2;
@@ -22,27 +22,28 @@ struct Held {
     objects: BTreeMap<(String, String), Value>,
     /// Versions, plurals and events.
     history: Vec<(u64, String, Value)>,
-    /// What came before this is forgotten.
+    /// Earlier versions are forgotten.
     begin: u64,
-    /// Lists of which more pages are to be asked for.
+    /// Lists with more pages.
     pages: BTreeMap<String, (u64, Vec<Value>)>,
-    /// How many requests fail from now on, and how.
+    /// How many requests fail from now on, and their status.
     failing: (u32, u16),
-    /// How many namespaces there are, and the only one in which Mappings may be read; without it all may be read everywhere.
+    /// The number of namespaces, and the only namespace in which Mappings may be read. With `None`, everything may be
+    /// read everywhere.
     only_in: Option<(usize, String)>,
-    /// How often it was asked what may be read.
+    /// The number of requests about permissions.
     reviews: usize,
 }
 
-/// An API server. Clones are the same.
+/// An API server. Clones share one state.
 #[derive(Clone)]
 pub struct ApiServer {
     held: Arc<Mutex<Held>>,
-    /// Changes when there is something new.
+    /// Changes after each new event.
     news: watch::Sender<u64>,
-    /// Changes when all watches are to be closed.
+    /// Changes when all watches must end.
     closing: watch::Sender<u64>,
-    /// Where it listens.
+    /// The address.
     pub address: Arc<str>,
 }
 
@@ -56,7 +57,7 @@ fn plural(object: &Value) -> String {
 }
 
 impl ApiServer {
-    /// Starts one, with nothing in it.
+    /// Starts an empty server.
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string().into();
@@ -88,12 +89,12 @@ impl ApiServer {
         self.news.send_replace(version);
     }
 
-    /// An object is like this now.
+    /// Creates or updates an object.
     pub fn put(&self, object: &Value) {
         self.change(None, object);
     }
 
-    /// An object is deleted, if it is there.
+    /// Deletes an object, if it exists.
     pub fn delete(&self, object: &Value) {
         if self.held().objects.contains_key(&(plural(object), text(&object["metadata"]["name"]))) {
             self.change(Some("DELETED"), object);
@@ -105,29 +106,29 @@ impl ApiServer {
         self.closing.send_modify(|count| *count += 1);
     }
 
-    /// Forgets all that has happened. A watch from an earlier version gets 410.
+    /// Forgets all history. A watch from an earlier version gets 410.
     pub fn forget(&self) {
         let mut held = self.held();
         held.history.clear();
         held.begin = held.version;
     }
 
-    /// The next requests, as many as given, fail with this status.
+    /// Makes the next requests fail with this status.
     pub fn fail(&self, requests: u32, status: u16) {
         self.held().failing = (requests, status);
     }
 
-    /// There are this many namespaces. Mappings may be read in this one only, and other kinds in none.
+    /// Sets the number of namespaces. Only Mappings may be read, and only in this namespace.
     pub fn only_in(&self, namespaces: usize, namespace: &str) {
         self.held().only_in = Some((namespaces, namespace.to_owned()));
     }
 
-    /// How often it was asked what may be read.
+    /// Returns the number of requests about permissions.
     pub fn reviews(&self) -> usize {
         self.held().reviews
     }
 
-    /// The answer to what may be read, as rules of a namespace or for one kind.
+    /// Answers a request about permissions, with the rules of a namespace or for one kind.
     fn review(&self, asked: &Value) -> Value {
         let mut held = self.held();
         held.reviews += 1;
@@ -141,14 +142,14 @@ impl ApiServer {
         json!({ "allowed": allowed })
     }
 
-    /// The names of all namespaces.
+    /// Returns the names of all namespaces.
     fn namespaces(&self) -> Response {
         let count = self.held().only_in.as_ref().map_or(1, |(count, _)| *count);
         let items: Vec<Value> = (0..count).map(|at| json!({"metadata": {"name": format!("n{at}")}})).collect();
         ok(&json!({"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {}, "items": items}))
     }
 
-    /// The specs of the Mappings, as [`known`](super::follower::known) gives them.
+    /// Returns the specs of the Mappings, as [`known`](super::follower::known) does.
     pub fn mappings(&self) -> BTreeMap<String, Value> {
         let held = self.held();
         let mappings = held.objects.iter().filter(|((plural, _), _)| plural == "mappings");
@@ -168,7 +169,7 @@ impl ApiServer {
                     let now = {
                         let held = server.held();
                         if since < held.begin {
-                            // It was too slow: what it did not get yet is forgotten.
+                            // The watch was too slow: its next event is forgotten.
                             let gone = json!({"type": "ERROR", "object": status(410, "too old resource version")}).to_string() + "\n";
                             return Some((Ok(Bytes::from(gone)), (u64::MAX, news, closing)));
                         }
@@ -191,7 +192,7 @@ impl ApiServer {
         Response::builder().header("content-type", "application/json").body(Body::from_stream(lines)).expect("an answer")
     }
 
-    /// A page of a list.
+    /// Returns a page of a list.
     fn list(&self, plural: &str, token: Option<&str>) -> Response {
         let mut held = self.held();
         let (version, mut items) = match token {

@@ -1,7 +1,8 @@
-//! A stand-in for Azure Resource Manager and its login: a gateway and its public address, changed by operations that take long.
+//! Stands in for Azure Resource Manager and its login: a gateway and its public address, and changes by long-running
+//! operations.
 //!
-//! As Azure does, it writes into each part what nobody sent (tags of versions, states, who refers to it), keeps certificates and shows their public
-//! half alone, and refuses references to parts that are not there. What must not be here: what is expected.
+//! Like Azure, it adds its own fields to each part (tags of versions, states, references). It keeps certificates, shows
+//! only their public half, and refuses references to missing parts. Does not contain tests; see `arm`.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -17,9 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// The id of the gateway.
 pub const GATEWAY: &str = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/applicationGateways/gw";
 const ADDRESS: &str = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses/ip";
-/// The secret that the login takes.
+/// The secret that the login accepts.
 pub const SECRET: &str = "a-secret-nobody-sees";
-/// What all of its tokens begin with.
+/// The beginning of all its tokens.
 pub const TOKEN: &str = "token-nobody-sees-";
 
 /// Lists that Azure always sends.
@@ -37,7 +38,7 @@ const LISTS: &[&str] = &[
     "urlPathMaps",
 ];
 
-/// How the outcome of a change is told.
+/// How a change reports its outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Way {
     /// `Azure-AsyncOperation`
@@ -52,43 +53,42 @@ pub enum Way {
 /// Why a change fails: a code, and a message.
 pub type Fault = (&'static str, &'static str);
 
-/// What it holds and did.
+/// The state of the stand-in.
 #[derive(Debug, Default)]
 pub struct Azure {
-    /// The gateway as it is shown.
+    /// The gateway in answers.
     pub gateway: Value,
-    /// How often it was changed.
+    /// The number of changes.
     pub version: u64,
-    /// How the outcome of a change is told.
+    /// How a change reports its outcome.
     pub way: Way,
-    /// How many of the next requests are throttled.
+    /// The number of next requests that are throttled.
     pub throttle: u32,
-    /// What the next change ends with, instead of being carried out.
+    /// The error of the next change, which is not carried out.
     pub fail: Option<Fault>,
-    /// Somebody changes the gateway before the next change arrives.
+    /// Replaces the gateway before the next change arrives, like another client.
     pub meddle: Option<Value>,
-    /// Tokens are not taken from now on until a new one is got.
+    /// Whether tokens are refused until the client gets a new one.
     pub expired: bool,
-    /// An operation: what it installs, how often it is still under way, and what it ends with.
+    /// An operation: the gateway that it installs, its remaining steps, and its error.
     pending: Option<(Value, u32, Option<Fault>)>,
     outcome: Option<Fault>,
     tokens: u64,
-    /// Changes as they arrived.
+    /// The received changes.
     pub changes: Vec<Value>,
-    /// Requests, each as its method, the end of its path, and its status.
+    /// Requests, each with its method, the end of its path, and its status.
     pub log: Vec<String>,
 }
 
 /// A server.
 #[derive(Clone)]
 pub struct Server {
-    /// Its address.
     pub address: String,
     state: Arc<Mutex<Azure>>,
 }
 
 impl Server {
-    /// Starts one whose gateway has these parts.
+    /// Starts a server whose gateway has these parts.
     pub async fn start(properties: Value) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
@@ -109,14 +109,14 @@ impl Server {
         server
     }
 
-    /// What it holds.
+    /// Returns the state.
     pub fn azure(&self) -> MutexGuard<'_, Azure> {
         self.state.lock().expect("a lock")
     }
 }
 
 impl Azure {
-    /// Takes a document as the gateway, and writes into it what Azure does.
+    /// Stores a document as the gateway, with Azure's own fields.
     pub fn install(&mut self, mut document: Value) {
         self.version += 1;
         let etag = format!("W/\"{}\"", self.version);
@@ -143,7 +143,7 @@ impl Azure {
         self.gateway = document;
     }
 
-    /// Carries on with the operation, as time goes by.
+    /// Advances the operation by one step.
     fn step(&mut self) -> bool {
         let Some((document, left, outcome)) = self.pending.take() else { return true };
         if left > 0 {
@@ -208,7 +208,7 @@ async fn answer(State(server): State<Server>, method: Method, uri: Uri, headers:
     let answer = if path.ends_with("/oauth2/v2.0/token") {
         login(&mut azure, &body)
     } else if said != format!("Bearer {TOKEN}{}", azure.tokens) || azure.expired {
-        // What it was asked with is in the answer, as a careless server would have it.
+        // Like a careless server, the answer quotes the token.
         error(StatusCode::UNAUTHORIZED, "ExpiredAuthenticationToken", &format!("not taken: {said}"))
     } else if azure.throttle > 0 {
         azure.throttle -= 1;
@@ -251,7 +251,7 @@ fn error(status: StatusCode, code: &str, message: &str) -> Response {
     (status, json!({"error": {"code": code, "message": message}}).to_string()).into_response()
 }
 
-/// Keeps a certificate: what was sent is shown as its public half.
+/// Keeps a certificate, and shows its public half.
 fn hide(properties: &mut Value) {
     let fields = properties.as_object_mut().expect("properties");
     let password = fields.remove("password");
@@ -264,7 +264,7 @@ fn hide(properties: &mut Value) {
     }
 }
 
-/// A reference of a listener or rule to a part that is not there.
+/// Returns a reference of a listener or rule to a missing part.
 fn missing_reference(document: &Value) -> Option<String> {
     fn ids(value: &Value, out: &mut BTreeSet<String>) {
         match value {

@@ -1,6 +1,7 @@
-//! An Application Gateway that follows a real API server: the informers and their permissions, statuses, the lease, and what is noise.
+//! Tests an Application Gateway that follows a real API server: the informers and their permissions, statuses, the
+//! Lease, and irrelevant changes.
 //!
-//! What must not be here: how Azure answers (`arm`).
+//! Does not answer as Azure; see `arm`.
 
 #[path = "arm.rs"]
 #[expect(dead_code, reason = "this suite uses a part of it")]
@@ -74,7 +75,7 @@ impl Replica {
         Self { events, end, task }
     }
 
-    /// How many changes it has carried out, and how many builds it has made.
+    /// Returns the number of its changes and of its builds.
     fn count(&self) -> (usize, usize) {
         let of = |is: fn(&Event) -> bool| self.events.timeline().iter().filter(|dated| is(&dated.event)).count();
         (of(|event| matches!(event, Event::Applied { .. })), of(|event| matches!(event, Event::Build { .. })))
@@ -103,7 +104,7 @@ fn endpoints(name: &str, ip: &str) -> Value {
     object("v1", "Endpoints", name, json!({"subsets": [{"addresses": [{"ip": ip}], "ports": [{"name": "http", "port": 8080}]}]}))
 }
 
-/// Waits until this holds of the gateway.
+/// Waits until `is` holds of the gateway.
 async fn gateway(server: &Server, replicas: &[&Replica], what: &str, holds: impl Fn(&Value) -> bool) {
     let begin = Instant::now();
     loop {
@@ -129,7 +130,8 @@ fn address(properties: &Value) -> Value {
     with.unwrap_or_default()
 }
 
-/// The whole way: Ingresses of a cluster become a gateway of Azure, under the permissions of the manifests; of two replicas one writes.
+/// Tests the whole path from a cluster's Ingresses to a gateway of Azure, with the permissions of the manifests. Only
+/// one of two replicas writes.
 pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
     let azure = OnAzure { gateway: GATEWAY.into(), apply: true, client: None };
     let install = Install { dialect: Some("ingress".into()), write_status: true, replicas: 2, azure: Some(azure), ..Install::default() };
@@ -150,13 +152,13 @@ pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
     let lacks: Vec<Event> = first.events.timeline().into_iter().map(|dated| dated.event).filter(forbidden).collect();
     assert!(lacks.is_empty(), "the permissions are enough: {lacks:#?}");
     until(cluster, "the address of the gateway", &web("one", ""), |now| now["status"]["loadBalancer"]["ingress"][0]["ip"] == "20.1.2.3").await;
-    // The second replica follows as well, and changes nothing.
+    // The second replica follows, too, and changes nothing.
     let second = Replica::start(&which, &server, "second");
     cluster.apply_value(&web("two", "two.example.com")).await;
     cluster.apply_value(&endpoints("web", "10.1.0.2")).await;
     let two = ["one.example.com", "two.example.com"];
     gateway(&server, &[&first, &second], "the second Ingress", |of| hosts(of) == two && address(of) == "10.1.0.2").await;
-    what_no_ingress_uses_changes_nothing(cluster, &server, &first).await;
+    unused_objects_change_nothing(cluster, &server, &first).await;
     assert_eq!(second.count().0, 0, "only the one with the lease changes the gateway");
     first.ended().await;
     cluster.delete(&web("one", "")).await;
@@ -168,8 +170,8 @@ pub async fn an_application_gateway_follows_the_cluster(cluster: &Cluster) {
     }
 }
 
-/// A pod and endpoints that no Ingress uses, and our own writes of statuses.
-async fn what_no_ingress_uses_changes_nothing(cluster: &Cluster, server: &Server, replica: &Replica) {
+/// Changes a pod and endpoints that no Ingress uses. Our own writes of statuses happen, too.
+async fn unused_objects_change_nothing(cluster: &Cluster, server: &Server, replica: &Replica) {
     cluster.apply_value(&endpoints("other", "10.2.0.1")).await;
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let before = (server.azure().changes.len(), replica.count().1);

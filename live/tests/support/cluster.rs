@@ -1,6 +1,7 @@
-//! A real API server: etcd and kube-apiserver of Kubernetes, in one binary that is built of Go modules when it is first needed.
+//! Starts a real API server: etcd and kube-apiserver of Kubernetes, in one binary that is built from Go modules on first
+//! use.
 //!
-//! The binary is kept below the target folder, by a hash of what it is made of. What must not be here: what is tested.
+//! The binary is kept below the target folder, under a hash of its sources. Does not contain tests; see `cluster`.
 
 use chancery_tests::port::free;
 use kube::api::{Api, DynamicObject, Patch, PatchParams};
@@ -17,9 +18,9 @@ use std::time::{Duration, Instant};
 
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apiserver");
 
-/// The binary; `None` where there is no Go to build it. In CI there must be.
+/// Returns the binary, or `None` without Go. CI must have Go.
 pub fn binary() -> Option<PathBuf> {
-    // Tests that run beside each other wait for the one that builds it.
+    // Concurrent tests wait for the test that builds it.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let go = Command::new("go").arg("version").output().ok().filter(|output| output.status.success());
@@ -75,7 +76,7 @@ impl Drop for Cluster {
 }
 
 impl Cluster {
-    /// Starts one; `None` where there is no Go.
+    /// Starts a server. Returns `None` without Go.
     pub async fn start() -> Option<Self> {
         let binary = binary()?;
         let folder = tempfile::tempdir().expect("a folder");
@@ -104,7 +105,7 @@ impl Cluster {
         Some(out)
     }
 
-    /// Where its files are.
+    /// Returns the folder of its files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -147,7 +148,8 @@ impl Cluster {
         self.server = Some(server.expect("kube-apiserver"));
     }
 
-    /// A node whose stand-in for a kubelet forwards ports of its pods to this machine. It runs until it is dropped.
+    /// Creates a node whose stand-in for a kubelet forwards ports of its pods to this machine. The stand-in runs until
+    /// it is dropped.
     pub async fn kubelet(&self, node: &str) -> Kubelet {
         let port = free();
         let mut command = Command::new(&self.binary);
@@ -158,7 +160,7 @@ impl Cluster {
         Kubelet(process)
     }
 
-    /// Kills the API server, as a crash does.
+    /// Kills the API server, like a crash.
     pub fn kill(&mut self) {
         if let Some(mut server) = self.server.take() {
             let _ = server.kill();
@@ -166,7 +168,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until it answers.
+    /// Waits until the server answers.
     pub async fn ready(&self) {
         let begin = Instant::now();
         loop {
@@ -181,7 +183,7 @@ impl Cluster {
         }
     }
 
-    /// A kubeconfig with this certificate.
+    /// Writes a kubeconfig with this certificate.
     pub fn kubeconfig(&self, user: &str) -> PathBuf {
         self.kubeconfig_in(user, "default")
     }
@@ -190,12 +192,12 @@ impl Cluster {
         self.write_kubeconfig(user, user, namespace, self.port)
     }
 
-    /// That of the admin, by way of another port.
+    /// Writes the admin's kubeconfig for another port.
     pub fn kubeconfig_by(&self, file: &str, port: u16) -> PathBuf {
         self.write_kubeconfig(file, "admin", "default", port)
     }
 
-    /// Where it listens.
+    /// Returns the address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -210,27 +212,27 @@ impl Cluster {
             }}],
             "contexts": [{"name": user, "context": {"cluster": "t", "user": user, "namespace": namespace}}],
         });
-        // It may be read by others at the same time.
+        // Another test may read it at the same time.
         let part = tempfile::NamedTempFile::new_in(self.folder()).expect("a file");
         fs::write(part.path(), config.to_string()).expect("a file");
         part.persist(&path).expect("a rename");
         path
     }
 
-    /// Somebody who may do nothing yet.
+    /// Creates a user without permissions.
     pub fn user(&self, name: &str) -> PathBuf {
         self.certificate(name, Vec::new(), name, None);
         self.kubeconfig(name)
     }
 
-    /// A ServiceAccount, as a pod of its namespace has it.
+    /// Returns the kubeconfig of a ServiceAccount, as in a pod of its namespace.
     pub fn account(&self, namespace: &str, name: &str) -> PathBuf {
         let file = format!("{namespace}-{name}");
         self.certificate(&file, Vec::new(), &format!("system:serviceaccount:{namespace}:{name}"), None);
         self.kubeconfig_in(&file, namespace)
     }
 
-    /// A client that may do everything.
+    /// Returns a client with all permissions.
     pub async fn admin(&self) -> Client {
         let config = Kubeconfig::read_from(self.kubeconfig("admin")).expect("a kubeconfig");
         let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await.expect("a configuration");
@@ -245,14 +247,14 @@ impl Cluster {
             let applied = api.patch(&name, &PatchParams::apply("test").force(), &Patch::Apply(value)).await;
             match applied {
                 Ok(_) => return,
-                // A CRD is served a moment after it was made.
+                // The server serves a CRD a moment after its creation.
                 Err(error) => assert!(begin.elapsed() < Duration::from_secs(20), "{name}: {error}"),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Writes the status of an object, as another controller does.
+    /// Writes the status of an object, like another controller.
     pub async fn apply_status(&self, object: &Value, status: Value) {
         let (api, name) = self.api(object).await;
         let body = json!({"apiVersion": object["apiVersion"], "kind": object["kind"], "metadata": {"name": name}, "status": status});
@@ -265,13 +267,13 @@ impl Cluster {
         api.delete(&name, &kube::api::DeleteParams::default()).await.expect("it is deleted");
     }
 
-    /// What the server has of an object.
+    /// Returns the server's state of an object.
     pub async fn get(&self, value: &Value) -> Value {
         let (api, name) = self.api(value).await;
         api.get_opt(&name).await.expect("an answer").and_then(|object| serde_json::to_value(object).ok()).unwrap_or_default()
     }
 
-    /// All objects of the kind and namespace of this one.
+    /// Returns all objects of the same kind and namespace.
     pub async fn list(&self, value: &Value) -> Vec<Value> {
         let (api, _) = self.api(value).await;
         let all = api.list(&kube::api::ListParams::default()).await.expect("a list");
@@ -290,7 +292,7 @@ impl Cluster {
     }
 }
 
-/// An authority, whose certificate is written into the folder.
+/// Creates a CA, and writes its certificate into the folder.
 fn authority(folder: &Path) -> Issuer<'static, KeyPair> {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -302,7 +304,7 @@ fn authority(folder: &Path) -> Issuer<'static, KeyPair> {
     Issuer::new(params, key)
 }
 
-/// A CRD whose objects may hold anything.
+/// Returns a CRD whose objects may have any fields.
 pub fn crd(group: &str, version: &str, kind: &str, plural: &str) -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": format!("{plural}.{group}")},
@@ -316,15 +318,14 @@ pub fn crd(group: &str, version: &str, kind: &str, plural: &str) -> Value {
     })
 }
 
-/// A network between us and the API server, which can be cut.
+/// A network between us and the API server that can be cut.
 pub struct Relay {
-    /// Where it listens.
     pub port: u16,
     is_cut: tokio::sync::watch::Sender<bool>,
 }
 
 impl Relay {
-    /// To this address.
+    /// Starts a relay to this address.
     pub async fn start(to: String) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("an address").port();
@@ -344,7 +345,7 @@ impl Relay {
         Self { port, is_cut }
     }
 
-    /// Cuts all connections, and those that come; or lets them through again.
+    /// Cuts all present and new connections, or lets them pass again.
     pub fn cut(&self, cut: bool) {
         self.is_cut.send_replace(cut);
     }

@@ -1,11 +1,11 @@
-//! Kubeconfigs of servers that anybody may ask.
+//! Writes kubeconfigs of servers without credentials.
 //!
-//! What must not be here: servers.
+//! Does not start servers; see `api`.
 
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// A kubeconfig for a server without TLS.
+/// Writes a kubeconfig for a server without TLS.
 pub fn kubeconfig(folder: &Path, name: &str, server: &str) -> PathBuf {
     let path = folder.join(format!("{name}.kubeconfig"));
     let config = json!({

@@ -1,6 +1,6 @@
-//! The CRDs that Emissary, Contour and the Gateway API install, and whether their schemas take what we write.
+//! Installs the CRDs of Emissary, Contour and the Gateway API, and tests whether their schemas accept our writes.
 //!
-//! They come in Go modules, as what the API server is built of does. What must not be here: other objects' behaviour.
+//! Like the API server's sources, they are in Go modules. Does not test other objects; see `cluster`.
 
 use super::follower::{Follower, MAPPING, mapping, object};
 use super::support::Cluster;
@@ -25,10 +25,10 @@ const MODULES: [(&str, &str); 3] = [
     ("github.com/emissary-ingress/emissary/v3@v3.9.1", "pkg/api/getambassador.io/crds.yaml"),
     ("sigs.k8s.io/gateway-api@v1.2.1", "config/crd/standard"),
 ];
-/// The version of Emissary's CRDs that people write. Others need its webhook, which converts.
+/// The version of Emissary's CRDs that users write. Other versions need its webhook for conversion.
 const EMISSARY: &str = "v3alpha1";
 
-/// Where a module is, downloaded if it must be.
+/// Returns the folder of a module, after a download if necessary.
 fn module(name: &str) -> PathBuf {
     let output = Command::new("go").args(["mod", "download", "-json", name]).current_dir(std::env::temp_dir()).output().expect("go");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -47,7 +47,7 @@ fn documents(path: &Path) -> Vec<Value> {
     read.filter(|value: &Value| value["kind"] == "CustomResourceDefinition").collect()
 }
 
-/// Installs them.
+/// Installs the CRDs.
 async fn install(cluster: &Cluster) {
     for (name, path) in MODULES {
         let all = documents(&module(name).join(path));
@@ -68,7 +68,7 @@ async fn install(cluster: &Cluster) {
     }
 }
 
-/// Waits until a status says this.
+/// Waits until a status contains this.
 async fn until(cluster: &Cluster, follower: &Follower, object: &Value, what: &str, holds: impl Fn(&Value) -> bool) {
     let begin = Instant::now();
     loop {
@@ -83,7 +83,7 @@ async fn until(cluster: &Cluster, follower: &Follower, object: &Value, what: &st
     }
 }
 
-/// The state of a condition.
+/// Returns the status of a condition.
 fn condition<'v>(of: &'v Value, name: &str) -> Option<&'v str> {
     of.as_array()?.iter().find(|condition| condition["type"] == name)?["status"].as_str()
 }
@@ -91,7 +91,7 @@ fn condition<'v>(of: &'v Value, name: &str) -> Option<&'v str> {
 const OURS: &str = "chancery.dev/Accepted";
 const STATUSES: Writes = Writes { statuses: true, objects: false };
 
-/// What is written into statuses is what these schemas take, and what an Envoy rejects as well.
+/// Checks that these schemas accept the written statuses, including statuses of resources that an Envoy rejects.
 pub async fn statuses_are_those_of_the_real_schemas(cluster: &Cluster) {
     install(cluster).await;
     let which = Which { kubeconfig: Some(cluster.kubeconfig("admin")), ..Which::default() };

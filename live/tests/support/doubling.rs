@@ -1,6 +1,6 @@
-//! A proxy in front of an API server that hands on watch events twice, late again, and in another order.
+//! Runs a proxy in front of an API server that forwards watch events twice, late again, and in another order.
 //!
-//! What must not be here: API servers.
+//! Does not serve objects; see `api`.
 
 use super::config::kubeconfig;
 use axum::Router;
@@ -13,10 +13,10 @@ use kube::Client;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-/// How many events before may come once more.
+/// The number of earlier events that may come once more.
 const KEPT: usize = 4;
 
-/// Starts it in front of what this client asks. Gives a kubeconfig, written into the folder.
+/// Starts a proxy in front of this client's server. Returns a kubeconfig in the folder.
 pub async fn start(upstream: Client, folder: &Path) -> PathBuf {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let port = listener.local_addr().expect("an address").port();
@@ -49,7 +49,8 @@ async fn forward(upstream: Client, request: Request) -> Response {
     response.body(body).expect("an answer")
 }
 
-/// The lines of a watch: each once at least, many twice, some with one before once more, some after the next.
+/// Returns the lines of a watch: each at least once, many twice, some with an earlier line again, some after the next
+/// line.
 fn doubled<E: Send + 'static>(data: impl Stream<Item = Result<Bytes, E>> + Send + 'static) -> impl Stream<Item = Result<Bytes, E>> + Send {
     let mut state = 1u64;
     let mut chance = move |below: u64| {

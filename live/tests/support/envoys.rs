@@ -1,6 +1,7 @@
-//! Envoys in pods, reached over a port-forward: through a real API server, and a stand-in for a kubelet that has the kubelet's own streams.
+//! Tests Envoys in pods, reached through a port-forward: through a real API server, and a stand-in for a kubelet with
+//! the kubelet's own streams.
 //!
-//! What must not be here: what an Envoy answers; these are told what to say.
+//! Does not run Envoy: the answers are fixed.
 
 use super::support::Cluster;
 use chancery_live::envoys::{Reach, Search, find, overview, stats};
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-/// A pod on the node of the stand-in, which runs.
+/// Creates a running pod on the node of the stand-in.
 async fn pod(cluster: &Cluster, name: &str, image: &str, port: u16) {
     let container = json!({"name": "c", "image": image, "ports": [{"containerPort": port, "name": "admin"}]});
     let metadata = json!({"name": name, "namespace": "default", "labels": {"app": name}});
@@ -25,7 +26,7 @@ async fn pod(cluster: &Cluster, name: &str, image: &str, port: u16) {
     pods.patch_status(name, &PatchParams::default(), &Patch::Merge(status)).await.expect("a status");
 }
 
-/// Somebody who may do this to that.
+/// Creates a user with these permissions.
 async fn allow(cluster: &Cluster, user: &str, rules: &[(&str, &[&str])]) {
     let rules: Vec<Value> = rules.iter().map(|(resource, verbs)| json!({"apiGroups": [""], "resources": [resource], "verbs": verbs})).collect();
     let version = "rbac.authorization.k8s.io/v1";
@@ -38,7 +39,7 @@ async fn allow(cluster: &Cluster, user: &str, rules: &[(&str, &[&str])]) {
         .await;
 }
 
-/// Answers as an Envoy's admin interface; its statistics are long.
+/// Starts a server that answers like an Envoy's admin interface, with long statistics.
 async fn admin() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();

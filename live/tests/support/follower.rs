@@ -1,6 +1,6 @@
-//! What follows an API server, and what is asked of it; and the Mappings that tests write.
+//! Follows an API server in tests, queries the result, and writes Mappings.
 //!
-//! What must not be here: API servers.
+//! Does not serve objects; see `api`.
 
 use chancery_core::compilation::{Dialect, Options};
 use chancery_core::dialect::ambassador;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// What follows a cluster.
+/// Follows a cluster.
 pub struct Follower {
     pub engine: Engine,
     pub builds: watch::Receiver<Option<Arc<Build>>>,
@@ -27,12 +27,12 @@ impl Follower {
         Self::of(&ambassador::DIALECT, which)
     }
 
-    /// One that reads the kinds of a dialect.
+    /// Follows the kinds of a dialect.
     pub fn of(dialect: &'static Dialect, which: Which) -> Self {
         Self::with(Options::of(dialect), which)
     }
 
-    /// One that compiles with these options, of one dialect.
+    /// Follows one dialect, and compiles with these options.
     pub fn with(options: Options, which: Which) -> Self {
         let dialect = options.dialect.as_ref().map(ToString::to_string);
         let (out, builds) = watch::channel(None);
@@ -46,7 +46,7 @@ impl Follower {
         Self { engine, builds }
     }
 
-    /// Waits until the names of the inputs of a kind are these.
+    /// Waits until the inputs of a kind have these names.
     pub async fn until(&mut self, what: &str, kind: &str, wanted: &[&str]) -> Arc<Build> {
         let begin = Instant::now();
         loop {
@@ -86,7 +86,7 @@ pub fn names(build: &Build, kind: &str) -> Vec<String> {
     build.compilation.inputs.inputs.iter().filter_map(|input| input.name.strip_prefix(&prefix).map(str::to_owned)).collect()
 }
 
-/// The same inputs, compiled anew.
+/// Returns the version of a fresh compile of the same inputs.
 pub fn fresh(build: &Build) -> String {
     let inputs: Vec<Input> = build.compilation.inputs.inputs.iter().map(|of| Input { name: of.name.clone(), text: of.text.clone() }).collect();
     let options = Options::of(&ambassador::DIALECT);
@@ -107,7 +107,7 @@ pub fn mapping(name: &str, timeout: u32) -> Value {
     object("Mapping", name, json!({"hostname": "*", "prefix": format!("/{name}/"), "service": "quote", "timeout_ms": timeout}))
 }
 
-/// The same of a build.
+/// Returns the Mappings of a build, with their specs.
 pub fn known(build: &Build) -> BTreeMap<String, Value> {
     let spec = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default()["spec"].clone();
     let inputs = build.compilation.inputs.inputs.iter();

@@ -1,6 +1,6 @@
-//! A management server in this process, and a client that acknowledges whatever it gets, as Envoy does.
+//! Starts a management server in this process, and a client that acknowledges every response, as Envoy does.
 //!
-//! What must not be here: what is expected.
+//! Does not contain tests; see `protocol` and `scenarios`.
 
 #![expect(dead_code, reason = "each suite uses a part of it")]
 
@@ -35,23 +35,23 @@ pub const QUIET: Duration = Duration::from_millis(400);
 
 /// A server.
 pub struct Server {
-    /// What it serves.
+    /// The resources that it serves.
     pub harness: Arc<Harness>,
-    /// Who gets what.
+    /// Assigns snapshots to nodes.
     pub proxies: Proxies,
-    /// Who is connected.
+    /// The connected clients.
     pub clients: Clients,
     address: String,
     _stop: watch::Sender<bool>,
 }
 
 impl Server {
-    /// Starts one.
+    /// Starts a server.
     pub async fn start() -> Self {
         Self::with_ttl(None).await
     }
 
-    /// One whose clients forget after this time.
+    /// Starts a server whose clients forget resources after this time.
     pub async fn forgetting(ttl: Duration) -> Self {
         Self::with_ttl(Some(ttl)).await
     }
@@ -74,7 +74,7 @@ impl Server {
         Self { harness: Arc::new(Harness::new(proxies.clone())), proxies, clients, address, _stop: stop }
     }
 
-    /// A connection to it.
+    /// Returns a connection to the server.
     pub async fn connect(&self) -> Channel {
         Endpoint::from_shared(self.address.clone()).expect("an address").connect().await.expect("a server")
     }
@@ -85,7 +85,7 @@ impl Server {
 pub enum Variant {
     /// State of the world.
     Sotw,
-    /// Only what changes.
+    /// Only changes.
     Delta,
 }
 
@@ -97,21 +97,19 @@ enum Wire {
 /// A response.
 #[derive(Clone, Debug)]
 pub struct Got {
-    /// The type.
     pub type_url: String,
     /// The version of the type's resources.
     pub version: String,
-    /// Its nonce.
     pub nonce: String,
     /// Names of the resources.
     pub names: Vec<String>,
-    /// Versions of the resources, of delta.
+    /// Delta: versions of the resources.
     pub versions: Vec<String>,
-    /// Names of what is gone.
+    /// Names of removed resources.
     pub removed: Vec<String>,
     /// How long the resources may be kept.
     pub ttl: Option<Duration>,
-    /// They come with their content.
+    /// Whether the resources have content.
     pub has_content: bool,
 }
 
@@ -119,22 +117,22 @@ pub struct Got {
 pub struct Client {
     wire: Wire,
     node: String,
-    /// What it was sent last of each resource: version and nonce.
+    /// The last version and nonce of each resource.
     pub known: BTreeMap<String, BTreeMap<String, (String, String)>>,
-    /// What was told to be gone.
+    /// The resources that the server reported as removed.
     pub removed: BTreeMap<String, BTreeSet<String>>,
     /// All responses.
     pub got: Vec<Got>,
-    /// How many requests were sent.
+    /// The number of sent requests.
     pub requests: usize,
-    /// Why the next response is rejected.
+    /// The error that rejects the next response.
     pub reject: Option<String>,
-    /// The names that were asked for last, by type.
+    /// The last requested names, by type.
     asked: BTreeMap<String, Vec<String>>,
 }
 
 fn name_of(type_url: &str, value: &[u8]) -> String {
-    /// All types that are tested have their name first.
+    /// The name is the first field of all tested types.
     #[derive(Clone, PartialEq, Message)]
     struct Named {
         #[prost(string, tag = "1")]
@@ -143,7 +141,7 @@ fn name_of(type_url: &str, value: &[u8]) -> String {
     Named::decode(value).unwrap_or_else(|error| panic!("{type_url}: {error}")).name
 }
 
-/// A resource of the state of the world that comes with more than its content.
+/// Returns a resource of the state of the world that has more than its content.
 fn wrapped(of: &Any) -> Option<Resource> {
     of.type_url.ends_with("/envoy.service.discovery.v3.Resource").then(|| Resource::decode(&of.value[..]).expect("a resource"))
 }
@@ -170,7 +168,7 @@ macro_rules! open {
 }
 
 impl Client {
-    /// Opens a stream: the aggregated one, or that of one type.
+    /// Opens a stream: the aggregated stream, or a stream of one type.
     pub async fn open(server: &Server, variant: Variant, only: Option<Service>, node: &str) -> Self {
         let channel = server.connect().await;
         let wire = match only {
@@ -228,7 +226,7 @@ impl Client {
         send.send(request).await.expect("an open stream");
     }
 
-    /// Asks for resources by name, in either variant.
+    /// Requests resources by name, in either variant.
     pub async fn subscribe(&mut self, type_url: &str, names: &[&str]) {
         match self.wire {
             Wire::Sotw(..) => self.ask(type_url, names, "", None).await,
@@ -236,7 +234,7 @@ impl Client {
         }
     }
 
-    /// The next response, not answered yet; `None` where none comes.
+    /// Returns the next response without answering it, or `None` if none arrives.
     pub async fn next(&mut self) -> Option<Got> {
         let next = async {
             match &mut self.wire {
@@ -285,7 +283,7 @@ impl Client {
         }
     }
 
-    /// Takes and answers all responses until none comes any more.
+    /// Answers responses until no more arrive.
     pub async fn settle(&mut self) {
         while let Some(got) = self.next().await {
             let known = self.known.entry(got.type_url.clone()).or_default();

@@ -1,6 +1,6 @@
-//! A real Envoy as a process, requests to it, and what answers behind it.
+//! Runs a real Envoy as a process, requests to it, and servers behind it.
 //!
-//! What must not be here: servers of ours.
+//! Does not start our own servers; see `envoy`.
 
 use axum::Router;
 use chancery_live::bootstrap::Bootstrap;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinHandle;
 
-/// The files by which an Envoy and its server know each other.
+/// The certificates that an Envoy and its server show each other.
 #[derive(Clone)]
 pub struct Shown {
-    /// Who signed the server.
+    /// The CA of the server.
     pub authority: PathBuf,
-    /// What the Envoy shows.
+    /// The Envoy's certificate.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
 }
 
-/// The Envoy to ask; `None` where there is none. In CI there must be.
+/// Returns the path of Envoy, or `None` if it is missing. CI must have it.
 pub fn envoy() -> Option<String> {
     let named = std::env::var("CHANCERY_ENVOY").ok();
     let name = named.unwrap_or_else(|| "envoy".into());
@@ -36,7 +36,7 @@ pub fn envoy() -> Option<String> {
     None
 }
 
-/// The body of an answer of 200; `None` for any other, and for none.
+/// Returns the body of a 200 answer, or `None` for any other result.
 pub async fn get(port: u16, path: &str) -> Option<String> {
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
@@ -46,11 +46,11 @@ pub async fn get(port: u16, path: &str) -> Option<String> {
     };
     let answer = tokio::time::timeout(Duration::from_secs(5), ask).await.ok()?.ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
-    // Chunks, or the whole.
+    // The body is in chunks, or whole.
     head.starts_with("HTTP/1.1 200").then(|| body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
 }
 
-/// Starts the Envoy `edge`, which asks a server at this address.
+/// Starts the Envoy `edge` with a server at this address.
 pub fn start_envoy(envoy: &str, folder: &Path, xds: String, delta: bool, tls: Option<&Shown>) -> Child {
     start_envoy_as("edge", envoy, folder, xds, delta, tls)
 }
@@ -75,7 +75,7 @@ pub fn start_envoy_as(node_id: &str, envoy: &str, folder: &Path, xds: String, de
     command.stdout(Stdio::null()).stderr(log).spawn().expect("Envoy")
 }
 
-/// Something that answers with the path that it was asked for.
+/// Starts a server that answers with the requested path.
 pub async fn echo() -> u16 {
     let upstream = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = upstream.local_addr().expect("an address").port();
@@ -84,7 +84,7 @@ pub async fn echo() -> u16 {
     port
 }
 
-/// Requests one after the other, until they are stopped.
+/// Sends requests one after the other until it is stopped.
 pub struct Load {
     stop: Arc<AtomicBool>,
     lost: Arc<AtomicUsize>,
@@ -106,7 +106,7 @@ impl Load {
         Self { stop, lost, asked, task }
     }
 
-    /// Stops them. None was lost.
+    /// Stops the requests, and checks that none was lost.
     pub async fn none_lost(self) -> usize {
         let begin = Instant::now();
         while self.asked.load(SeqCst) <= 100 && begin.elapsed() < Duration::from_secs(60) {

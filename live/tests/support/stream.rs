@@ -1,12 +1,12 @@
-//! A stream of xDS that shows a token.
+//! Opens an xDS stream with a token.
 //!
-//! What must not be here: what is tested.
+//! Does not contain tests; see `consul`.
 
 use envoy_types::pb::envoy::service::discovery::v3::DeltaDiscoveryRequest;
 use envoy_types::pb::envoy::service::discovery::v3::aggregated_discovery_service_client::AggregatedDiscoveryServiceClient;
 use std::time::Duration;
 
-/// Asks for the clusters of a proxy with a token: the first response, or why the stream ends.
+/// Requests the clusters of a proxy with a token. Returns the first response, or why the stream ends.
 pub async fn clusters(address: &str, proxy: &str, token: Option<&str>) -> Result<usize, tonic::Status> {
     let channel = tonic::transport::Endpoint::from_shared(format!("http://{address}")).expect("an address").connect().await.expect("a connection");
     let node = envoy_types::pb::envoy::config::core::v3::Node { id: proxy.into(), ..Default::default() };

@@ -1,4 +1,4 @@
-//! What is sent, what is held, and when it is tried again.
+//! Tests which plans are sent, which are held, and when a plan is retried.
 
 use super::*;
 use crate::event::PlannedPart;
@@ -9,7 +9,7 @@ use chancery_core::resource::Inputs;
 
 const PATHS: &str = include_str!("../../../../assets/examples/ingress/paths.yaml");
 
-/// A gateway with these listeners.
+/// Returns a gateway with these listeners.
 fn gateway(listeners: &[&str], cluster: &str) -> String {
     let frontend = r#"{"name": "public", "id": "/f/public", "properties": {"publicIPAddress": {"id": "/ip"}}}"#;
     let listener = |name: &&str| format!(r#"{{"name": "{name}", "id": "/l/{name}", "properties": {{"protocol": "Http"}}}}"#);
@@ -47,7 +47,7 @@ fn plan(text: &str, gateway: Option<String>) -> Plan {
 }
 
 #[test]
-fn a_plan_names_parts_owners_and_the_version_of_the_gateway() {
+fn plan_names_parts_owners_and_gateway_version() {
     let plan = plan(PATHS, Some(gateway(&["theirs"], "")));
     assert_eq!((plan.etag.as_deref(), plan.is_compared, plan.listeners), (Some("W/\"1\""), true, 1));
     let of =
@@ -59,14 +59,14 @@ fn a_plan_names_parts_owners_and_the_version_of_the_gateway() {
 }
 
 #[test]
-fn nothing_is_sent_before_the_gateway_is_known() {
+fn applier_without_known_gateway_sends_nothing() {
     let plan = plan(PATHS, None);
     assert!(!plan.parts.is_empty());
     assert_eq!(Applier::default().decide(&plan), Decision::Nothing);
 }
 
 #[test]
-fn what_was_sent_is_sent_again_only_when_something_is_another() {
+fn applier_resends_only_after_change() {
     let mut applier = Applier::default();
     let first = plan(PATHS, Some(gateway(&[], "")));
     assert_eq!(applier.decide(&first), Decision::Send);
@@ -80,7 +80,7 @@ fn what_was_sent_is_sent_again_only_when_something_is_another() {
 }
 
 #[test]
-fn most_listeners_go_only_when_a_person_says_so() {
+fn applier_holds_removal_of_most_listeners() {
     let text = gateway(&["a", "b", "c"], "");
     let three = plan(PATHS, Some(text));
     let Decision::Held(why) = Applier::default().decide(&three) else { panic!("it is held") };
@@ -91,7 +91,7 @@ fn most_listeners_go_only_when_a_person_says_so() {
 }
 
 #[test]
-fn a_listener_that_gets_another_host_is_not_lost() {
+fn listener_with_changed_host_is_not_lost() {
     let mut applier = Applier::default();
     let first = plan(PATHS, Some(gateway(&[], "")));
     applier.applied(&first, [7; 32]);
@@ -105,7 +105,7 @@ fn a_listener_that_gets_another_host_is_not_lost() {
 }
 
 #[test]
-fn a_gateway_of_another_cluster_is_left_alone() {
+fn applier_holds_gateway_of_other_cluster() {
     let mine = Plan { other_cluster: Some("/other".into()), ..plan(PATHS, Some(gateway(&[], ""))) };
     assert!(matches!(Applier::default().decide(&mine), Decision::Held(why) if why.contains("/other")));
     assert_eq!(Applier::new(Allowed { removals: false, take_over: true }).decide(&mine), Decision::Send);
@@ -116,7 +116,7 @@ fn a_gateway_of_another_cluster_is_left_alone() {
 }
 
 #[test]
-fn failures_are_tried_again_later_and_later() {
+fn applier_after_failures_doubles_pause() {
     let (mut applier, pace) = (Applier::default(), Pace::default());
     let busy = Trouble::new(Kind::Busy, "another operation");
     let pauses: Vec<u64> = (0..6).map(|_| applier.failed(&busy, &pace).as_secs()).collect();

@@ -1,4 +1,5 @@
-//! Asks the agent whether a stream's token may read a proxy's configuration: the token must be allowed to write the service of the proxy.
+//! Asks the agent whether a stream's token may read a proxy's configuration: the token must be allowed to write the
+//! service of the proxy. Does not read requests; see `xds::token`.
 
 use super::connect::{Client, Trouble};
 use crate::lock;
@@ -10,19 +11,19 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long the agent may take.
+/// The time limit for an answer of the agent.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The rights of tokens, as the agent that is followed knows them. Clones are the same.
+/// The permissions of tokens, from the followed agent. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rights(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
     client: Option<Arc<Client>>,
-    /// Without ACLs everybody may do everything.
+    /// Whether the agent has ACLs. Without ACLs every request is allowed.
     has_acls: Option<bool>,
-    /// The service of each proxy, by the id of its gateway; several where proxies of several nodes have the same id.
+    /// The service of each proxy, by the id of its gateway. Proxies of several nodes may have the same id.
     services: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -34,17 +35,17 @@ struct Answer {
 }
 
 impl Rights {
-    /// This agent is asked.
+    /// Sets the agent that answers.
     pub(super) fn ask(&self, client: Arc<Client>) {
         lock(&self.0).client = Some(client);
     }
 
-    /// Whether the agent has ACLs, as far as it says so.
+    /// Sets whether the agent has ACLs, if it reports that.
     pub(super) fn set_acls(&self, has: Option<bool>) {
         lock(&self.0).has_acls = has;
     }
 
-    /// These proxies stand for these services.
+    /// Sets the services that proxies belong to.
     pub(super) fn set_services(&self, services: BTreeMap<String, BTreeSet<String>>) {
         lock(&self.0).services = services;
     }
@@ -55,7 +56,7 @@ impl Authorize for Rights {
         Box::pin(async move {
             let (client, services) = {
                 let known = lock(&self.0);
-                // Of a gateway that is not of this agent it knows nothing.
+                // It cannot judge a gateway that does not belong to this agent.
                 let Some(services) = known.services.get(gateway) else { return Verdict::Allowed };
                 if known.has_acls == Some(false) {
                     return Verdict::Allowed;

@@ -1,7 +1,9 @@
-//! Reads the instances of services in the catalog, with their proxies and checks.
+//! Reads the instances of services in the catalog, with their proxies and checks. Does not read config entries; see
+//! `entries`.
 //!
-//! Three blocking queries wait for changes: of nodes, of the names of services, and of checks. Consul answers the second if any instance changes;
-//! then all nodes are read again, a few at a time. So the number of open requests does not depend on the number of nodes.
+//! Three blocking queries wait for changes: of nodes, of the names of services, and of checks. Consul answers the second
+//! query if any instance changes. Then all nodes are read again, a few at a time. So the number of open requests does
+//! not depend on the number of nodes.
 
 use super::connect::{Answer, Trouble};
 use super::query::Query;
@@ -16,15 +18,15 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// What a token needs to see the catalog.
+/// The rule that a token needs to read the catalog.
 const RULE: &str = "node_prefix \"\" { policy = \"read\" } and service_prefix \"\" { policy = \"read\" }";
-/// How many nodes are read at a time.
+/// The number of concurrent reads of nodes.
 const AT_A_TIME: usize = 8;
-/// How long one may take.
+/// The time limit for one read.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is asked which datacenters there are.
+/// How often the list of datacenters is read.
 const LOOK: Duration = Duration::from_secs(30);
-/// The pause before nodes are read again that could not be read.
+/// The pause before unreadable nodes are read again.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A node.
@@ -38,7 +40,7 @@ struct Node {
     meta: Option<Map<String, Value>>,
 }
 
-/// A check, without what it said the last time: that changes all the time, and nobody asks for it.
+/// A check without its last output, which changes all the time.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(default)]
 struct Check {
@@ -61,15 +63,16 @@ struct OfNode {
     services: Option<Vec<Map<String, Value>>>,
 }
 
-/// What a question brought.
+/// An answer of a blocking query.
 enum CatalogUpdate {
     Nodes(Vec<Node>),
-    /// Some instance is another.
+    /// An instance has changed.
     Services,
     Checks(Vec<Check>),
 }
 
-/// Follows the catalogs of all datacenters. `proxies` learns whose certificates the proxies of the agent's datacenter show.
+/// Follows the catalogs of all datacenters. Reports the services whose certificates the proxies of the agent's
+/// datacenter show in `proxies`.
 pub(super) async fn run(reader: Reader, mut known: watch::Receiver<Known>, proxies: watch::Sender<BTreeSet<String>>, mut ready: Ready) {
     let proxies = Arc::new(proxies);
     let mut home = String::new();
@@ -99,7 +102,7 @@ pub(super) async fn run(reader: Reader, mut known: watch::Receiver<Known>, proxi
     }
 }
 
-/// The other datacenters that the agent knows.
+/// Returns the other datacenters that the agent knows.
 async fn others(reader: &Reader, home: &str) -> Vec<String> {
     let Ok(answer) = reader.client.get("/v1/catalog/datacenters", PATIENCE).await else { return Vec::new() };
     let all: Vec<String> = serde_json::from_slice(&answer.body).unwrap_or_default();
@@ -117,11 +120,11 @@ struct Catalog {
     checks: Option<BTreeMap<String, Vec<Check>>>,
     services: BTreeMap<String, Vec<Map<String, Value>>>,
     all_read: bool,
-    /// What was put out, by name.
+    /// The instances that were put, by name.
     written: BTreeMap<String, Registered>,
 }
 
-/// An instance with what belongs to it.
+/// An instance with its node and checks.
 #[derive(PartialEq)]
 struct Registered {
     node: Node,
@@ -155,7 +158,7 @@ impl Catalog {
         tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/catalog/services"), out.clone(), |_| Ok(CatalogUpdate::Services)));
         tasks.spawn(ask(self.reader.clone(), self.part.clone(), self.path("/v1/health/state/any"), out, checks));
         while let Some(first) = updates.recv().await {
-            // What came meanwhile is read once.
+            // Changes that arrive meanwhile cause a single read.
             let mut dirty = self.take(first);
             while let Ok(next) = updates.try_recv() {
                 dirty |= self.take(next);
@@ -177,7 +180,7 @@ impl Catalog {
         in_datacenter(path, Some(&self.datacenter))
     }
 
-    /// Takes what a question brought; tells whether instances must be read again.
+    /// Handles an answer. Returns whether instances must be read again.
     fn take(&mut self, update: CatalogUpdate) -> bool {
         match update {
             CatalogUpdate::Services => true,
@@ -206,7 +209,7 @@ impl Catalog {
             let path = self.path(&format!("/v1/catalog/node-services/{}", escaped(&name)));
             async move {
                 let answer = reader.client.get(&path, PATIENCE).await?;
-                // A node that has gone meanwhile has none.
+                // A node that was removed meanwhile has no instances.
                 let of_node: Option<OfNode> = parsed(&answer)?;
                 Ok::<_, Trouble>((name, of_node.and_then(|of| of.services).unwrap_or_default()))
             }
@@ -225,7 +228,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Puts all instances out that are not as they were, once everything was told.
+    /// Puts all changed instances, once every query has answered.
     fn write(&mut self) {
         let (Some(nodes), Some(checks), true) = (&self.nodes, &self.checks, self.all_read) else { return };
         let prefix = format!("consul/service/{}/", self.datacenter);
@@ -274,7 +277,8 @@ impl Catalog {
     }
 }
 
-/// The service that a proxy stands for: whose certificate it shows, and which its token must be allowed to write.
+/// Returns the service that a proxy belongs to: the proxy shows its certificate, and the proxy's token must be allowed
+/// to write it.
 fn stands_for(service: &Map<String, Value>) -> Option<&str> {
     match service.get("Kind").and_then(Value::as_str)? {
         "connect-proxy" => service.get("Proxy").and_then(|proxy| proxy["DestinationServiceName"].as_str()),
@@ -283,14 +287,15 @@ fn stands_for(service: &Map<String, Value>) -> Option<&str> {
     }
 }
 
-/// The services behind a terminating gateway, whose certificates it shows: the catalog has their virtual addresses at the gateway.
+/// Returns the services behind a terminating gateway, whose certificates it shows. The catalog lists their virtual
+/// addresses at the gateway.
 fn behind(gateway: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let tagged = gateway.get("TaggedAddresses").and_then(Value::as_object).into_iter().flatten();
     tagged.filter_map(|(name, _)| name.strip_prefix("consul-virtual:"))
 }
 
 impl Registered {
-    /// As a registration in the catalog has it.
+    /// Returns the form of a registration in the catalog.
     fn document(&self) -> Value {
         let check = |check: &Check| json!({"CheckID": check.id, "Name": check.name, "Status": check.status, "ServiceID": check.service});
         json!({
@@ -309,7 +314,7 @@ fn parsed<T: DeserializeOwned>(answer: &Answer) -> Result<T, Trouble> {
     serde_json::from_slice(&answer.body).map_err(|error| Trouble::Failed(format!("Consul's answer cannot be read: {error}")))
 }
 
-/// Asks one question again and again, and hands on what it brings.
+/// Repeats one query, and sends its answers.
 async fn ask(
     reader: Reader,
     part: String,

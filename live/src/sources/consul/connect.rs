@@ -1,4 +1,5 @@
-//! Sends one request to Consul's HTTP API. The token goes into one header, and is removed from every message.
+//! Sends one request to Consul's HTTP API. The token goes into one header, and is removed from every message. Does not
+//! repeat requests; see `query`.
 
 use super::settings::{Resolved, Target, Token};
 use crate::Failure;
@@ -21,14 +22,14 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// How long it may take until a connection is there.
+/// The time limit for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The most that one answer may be.
+/// The largest answer, in bytes.
 const LARGEST: usize = 256 << 20;
-/// The most of an error that is shown.
+/// The most characters of an error that are shown.
 const SHOWN: usize = 300;
 
-/// What is read and written.
+/// A connection's bytes.
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
@@ -36,26 +37,25 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 /// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Its body.
     pub(super) body: Vec<u8>,
-    /// The index behind which the next question waits.
+    /// The index after which the next query waits.
     pub(super) index: Option<u64>,
-    /// The token may not see all of it.
+    /// Whether the token may see only a part of the answer.
     pub(super) is_filtered: bool,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The token may not ask this.
+    /// The token does not permit the request.
     Forbidden(String),
-    /// This Consul does not know the question.
+    /// This Consul does not know the request.
     Unknown(String),
-    /// All else.
+    /// Any other failure.
     Failed(String),
 }
 
-/// Who asks an agent.
+/// A client of an agent.
 #[derive(Debug)]
 pub(super) struct Client {
     target: Target,
@@ -66,11 +66,11 @@ pub(super) struct Client {
 type ClientConfigShared = Arc<ClientConfig>;
 
 impl Client {
-    /// By these settings.
+    /// Creates a client with these settings.
     ///
     /// # Errors
     ///
-    /// A file cannot be read, or is not what it should be.
+    /// A file cannot be read, or has the wrong content.
     pub(super) fn new(settings: &Resolved) -> Result<Self, Failure> {
         let tls = if settings.is_tls {
             let name = ServerName::try_from(settings.server_name.clone());
@@ -82,7 +82,7 @@ impl Client {
         Ok(Self { target: settings.target.clone(), tls, token: settings.token.clone() })
     }
 
-    /// Where it asks, for people.
+    /// Returns the agent's address for messages.
     pub(super) fn address(&self) -> String {
         match &self.target {
             Target::Tcp { host, port } => format!("{host}:{port}"),
@@ -90,13 +90,13 @@ impl Client {
         }
     }
 
-    /// Asks for a path with its query, and waits at most this long.
+    /// Requests a path with its query, and waits at most this long.
     pub(super) async fn get(&self, path: &str, patience: Duration) -> Result<Answer, Trouble> {
         let token = self.token.read().map_err(Trouble::Failed)?;
         self.ask(path, None, token.as_deref(), patience).await
     }
 
-    /// Asks with a question in JSON, and with somebody's token instead of the own one.
+    /// Sends a JSON request with a given token instead of the client's own token.
     pub(super) async fn post(&self, path: &str, question: String, token: Option<&str>, patience: Duration) -> Result<Answer, Trouble> {
         self.ask(path, Some(question), token, patience).await
     }
@@ -104,7 +104,7 @@ impl Client {
     async fn ask(&self, path: &str, question: Option<String>, token: Option<&str>, patience: Duration) -> Result<Answer, Trouble> {
         let asked = tokio::time::timeout(patience, self.exchange(path, question, token)).await;
         let out = asked.unwrap_or_else(|_| Err(Trouble::Failed(format!("{} does not answer within {} s", self.address(), patience.as_secs()))));
-        // What Consul says may quote what it was asked with.
+        // Consul's message may quote the token of the request.
         let clean = |text: String| token.filter(|token| text.contains(token)).map_or(text.clone(), |token| text.replace(token, "-redacted-"));
         out.map_err(|trouble| match trouble {
             Trouble::Forbidden(text) => Trouble::Forbidden(clean(text)),
@@ -159,7 +159,7 @@ impl Client {
     }
 }
 
-/// What Consul says where it does not answer the question.
+/// Interprets a refusal of Consul.
 fn refused(status: StatusCode, body: &[u8]) -> Trouble {
     let text = String::from_utf8_lossy(body);
     let text: String = text.trim().chars().take(SHOWN).collect();
@@ -170,7 +170,7 @@ fn refused(status: StatusCode, body: &[u8]) -> Trouble {
     }
 }
 
-/// The innermost error is what people can do something about.
+/// Returns the innermost error, because the user can act on it.
 fn innermost(error: &dyn std::error::Error) -> String {
     let mut source = error;
     while let Some(inner) = source.source() {

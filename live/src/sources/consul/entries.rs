@@ -1,4 +1,4 @@
-//! Follows the config entries of one kind.
+//! Follows the config entries of one kind. Does not interpret them; the dialect does.
 
 use super::query::Query;
 use super::{Reader, Ready, in_datacenter, without_indexes};
@@ -41,7 +41,7 @@ fn take(reader: &Reader, kind: &str, entries: Vec<Map<String, Value>>) {
     reader.outlet.retain(&prefix, &seen);
 }
 
-/// What a token needs to read a kind.
+/// Returns the rule that a token needs to read a kind.
 fn rule(kind: Kind) -> &'static str {
     match kind {
         Kind::ServiceIntentions => "service_prefix \"\" { policy = \"read\" intentions = \"read\" }",

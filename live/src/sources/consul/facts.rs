@@ -1,4 +1,5 @@
-//! Reads the agent's own facts as one input, and the roots of its CA as another.
+//! Reads the agent's own facts as one input, and the roots of its CA as another. Does not read certificates of services;
+//! see `leaves`.
 
 use super::connect::Trouble;
 use super::query::Query;
@@ -9,11 +10,11 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How old what the agent says of itself may be.
+/// The longest age of the agent's facts.
 const FRESH: Duration = Duration::from_secs(60);
-/// How long the agent may take to answer at once.
+/// The time limit for an immediate answer of the agent.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// What a token needs to ask the agent about itself.
+/// The rule that a token needs to read the agent's facts.
 const RULE: &str = "agent_prefix \"\" { policy = \"read\" }";
 
 /// `/v1/agent/connect/ca/roots`
@@ -32,7 +33,7 @@ struct Root {
     certificate: String,
 }
 
-/// Follows what the agent knows. `wanted` is the datacenter that a person asks for.
+/// Follows the agent's facts. `wanted` is the datacenter that the user chose.
 pub(super) async fn run(reader: Reader, wanted: Option<String>, known: watch::Sender<Known>, mut ready: Ready) {
     let path = in_datacenter("/v1/agent/connect/ca/roots", wanted.as_deref());
     let mut query = Query::new(reader.client.clone(), path).within(FRESH);
@@ -45,7 +46,7 @@ pub(super) async fn run(reader: Reader, wanted: Option<String>, known: watch::Se
                     continue;
                 }
             },
-            // Without Connect there are no roots, and no proxies that need them.
+            // Without Connect the agent has no roots, and no proxies that need them.
             Err(Trouble::Unknown(why)) => {
                 reader.trouble("roots", &Trouble::Unknown(why), RULE);
                 None
@@ -99,14 +100,14 @@ async fn document(reader: &Reader, wanted: Option<&str>, said: &Value, trust_dom
     let node = said["Config"]["NodeName"].as_str().filter(|_| is_own).unwrap_or_default();
     let access = &said["DebugConfig"]["ACLResolverSettings"];
     let access = if access.is_null() { &said["DebugConfig"] } else { access };
-    // Without ACLs everybody may do everything.
+    // Without ACLs every request is allowed.
     let has_acls = access["ACLsEnabled"].as_bool();
     reader.rights.set_acls(has_acls);
     let denies = has_acls == Some(true) && access["ACLDefaultPolicy"].as_str() == Some("deny");
     json!({"Kind": "consul-agent", "Datacenter": datacenter, "Node": node, "TrustDomain": trust_domain, "DefaultPolicy": if denies { "deny" } else { "allow" }})
 }
 
-/// The datacenter of an agent that does not say it: the first of those that it knows.
+/// Returns the datacenter of an agent that does not report it: the first datacenter that the agent knows.
 async fn nearest(reader: &Reader) -> Option<String> {
     let answer = reader.client.get("/v1/catalog/datacenters", PATIENCE).await.ok()?;
     serde_json::from_slice::<Vec<String>>(&answer.body).ok()?.into_iter().next()

@@ -1,4 +1,5 @@
-//! Reads the certificates of services whose proxies are served, as they are rotated.
+//! Reads the certificates of services whose proxies are served, and follows their rotation. Does not serve them; see
+//! `xds`.
 //!
 //! Each certificate is an input that holds a key. The key appears in no output except the responses to Envoys.
 
@@ -20,7 +21,7 @@ struct Leaf {
     key: String,
 }
 
-/// Follows the certificates of these services. They name the datacenter for which they are.
+/// Follows the certificates of these services. Each certificate's datacenter becomes part of its input.
 pub(super) async fn run(reader: Reader, datacenter: Option<String>, mut wanted: watch::Receiver<BTreeSet<String>>) {
     let mut tasks: JoinSet<()> = JoinSet::new();
     let mut followed: BTreeMap<String, AbortHandle> = BTreeMap::new();
@@ -37,10 +38,10 @@ pub(super) async fn run(reader: Reader, datacenter: Option<String>, mut wanted: 
         for name in names {
             followed.entry(name.clone()).or_insert_with(|| tasks.spawn(one(reader.clone(), datacenter.clone(), name)));
         }
-        // Those that were aborted are taken off the list.
+        // Removes aborted tasks from the list.
         while tasks.try_join_next().is_some() {}
         if wanted.changed().await.is_err() {
-            // Whoever knows the services ends with the process.
+            // The sender of the services ends with the process.
             return std::future::pending().await;
         }
     }
@@ -63,7 +64,7 @@ async fn one(reader: Reader, datacenter: Option<String>, service: String) {
                     reader.put(&input(&service), &document);
                     reader.healthy(&part, false, &rule);
                 }
-                // What serde says of it could quote it.
+                // serde's error could quote the key.
                 Err(_) => reader.outlet.state(&part, SourceState::Error, Some("Consul's answer is not a certificate with its key".into())),
             },
             Err(trouble) => reader.trouble(&part, &trouble, &rule),

@@ -1,19 +1,20 @@
-//! A Consul agent, by blocking queries.
+//! Follows a Consul agent through blocking queries.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`settings`] | which agent, by options and by the variables of Consul's own command line |
+//! | [`settings`] | the agent to follow, from options and from the variables of Consul's own command line |
 //! | [`connect`] | one request and its answer |
-//! | [`query`] | a question that is asked again when there is another answer |
-//! | [`facts`] | what only the agent knows: its datacenter and node, the trust domain, the default policy, the roots |
+//! | [`query`] | a blocking query, repeated after each answer |
+//! | [`facts`] | the agent's own facts: its datacenter and node, the trust domain, the default policy, the roots |
 //! | [`entries`] | config entries, kind by kind |
 //! | [`catalog`] | instances of services with their proxies and checks, of each datacenter |
-//! | [`peerings`] | which services of peers are not served |
-//! | [`authorize`] | whether the tokens of streams may ask for a proxy |
+//! | [`peerings`] | reports the services of peers, which are not served |
+//! | [`authorize`] | the permissions of streams' tokens for proxies |
 //! | [`leaves`] | the certificates of services whose proxies are served |
 //!
-//! Each config entry, each instance and each certificate is an input of its own, in the form in which the dialect reads files. What cannot be read
-//! any more keeps what was read: only what Consul says is gone is gone. Not here: what inputs mean.
+//! Each config entry, each instance and each certificate is a separate input, in the form in which the dialect reads
+//! files. If a part can no longer be read, its inputs stay: only Consul's own answers remove inputs. Does not interpret
+//! inputs; the dialect does.
 
 mod authorize;
 mod catalog;
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// What this source is called.
+/// The name of this source.
 const NAME: &str = "consul";
 
 /// A Consul agent.
@@ -52,7 +53,7 @@ pub struct Consul {
 }
 
 impl Consul {
-    /// This one.
+    /// Creates a source for this agent.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings, rights: Rights::default() }
@@ -78,7 +79,7 @@ impl Source for Consul {
     }
 }
 
-/// What every part has: whom it asks, and where it puts what it is told.
+/// The shared state of all parts: the client, and the outlet for inputs.
 #[derive(Clone)]
 struct Reader {
     client: Arc<Client>,
@@ -87,12 +88,12 @@ struct Reader {
 }
 
 impl Reader {
-    /// An input, as Consul stores it.
+    /// Puts an input in Consul's own form.
     fn put(&self, name: &str, value: &Value) {
         self.outlet.put_stored(name, serde_json::to_vec_pretty(value).unwrap_or_default());
     }
 
-    /// A part can be read. `rule` is what a token needs so that it sees all of it.
+    /// Reports that a part can be read. `rule` is the rule that a token needs to read all of it.
     fn healthy(&self, part: &str, is_filtered: bool, rule: &str) {
         if is_filtered {
             let detail = format!("partial: the token may not see all of it; the ACL rule that is missing: {rule}");
@@ -101,7 +102,7 @@ impl Reader {
         self.outlet.state(part, SourceState::Synced, None);
     }
 
-    /// A part cannot be read.
+    /// Reports that a part cannot be read.
     fn trouble(&self, part: &str, trouble: &Trouble, rule: &str) {
         let (state, why) = match trouble {
             Trouble::Forbidden(said) => {
@@ -115,13 +116,13 @@ impl Reader {
     }
 }
 
-/// What the parts need to know of the agent.
+/// The agent's facts that the other parts need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     datacenter: String,
 }
 
-/// Says once that a part has told all that it holds, or that it may not be read.
+/// Signals once that a part has reported everything, or that it may not be read.
 struct Ready {
     part: String,
     said: Option<mpsc::UnboundedSender<String>>,
@@ -130,12 +131,12 @@ struct Ready {
 impl Ready {
     fn say(&mut self) {
         if let Some(said) = self.said.take() {
-            // Nobody waits any more when the process ends.
+            // The receiver may be gone when the process ends.
             let _ = said.send(self.part.clone());
         }
     }
 
-    /// A part that may not be read, or that this Consul does not have, is not waited for.
+    /// The source does not wait for a part that it may not read, or that this Consul lacks.
     fn say_unless_failed(&mut self, trouble: &Trouble) {
         if !matches!(trouble, Trouble::Failed(_)) {
             self.say();
@@ -143,7 +144,7 @@ impl Ready {
     }
 }
 
-/// Follows all parts for as long as the process lives.
+/// Follows all parts as long as the process runs.
 async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failure> {
     let (said, mut ready) = mpsc::unbounded_channel();
     let (known, learns) = watch::channel(Known { datacenter: datacenter.clone().unwrap_or_default() });
@@ -154,7 +155,8 @@ async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failur
         Ready { part: name.to_owned(), said: Some(said.clone()) }
     };
     tasks.spawn(facts::run(reader.clone(), datacenter.clone(), known, part("agent")));
-    // The controller of API gateways writes what is bound, and the core finds it itself; sameness groups are of Enterprise.
+    // Consul's API gateway controller writes bound routes, and the core computes those itself. Sameness groups are an
+    // Enterprise feature.
     for kind in Kind::ALL.iter().copied().filter(|kind| !matches!(kind, Kind::BoundApiGateway | Kind::SamenessGroup)) {
         tasks.spawn(entries::run(reader.clone(), kind, datacenter.clone(), part(kind.name())));
     }
@@ -179,20 +181,20 @@ async fn follow(reader: Reader, datacenter: Option<String>) -> Result<(), Failur
     }
 }
 
-/// An object without what changes although nothing that matters does.
+/// Removes fields that change without a change of content.
 fn without_indexes(value: &mut Map<String, Value>) {
     for field in ["CreateIndex", "ModifyIndex", "Hash"] {
         value.shift_remove(field);
     }
 }
 
-/// A part of a path or of a query.
+/// Escapes a part of a path or of a query.
 fn escaped(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
-/// A path with the datacenter that is asked, where it is not the agent's.
+/// Adds the datacenter to a path, unless it is the agent's own.
 fn in_datacenter(path: &str, datacenter: Option<&str>) -> String {
     match datacenter {
         Some(datacenter) => format!("{path}?dc={}", escaped(datacenter)),

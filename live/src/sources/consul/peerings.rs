@@ -1,5 +1,5 @@
-//! Reads which peers the cluster has. Their services are not served, and that is reported: Consul's API does not give the CAs of peers, so no proxy
-//! could trust them.
+//! Reads the peers of the cluster, and reports that their services are not served. Consul's API does not give the CAs of
+//! peers, so no proxy could trust them.
 
 use super::Reader;
 use super::connect::Trouble;
@@ -8,9 +8,9 @@ use crate::event::SourceState;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How old the list may be.
+/// The longest age of the list.
 const FRESH: Duration = Duration::from_secs(60);
-/// What this part is called.
+/// The name of this part.
 const PART: &str = "peerings";
 
 /// One of `/v1/peerings`
@@ -27,7 +27,7 @@ struct Stream {
     imported_services: Option<Vec<String>>,
 }
 
-/// Says which services of peers are not served.
+/// Reports the services of peers that are not served.
 pub(super) async fn run(reader: Reader) {
     let mut query = Query::new(reader.client.clone(), "/v1/peerings".into()).within(FRESH);
     loop {
@@ -46,7 +46,7 @@ pub(super) async fn run(reader: Reader) {
     }
 }
 
-/// Which services proxies cannot reach, in words.
+/// Describes the services that proxies cannot reach.
 fn missing(all: &[Peering]) -> Option<String> {
     let imports = all.iter().filter_map(|peering| {
         let services = peering.stream_status.as_ref()?.imported_services.as_ref().filter(|services| !services.is_empty())?;
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_services_that_are_imported_are_missing() {
+    fn peerings_report_only_imported_services() {
         let of = |text: &str| missing(&serde_json::from_str::<Vec<Peering>>(text).expect("peerings"));
         assert_eq!(of("[]"), None);
         assert_eq!(of(r#"[{"Name": "cloud", "StreamStatus": {"ImportedServices": null, "ExportedServices": ["web"]}}]"#), None);

@@ -1,21 +1,21 @@
-//! Repeats a blocking query, which waits for another answer.
+//! Repeats a blocking query, which waits for a changed answer. Does not send requests; see `connect`.
 
 use super::connect::{Answer, Client, Trouble};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long Consul waits for a change. It adds up to a sixteenth.
+/// How long Consul waits for a change. Consul adds up to a sixteenth.
 const WAIT: Duration = Duration::from_secs(300);
-/// How much longer than that an answer may take.
+/// The additional time limit for an answer.
 const SLACK: Duration = Duration::from_secs(40);
-/// How often a question is asked that cannot wait.
+/// The interval of queries that cannot wait.
 const POLL: Duration = Duration::from_secs(15);
-/// The shortest time between two answers, so that what changes all the time does not keep Consul busy.
+/// The shortest time between two answers, so that constant changes do not keep Consul busy.
 const REST: Duration = Duration::from_millis(100);
-/// The pauses behind failures: the first, and the longest.
+/// The pauses after failures: the first, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(8));
 
-/// A question that is asked for as long as somebody wants to know.
+/// A query that repeats as long as its answers are used.
 pub(super) struct Query {
     client: Arc<Client>,
     path: String,
@@ -27,18 +27,19 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Of this path, which may have a query.
+    /// Creates a query of this path, which may have parameters.
     pub(super) fn new(client: Arc<Client>, path: String) -> Self {
         Self { client, path, wait: WAIT, index: 0, can_wait: true, pause: PAUSES.0, rest: None }
     }
 
-    /// One that is answered after this long at the latest, changed or not.
+    /// Limits how long Consul waits for a change.
     pub(super) fn within(mut self, wait: Duration) -> Self {
         self.wait = wait;
         self
     }
 
-    /// The next answer: at once for the first time, then when there is another one or time is up. Behind a failure it waits before it asks.
+    /// Returns the next answer: the first at once, later answers after a change or at the end of the wait. After a
+    /// failure it pauses first.
     pub(super) async fn next(&mut self) -> Result<Answer, Trouble> {
         if let Some(pause) = self.rest.take() {
             tokio::time::sleep(pause).await;
@@ -58,14 +59,15 @@ impl Query {
             Err(trouble) => {
                 self.rest = Some(self.pause);
                 self.pause = (self.pause * 2).min(PAUSES.1);
-                // What was known before may be of a cluster that has forgotten it: the next question does not wait.
+                // The last index may belong to a cluster that has forgotten it, so the next query does not wait.
                 self.index = 0;
                 Err(trouble)
             }
         }
     }
 
-    /// An index that goes backwards belongs to a cluster that was restored: the next question does not wait. One of 0 would never wait.
+    /// Sets the index of the next query. An index that decreases belongs to a restored cluster, so the next query does
+    /// not wait. A query with index 0 would never wait.
     fn take_index(&mut self, index: Option<u64>) {
         self.can_wait = index.is_some();
         let index = index.unwrap_or(0);
@@ -79,7 +81,7 @@ mod tests {
     use crate::sources::consul::settings::Settings;
 
     #[test]
-    fn an_index_that_goes_backwards_is_forgotten() {
+    fn query_forgets_decreasing_index() {
         let settings = Settings::default().resolved(|_| None).expect("settings");
         let mut query = Query::new(Arc::new(Client::new(&settings).expect("a client")), "/v1/x".into());
         for (answered, next) in [(Some(7), 7), (Some(9), 9), (Some(3), 0), (Some(3), 3), (None, 0), (Some(0), 0)] {

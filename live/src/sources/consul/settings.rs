@@ -1,52 +1,52 @@
-//! Reads which Consul is followed: from options, and from the variables of Consul's own command line.
+//! Reads which Consul agent is followed: from options, and from the variables of Consul's own command line. Does not
+//! connect to it; see `connect`.
 
 use crate::Failure;
 use std::path::{Path, PathBuf};
 
-/// Where an agent listens unless somebody says otherwise.
+/// The default address of an agent.
 const USUAL: &str = "127.0.0.1:8500";
 
-/// Which Consul. What is not given here is taken from the environment, as Consul's own command line does.
+/// The agent to follow. Each missing option falls back to an environment variable, as in Consul's own command line.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The address of the agent; `CONSUL_HTTP_ADDR` unless given.
+    /// The address of the agent [default: $CONSUL_HTTP_ADDR]
     pub address: Option<String>,
-    /// A file with the token; `CONSUL_HTTP_TOKEN_FILE` or `CONSUL_HTTP_TOKEN` unless given.
+    /// A file with the token [default: $CONSUL_HTTP_TOKEN_FILE, then $CONSUL_HTTP_TOKEN]
     pub token_file: Option<PathBuf>,
-    /// Who signs the agent's certificate; `CONSUL_CACERT` unless given.
+    /// The CA of the agent's certificate [default: $CONSUL_CACERT]
     pub ca_file: Option<PathBuf>,
-    /// The certificate that is shown to the agent; `CONSUL_CLIENT_CERT` unless given.
+    /// The certificate for the agent [default: $CONSUL_CLIENT_CERT]
     pub client_cert: Option<PathBuf>,
-    /// Its key; `CONSUL_CLIENT_KEY` unless given.
+    /// The key of that certificate [default: $CONSUL_CLIENT_KEY]
     pub client_key: Option<PathBuf>,
-    /// The name in the agent's certificate; `CONSUL_TLS_SERVER_NAME` unless given.
+    /// The name in the agent's certificate [default: $CONSUL_TLS_SERVER_NAME]
     pub server_name: Option<String>,
-    /// The datacenter; the agent's own unless given.
+    /// The datacenter [default: the agent's own]
     pub datacenter: Option<String>,
 }
 
-/// Where an agent is.
+/// The address of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// A host with a port.
     Tcp {
-        /// The host.
         host: String,
-        /// The port.
+        /// 8500 by default, or 8501 with TLS.
         port: u16,
     },
     /// A Unix socket.
     Unix(PathBuf),
 }
 
-/// Where a token is.
+/// The source of a token.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// There is none.
+    /// The client has no token.
     Absent,
-    /// In a file, which is read again for every request.
+    /// A file, which is read again for every request.
     File(PathBuf),
-    /// This.
+    /// The token itself.
     Given(String),
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// The token as it is now.
+    /// Returns the present token.
     pub(super) fn read(&self) -> Result<Option<String>, String> {
         match self {
             Token::Absent => Ok(None),
@@ -70,7 +70,7 @@ impl Token {
     }
 }
 
-/// All that is needed for a connection.
+/// The complete settings of a connection.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) target: Target,
@@ -84,7 +84,7 @@ pub(super) struct Resolved {
 }
 
 impl Settings {
-    /// With what the environment says of the rest.
+    /// Adds the settings of the environment.
     pub(super) fn resolved(&self, env: impl Fn(&str) -> Option<String>) -> Result<Resolved, Failure> {
         let env = |name: &str| env(name).filter(|value| !value.is_empty());
         let path = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| env(name).map(PathBuf::from));
@@ -102,7 +102,7 @@ impl Settings {
             (None, Some(token)) => Token::Given(token),
             (None, None) => Token::Absent,
         };
-        // A file that is missing now is an error that a person should see at once.
+        // A missing file is an error that the user should see at once.
         token.read().map_err(Failure)?;
         let host = if let Target::Tcp { host, .. } = &target { host.clone() } else { "localhost".into() };
         Ok(Resolved {
@@ -118,7 +118,8 @@ impl Settings {
     }
 }
 
-/// `HOST:PORT`, `http://HOST:PORT`, `https://HOST:PORT` or `unix:///PATH`; whether it says TLS.
+/// Parses `HOST:PORT`, `http://HOST:PORT`, `https://HOST:PORT` or `unix:///PATH`. Returns whether the address requires
+/// TLS.
 fn target(address: &str) -> Result<(Target, bool), Failure> {
     let wrong = || Failure(format!("`{address}` is no address of Consul: write HOST:PORT, http://HOST:PORT, https://HOST:PORT or unix:///PATH"));
     if let Some(path) = address.strip_prefix("unix://") {
@@ -127,7 +128,7 @@ fn target(address: &str) -> Result<(Target, bool), Failure> {
     let (is_tls, rest) = match (address.strip_prefix("https://"), address.strip_prefix("http://")) {
         (Some(rest), _) => (true, rest.trim_end_matches('/')),
         (_, Some(rest)) => (false, rest.trim_end_matches('/')),
-        // A slash is part of a folder then.
+        // In a path, a slash is part of a folder.
         _ => (false, address),
     };
     let usual = if is_tls { 8501 } else { 8500 };
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_comes_before_the_variables_of_consul() {
+    fn option_wins_over_environment() {
         let tcp = |host: &str, port| Target::Tcp { host: host.into(), port };
         let usual = with(&[], &Settings::default()).expect("settings");
         assert_eq!((usual.target, usual.is_tls, usual.verify), (tcp("127.0.0.1", 8500), false, true));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_an_address_is_refused() {
+    fn invalid_address_is_error() {
         for wrong in ["", "unix://", "gateway/", "host:port", "http://", "a b:1", "1:2:3", "user@host:1"] {
             assert!(target(wrong).is_err(), "{wrong}");
         }

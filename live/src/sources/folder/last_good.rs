@@ -1,7 +1,7 @@
-//! Keeps the last good text of each file in a state folder, so that a restart with a broken file loses nothing.
+//! Keeps the last good content of each file in a state folder, so that a restart with a broken file loses nothing.
 //!
-//! Texts are stored under their SHA-256 hash; an index maps the files of one source to hashes. Only the owner of the process can read the folder, because
-//! texts may hold key material. Does not judge texts; see `reader`.
+//! Contents are stored under their SHA-256 hash; an index maps the files of one source to hashes. Only the owner of the
+//! process can read the folder, because contents may hold key material. Does not judge contents; see `reader`.
 
 use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// The longest index that is read.
 const LONGEST_INDEX: u64 = 64 << 20;
 
-/// The last good texts of one source.
+/// The last good contents of one source.
 #[derive(Debug)]
 pub(super) struct LastGood {
     folder: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct LastGood {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Index {
     version: u32,
-    /// The path of the source, for people who look into the folder.
+    /// The path of the source, as a hint in the folder.
     source: String,
     files: BTreeMap<String, Entry>,
 }
@@ -42,7 +42,7 @@ struct Entry {
 }
 
 impl LastGood {
-    /// Opens the texts of the source at `root`. A missing or unreadable index means that there are none.
+    /// Opens the contents of the source at `root`. A missing or unreadable index is treated as empty.
     pub fn open(state: &Path, root: &Path) -> Self {
         let source = std::path::absolute(root).unwrap_or_else(|_| root.to_owned()).components().collect::<PathBuf>().display().to_string();
         let folder = state.join("files").join(&hash(source.as_bytes())[..32]);
@@ -91,7 +91,7 @@ impl LastGood {
         self.is_changed |= self.index.files.len() != before;
     }
 
-    /// Writes the index, and deletes texts that no file has any more.
+    /// Writes the index, and deletes contents that no file has any more.
     pub fn save(&mut self) {
         if !std::mem::take(&mut self.is_changed) {
             return;
@@ -104,7 +104,7 @@ impl LastGood {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.to_str().is_none_or(|name| name != INDEX && !used.contains(name)) {
-                // A text that stays costs space only.
+                // An unused content only takes space.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_survive_a_restart_and_unused_ones_are_deleted() {
+    fn contents_survive_restart_unless_unused() {
         let state = tempfile::tempdir().expect("a folder");
         let root = Path::new("/gateway");
         let mut kept = LastGood::open(state.path(), root);
@@ -180,7 +180,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_the_owner_reads_texts() {
+    fn only_owner_reads_contents() {
         use std::os::unix::fs::PermissionsExt;
         let state = tempfile::tempdir().expect("a folder");
         let mut kept = LastGood::open(state.path(), Path::new("/gateway"));

@@ -78,7 +78,7 @@ pub(super) struct Reader {
     has_new: bool,
     /// Since when the folder holds no resources.
     empty_since: Option<(Instant, Timestamp)>,
-    /// Paths that were logged as passed over.
+    /// Paths that were logged as skipped.
     passed_over: BTreeSet<PathBuf>,
     /// Folders that are watched, each with its inode.
     watched: BTreeMap<PathBuf, u64>,
@@ -200,7 +200,7 @@ impl Reader {
         self.reading.empty != EmptyFolder::Intended
     }
 
-    /// The folder is missing or cannot be listed: what was read stays.
+    /// Reports that the folder is missing or cannot be listed. Its last content stays.
     fn report_lost(&mut self, why: &str) {
         if self.read_at.is_empty() {
             self.restore_all();
@@ -266,7 +266,7 @@ impl Reader {
     }
 
     fn remove(&mut self, name: &str) {
-        // A file that is passed over was never an input.
+        // A skipped file was never an input.
         if self.unreadable.remove(name).is_some() | self.read_at.remove(name).is_some() {
             self.outlet.remove(name);
         }
@@ -373,7 +373,7 @@ impl Reader {
             self.emptied.remove(name);
         }
         let bytes = std::fs::read(path)?;
-        // It may have been emptied after it was looked at, and before it was read.
+        // Another program may have emptied it between the check and the read.
         if let Some(known) = known.filter(|_| std::fs::metadata(path).is_ok_and(|about| stamp_of(&about) != stamp)) {
             self.stamps.insert(name.to_owned(), known);
             self.look_after(TICK);
@@ -496,7 +496,7 @@ fn inode(about: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(about)
 }
 
-/// The mode tells who may read the file.
+/// The mode decides who may read the file.
 #[cfg(unix)]
 fn mode(about: &std::fs::Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(about)

@@ -1,4 +1,4 @@
-//! Edits as editors, tools and kubelets make them.
+//! Tests edits in the way of editors, tools and kubelets.
 
 use super::reader::{EMPTIED, TICK};
 use super::*;
@@ -19,7 +19,7 @@ struct Followed {
     _runtime: tokio::runtime::Runtime,
 }
 
-/// What makes a text one of a controller: others in a folder are passed over.
+/// Marks the text of a controller: the reader skips other files of a folder.
 const CLAIM: &str = "apiVersion: getambassador.io/v3alpha1 # ";
 
 fn put(path: impl AsRef<Path>, text: &str) {
@@ -37,14 +37,14 @@ impl Followed {
         out
     }
 
-    /// Does not wait until the source is synced.
+    /// Follows a folder, and does not wait until the source is synced.
     fn unsynced(prepare: impl FnOnce(&Path), follow: &str, reading: Reading) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         prepare(folder.path());
         Self::follow(folder, follow, reading)
     }
 
-    /// Follows the same folder as a new process would.
+    /// Follows the same folder again, as a new process.
     fn restart(self, edit: impl FnOnce(&Path), reading: Reading) -> Self {
         drop(self._runtime);
         edit(self.folder.path());
@@ -73,7 +73,7 @@ impl Followed {
         self.folder.path().join(name)
     }
 
-    /// The texts by name, as they are now.
+    /// Returns the present inputs by name.
     fn texts(&self) -> BTreeMap<String, String> {
         let root = format!("{}/", self.folder.path().display());
         self.intake
@@ -86,7 +86,7 @@ impl Followed {
     fn until(&self, what: &str, holds: impl Fn(&Self) -> bool) {
         let begin = Instant::now();
         while !holds(self) {
-            // Less than what it takes until it is looked at unasked.
+            // Shorter than the interval of reading without a notification.
             assert!(begin.elapsed() < INTERVAL - Duration::from_secs(1), "{what}: {:?}", self.texts());
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -99,7 +99,7 @@ impl Followed {
 }
 
 #[test]
-fn edits_are_followed() {
+fn folder_follows_edits() {
     let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
     put(followed.path("a.yaml"), "2");
@@ -122,9 +122,9 @@ fn edits_are_followed() {
 
 #[cfg(unix)]
 #[test]
-fn a_config_map_that_is_mounted_is_followed() {
+fn folder_follows_mounted_config_map() {
     use std::os::unix::fs::symlink;
-    // As kubelets mount them: the files are links into a folder that is itself a link, and that link is exchanged.
+    // Kubelets mount files as links into a folder that is itself a link, and exchange that link.
     let version = |root: &Path, name: &str, text: &str| {
         fs::create_dir(root.join(name)).expect("a folder");
         put(root.join(name).join("a.yaml"), text);
@@ -147,7 +147,7 @@ fn a_config_map_that_is_mounted_is_followed() {
 }
 
 #[test]
-fn a_single_file_is_followed() {
+fn source_follows_single_file() {
     let followed = Followed::start(|root| put(root.join("a.conf"), "1"), "a.conf");
     followed.is("at the beginning", &[("a.conf", "1")]);
     put(followed.path("new"), "2");
@@ -156,7 +156,7 @@ fn a_single_file_is_followed() {
 }
 
 #[test]
-fn a_folder_that_vanishes_keeps_its_objects() {
+fn missing_folder_keeps_objects() {
     let prepare = |root: &Path| {
         fs::create_dir(root.join("mount")).expect("a folder");
         put(root.join("mount/a.yaml"), "1");
@@ -174,7 +174,7 @@ fn a_folder_that_vanishes_keeps_its_objects() {
 
 #[cfg(unix)]
 #[test]
-fn links_that_lead_in_circles_end() {
+fn links_in_circles_end() {
     let prepare = |root: &Path| {
         put(root.join("a.yaml"), "1");
         std::os::unix::fs::symlink(".", root.join("circle")).expect("a link");
@@ -185,7 +185,7 @@ fn links_that_lead_in_circles_end() {
 }
 
 #[test]
-fn a_file_that_is_written_in_place_is_not_seen_empty_and_one_that_is_emptied_goes() {
+fn rewritten_file_is_never_seen_empty() {
     let followed = Followed::start(|root| put(root.join("a.yaml"), "one"), "");
     let has = |out: &Followed, text: &str| out.texts().values().any(|known| known == text);
     let mut file = fs::File::create(followed.path("a.yaml")).expect("it is emptied");
@@ -200,13 +200,13 @@ fn a_file_that_is_written_in_place_is_not_seen_empty_and_one_that_is_emptied_goe
     followed.until("nothing is left", |out| out.texts().is_empty());
 }
 
-/// What is said of files that cannot be read.
+/// Returns the messages about unreadable files.
 fn unreadable(of: &Followed) -> Vec<String> {
     of.intake.unreadable().into_iter().map(|file| file.message).collect()
 }
 
 #[test]
-fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
+fn broken_file_keeps_last_content_until_fixed() {
     let good = "\nkind: Mapping\nmetadata: {name: a}\nspec:\n  prefix: /a/\n";
     let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain("kind: Mapping\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
     let broken: [(&str, Vec<u8>, &str); 7] = [
@@ -231,7 +231,7 @@ fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
         assert!(told.contains("a.yaml cannot be read: ") && told.contains(why) && told.ends_with("UTC, is used"), "{what}: {told}");
         followed.until(what, |out| state(out) == Some(SourceState::Error));
         followed.is(what, &[("a.yaml", good)]);
-        // What it was: equal text, and still news.
+        // A text that changes back is news, although it equals the last readable version.
         put(followed.path("a.yaml"), good);
         followed.until("it is mended", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
         followed.is("it is mended", &[("a.yaml", good)]);
@@ -248,26 +248,26 @@ fn what_cannot_be_read_any_more_stays_until_it_is_mended() {
 }
 
 #[test]
-fn what_could_never_be_read_is_told_and_the_rest_is_read() {
+fn never_readable_file_is_reported() {
     let broken = "\nkind: Mapping\nspec: [\n";
     let prepare = |root: &Path| {
         fs::write(root.join("binary.yaml"), b"\0\x01").expect("a file");
         put(root.join("broken.yaml"), broken);
         put(root.join("good.yaml"), "1");
-        // What other programs read is none of ours, in whatever encoding.
+        // Files of other programs are skipped, in any encoding.
         fs::write(root.join("other.json"), [0xff, 0xfe, b'{', 0, b'}', 0]).expect("a file");
     };
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
     let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
     assert!(told.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{told}");
-    // There is no readable version that could stay.
+    // The file never had a readable version.
     put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
     followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
 }
 
 #[test]
-fn an_editor_is_told_what_is_broken_as_it_is() {
+fn editor_gets_broken_text_unchanged() {
     let followed = Followed::reading(|root| put(root.join("a.yaml"), "1"), "", Reading { with_broken: true, ..Reading::default() });
     put(followed.path("a.yaml"), "\nkind: [\n");
     followed.is("broken", &[("a.yaml", "\nkind: [\n")]);
@@ -276,7 +276,7 @@ fn an_editor_is_told_what_is_broken_as_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_nothing_is_a_file_that_cannot_be_read() {
+fn dangling_link_is_unreadable_file() {
     let prepare = |root: &Path| {
         put(root.join("real"), "1");
         std::os::unix::fs::symlink("real", root.join("a.yaml")).expect("a link");
@@ -291,7 +291,7 @@ fn a_link_to_nothing_is_a_file_that_cannot_be_read() {
 
 #[cfg(unix)]
 #[test]
-fn what_may_not_be_read_stays() {
+fn forbidden_file_keeps_last_content() {
     use std::os::unix::fs::PermissionsExt;
     let may = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
     let followed = Followed::start(|root| put(root.join("a.yaml"), "1"), "");
@@ -306,7 +306,7 @@ fn what_may_not_be_read_stays() {
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.until("it may be read", |out| unreadable(out).is_empty());
-    // Another file with the same rights, as a tool that renames writes it.
+    // A tool that renames writes another file with the same permissions.
     put(followed.path("new"), "3");
     may(&followed.path("new"), 0o000);
     fs::rename(followed.path("new"), followed.path("a.yaml")).expect("a rename");
@@ -319,7 +319,7 @@ fn what_may_not_be_read_stays() {
 
 #[cfg(unix)]
 #[test]
-fn a_named_pipe_is_passed_over() {
+fn named_pipe_is_skipped() {
     let prepare = |root: &Path| {
         put(root.join("a.yaml"), "1");
         let made = std::process::Command::new("mkfifo").arg(root.join("b.yaml")).status().expect("mkfifo");

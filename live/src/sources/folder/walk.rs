@@ -4,12 +4,12 @@ use crate::files::{self, Excludes};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a path holds now.
+/// The paths below a root that are read, and the skipped paths.
 #[derive(Default)]
 pub(super) struct WalkResult {
     pub files: BTreeSet<PathBuf>,
     pub folders: BTreeSet<PathBuf>,
-    /// Paths that are not read, and why.
+    /// Skipped paths, each with the reason.
     pub passed_over: Vec<(PathBuf, String)>,
     /// Why the path, or a folder below it, could not be listed.
     pub lost: Option<String>,

@@ -1,4 +1,5 @@
-//! Finds the kinds that the server has, and describes missing permissions. Does not ask for permissions; see `permissions`.
+//! Finds the kinds that the server has, and describes missing permissions. Does not request permissions; see
+//! `permissions`.
 
 use super::reason::unreachable;
 use chancery_core::dialect;
@@ -11,30 +12,29 @@ use std::collections::BTreeMap;
 /// A kind of the kinds tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchedKind {
-    /// Its API group; empty for Kubernetes' own first one.
+    /// The API group. Empty for Kubernetes' core group.
     pub group: String,
-    /// Its name.
     pub kind: String,
-    /// Its plural, where the table has it.
+    /// The plural, if the table has it.
     pub plural: Option<String>,
-    /// The versions that we read, the oldest first.
+    /// The versions that this program reads, the oldest first.
     versions: Vec<String>,
 }
 
 impl WatchedKind {
-    /// As events name it: `HTTPProxy.projectcontour.io`.
+    /// Returns the name in events, such as `HTTPProxy.projectcontour.io`.
     #[must_use]
     pub fn name(&self) -> String {
         if self.group.is_empty() { self.kind.clone() } else { format!("{}.{}", self.kind, self.group) }
     }
 }
 
-/// The kinds of the tables, one of a name; only those of a dialect where one is asked for.
+/// Returns the kinds of the tables, each name once. With a dialect, returns only its kinds.
 #[must_use]
 pub fn wanted(asked: Option<&str>) -> Vec<WatchedKind> {
     let mut out: Vec<WatchedKind> = Vec::new();
     for of in dialect::ALL.iter().filter(|of| asked.is_none_or(|asked| asked == of.name)) {
-        // Entries that only Consul itself has are no kinds of Kubernetes, whose names begin with a capital.
+        // Kubernetes kinds begin with a capital letter. Consul's own entries do not, so they are skipped.
         for listed in (of.listing)().into_iter().filter(|listed| listed.name.starts_with(|c: char| c.is_ascii_uppercase())) {
             let versions: Vec<String> = listed.versions.iter().map(|version| version.rsplit('/').next().unwrap_or(version).to_owned()).collect();
             match out.iter_mut().find(|known| known.kind == listed.name && known.group == listed.group) {
@@ -58,17 +58,17 @@ pub struct ServedKind {
     pub(super) namespaced: bool,
 }
 
-/// Where a kind is read.
+/// The place where a kind is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Everywhere.
+    /// All namespaces.
     All,
-    /// In this namespace.
+    /// One namespace.
     In(String),
 }
 
 impl ServedKind {
-    /// What reads it there.
+    /// Returns the API of the kind in a place.
     pub fn api(&self, client: &Client, place: &Place) -> Api<DynamicObject> {
         match place {
             Place::All => Api::all_with(client.clone(), &self.resource),
@@ -76,12 +76,13 @@ impl ServedKind {
         }
     }
 
-    /// What its objects say of themselves.
+    /// Returns the type fields of its objects.
     pub fn types(&self) -> TypeMeta {
         TypeMeta { api_version: self.resource.api_version.clone(), kind: self.resource.kind.clone() }
     }
 
-    /// How it is watched. Releases of Helm and tokens are Secrets that no gateway refers to, and many of them are large.
+    /// Returns the settings of the watch. Helm releases and tokens are Secrets that no gateway refers to, and many of
+    /// them are large.
     pub fn watch_config(&self, selector: Option<&str>) -> watcher::Config {
         let config = watcher::Config::default();
         let config = match selector {
@@ -94,7 +95,7 @@ impl ServedKind {
         config
     }
 
-    /// The rule that is missing, as a ClusterRole or Role would have it.
+    /// Describes the missing rule, as in a ClusterRole or Role.
     pub fn missing_rule(&self, namespace: Option<&str>) -> String {
         let (group, plural) = (&self.resource.group, &self.resource.plural);
         let place = namespace.map(|namespace| format!(" in the namespace {namespace}")).unwrap_or_default();
@@ -102,17 +103,18 @@ impl ServedKind {
     }
 }
 
-/// What of the wanted kinds the server has, by name. Of several versions it is the newest that we read.
+/// Finds the wanted kinds that the server has, by name. If several versions exist, the newest that this program reads
+/// wins.
 pub async fn discover(client: &Client, wanted: &[WatchedKind]) -> Result<BTreeMap<String, Option<ServedKind>>, String> {
     let groups = client.list_api_groups().await.map_err(|error| unreachable(&error))?;
     let served: BTreeMap<&str, Vec<&str>> =
         groups.groups.iter().map(|group| (group.name.as_str(), group.versions.iter().map(|of| of.version.as_str()).collect())).collect();
-    // What each version of each group has, asked once.
+    // The resources of each version of each group, requested once.
     let mut lists = BTreeMap::new();
     let mut out = BTreeMap::new();
     for kind in wanted {
         let mut found = None;
-        // Of kinds that are not the dialect's own, the tables need not say versions: then it is the server's first that has them.
+        // For kinds of other owners the tables may name no versions. Then the server's first version with the kind wins.
         let of_server = || served.get(&*kind.group).into_iter().flatten().rev().map(|version| (*version).to_owned()).collect();
         let versions: Vec<String> = match (kind.versions.is_empty(), kind.group.is_empty()) {
             (false, _) => kind.versions.clone(),
@@ -132,7 +134,7 @@ pub async fn discover(client: &Client, wanted: &[WatchedKind]) -> Result<BTreeMa
                 } else {
                     client.list_api_group_resources(&format!("{}/{version}", kind.group)).await
                 };
-                // A group that is half broken is asked again next time; it hides no other.
+                // A group that is half broken is requested again next time. It hides no other group.
                 lists.insert(key.clone(), listed.map(|list| list.resources).unwrap_or_default());
             }
             let of_kind = lists.get(&key).into_iter().flatten().find(|of| of.kind == kind.kind && !of.name.contains('/'));
@@ -148,7 +150,7 @@ pub async fn discover(client: &Client, wanted: &[WatchedKind]) -> Result<BTreeMa
     Ok(out)
 }
 
-/// What is to be said where only a part may be read.
+/// Describes the permissions, if only some namespaces may be read.
 pub fn partial(found: &ServedKind, places: &[Place], namespace: Option<&str>) -> Option<String> {
     if namespace.is_some() || places.contains(&Place::All) {
         return None;

@@ -1,4 +1,4 @@
-//! Creates a client from a kubeconfig or from a pod's account.
+//! Creates a client from a kubeconfig or from a pod's account. Does not read resources; see `follow`.
 
 use super::reason::innermost;
 use super::settings::Settings;
@@ -12,31 +12,28 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the server may take to take a connection.
+/// How long the server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A context of the kubeconfig: names alone.
+/// A context of the kubeconfig: only names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Context {
-    /// Its name.
     pub name: String,
-    /// The name of its cluster.
     pub cluster: String,
-    /// The namespace that it names.
     pub namespace: Option<String>,
-    /// Whether it is the current one.
+    /// Whether it is the current context.
     pub current: bool,
-    /// The program that gets its credentials, where there is one.
+    /// The program that gets its credentials, if any.
     pub plugin: Option<String>,
-    /// Why it cannot be used, as far as its text tells.
+    /// The reason why it cannot be used, if its text shows one.
     pub problem: Option<String>,
 }
 
-/// All contexts of the kubeconfig, or of all files that `KUBECONFIG` names, in their order.
+/// Returns all contexts of the kubeconfig, or of all files in `KUBECONFIG`, in their order.
 ///
 /// # Errors
 ///
-/// In one sentence: which file, what to do.
+/// One sentence that names the file and the fix.
 pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<Context>, Failure> {
     let (read, file) = match kubeconfig {
         Some(path) => (read(path)?, path.display().to_string()),
@@ -51,13 +48,13 @@ pub fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<Context>, Failure> {
     Ok(read.contexts.iter().map(one).collect())
 }
 
-/// The program that gets the credentials of a context.
+/// Returns the program that gets the credentials of a context.
 fn plugin(read: &Kubeconfig, of: &kube::config::Context) -> Option<String> {
     let user = read.auth_infos.iter().find(|known| Some(&known.name) == of.user.as_ref());
     user?.auth_info.as_ref()?.exec.as_ref()?.command.clone()
 }
 
-/// Why a context cannot be used, as far as its text tells.
+/// Returns the reason why a context cannot be used, if its text shows one.
 fn problem(read: &Kubeconfig, of: &kube::config::Context, file: &str) -> Option<String> {
     let Some(cluster) = read.clusters.iter().find(|cluster| cluster.name == of.cluster) else {
         return Some(format!("its cluster `{}` is not in {file}", of.cluster));
@@ -73,7 +70,7 @@ fn problem(read: &Kubeconfig, of: &kube::config::Context, file: &str) -> Option<
     (!is_pem).then(|| format!("the certificate-authority-data of its cluster `{}` is no certificate in PEM, in base64", of.cluster))
 }
 
-/// Whether a program can be run by this name.
+/// Whether `PATH` has a program of this name.
 fn is_on_path(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -81,18 +78,18 @@ fn is_on_path(program: &str) -> bool {
     std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }
 
-/// The kubeconfig of `KUBECONFIG` or the usual place, and how to name it.
+/// Returns the kubeconfig from `KUBECONFIG` or the usual place, and its name for messages.
 fn usual_kubeconfig() -> Result<(Kubeconfig, String), Failure> {
     let file = std::env::var("KUBECONFIG").unwrap_or_else(|_| "~/.kube/config".into());
     let read = Kubeconfig::read().map_err(|error| format!("cannot read the kubeconfig {file}: {}", innermost(&error)))?;
     Ok((read, file))
 }
 
-/// The namespaces of a cluster, by name.
+/// Returns the namespaces of a cluster, by name.
 ///
 /// # Errors
 ///
-/// In one sentence: the cluster cannot be asked, or we may not list namespaces.
+/// One sentence: the cluster does not answer, or refuses to list namespaces.
 pub async fn namespaces(settings: &Settings) -> Result<Vec<String>, Failure> {
     let (client, _) = connect(settings).await?;
     let listed = Api::<Namespace>::all(client).list_metadata(&ListParams::default()).await;
@@ -102,16 +99,16 @@ pub async fn namespaces(settings: &Settings) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// A client, and the namespace that its context names.
+/// Returns a client, and the namespace that its context names.
 ///
 /// # Errors
 ///
-/// In one sentence: which file, which context, what to do.
+/// One sentence that names the file, the context, and the fix.
 pub async fn connect(settings: &Settings) -> Result<(Client, String), Failure> {
     connect_to(settings).await.map(|(client, namespace, _)| (client, namespace))
 }
 
-/// The same, and where the server is, in words.
+/// Returns a client, the namespace of its context, and a description of the server.
 pub(super) async fn connect_to(settings: &Settings) -> Result<(Client, String, String), Failure> {
     let (mut config, context) = config(settings).await?;
     config.connect_timeout = Some(CONNECT);
@@ -121,13 +118,13 @@ pub(super) async fn connect_to(settings: &Settings) -> Result<(Client, String, S
     Ok((client, namespace, address))
 }
 
-/// How to connect, and whence that is known, in words.
+/// Returns the connection settings, and a description of their origin.
 async fn config(settings: &Settings) -> Result<(Config, String), Failure> {
     let options = KubeConfigOptions { context: settings.context.clone(), ..KubeConfigOptions::default() };
     let (kubeconfig, file) = match &settings.kubeconfig {
         Some(path) => (read(path)?, path.display().to_string()),
         None => {
-            // What is in a cluster has its own account, unless somebody says otherwise.
+            // A pod uses its own account, unless the settings choose another.
             if settings.context.is_none() && std::env::var_os("KUBECONFIG").is_none() && !usual().is_some_and(|path| path.is_file()) {
                 let config = Config::incluster()
                     .map_err(|_| Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into()))?;
@@ -156,7 +153,7 @@ async fn config(settings: &Settings) -> Result<(Config, String), Failure> {
     Ok((made.map_err(|error| format!("{context} cannot be used: {}", reason(&error)))?, context))
 }
 
-/// Why a context cannot be used.
+/// Describes why a context cannot be used.
 fn reason(error: &kube::config::KubeconfigError) -> String {
     use kube::config::KubeconfigError::{ParseClusterUrl, ParseProxyUrl};
     match error {

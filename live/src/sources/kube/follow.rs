@@ -1,8 +1,8 @@
-//! Follows one kind in one place.
+//! Follows one kind in one place. Does not choose kinds and places; see `access` and `permissions`.
 //!
-//! kube's watcher lists, watches, and lists again if the server has forgotten the last version (410). An error changes the state of the kind and
-//! removes nothing; after the next list, objects that are not in it are removed. An event that comes twice, or after a later event of its object,
-//! is skipped.
+//! kube's watcher lists, watches, and lists again if the server has forgotten the last version (410). An error changes
+//! the state of the kind and removes nothing. After the next list, objects that are missing from it are removed. The
+//! follower skips an event that comes twice, or after a later event of its object.
 
 use super::access::Place;
 use super::reason::unreachable;
@@ -18,16 +18,18 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The pauses before a watch is tried again: short enough that a server that is back is followed soon, random so that not all come at once.
+/// Returns the pauses before a watch is retried. Short pauses notice a recovered server soon; random pauses spread the
+/// requests.
 fn pauses() -> impl Backoff {
     let pauses = backon::ExponentialBuilder::default().with_min_delay(Duration::from_millis(500)).with_max_delay(Duration::from_secs(5));
     ResetTimerBackoff::new(ExponentialBackoff::from(pauses.with_jitter().without_max_times()), Duration::from_secs(60))
 }
 
-/// Deleted objects whose versions are remembered.
+/// The number of deleted objects whose versions are remembered.
 const MOST_GONE: usize = 10_000;
 
-/// The newest version that was seen of each object since the last list, and of those that were deleted: versions of an object only grow.
+/// The newest version of each object since the last list, including deleted objects. Versions of an object only
+/// increase.
 #[derive(Debug, Default)]
 pub struct Versions {
     known: HashMap<String, u64>,
@@ -35,7 +37,8 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// Whether an event of an object is newer than those that came before. Versions that are no numbers cannot be compared, and are news.
+    /// Whether an event of an object is newer than earlier events. Versions that are not numbers cannot be compared, and
+    /// are treated as news.
     fn is_news(&mut self, name: &str, version: Option<&str>) -> bool {
         let Some(version) = version.and_then(|version| version.parse::<u64>().ok()) else { return true };
         match self.known.get_mut(name) {
@@ -51,7 +54,7 @@ impl Versions {
         }
     }
 
-    /// An object was deleted. Its version is remembered for a while, as an event from before may come late.
+    /// Notes a deleted object. Its version is remembered for a while, because an earlier event may arrive late.
     fn deleted(&mut self, name: String) {
         self.gone.push_back(name);
         if self.gone.len() > MOST_GONE
@@ -61,32 +64,31 @@ impl Versions {
         }
     }
 
-    /// All is listed again.
+    /// Forgets all versions before a new list.
     fn forget(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Who follows.
+/// Follows a kind in a place.
 pub struct Follower {
-    /// As events name it.
+    /// The name in events.
     pub kind: String,
-    /// What its objects say of themselves; in a list of Kubernetes' own kinds they leave it out.
+    /// The type fields of its objects, which lists of Kubernetes' own kinds omit.
     pub types: TypeMeta,
-    /// Where.
     pub place: Place,
-    /// Where changes go.
+    /// Receives the changes.
     pub outlet: Outlet,
-    /// Who waits for all to be told once.
+    /// Receives the kind and the place once the first list is complete.
     pub listed: Option<mpsc::UnboundedSender<(String, Place)>>,
-    /// What is watched.
+    /// The settings of the watch.
     pub config: watcher::Config,
-    /// What came last of each object.
+    /// The newest version of each object.
     pub versions: Versions,
 }
 
 impl Follower {
-    /// Follows for as long as the process lives.
+    /// Follows as long as the process runs.
     pub async fn run(mut self, api: Api<DynamicObject>) {
         let events = watch(api, self.config.clone()).backoff(pauses());
         futures_util::pin_mut!(events);
@@ -106,7 +108,7 @@ impl Follower {
                     self.outlet.retain(&self.prefix(), &std::mem::take(&mut seen));
                     self.healthy();
                     if let Some(listed) = self.listed.take() {
-                        // Nobody waits any more when the process ends.
+                        // The receiver may be gone when the process ends.
                         let _ = listed.send((self.kind.clone(), self.place.clone()));
                     }
                 }
@@ -147,7 +149,7 @@ impl Follower {
         Some(name)
     }
 
-    /// What the names of its objects begin with.
+    /// Returns the beginning of the names of its objects.
     fn prefix(&self) -> String {
         match &self.place {
             Place::All => format!("{}/", self.kind),
@@ -168,7 +170,7 @@ impl Follower {
 
     fn trouble(&self, error: &watcher::Error) {
         let (code, why) = match error {
-            // It is listed again at once: nothing is wrong.
+            // The watcher lists again at once, so this is not a failure.
             watcher::Error::WatchError(status) if status.code == 410 => return,
             watcher::Error::WatchError(status) => (status.code, status.message.clone()),
             watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => {

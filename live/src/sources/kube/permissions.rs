@@ -1,7 +1,8 @@
-//! Finds the namespaces in which a kind may be read.
+//! Finds the namespaces in which a kind may be read. Does not read objects; see `follow`.
 //!
-//! If a kind may not be read everywhere, each namespace is asked for its rules. There may be thousands of namespaces, so each is asked once for all
-//! kinds, some at a time, and less often the more there are.
+//! If a kind may not be read everywhere, the rules of each namespace are requested. There may be thousands of
+//! namespaces, so each request is for all kinds, and only some run at a time. With more namespaces, requests repeat less
+//! often.
 
 use super::access::{Place, ServedKind};
 use super::reason::unreachable;
@@ -17,30 +18,30 @@ use kube::api::{Api, ListParams, PostParams};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Requests that are on their way at a time.
+/// The number of concurrent requests.
 const AT_A_TIME: usize = 16;
-/// For each namespace, what is known of all stays known for so long.
+/// How long the rules stay valid, per namespace.
 const PER_NAMESPACE: Duration = Duration::from_millis(100);
-/// And at least for so long.
+/// The shortest time that the rules stay valid.
 const LEAST: Duration = Duration::from_secs(9);
 
-/// The verbs that following needs.
+/// The verbs that the follower needs.
 const VERBS: [&str; 2] = ["list", "watch"];
 
-/// What we may do, as it was found last.
+/// Our permissions, as last requested.
 #[derive(Debug, Default)]
 pub struct Permissions {
-    /// The rules of each namespace, and since when they are known.
+    /// The rules of each namespace.
     rules: BTreeMap<String, SubjectRulesReviewStatus>,
     known: Option<Instant>,
 }
 
 impl Permissions {
-    /// The places where a kind may be read.
+    /// Returns the places where a kind may be read.
     ///
     /// # Errors
     ///
-    /// The server cannot be asked; says why.
+    /// The server does not answer. The message contains the reason.
     pub async fn places(&mut self, client: &Client, found: &ServedKind, settings: &Settings, default_namespace: &str) -> Result<Vec<Place>, String> {
         let everywhere = settings.namespace.as_deref().filter(|_| found.namespaced);
         if may(client, found, everywhere).await? {
@@ -52,7 +53,7 @@ impl Permissions {
         self.ask(client, default_namespace).await?;
         let mut out = Vec::new();
         for (namespace, rules) in &self.rules {
-            // Who does not know all rules is asked about this one.
+            // If the server does not know all rules, this kind is checked separately.
             if allows(rules, found) || (rules.incomplete && may(client, found, Some(namespace)).await?) {
                 out.push(Place::In(namespace.clone()));
             }
@@ -60,14 +61,14 @@ impl Permissions {
         Ok(out)
     }
 
-    /// Asks for the rules of all namespaces, unless they are known well enough.
+    /// Requests the rules of all namespaces, unless the known rules are still valid.
     async fn ask(&mut self, client: &Client, default_namespace: &str) -> Result<(), String> {
         let lasts = LEAST.max(PER_NAMESPACE * u32::try_from(self.rules.len()).unwrap_or(u32::MAX));
         if self.known.is_some_and(|known| known.elapsed() < lasts) {
             return Ok(());
         }
         let mut names: BTreeSet<String> = BTreeSet::from([default_namespace.to_owned()]);
-        // Whoever may not list namespaces is asked about their own only.
+        // Without the permission to list namespaces, only our own namespace is checked.
         if let Ok(all) = Api::<Namespace>::all(client.clone()).list_metadata(&ListParams::default()).await {
             names.extend(all.items.into_iter().filter_map(|namespace| namespace.metadata.name));
         }
@@ -78,7 +79,7 @@ impl Permissions {
     }
 }
 
-/// What we may do in a namespace.
+/// Returns our rules in a namespace.
 async fn rules(client: &Client, namespace: String) -> Result<(String, SubjectRulesReviewStatus), String> {
     let spec = SelfSubjectRulesReviewSpec { namespace: Some(namespace.clone()) };
     let review = SelfSubjectRulesReview { spec, ..SelfSubjectRulesReview::default() };
@@ -87,7 +88,7 @@ async fn rules(client: &Client, namespace: String) -> Result<(String, SubjectRul
     Ok((namespace, answer.status.unwrap_or_default()))
 }
 
-/// Whether rules allow a kind to be followed: all objects of it, not only some by name.
+/// Whether rules allow following a kind: all of its objects, not only named objects.
 fn allows(rules: &SubjectRulesReviewStatus, found: &ServedKind) -> bool {
     let has = |all: Option<&Vec<String>>, wanted: &str| all.is_some_and(|all| all.iter().any(|one| one == "*" || one == wanted));
     VERBS.iter().all(|verb| {

@@ -1,19 +1,20 @@
 //! Describes in one sentence why an API server cannot be reached.
 //!
-//! Programs that get credentials write them to standard output, so none of that is shown. Of standard error, the first line is shown.
+//! Programs that get credentials write them to standard output, so the description contains none of that. It contains
+//! the first line of standard error. Does not retry; see `follow`.
 
 use kube::client::AuthError;
 use kube::config::LoadDataError;
 use std::error::Error;
 
-/// Why the server cannot be asked.
+/// Describes why the server cannot be reached.
 pub fn unreachable(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if status.code == 401 => {
             "the API server does not know who we are: the token or certificate is wrong or has expired".into()
         }
         kube::Error::Api(status) if status.code == 403 => format!("the API server does not let us in: {}", status.message),
-        // A page for people.
+        // The answer is an HTML page.
         kube::Error::Api(status) if status.message.trim_start().starts_with('<') => {
             format!("the API server answers {} with a page in HTML: something else answers at its address", status.code)
         }
@@ -23,7 +24,7 @@ pub fn unreachable(error: &kube::Error) -> String {
     }
 }
 
-/// The innermost error is what people can do something about: its first line.
+/// Returns the first line of the innermost error, because the user can act on it.
 pub fn innermost(error: &(dyn Error + 'static)) -> String {
     let mut source = error;
     loop {
@@ -46,7 +47,7 @@ pub fn innermost(error: &(dyn Error + 'static)) -> String {
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 
-/// What is wrong with a program that gets credentials, or with a file of them.
+/// Describes a failure of a credentials program, or of a file with credentials.
 fn credentials(error: &AuthError) -> Option<String> {
     Some(match error {
         AuthError::AuthExecStart(error) => format!("the program that gets its credentials cannot be run: {error}"),

@@ -1,15 +1,15 @@
-//! The settings by which a cluster is watched.
+//! Defines the settings of a followed cluster. Does not read the kubeconfig; see `connect`.
 
 use std::path::PathBuf;
 
-/// Which cluster, and what of it.
+/// The cluster, and the part of it that is followed.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The kubeconfig; `$KUBECONFIG` and the usual places unless given, and a pod's own account where there is none.
+    /// The kubeconfig [default: $KUBECONFIG, then ~/.kube/config, then the pod's account]
     pub kubeconfig: Option<PathBuf>,
-    /// The context; the current one unless given.
+    /// The context [default: the kubeconfig's current context]
     pub context: Option<String>,
-    /// The one namespace that is watched; all unless given.
+    /// The only watched namespace; `None` for all.
     pub namespace: Option<String>,
     /// Only objects with these labels.
     pub selector: Option<String>,
