@@ -1,4 +1,5 @@
-//! An Application Gateway is a gateway like others: its parts have origins, lines say what they make, and requests are taken through it.
+//! Checks that an Application Gateway works like other gateways: its parts have origins, lines list the parts that they generate, and requests
+//! can be simulated.
 
 use chancery_core::backend::appgw::route::Ending;
 use chancery_core::compilation::{Compilation, Options};
@@ -15,7 +16,7 @@ fn compiled() -> Compilation {
     compile(&inputs([("paths.yaml", PATHS)]), &Options::default(), dialect::ALL)
 }
 
-/// The number of the first line that has this text.
+/// Returns the number of the first line that contains this text.
 fn line_of(text: &str) -> u32 {
     1 + PATHS.lines().position(|line| line.contains(text)).expect("the line") as u32
 }

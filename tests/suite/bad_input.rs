@@ -1,4 +1,4 @@
-//! Bad input: an error at its place, the rest compiles, and it does not take long.
+//! Checks bad input: it gets an error at its place, the rest compiles, and compiling stays fast.
 
 use chancery_core::backend::envoy::Document;
 use chancery_tests::fixture::GATEWAY;
@@ -12,7 +12,7 @@ metadata: {name: good, namespace: default}
 spec: {hostname: '*', prefix: /good/, service: good}
 ";
 
-/// Compiles bad text before and after a good document, and in a file of its own beside it; gives the errors of the latter.
+/// Compiles bad text before and after a good document, and as a separate file next to it. Returns the errors of the separate file.
 #[track_caller]
 fn errors_of(bad: &str) -> Vec<String> {
     let start = Instant::now();
@@ -31,10 +31,10 @@ fn errors_of(bad: &str) -> Vec<String> {
     errors
 }
 
-/// What takes longer will not end, however busy the machine is.
+/// Longer runs are treated as hangs, however busy the machine is.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// A Mapping with these lines in its `spec`.
+/// Returns a Mapping with these lines in its `spec`.
 fn mapping(lines: &str) -> String {
     format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: bad\n  namespace: default\nspec:\n{lines}")
 }
@@ -66,7 +66,7 @@ fn deep_nesting_is_refused() {
         let errors = errors_of(&text);
         assert!(!errors.is_empty() && errors.len() < 5, "{open}: {errors:?}");
     }
-    // A complex key is none of JSON; each level tells so, up to the deepest that is read.
+    // JSON has no complex keys. Each level reports one, up to the deepest level that is read.
     let keys = errors_of(&format!("a:\n  {}1\n", "? ".repeat(10_000)));
     assert!(!keys.is_empty() && keys.len() <= 300, "{} errors", keys.len());
     let mut stairs = String::new();

@@ -1,4 +1,4 @@
-//! What may be elsewhere is no error: what the input holds nothing of is not taken for a fact.
+//! Checks inputs that are a part of a configuration: missing resources may exist elsewhere, so their absence is not an error.
 
 use crate::missing::{FRAGMENT, assumed, compiled, messages, of};
 use chancery_core::check::check;
@@ -15,7 +15,7 @@ fn an_assumed_gateway_listens_for_what_is_beside_its_routes() {
     assert!(envoy.contains("shop.example.com") && envoy.contains("api.example.com"), "{envoy}");
 }
 
-/// What is assumed of an input of Consul's, and its errors.
+/// Returns the assumed resources of a Consul input, and its errors.
 fn of_mesh(text: &str) -> (Vec<String>, Vec<String>) {
     let work = of("consul", text, "missing=auto");
     (work.errors(), assumed(&work))
@@ -95,7 +95,7 @@ fn the_variables_of_agic_are_those_of_its_only_config_map() {
     assert!(codes(&format!("{with}{}", map("b")), "missing=auto").contains(&"targets-not-read"), "of two nobody knows which");
 }
 
-/// Severities of a code, where what is missing may be elsewhere.
+/// Returns the severities of a code for an input whose missing resources may exist elsewhere.
 fn severities(dialect: &str, text: &str, code: &str) -> Vec<&'static str> {
     let mut work = of(dialect, text, "missing=auto");
     check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);

@@ -1,4 +1,4 @@
-//! Rules of Contour that its own tests do not show at first sight, each by the smallest input that shows it.
+//! Checks rules of Contour that are hard to see in its own tests, each with the smallest input that shows the rule.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::check::check;

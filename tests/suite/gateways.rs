@@ -1,4 +1,5 @@
-//! One controller, several gateways: each provisioned Gateway gets the Envoy that its own Contour would send, and every view names the gateway.
+//! Checks a controller with several gateways: each provisioned Gateway gets the Envoy that its own Contour would configure, and every view names
+//! the gateway.
 
 use chancery_core::compilation::{Compilation, GatewayRef, OptionValue, Options, Outcome};
 use chancery_core::compile::{Compiler, compile};
@@ -8,7 +9,7 @@ use chancery_core::resource::SourceId;
 use chancery_core::text::to_json;
 use chancery_tests::work::inputs;
 
-/// Two Gateways of the provisioner's class, each with a route of its own, and a third whose namespaces do not exist.
+/// Two Gateways of the provisioner's class, each with its own route, and a third whose namespaces do not exist.
 const TWO: &str = "\
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -63,7 +64,7 @@ spec:
   rules: [{backendRefs: [{name: web, port: 80}]}]
 ";
 
-/// What the Contour of the Gateway `outer` is started with: the provisioner's own ContourConfiguration, under the name of Contour's namespace.
+/// The configuration of the Contour for the Gateway `outer`: the provisioner's own ContourConfiguration, under the name of Contour's namespace.
 const ALONE: &str = "---
 apiVersion: projectcontour.io/v1alpha1
 kind: ContourConfiguration

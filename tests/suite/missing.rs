@@ -1,4 +1,4 @@
-//! A fragment is what people have: what it refers to and does not hold is assumed, once, visibly, and never in a status.
+//! Checks inputs that are fragments: missing resources that they refer to are assumed once, visibly, and never in a status.
 
 use crate::{envoy, examples};
 use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_people};
@@ -8,7 +8,7 @@ use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs};
 use std::collections::BTreeSet;
 
-/// What may be missing, and the findings that say so.
+/// The findings that report a missing resource.
 const NOT_FOUND: &[&str] = &["service-not-found", "secret-not-found", "unresolved-reference", "dangling-reference"];
 
 fn with(options: &Options, missing: &'static str) -> Options {
@@ -56,7 +56,7 @@ fn a_fragment_is_served_and_each_assumption_is_one_notice() {
     }
 }
 
-/// A Secret of another name, so that the input holds some, and what makes `shop-tls`.
+/// Adds a Secret of another name, so that the input has one, and the resource that generates `shop-tls`.
 fn beside_a_secret(fragment: &str, maker: &str) -> String {
     format!("{fragment}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: other, namespace: shop}}\ntype: Opaque\n---\n{maker}")
 }
@@ -492,7 +492,7 @@ spec:
   rules: [{backendRefs: [{name: shop, port: 80}]}]
 ";
 
-/// Whether the host of the route is served, and what is assumed of Contour itself.
+/// Returns whether the route's host is served, and the assumed parts of Contour's configuration.
 fn served(text: &str, words: &str) -> (bool, Vec<String>) {
     let mut work = compiled(text, words);
     let told = assumed(&work).into_iter().filter(|message| message.contains("of Contour")).collect();
@@ -507,7 +507,7 @@ fn the_only_gateway_is_contours_where_nothing_configures_contour() {
     assert_eq!(served(GATEWAY, ""), (false, vec![]));
     let foreign = GATEWAY.replace("projectcontour.io/gateway-controller", "istio.io/gateway-controller");
     assert_eq!(served(&foreign, "missing=auto"), (false, vec![]), "another controller's class");
-    // Statuses are those of the Contour whose configuration is assumed.
+    // Statuses come from the Contour whose configuration is assumed.
     let status = |words: &str| to_json(&compiled(GATEWAY, words).compilation.sides[0].answers.status_document().expect("statuses"), false);
     assert!(status("missing=auto").contains(r#""kind":"Gateway","name":"edge""#));
     assert_eq!(status("missing=error"), "[]");

@@ -1,6 +1,6 @@
-//! What `diff` says of a change: which requests it names, where they go, and what it excludes.
+//! Checks the description of a change by `diff`: which requests it names, where they go, and which requests it excludes.
 //!
-//! What must not be here: whether it finds every change; that is `honest`.
+//! Does not check that `diff` finds every change; see `honest`.
 
 use crate::missing;
 use chancery_core::backend::envoy::{self, v3};
@@ -24,7 +24,7 @@ metadata: {name: web}
 spec: {hostname: shop.example.com, prefix: /, service: web}
 ";
 
-/// A listener with TLS, a host and a route for it: the whole host, or a wildcard that takes it.
+/// Returns a TLS listener, a host, and a route for the whole host or for a wildcard that matches it.
 fn pay(host: &str, condition: &str) -> String {
     format!(
         "---
@@ -46,7 +46,7 @@ spec: {{hostname: pay.example.com, prefix: /pay/, service: pay{condition}}}
     )
 }
 
-/// What differs between two texts; what is not in them is assumed.
+/// Compares two inputs, with missing resources assumed.
 fn compared_texts<T>(dialect: &str, texts: [&str; 2], compare: impl Fn(&Side<'_>, &Side<'_>) -> T) -> T {
     let [before, after] = texts.map(|text| missing::of(dialect, text, "missing=auto"));
     let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
@@ -58,7 +58,7 @@ fn compared_texts<T>(dialect: &str, texts: [&str; 2], compare: impl Fn(&Side<'_>
     compare(&side(0), &side(1))
 }
 
-/// How requests change from one text to another.
+/// Returns the requests that change between two inputs.
 fn requests_of(dialect: &str, texts: [&str; 2]) -> Requests {
     compared_texts(dialect, texts, |before, after| requests(before, after, &RequestOptions::default()))
 }
@@ -91,7 +91,7 @@ fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
         assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
         assert_eq!((first.before.summary.as_str(), first.after.summary.as_str()), ("finds no listener", "goes to pay:80"));
         assert_eq!(first.witness.sni.as_deref(), Some("pay.example.com"), "a client names the host that it asks for");
-        // What the controller adds by itself comes last.
+        // The controller's own additions come last.
         let built_in = found.changes.iter().position(|change| change.after.summary.contains("8877"));
         assert!(built_in.is_none_or(|at| at >= found.changes.len() - 2), "{:#?}", found.changes);
     }
@@ -157,7 +157,7 @@ fn the_scheme_is_a_part_of_the_url_and_no_header() {
     }
 }
 
-/// An HTTPProxy with these routes and these fields beside its name.
+/// Returns an HTTPProxy with these routes and these extra fields.
 fn proxy(virtualhost: &str, routes: &[&str]) -> String {
     let routes: String = routes.iter().map(|route| format!("  - {route}\n")).collect();
     format!(

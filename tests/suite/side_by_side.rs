@@ -1,4 +1,4 @@
-//! Two dialects in one input: each is compiled as if it were alone, and what both claim is told.
+//! Checks two dialects in one input: each is compiled separately, and hosts or ports that both claim are reported.
 
 use chancery_core::compilation::{Compilation, Options, SideRef};
 use chancery_core::compile::{Compiler, compile};
@@ -141,7 +141,7 @@ fn ports_that_both_listen_on_are_reported_at_their_line() {
     let all = findings(&compiled(&text));
     let found: Vec<_> = all.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
     let [one] = found[..] else { panic!("one port, not {found:?}") };
-    // Contour listens there by default: nobody wrote it.
+    // Contour listens there by default, so no line sets the port.
     assert_eq!(place(one), (line(&text, "port: 8080"), vec![0]));
     let elsewhere = text.replace("port: 8080", "port: 8000");
     assert!(!findings(&compiled(&elsewhere)).iter().any(|finding| finding.code == "port-claimed-twice"));

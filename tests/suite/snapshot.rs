@@ -1,4 +1,4 @@
-//! Snapshots and links give the answers that their inputs gave.
+//! Checks that snapshots and links return the same answers as their inputs.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::compilation::Options;

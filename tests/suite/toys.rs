@@ -1,4 +1,4 @@
-//! What it takes to add a dialect, a back end and an output: a small one of each, made here, outside every shared room.
+//! Adds a small dialect, back end and output outside of the core, to show how little code each of them needs.
 
 use chancery_core::Ir;
 use chancery_core::check::check;
@@ -19,7 +19,7 @@ use chancery_core::text::{Node, Str, Value};
 use chancery_tests::work::inputs;
 use std::sync::Arc;
 
-/// A dialect of one kind: a `Door` opens a port of the gateway that it names, and sends everything to one service.
+/// A dialect of one kind: a `Door` opens a port of the named gateway, and sends everything to one service.
 static TOY: Dialect = Dialect {
     name: "toy",
     controller: "Doorman",
@@ -102,19 +102,19 @@ fn door_of(door: &Object, prefix: &Str) -> (Listener, Cluster) {
     (listener, Cluster { name, origins: whole, ..Cluster::default() })
 }
 
-/// A check of its own.
+/// A check that only this dialect has.
 fn narrow(side: SideRef<'_>) -> Vec<Diagnostic> {
     let narrow = side.objects().iter().filter(|object| object.root.at(&["spec", "width"]).and_then(Node::as_i64).is_some_and(|width| width < 60));
     narrow.map(|object| Diagnostic::new(&codes::UNSERVED, "nobody fits through this door", Place::value(object.id, object.root.id))).collect()
 }
 
-/// An output of its own.
+/// An output that only this dialect has.
 fn doors(side: SideRef<'_>) -> Option<Node> {
     let counts = side.gateways().map(|gateway| (Str::from(gateway.id.as_str()), Node::synthesised(Value::Int(gateway.ir.listeners.len() as i64))));
     Some(Node::synthesised(Value::Object(counts.collect())))
 }
 
-/// A back end: what a gateway does, as a list for people.
+/// A back end: prints a gateway as a human-readable list.
 fn printed(ir: &Ir) -> Vec<String> {
     let mut out = Vec::new();
     for listener in &ir.listeners {
