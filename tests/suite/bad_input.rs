@@ -40,14 +40,14 @@ fn mapping(lines: &str) -> String {
 }
 
 #[test]
-fn nothing_is_fine() {
+fn empty_input_has_no_errors() {
     for empty in ["", "\n\n", "---\n---\n", "# a comment\n", "null\n"] {
         assert_eq!(errors_of(empty), [""; 0], "{empty:?}");
     }
 }
 
 #[test]
-fn text_that_is_no_yaml() {
+fn invalid_yaml_has_errors() {
     assert_eq!(errors_of("kind: Mapping\nspec:\n\tprefix: /\n"), ["3 syntax"]);
     assert_eq!(errors_of("a: [1, 2\n").len(), 1);
     assert_eq!(errors_of("a: 'b\n").len(), 1);
@@ -93,7 +93,7 @@ fn alias_bombs_are_refused() {
 }
 
 #[test]
-fn long_things_are_bounded() {
+fn long_input_ends_in_time() {
     let long = "x".repeat(2_000_000);
     errors_of(&mapping(&format!("  prefix: /{long}/\n  service: a\n")));
     errors_of(&mapping(&format!("  prefix: /{}\n  prefix_regex: true\n  service: a\n", "(".repeat(50_000))));
@@ -105,7 +105,7 @@ fn long_things_are_bounded() {
 }
 
 #[test]
-fn objects_that_are_none() {
+fn invalid_objects_have_errors() {
     assert_eq!(
         errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n"),
         ["1 unsupported-version"]
@@ -124,7 +124,7 @@ fn objects_that_are_none() {
 }
 
 #[test]
-fn mappings_that_cannot_work() {
+fn invalid_mappings_have_errors() {
     assert!(!errors_of(&mapping("  prefix: /a/\n")).is_empty(), "no service");
     assert!(!errors_of(&mapping("  service: a\n")).is_empty(), "no prefix");
     assert!(!errors_of(&mapping("  prefix: /a/\n  service: ''\n")).is_empty(), "an empty service");
@@ -135,7 +135,7 @@ fn mappings_that_cannot_work() {
 }
 
 #[test]
-fn annotations_that_are_no_yaml() {
+fn invalid_annotations_have_errors() {
     let service = |config: &str| {
         format!(
             "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: bad\n  namespace: default\n  annotations:\n    getambassador.io/config: |\n{config}spec:\n  ports: [{{port: 80}}]\n"
@@ -147,7 +147,7 @@ fn annotations_that_are_no_yaml() {
 }
 
 #[test]
-fn all_problems_of_one_input_are_reported_in_order() {
+fn problems_of_one_input_are_in_order() {
     let text = format!(
         "{}---\n: : :\n---\nkind: Mapping\n---\n{}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: bad}}\ndata: {{tls.crt: '%%%'}}\n",
         mapping("  prefix: 7\n"),

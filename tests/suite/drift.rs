@@ -306,7 +306,7 @@ fn program() -> Option<OsString> {
 }
 
 #[test]
-fn an_envoy_that_runs_an_example_has_not_drifted() {
+fn drift_running_examples_finds_nothing() {
     let Some(program) = program() else { return };
     let mut tally = Tally::default();
     for example in examples::examples() {
@@ -317,7 +317,7 @@ fn an_envoy_that_runs_an_example_has_not_drifted() {
 }
 
 #[test]
-fn an_envoy_that_runs_the_corpus_has_not_drifted() {
+fn drift_running_corpus_finds_nothing() {
     let most: Option<usize> = env::var("CHANCERY_DRIFT").ok().and_then(|text| text.parse().ok());
     let (Some(program), Some(most)) = (program(), most) else { return };
     for (dialect, mut cases) in corpus::all_cases() {
@@ -357,7 +357,7 @@ fn as_served(bootstrap: &Value, own: &[&str]) -> Value {
 }
 
 #[test]
-fn what_an_envoy_was_started_with_is_no_drift_where_a_server_sent_the_rest() {
+fn drift_ignores_bootstrap_resources_of_served_envoy() {
     let mut work = Work::of(include_str!("../../assets/examples/ambassador/hello.yaml"));
     let bootstrap = work.envoy();
     let gateway = work.compilation.gateways().next().expect("a gateway");

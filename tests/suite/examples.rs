@@ -44,7 +44,7 @@ pub fn examples() -> Vec<Example> {
 }
 
 #[test]
-fn examples_do_what_they_say() {
+fn examples_have_promised_findings() {
     let examples = examples();
     assert!(examples.len() >= 15, "there are {} examples", examples.len());
     for example in &examples {
@@ -69,7 +69,7 @@ fn examples_do_what_they_say() {
 }
 
 #[test]
-fn clusters_that_are_made_on_demand_are_the_same() {
+fn lazy_clusters_equal_eager_clusters() {
     for example in examples() {
         let work = Work::new(&example.inputs, &example.options);
         for gateway in work.compilation.gateways() {
@@ -86,7 +86,7 @@ fn clusters_that_are_made_on_demand_are_the_same() {
 
 /// Removes each document of each example in turn. Clusters that both sides share are not built, and this must not change the result.
 #[test]
-fn a_comparison_finds_the_same_whether_clusters_are_made_on_demand_or_not() {
+fn compare_lazy_clusters_equals_compare_eager_clusters() {
     let mut shared = 0;
     for example in examples() {
         let file = example.inputs.inputs.first().expect("a file");

@@ -23,7 +23,7 @@ pub fn name(path: &Path) -> String {
 }
 
 #[test]
-fn fixtures_say_what_happens() {
+fn fixtures_match_results() {
     let update = env::var_os("UPDATE_FIXTURES").is_some();
     let only = env::var("FIXTURE").unwrap_or_default();
     let (mut failures, mut cases) = (Vec::new(), 0);

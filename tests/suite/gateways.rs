@@ -84,7 +84,7 @@ fn ids(of: &Compilation) -> Vec<&str> {
 }
 
 #[test]
-fn each_provisioned_gateway_gets_what_its_own_contour_would_send() {
+fn provisioned_gateway_equals_its_own_contour() {
     let compilation = provisioned(TWO);
     assert_eq!(ids(&compilation), ["shop/inner", "shop/outer"]);
     let flags = OptionValue::List(vec!["--contour-config-name=contourconfig-outer".into()]);
@@ -111,7 +111,7 @@ fn a_gateway_whose_contour_cannot_start_stops_alone() {
 }
 
 #[test]
-fn every_view_names_the_gateway_where_there_are_several() {
+fn views_of_several_gateways_name_gateway() {
     let compilation = provisioned(TWO);
     let positions = compilation.positions();
     let graph = graph(&compilation, &positions);
@@ -134,7 +134,7 @@ fn every_view_names_the_gateway_where_there_are_several() {
 }
 
 #[test]
-fn an_edit_of_one_gateway_leaves_the_values_of_the_other() {
+fn edit_of_one_gateway_keeps_other_values() {
     let options = Options::default().with("controller", OptionValue::Text("gateway-provisioner".into()));
     let mut compiler = Compiler::new(&[&dialect::contour::DIALECT]);
     let mut run = |text: &str| compiler.compile(&inputs([("input.yaml", text)]), &options);

@@ -24,7 +24,7 @@ mod edits;
 use edits::{edit, edit_around, edit_ingresses, edit_lines, split};
 
 #[test]
-fn memories_change_nothing_of_ingresses_and_what_they_depend_on() {
+fn memories_change_nothing_of_ingresses() {
     const AROUND: &str = "
 ---
 apiVersion: v1
@@ -136,7 +136,7 @@ fn memories_change_nothing_of_a_mesh() {
 }
 
 #[test]
-fn an_edit_in_a_mesh_makes_only_the_proxies_again_that_it_concerns() {
+fn mesh_edit_rebuilds_only_affected_proxies() {
     let documents = mesh(200, 40, 7);
     let of = |documents: &[String]| {
         let named: Vec<(String, String)> = documents.iter().enumerate().map(|(at, text)| (format!("consul/{at}"), text.clone())).collect();
@@ -277,7 +277,7 @@ fn memories_change_nothing_of_contour() {
 }
 
 #[test]
-fn memories_change_nothing_where_proxies_depend_on_others() {
+fn memories_change_nothing_of_dependent_proxies() {
     let configured = |seed| if seed % 2 == 0 { "dialect=contour" } else { "dialect=contour controller-arg=--contour-config-name=contour" };
     let around = |_, seed| {
         let texts = [include_str!("../fixtures/contour/cluster.yaml"), DEPENDING];
@@ -494,7 +494,7 @@ fn emit_all(of: &Compilation, compiler: &mut Compiler) -> Vec<String> {
 }
 
 #[test]
-fn what_did_not_change_stays_the_same_value() {
+fn edit_keeps_unchanged_values_shared() {
     for (kind, documents, line) in [
         ("Mappings", documents(100, 7), "  connect_timeout_ms: 100\n"),
         ("HTTPProxies", proxies(100, 7), "    loadBalancerPolicy: {strategy: Random}\n"),
@@ -518,7 +518,7 @@ fn what_did_not_change_stays_the_same_value() {
 }
 
 #[test]
-fn parts_of_an_application_gateway_that_did_not_change_stay_the_same_value() {
+fn edit_keeps_unchanged_app_gateway_parts_shared() {
     let documents = ingresses(100, 7);
     let mut edited = documents.clone();
     let last = edited.last_mut().expect("a document");

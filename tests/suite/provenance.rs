@@ -201,7 +201,7 @@ fn text_of(inputs: &chancery_core::resource::Inputs) -> String {
 }
 
 #[test]
-fn every_value_that_an_edit_of_an_example_changes_names_the_line_that_changed_it() {
+fn changed_value_in_examples_names_edited_line() {
     let mut tally = Tally::default();
     for example in examples::examples() {
         try_one(&example.name, &text_of(&example.inputs), &example.options, 6, &mut tally);
@@ -211,7 +211,7 @@ fn every_value_that_an_edit_of_an_example_changes_names_the_line_that_changed_it
 }
 
 #[test]
-fn every_value_that_an_edit_of_the_corpus_changes_names_the_line_that_changed_it() {
+fn changed_value_in_corpus_names_edited_line() {
     let Some(most) = env::var("CHANCERY_PROVENANCE").ok().and_then(|text| text.parse::<usize>().ok()) else { return };
     for (dialect, mut cases) in corpus::all_cases() {
         Chance::new(15).shuffle(&mut cases);

@@ -217,13 +217,13 @@ fn keeps(leak: &Leak, with_printed: bool) -> Vec<String> {
 }
 
 #[test]
-fn values_of_a_broken_secret_are_in_no_output() {
+fn broken_secret_values_appear_in_no_output() {
     let found: Vec<String> = leaks::all().iter().flat_map(|leak| keeps(leak, true)).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
-fn values_that_a_slip_moved_are_in_no_output() {
+fn moved_secret_values_appear_in_no_output() {
     let found: Vec<String> = leaks::slips().iter().flat_map(|leak| keeps(leak, false)).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
@@ -232,7 +232,7 @@ fn values_that_a_slip_moved_are_in_no_output() {
 ///
 /// `CHANCERY_LEAK_ROUNDS` sets the number of rounds, `CHANCERY_LEAK_SEED` the seed, and `CHANCERY_LEAK_ROUND` runs a single round and prints it.
 #[test]
-fn values_of_a_misspelt_secret_are_in_no_output() {
+fn misspelt_secret_values_appear_in_no_output() {
     let set = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let (seed, rounds) = (set("CHANCERY_LEAK_SEED").unwrap_or(1), set("CHANCERY_LEAK_ROUNDS").unwrap_or(120));
     let only = set("CHANCERY_LEAK_ROUND");
@@ -246,7 +246,7 @@ fn values_of_a_misspelt_secret_are_in_no_output() {
 }
 
 #[test]
-fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
+fn redacted_snapshot_keeps_length_and_findings() {
     for leak in leaks::all() {
         let stand_in = RedactionMap::new(&leak.text).with_stand_ins(&leak.text);
         assert_eq!(stand_in.len(), leak.text.len(), "{}", leak.name);

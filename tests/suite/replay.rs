@@ -80,7 +80,7 @@ fn mutate(seed: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
 }
 
 #[test]
-fn seeds_and_their_mutations_do_no_harm() {
+fn fuzz_seeds_and_mutations_cause_no_panic() {
     let seconds = env::var("CHANCERY_REPLAY_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let rounds = env::var("CHANCERY_REPLAY_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2000_usize);
     let seed = env::var("CHANCERY_REPLAY_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);

@@ -64,7 +64,7 @@ fn requests_of(dialect: &str, texts: [&str; 2]) -> Requests {
 }
 
 #[test]
-fn a_key_that_is_replaced_is_reported_and_not_shown() {
+fn diff_replaced_key_reports_without_showing() {
     let secret = |key: &str| {
         let host = pay("pay.example.com", "");
         format!(
@@ -84,7 +84,7 @@ fn a_key_that_is_replaced_is_reported_and_not_shown() {
 }
 
 #[test]
-fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
+fn diff_new_listener_names_written_resource() {
     for (host, condition) in [("pay.example.com", ""), ("'*.example.com'", ""), ("pay.example.com", ", headers: {x-tenant: a}")] {
         let found = requests_of("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
         let first = &found.changes[0];
@@ -98,7 +98,7 @@ fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
 }
 
 #[test]
-fn requests_that_change_alike_are_reported_with_all_places_that_they_go_to() {
+fn diff_similar_changes_lists_all_destinations() {
     let proxy = |tls: &str| {
         format!(
             "\
@@ -138,7 +138,7 @@ spec:
 }
 
 #[test]
-fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
+fn diff_describes_requests_excluded_by_sibling_route() {
     let [before, after] =
         ["", ", method: POST"].map(|more| SHOP.replace("prefix: /,", "prefix: /cart/,").replace("service: web", &format!("service: web{more}")));
     for texts in [[&before, &after], [&after, &before]] {
@@ -149,7 +149,7 @@ fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
 }
 
 #[test]
-fn the_scheme_is_a_part_of_the_url_and_no_header() {
+fn diff_scheme_appears_in_url_not_header() {
     let found = requests_of("ambassador", [SHOP, &SHOP.replace("service: web", "service: other")]);
     assert!(!found.changes.is_empty());
     for change in &found.changes {
@@ -166,7 +166,7 @@ fn proxy(virtualhost: &str, routes: &[&str]) -> String {
 }
 
 #[test]
-fn what_comes_after_a_filter_that_wants_a_token_is_compared_with_one() {
+fn diff_behind_token_filter_uses_token() {
     for provider in [
         "{name: idp, default: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
         "{name: idp, default: true, forwardJWT: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
@@ -185,7 +185,7 @@ fn what_comes_after_a_filter_that_wants_a_token_is_compared_with_one() {
 }
 
 #[test]
-fn requests_that_narrower_routes_take_are_left_out_of_what_changes() {
+fn diff_excludes_requests_of_narrower_routes() {
     let side = |path: &str| {
         let api = format!("{{conditions: [{{prefix: {path}}}], services: [{{name: api, port: 80}}]}}");
         proxy("", &[&api, "{services: [{name: web, port: 80}]}"])
@@ -197,7 +197,7 @@ fn requests_that_narrower_routes_take_are_left_out_of_what_changes() {
 }
 
 #[test]
-fn the_scheme_is_named_where_requests_of_one_alone_change() {
+fn diff_change_of_one_scheme_names_scheme() {
     let side = |permits: bool| proxy(", tls: {secretName: t}", &[&format!("{{permitInsecure: {permits}, services: [{{name: web, port: 80}}]}}")]);
     let found = requests_of("contour", [&side(true), &side(false)]);
     let [change] = &found.changes[..] else { panic!("{found:#?}") };

@@ -37,7 +37,7 @@ fn every_resource_without_effect_has_a_finding() {
 }
 
 #[test]
-fn the_rows_without_effect_equal_those_of_the_whole_ledger() {
+fn idle_rows_equal_ledger_rows_without_effect() {
     for (name, inputs, options) in cases() {
         let work = Work::new(&inputs, &options);
         let positions = work.compilation.positions();

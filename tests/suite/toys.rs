@@ -154,7 +154,7 @@ fn dialects() -> Vec<&'static Dialect> {
 }
 
 #[test]
-fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
+fn dialect_needs_only_its_descriptor() {
     let inputs = inputs([("doors.yaml", TEXT)]);
     let found = detect(&inputs, &dialects());
     assert_eq!(found.found, [(&TOY, Claim::Version("doors.example.com/"))]);
@@ -179,7 +179,7 @@ fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
 }
 
 #[test]
-fn its_options_are_read_like_those_of_every_dialect() {
+fn dialect_options_are_read_from_descriptor() {
     let options = Options::from_words("dialect=toy door-prefix=/in", &dialects()).expect("options");
     let compilation = Compiler::new(&dialects()).compile(&inputs([("doors.yaml", TEXT)]), &options);
     let north = compilation.gateways().next().expect("a gateway");
@@ -190,7 +190,7 @@ fn its_options_are_read_like_those_of_every_dialect() {
 }
 
 #[test]
-fn an_output_needs_only_its_line_in_the_descriptor() {
+fn output_needs_only_its_descriptor_line() {
     let compilation = Compiler::new(&[&TOY]).compile(&inputs([("doors.yaml", TEXT)]), &Options::default());
     let side = compilation.sides().next().expect("a side");
     let output = side.dialect().output("doors").expect("the output");
@@ -198,7 +198,7 @@ fn an_output_needs_only_its_line_in_the_descriptor() {
 }
 
 #[test]
-fn a_back_end_finds_all_that_it_needs_in_the_ir() {
+fn back_end_needs_only_the_ir() {
     let compilation = Compiler::new(&dialects()).compile(&inputs([("doors.yaml", TEXT)]), &Options::default());
     let lists: Vec<_> = compilation.gateways().map(|gateway| printed(gateway.ir)).collect();
     assert_eq!(lists, [["port 8001 leads to hall"], ["port 8002 leads to yard"]]);

@@ -99,7 +99,7 @@ fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value
 
 /// The API server refuses the object at the line, by the schemas of Contour, Gateway API and Kubernetes.
 #[test]
-fn a_wrong_type_is_reported_at_its_line_in_every_kind_of_contour() {
+fn contour_wrong_type_is_reported_at_its_line() {
     let (mut silent, mut count) = (Vec::new(), 0);
     for kind in (contour::DIALECT.kinds)() {
         let mut all = Vec::new();

@@ -223,7 +223,7 @@ fn request(method: &str, authority: &str, path: &str, port: u32) -> Option<Reque
 }
 
 #[test]
-fn envoy_does_with_examples_what_we_say() {
+fn envoy_handles_examples_as_simulated() {
     let Some(program) = program() else { return };
     let (mut tally, mut connections) = (Tally::default(), Connections::default());
     for example in examples::examples() {
@@ -241,7 +241,7 @@ fn envoy_does_with_examples_what_we_say() {
 }
 
 #[test]
-fn envoy_does_with_the_corpus_what_we_say() {
+fn envoy_handles_corpus_as_simulated() {
     let most = env::var("CHANCERY_DIFFERENTIAL").ok().and_then(|text| text.parse().ok());
     let (Some(program), Some(most)) = (program(), most) else { return };
     let (mut tally, mut connections) = (Tally::default(), Connections::default());
