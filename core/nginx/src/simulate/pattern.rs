@@ -1,4 +1,4 @@
-//! Regular expressions as nginx runs them (PCRE), without back-references and looking behind.
+//! Runs regular expressions like nginx (PCRE), without back-references and look-behind.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,23 +7,23 @@ use regex_automata::Input;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-/// Groups of a match, and names of groups.
+/// The groups of a match, and their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures {
-    /// By number; nothing for a group that took no part.
+    /// By number; `None` for a group that did not match.
     pub groups: Vec<Option<String>>,
     /// By name.
     pub names: Vec<(String, String)>,
 }
 
 impl Captures {
-    /// A group; empty if it took no part.
+    /// Returns a group, or an empty string if it did not match.
     pub fn group(&self, number: usize) -> &str {
         self.groups.get(number).and_then(Option::as_deref).unwrap_or_default()
     }
 }
 
-/// The most memory that an expression may take.
+/// The maximum memory of an expression.
 const MOST: usize = 1 << 20;
 
 fn compile(pattern: &str, ignores_case: bool) -> Option<Regex> {
@@ -32,9 +32,9 @@ fn compile(pattern: &str, ignores_case: bool) -> Option<Regex> {
     Regex::builder().configure(limits).syntax(config).build(&translate(pattern)).ok()
 }
 
-/// The same expression in the words of the engine.
+/// Translates an expression to the syntax of the `regex` engine.
 fn translate(pattern: &str) -> String {
-    // PCRE: `$` also matches before a line end at the end of the text, which no path has. A brace that begins no counter is itself.
+    // In PCRE, `$` also matches before a line end at the end of the text, but no path contains one. A brace that begins no counter is literal.
     let mut out = String::with_capacity(pattern.len());
     let chars: Vec<char> = pattern.chars().collect();
     let mut in_class = false;
@@ -57,7 +57,7 @@ fn translate(pattern: &str) -> String {
             '[' if !in_class => {
                 in_class = true;
                 out.push('[');
-                // A bracket that closes at once is itself.
+                // A bracket that closes at once is literal.
                 if chars.get(at + 1) == Some(&'^') {
                     out.push('^');
                     at += 1;
@@ -90,12 +90,12 @@ fn translate(pattern: &str) -> String {
     out
 }
 
-/// Whether nginx can use an expression, as far as it can be told.
+/// Whether nginx accepts an expression, as far as this engine can check.
 pub fn is_valid(pattern: &str) -> bool {
     compile(pattern, false).is_some() || Ahead::read(pattern).is_some()
 }
 
-/// Looks for an expression in a text. `Err` if the expression cannot be run.
+/// Searches a text for an expression. `Err` means that the engine cannot run the expression.
 pub fn find(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
     match compile(pattern, ignores_case) {
         Some(regex) => Ok(captures(&regex, text)),
@@ -116,7 +116,7 @@ fn captures(regex: &Regex, text: &str) -> Option<Captures> {
     Some(Captures { groups, names })
 }
 
-/// An expression that looks ahead once, outside of groups: what is before it, what it looks for, and what follows.
+/// An expression with one look-ahead outside of groups: the part before it, its condition, and the part after it.
 struct Ahead<'p> {
     before: &'p str,
     is_wanted: bool,
@@ -158,7 +158,7 @@ impl<'p> Ahead<'p> {
     }
 }
 
-/// The same for an expression that looks ahead. Tries each place, the longest beginning first.
+/// Searches for an expression with a look-ahead. Tries each position, with the longest first part first.
 fn find_ahead(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, ()> {
     let parts = Ahead::read(pattern).ok_or(())?;
     let part = |text: String| compile(&text, ignores_case).ok_or(());

@@ -1,4 +1,4 @@
-//! A request from the connection to the service, phase by phase.
+//! Runs a request from the connection to the service, phase by phase.
 //!
 //! nginx `src/http/ngx_http_request.c`, `src/http/ngx_http_core_module.c`.
 
@@ -18,28 +18,27 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How often a request may move to another location.
+/// The maximum number of moves to another location.
 const MOST_MOVES: usize = 10;
-/// The longest line of a request.
+/// The maximum length of a request line.
 const LONGEST: usize = 8 << 10;
 
-/// How a location ends.
+/// The result of a location.
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// A status that may have an error page, and how the client may authenticate itself.
+    /// A status that may have an error page, and the challenge to authenticate.
     Status(u16, Option<String>),
-    /// A response without an error page: a status, a text, or a location.
+    /// A response without an error page: a status, and a text or a location.
     Respond(u16, String),
-    /// A redirect.
     Redirect(u16, String),
-    /// What a service answered.
+    /// A service's response.
     Passed(super::content::Passed, Option<Seen>),
-    /// The path is moved to another location.
+    /// The path moves to another location.
     Again,
 }
 
 impl<'n> Simulator<'n> {
-    /// The response to one request.
+    /// Returns the response to one request.
     pub(super) fn one(&self, world: &World, request: &Request, counted: &mut Counted) -> Response {
         let mut exchange = Exchange {
             nginx: self.nginx,
@@ -76,7 +75,7 @@ impl<'n> Simulator<'n> {
         exchange.finish()
     }
 
-    /// What the connection comes to before there is a request: TLS that is passed on, or refused.
+    /// Runs the TLS handshake: nginx may pass TLS through or refuse it before any request.
     fn handshake(&self, request: &Request, world: &World) -> Option<Response> {
         let sni = request.sni.as_deref().unwrap_or_default();
         if self.nginx.ports.has_ssl_passthrough
@@ -161,7 +160,7 @@ impl<'n> Simulator<'n> {
         self.run_server(exchange, &scope, block, counted);
     }
 
-    /// Client certificates, by the server that the handshake named. Whether the request goes on.
+    /// Checks the client certificate for the server that the handshake named. Returns whether the request continues.
     fn check_certificate(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> bool {
         let by_name = exchange.request.sni.as_deref().unwrap_or_default();
         let named = self.server(choose::server(self.nginx, by_name).0);
@@ -180,7 +179,7 @@ impl<'n> Simulator<'n> {
             return true;
         }
         if !core::ptr::eq(named, block) {
-            // The handshake was for another server.
+            // The handshake named another server.
             exchange.page(421, scope);
             return false;
         }
@@ -204,7 +203,7 @@ impl<'n> Simulator<'n> {
         false
     }
 
-    /// The server's own directives, then its locations.
+    /// Runs the server's own directives, then its locations.
     fn run_server(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) {
         let mut branch = None;
         match exchange.rewrite(block, &mut branch) {
@@ -303,7 +302,7 @@ impl<'n> Simulator<'n> {
         }
     }
 
-    /// Limits, access, copies, and then the service.
+    /// Checks limits and access, sends copies, and then calls the service.
     fn serve(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> Ending {
         let checked = exchange.check_limits(scope, counted).and_then(|()| exchange.check_access(scope, block));
         if let Err(Refusal { status, challenge }) = checked {
@@ -333,7 +332,7 @@ impl<'n> Simulator<'n> {
         Ending::Passed(passed, seen)
     }
 
-    /// Sends a copy of the request, if the location says so. A path without a location of its own comes back.
+    /// Sends a copy of the request, if the location requires it. A path without a separate location is processed again.
     fn mirror<'d>(&self, exchange: &mut Exchange<'_>, scope: &Scope<'d>, block: &[Directive]) -> Option<&'d str> {
         let path = scope.value("mirror").filter(|path| *path != "off")?;
         let location = block.iter().find(|directive| directive.name == "location" && directive.arg(0) == "=" && directive.arg(1) == path);
@@ -352,7 +351,7 @@ impl<'n> Simulator<'n> {
         None
     }
 
-    /// A copy without a location of its own goes where its path leads, and its variables are those of the request.
+    /// Sends a copy without a separate location to the location that matches its path. Variables that this sets stay set for the request.
     fn mirror_to_path(&self, exchange: &mut Exchange<'_>, block: &[Directive], path: &str) {
         let Found::Location(location, _) = choose::location(block, path) else { return };
         let scope = Scope::new([self.http.as_slice(), block, location.inner()]);
@@ -374,7 +373,7 @@ impl<'n> Simulator<'n> {
         most > 0 && exchange.request.body.unwrap_or_default() > most
     }
 
-    /// The error page of a status at a place.
+    /// Returns the error page of a status in scope.
     pub(super) fn error_page(&self, exchange: &Exchange<'_>, scope: &Scope<'_>, code: u16) -> Option<String> {
         if exchange.moves > 0 && exchange.variables.contains_key("(error)") {
             return None;
@@ -385,7 +384,7 @@ impl<'n> Simulator<'n> {
         found.args.last().map(ToString::to_string)
     }
 
-    /// A status: its error page, or nginx's own.
+    /// Responds with the error page of a status, or with nginx's own page.
     pub(super) fn error(
         &self,
         exchange: &mut Exchange<'_>,
@@ -419,7 +418,7 @@ impl<'n> Simulator<'n> {
     }
 }
 
-/// A size in bytes.
+/// Parses a size in bytes.
 fn size(text: &str) -> Option<u64> {
     let unit = |letter: char| match letter.to_ascii_lowercase() {
         'k' => Some(1 << 10),
