@@ -1,4 +1,4 @@
-//! The views of a small gateway, and of invalid texts.
+//! Tests the views of a small gateway, and of invalid texts.
 
 use super::*;
 use alloc::format;
