@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_ahead() {
+    fn look_ahead_limits_matches() {
         assert_eq!(groups("^/(?!admin).*", "/admin/x"), None);
         assert_eq!(groups("^/(?!admin)(.*)", "/public"), Some([Some("/public".into()), Some("public".into())].into()));
         assert_eq!(groups("^/a(?=/b)", "/a/c"), None);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_pcre() {
+    fn pcre_syntax_is_translated() {
         assert!(is_valid("/a\\/b"));
         assert!(is_valid("/a{b"));
         assert!(!is_valid("/a(b"));
