@@ -1,5 +1,4 @@
-//! How long it takes to emit a big gateway: 2 listeners of 10 hosts of 2,000 routes each, every route in two hosts, and 8,000
-//! clusters.
+//! Measures how long it takes to emit a big gateway: 2 listeners of 10 hosts of 2,000 routes each, every route in two hosts, and 8,000 clusters.
 
 use chancery_core::backend::envoy::v3::{Emitted, emit, output_map};
 use chancery_core::backend::envoy::{Document, Layout, Options};

@@ -1,4 +1,4 @@
-//! How long it takes from text to the loaded configuration of Ambassador: from scratch, and after one edit.
+//! Measures the time from text to the loaded configuration of Ambassador: from scratch, and after one edit.
 //!
 //! `CHANCERY_BENCH` may name a file to use instead of the generated one.
 
@@ -15,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// Many Mappings.
+/// Returns the text of many Mappings.
 fn text() -> String {
     if let Some(text) = std::env::var("CHANCERY_BENCH").ok().and_then(|path| std::fs::read_to_string(path).ok()) {
         return text;
@@ -37,7 +37,7 @@ fn inputs(text: String) -> Inputs {
     Inputs::one("bench.yaml", text)
 }
 
-/// The text, and the text with one field in the middle changed.
+/// Returns the text, and the text with one changed field in the middle.
 fn pair() -> [Inputs; 2] {
     let text = text();
     let middle = text[..text.len() / 2].rfind("service: ").unwrap_or(0);

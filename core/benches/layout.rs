@@ -1,4 +1,4 @@
-//! How long it takes to place a gateway's boxes.
+//! Measures how long it takes to place a gateway's boxes.
 
 use chancery_core::explain::layout::{Item, Layout, Link, Spacing, layout};
 
@@ -6,7 +6,7 @@ fn main() {
     divan::main();
 }
 
-/// About as many boxes, in the columns of a gateway: two listeners, hosts, Mappings with a route each, clusters, addresses.
+/// Returns about this many boxes in the columns of a gateway: two listeners, hosts, Mappings with a route each, clusters, addresses.
 fn gateway(count: usize) -> (Vec<Item>, Vec<Link>) {
     let columns = [2, count / 100 + 1, count * 3 / 10, count * 4 / 10, count * 3 / 20, count * 3 / 20];
     let (mut links, mut start, mut seed) = (Vec::new(), 0, 7u64);
@@ -20,7 +20,7 @@ fn gateway(count: usize) -> (Vec<Item>, Vec<Link>) {
         }
         start += pair[0];
     }
-    // Long lines too: what a listener and a host lead to further on.
+    // Add long links too, from a listener or host to distant columns.
     links.extend((0..count / 20).map(|at| Link { from: at % 2, to: count - 1 - at * 3 }));
     (vec![Item { width: 200, height: 24, ..Item::default() }; columns.iter().sum()], links)
 }

@@ -1,4 +1,4 @@
-//! How fast texts become trees: ten thousand documents of the usual kind by both readers, and trees back to text.
+//! Measures how fast both readers convert ten thousand typical documents to trees, and how fast trees are written as text.
 
 use chancery_core::text::{Limits, Node, parse, parse_fully, split, to_json, to_yaml};
 use divan::{Bencher, counter::BytesCount};
@@ -7,7 +7,7 @@ fn main() {
     divan::main();
 }
 
-/// Ten thousand documents, all different.
+/// Returns ten thousand different documents.
 fn mappings() -> String {
     let document = |number: usize| {
         format!(

@@ -1,6 +1,6 @@
-//! How long each stage takes: `stages FILE [RUNS]`. Prints the best of the runs, then what one edited document costs.
+//! Measures each stage: `stages FILE [RUNS]`. Prints the best of the runs, then the cost of one edited document.
 //!
-//! Reading the file and writing the answer are not part of it.
+//! Does not measure reading the file and writing the answer.
 
 use chancery_core::backend::envoy::{Options as EmitOptions, v3};
 use chancery_core::compilation::Ledger;
@@ -56,7 +56,7 @@ fn main() {
     again(&file, &text, &options, runs);
 }
 
-/// What each stage costs with a memory, after one document has changed.
+/// Measures each stage with remembered results, after one document has changed.
 fn again(file: &str, text: &str, options: &ambassador::Options, runs: usize) {
     let Some(middle) = text[text.len() / 2..].find("service: ").map(|at| at + text.len() / 2 + "service: ".len()) else { return };
     let mut cache = DocumentCache::new();

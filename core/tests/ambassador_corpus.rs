@@ -1,6 +1,6 @@
-//! The reference's own answers: the resources that it loads, in its order, for every case of a corpus.
+//! Compares the loaded resources and their order with the reference's own answers, for every case of a corpus.
 //!
-//! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, nothing is compared.
+//! `CHANCERY_CORPUS` names a folder of cases (`*/input.yaml`, `options.json`, `want/resources.json`). Without it, the test compares nothing.
 
 use chancery_core::compilation::Ledger;
 use chancery_core::compilation::{Assumptions, Missing};
@@ -36,15 +36,15 @@ fn options(node: &Node) -> Options {
     options
 }
 
-/// Whether the reference could have loaded these. It keeps what it loads by rkey; which of several of one rkey it shows depends on which of
-/// them a later stage complained of last.
+/// Whether the reference could have loaded these resources. It stores resources by rkey. If several have the same rkey, it shows the one that a
+/// later stage reported last.
 fn agree(got: &[Row], want: &[Row]) -> bool {
     let mut rkeys: Vec<&str> = got.iter().map(|row| row.3.as_str()).collect();
     rkeys.dedup();
     rkeys == want.iter().map(|row| row.3.as_str()).collect::<Vec<_>>() && want.iter().all(|row| got.contains(row))
 }
 
-/// Errors on resources that the reference does not complain of.
+/// Returns errors about resources without an error in the reference.
 fn false_alarms(findings: &[Diagnostic], errors: &Node) -> Vec<String> {
     let flagged = errors.get("flagged").and_then(Node::as_array).into_iter().flatten();
     let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_str).unwrap_or_default().to_string();
@@ -110,7 +110,7 @@ fn resources_are_those_of_the_reference() {
     assert!(different.len() <= allowed(), "{} cases differ", different.len());
 }
 
-/// How many cases may differ: set while a rule is being learnt.
+/// The number of cases that may differ. Set it while you implement a rule.
 fn allowed() -> usize {
     env::var("CHANCERY_CORPUS_DIFFERENT").ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Gateway API as Contour reads it: what routes are told, and which of them wins.
+//! Checks Gateway API as Contour reads it: the conditions of routes, and which route wins.
 
 use chancery_core::Ir;
 use chancery_core::compilation::{Compilation, OptionValue, Options};
@@ -32,14 +32,14 @@ metadata: {name: web, namespace: default}
 spec: {ports: [{name: http, port: 80}]}
 ";
 
-/// Compiles objects beside the Gateway.
+/// Compiles objects together with the Gateway.
 fn with_gateway(objects: &[String]) -> Compilation {
     let text = format!("{GATEWAY}---\n{}", objects.join("---\n"));
     let flags = OptionValue::List(vec!["--contour-config-name=contour".into()]);
     compile(&Inputs::one("input.yaml", text), &Options::default().with("controller-arg", flags), &[&contour::DIALECT])
 }
 
-/// A route of `kind` with this `metadata` and these fields of its spec.
+/// Returns a route of `kind` with this `metadata` and these fields of its spec.
 fn route(kind: &str, metadata: &str, spec: &str) -> String {
     let version = if matches!(kind, "TLSRoute" | "TCPRoute") { "v1alpha2" } else { "v1" };
     format!(
@@ -50,7 +50,7 @@ fn route(kind: &str, metadata: &str, spec: &str) -> String {
 
 const TO_WEB: &str = "  rules: [{backendRefs: [{name: web, port: 80}]}]";
 
-/// The conditions of an object as `TYPE=STATUS REASON`, in their order.
+/// Returns the conditions of an object as `TYPE=STATUS REASON`, in their order.
 fn conditions(compilation: &Compilation, kind: &str, name: &str) -> Vec<String> {
     let status = compilation.sides[0].answers.status_document().expect("statuses");
     let statuses: serde_json::Value = serde_json::from_str(&to_json(&status, false)).expect("JSON");
@@ -62,7 +62,7 @@ fn conditions(compilation: &Compilation, kind: &str, name: &str) -> Vec<String> 
     conditions.map(|of| format!("{}={} {}", text(&of["type"]), text(&of["status"]), text(&of["reason"]))).collect()
 }
 
-/// What the one gateway does.
+/// Returns the IR of the only gateway.
 fn only(compilation: &Compilation) -> &Ir {
     compilation.gateways().next().expect("a gateway").ir
 }
@@ -72,14 +72,14 @@ fn codes(compilation: &Compilation) -> Vec<&str> {
 }
 
 #[test]
-fn a_route_is_accepted_by_the_gateway_that_it_names() {
+fn route_is_accepted_by_named_gateway() {
     let compilation = with_gateway(&[route("HTTPRoute", "name: web, namespace: default", TO_WEB)]);
     assert_eq!(conditions(&compilation, "HTTPRoute", "web"), ["Accepted=True Accepted", "ResolvedRefs=True ResolvedRefs"]);
     assert!(only(&compilation).listeners.iter().any(|listener| listener.name.value == "http-80" && listener.address.port.value == 8080));
 }
 
 #[test]
-fn of_two_routes_that_take_the_same_requests_the_older_one_wins() {
+fn older_of_two_equal_routes_wins() {
     let older = "name: b, namespace: default, creationTimestamp: \"2024-01-01T00:00:00Z\"";
     let newer = "name: a, namespace: default, creationTimestamp: \"2025-01-01T00:00:00Z\"";
     let compilation = with_gateway(&[route("HTTPRoute", newer, TO_WEB), route("HTTPRoute", older, TO_WEB)]);
@@ -89,7 +89,7 @@ fn of_two_routes_that_take_the_same_requests_the_older_one_wins() {
 }
 
 #[test]
-fn a_route_of_which_some_rules_win_is_partially_invalid() {
+fn route_with_some_winning_rules_is_partially_invalid() {
     let both = "  rules:\n  - {matches: [{path: {value: /mine}}], backendRefs: [{name: web, port: 80}]}\n  - backendRefs: [{name: web, port: 80}]";
     let metadata = |name: &str| format!("name: {name}, namespace: default");
     let compilation = with_gateway(&[route("HTTPRoute", &metadata("a"), TO_WEB), route("HTTPRoute", &metadata("b"), both)]);
@@ -98,13 +98,13 @@ fn a_route_of_which_some_rules_win_is_partially_invalid() {
 }
 
 #[test]
-fn a_grpc_route_without_rules_is_refused_without_a_conflict() {
+fn grpc_route_without_rules_has_no_conflict() {
     let compilation = with_gateway(&[route("GRPCRoute", "name: g, namespace: default", "  rules: []")]);
     assert_eq!(conditions(&compilation, "GRPCRoute", "g")[0], "Accepted=False RuleMatchConflict");
 }
 
 #[test]
-fn of_routes_of_several_kinds_that_share_a_name_the_last_kind_alone_has_a_status() {
+fn shared_route_name_reports_status_of_last_kind() {
     let metadata = "name: web, namespace: default";
     let compilation = with_gateway(&[route("HTTPRoute", metadata, TO_WEB), route("TCPRoute", metadata, TO_WEB)]);
     assert!(conditions(&compilation, "HTTPRoute", "web").is_empty());
@@ -112,7 +112,7 @@ fn of_routes_of_several_kinds_that_share_a_name_the_last_kind_alone_has_a_status
 }
 
 #[test]
-fn a_misspelt_service_is_found_with_the_name_that_was_meant() {
+fn misspelt_service_gets_name_suggestion() {
     let spec = "  rules: [{backendRefs: [{name: wbe, port: 80}]}]";
     let compilation = with_gateway(&[route("HTTPRoute", "name: web, namespace: default", spec)]);
     assert_eq!(conditions(&compilation, "HTTPRoute", "web"), ["Accepted=True Accepted", "ResolvedRefs=False BackendNotFound"]);

@@ -72,7 +72,7 @@ fn of<'c>(compilation: &'c Compilation, code: &Code) -> Vec<&'c Diagnostic> {
     compilation.all_diagnostics().filter(|finding| finding.code == code).collect()
 }
 
-/// The range of a place; `None` for one that is about the whole.
+/// Returns the range of a place, or `None` if the place is the whole input.
 fn range(compilation: &Compilation, place: &Place) -> Option<TextRange> {
     match place {
         Place::Whole => None,

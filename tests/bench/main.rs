@@ -1,10 +1,10 @@
-//! Measures the numbers of `docs/performance.md`, and writes the tables: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` measures a Consul cluster alone.
-//! `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times, and does nothing else: it is there for a profiler.
+//! Measures the numbers of `docs/performance.md`, and writes the tables: `bench CHANCERY MODULE.wasm TABLE.md`; `bench mesh` only measures a
+//! Consul cluster. `bench edit KIND COUNT ROUNDS` edits one resource of COUNT, ROUNDS times, for use under a profiler.
 //!
-//! The configurations are made by `chancery_tests::generate`, so that everybody measures the same. Every figure is the best of a few
-//! runs: what else the machine does is no property of ours.
+//! The configurations come from `chancery_tests::generate`, so every measurement uses the same input. Each figure is the best of a few runs,
+//! because other programs on the machine only slow a run down.
 //!
-//! What must not be here: what is compiled, and how.
+//! Does not build the programs that it measures.
 
 mod mesh;
 
@@ -29,11 +29,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// As in the program that people run.
+/// The same allocator as in the released program.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// How many runs the best is of.
+/// The number of runs per figure.
 const RUNS: usize = 5;
 
 const MAPPINGS: Kind = Kind { name: "Mappings", documents, edit: "  connect_timeout_ms: 100\n", options: "" };
@@ -126,7 +126,7 @@ fn main() {
     fs::write(&table, rows).expect("the table");
 }
 
-/// A Consul cluster of 10,000 services.
+/// Returns a Consul cluster of 10,000 services.
 fn cluster() -> String {
     let figures = mesh::measure(10_000, 1_000, RUNS);
     format!(
@@ -138,32 +138,32 @@ fn cluster() -> String {
     )
 }
 
-/// Resources to measure with.
+/// A kind of resource to measure with.
 struct Kind {
     name: &'static str,
     documents: fn(usize, u64) -> Vec<String>,
-    /// What an edit adds to one of them.
+    /// The text that an edit adds to one resource.
     edit: &'static str,
-    /// As [`chancery_tests::work::options`] reads them.
+    /// The options, as [`chancery_tests::work::options`] reads them.
     options: &'static str,
 }
 
-/// What a program took.
+/// The cost of one run of a program.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     wall: Duration,
-    /// Time of all processors.
+    /// The time of all processors.
     processor: Duration,
     memory: u64,
 }
 
-/// The best of a few runs, but for memory, of which it is the most.
+/// Returns the smallest times and the largest memory of a few runs.
 fn best(mut run: impl FnMut() -> Cost) -> Cost {
     let better = |a: Cost, b: Cost| Cost { wall: a.wall.min(b.wall), processor: a.processor.min(b.processor), memory: a.memory.max(b.memory) };
     (0..RUNS).map(|_| run()).reduce(better).unwrap_or_default()
 }
 
-/// Runs a program. Linux tells the most memory while the program lives.
+/// Runs a program. Linux only reports the peak memory while the program runs.
 fn run(command: &mut Command) -> Cost {
     let (start, before) = (Instant::now(), processor_of_children());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
@@ -178,7 +178,7 @@ fn run(command: &mut Command) -> Cost {
     }
 }
 
-/// The time of processors, by Linux's hundredths of a second, that programs took which have ended.
+/// Returns the processor time of all child processes that have exited. Linux counts it in hundredths of a second.
 fn processor_of_children() -> Duration {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
@@ -188,7 +188,7 @@ fn processor_of_children() -> Duration {
 /// The views that are compared with a compile.
 const LOOKS: [&str; 4] = ["check --quiet INPUT", "ledger INPUT", "graph --format json INPUT", "explain INPUT:LINE INPUT"];
 
-/// How much processor time each of [`LOOKS`] takes, in compiles.
+/// Returns the processor time of each of [`LOOKS`], as a multiple of a compile's.
 fn look(program: &Path, input: &Path, text: &str, check: Duration, compile: Duration) -> [f64; 4] {
     let line = format!("{}:{}", input.display(), text.lines().count() / 2);
     let cost = |args: &[&str]| best(|| run(Command::new(program).args(args).arg(input))).processor;
@@ -196,7 +196,7 @@ fn look(program: &Path, input: &Path, text: &str, check: Duration, compile: Dura
     all.map(|of| of.as_secs_f64() / compile.as_secs_f64())
 }
 
-/// A table of looks, with a column for each kind.
+/// Formats a table of views, with a column for each kind.
 fn looked(kinds: &[(&str, [f64; 4])]) -> String {
     let names: String = kinds.iter().map(|(kind, _)| format!(" 10,000 {kind} |")).collect();
     let mut out = format!("\n| processor time, in compiles |{names}\n|---|{}\n", "--:|".repeat(kinds.len()));
@@ -213,25 +213,25 @@ fn peak(status: &Path) -> u64 {
     line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 
-/// How documents are given to a compiler.
+/// How a compiler receives documents.
 struct Given {
-    /// Of all documents, of which those of a range changed, and of what was given before.
+    /// Builds the inputs from all documents, the range of changed documents, and the previous inputs.
     inputs: fn(&[String], Range<usize>, &Inputs) -> Inputs,
     compiler: fn() -> Compiler,
 }
 
-/// As the page does it: it shows no statuses.
+/// As the page does it: without statuses.
 const AS_TEXT: Given = Given { inputs: as_one_text, compiler: || Compiler::new(dialect::ALL).without_statuses() };
 
 /// As a live controller does it.
 const AS_OBJECTS: Given = Given { inputs: as_objects, compiler: || Compiler::new(dialect::ALL) };
 
-/// Documents as one input, as a file holds them.
+/// Joins documents into one input, like a file.
 fn as_one_text(documents: &[String], _: Range<usize>, _: &Inputs) -> Inputs {
     inputs([("input.yaml", documents.concat().as_str())])
 }
 
-/// Each document as an input, as a cluster gives them: those outside of `changed` are the same texts as before.
+/// Makes each document a separate input, as a cluster does. Documents outside of `changed` keep their previous strings.
 fn as_objects(documents: &[String], changed: Range<usize>, before: &Inputs) -> Inputs {
     let mut now = before.clone();
     now.inputs.truncate(documents.len());
@@ -245,10 +245,10 @@ fn as_objects(documents: &[String], changed: Range<usize>, before: &Inputs) -> I
     now
 }
 
-/// Inputs to JSON in one process: from scratch, and again after one resource in the middle was edited.
+/// Measures inputs to JSON in one process: from scratch, and again after an edit of one resource in the middle.
 fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Duration, Duration) {
     let options = Options::default();
-    // Of Application Gateways, a host keeps what it wrote.
+    // The host keeps the written form of Application Gateways.
     let work = |compiler: &mut Compiler, written: &mut appgw::Emitted, inputs: &Inputs| {
         let start = Instant::now();
         let compilation = compiler.compile(inputs, &options);
@@ -268,7 +268,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Dura
     let mut edited = Duration::MAX;
     for round in 0..rounds {
         let mut documents = documents.to_vec();
-        // Behind what others depend on.
+        // After the resources that others depend on.
         let at = documents.len() * 3 / 4 + round;
         documents[at].push_str(line);
         edited = edited.min(work(&mut compiler, &mut written, &(given.inputs)(&documents, at..at + 1, &before)));
@@ -277,7 +277,7 @@ fn edit(documents: &[String], line: &str, rounds: usize, given: &Given) -> (Dura
     (scratch, edited)
 }
 
-/// Prints what it takes to edit one of `count` resources: in one text, and as an object of its own.
+/// Prints the cost of an edit of one of `count` resources: in one input, and as a separate object.
 fn edits(kind: &str, count: usize, rounds: usize) {
     let of = [MAPPINGS, PROXIES, INGRESSES].into_iter().find(|of| of.name == kind).expect("Mappings, HTTPProxies or Ingresses");
     let documents = (of.documents)(count, 7);
@@ -287,7 +287,7 @@ fn edits(kind: &str, count: usize, rounds: usize) {
     }
 }
 
-/// Everything that is looked at when somebody asks what is wrong, after a compile.
+/// Measures all checks after a compile.
 fn checks(text: &str) -> Duration {
     let inputs = inputs([("input.yaml", text)]);
     let policy = Policy { at: time::parse("2026-11-21"), ..Policy::default() };
@@ -302,7 +302,7 @@ fn checks(text: &str) -> Duration {
     (0..RUNS).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Two inputs of 10,000 Mappings that differ in a handful: as a program, from text to what is told.
+/// Measures a comparison of two inputs of 10,000 Mappings that differ in a few: as a program, from files to the printed report.
 fn diff(program: &Path, folder: &Path) -> Duration {
     let mut documents = documents(10_000, 7);
     let (before, after) = (folder.join("before.yaml"), folder.join("after.yaml"));
@@ -315,7 +315,7 @@ fn diff(program: &Path, folder: &Path) -> Duration {
     best(|| run(Command::new(program).arg("diff").arg(&before).arg(&after))).wall
 }
 
-/// Indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle takes.
+/// Measures indexing the Envoy of 10,000 Mappings, and then one request that a Mapping in the middle matches.
 fn simulation() -> (Duration, Duration) {
     let documents = documents(10_000, 7);
     let compilation = compile(&inputs([("input.yaml", documents.concat().as_str())]), &Options::default(), dialect::ALL);
@@ -327,7 +327,7 @@ fn simulation() -> (Duration, Duration) {
     let round = || {
         let start = Instant::now();
         let gateway = Gateway::new(&config);
-        // What is indexed when it is first asked for counts as well.
+        // The index is built lazily, so the first request includes that time.
         assert!(requests.iter().map(|request| gateway.simulate(request)).any(|found| found.route.is_some()), "some request is taken");
         let index = start.elapsed();
         let start = Instant::now();
@@ -340,7 +340,7 @@ fn simulation() -> (Duration, Duration) {
     (rounds.iter().map(|of| of.0).min().unwrap_or_default(), rounds.iter().map(|of| of.1).min().unwrap_or_default())
 }
 
-/// Placing this many boxes in the columns of a gateway: listeners, hosts, Mappings with their routes, clusters.
+/// Measures the placement of this many boxes in the columns of a gateway: listeners, hosts, Mappings with their routes, clusters.
 fn boxes(count: usize) -> Duration {
     let columns = [2, 20, count * 3 / 10, count * 4 / 10, count * 3 / 10 - 22];
     let (mut links, mut start) = (Vec::new(), 0);
@@ -360,14 +360,14 @@ fn boxes(count: usize) -> Duration {
     (0..RUNS).map(|_| round()).min().unwrap_or_default()
 }
 
-/// What libyaml alone takes to read an input, where there is Python with PyYAML.
+/// Measures how long libyaml alone reads an input, if Python with PyYAML is installed.
 fn libyaml(input: &Path) -> Option<Duration> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/libyaml.py");
     let output = Command::new("python3").arg(script).arg(input).arg(RUNS.to_string()).output().ok()?;
     String::from_utf8_lossy(&output.stdout).trim().parse().ok().map(Duration::from_secs_f64)
 }
 
-/// Text to JSON in WebAssembly, in Node; the first runs are of code that the engine has not optimised yet.
+/// Measures text to JSON in WebAssembly, in Node. The engine has not yet optimised the code in the first runs.
 fn web(module: &Path, input: &Path, folder: &Path, options: &str, runs: usize) -> Option<Duration> {
     let question = folder.join("question");
     fs::write(&question, format!("{options}\n{}", fs::read_to_string(input).ok()?)).ok()?;

@@ -1,6 +1,6 @@
-//! What a Consul cluster costs: all proxies from scratch, and one service that is edited.
+//! Measures the cost of a Consul cluster: all proxies from scratch, and an edit of one service.
 //!
-//! What must not be here: the table of the other dialects.
+//! Does not measure other dialects; see `main`.
 
 use chancery_core::backend::envoy::v3::encode;
 use chancery_core::compilation::{Compilation, Options};
@@ -14,13 +14,13 @@ use chancery_tests::work::{inputs, options};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What was measured.
+/// The measured times.
 pub struct Figures {
-    /// From text to the bytes of all proxies, with an empty memory.
+    /// From text to the bytes of all proxies, without remembered results.
     pub scratch: Duration,
-    /// The same after a service in the middle was edited.
+    /// The same after an edit of a service in the middle.
     pub edited: Duration,
-    /// How many proxies were made again for the edit.
+    /// The number of proxies that the edit rebuilt.
     pub touched: usize,
 }
 
@@ -37,16 +37,16 @@ fn work(compiler: &mut Compiler, inputs: &Inputs, options: &Options) -> (Compila
     (compilation, start.elapsed())
 }
 
-/// Measures a cluster of this many services, the first of which have sidecars.
+/// Measures a cluster of this many services. The first `proxies` of them have sidecars.
 pub fn measure(services: usize, proxies: usize, runs: usize) -> Figures {
     let documents = mesh(services, proxies, 7);
-    // As an agent gives them: each an input of its own.
+    // Each document is a separate input, as an agent sends it.
     let named: Vec<(String, String)> = documents.iter().enumerate().map(|(at, text)| (format!("consul/{at}"), text.clone())).collect();
     let of = |named: &[(String, String)]| inputs(named.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     let before = of(&named);
     let new = || Compiler::new(dialect::ALL).with_executor(&Threads);
     let scratch = (0..runs).map(|_| work(&mut new(), &before, &Options::default()).1).min().unwrap_or_default();
-    // As `serve` compiles: it assumes nothing.
+    // `serve` compiles like this: without assumed resources.
     let options = options("missing=error").expect("an option");
     let mut compiler = new();
     let (mut known, _) = work(&mut compiler, &before, &options);

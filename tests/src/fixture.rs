@@ -1,18 +1,18 @@
-//! Fixtures: one Markdown file for each feature, which reads like a specification and is run as a test.
+//! Runs fixtures: one Markdown file for each feature, which is both a specification and a test.
 //!
-//! A file has cases: each is a run of blocks that begins with ```` ```yaml ````. The info string of `yaml` may say `gateway` (a Listener and
-//! a Host stand beside it, in `gateway.yaml`) or `cluster` (Services and certificates do, in `cluster.yaml`), `file=NAME`, and options as
-//! [`crate::work::options`] reads them. What follows is expected of it:
+//! A file has cases. Each case is a run of blocks that begins with ```` ```yaml ````. The info string of `yaml` may contain `gateway` (adds the
+//! Listener and Host of `gateway.yaml`) or `cluster` (adds the Services and certificates of `cluster.yaml`), `file=NAME`, and options as
+//! [`crate::work::options`] reads them. The blocks after it are the expectations:
 //!
-//! - ```` ```findings ````: all findings, each `LINE:COLUMN SEVERITY CODE MESSAGE`, with `FILE:` in front where it is not the
-//!   first file, and `-` for what is about the whole. Without this block there must be none.
-//! - ```` ```envoy ````: places ([`crate::place`]), each followed by the JSON expected there ([`crate::show`]), or by `absent`.
-//! - ```` ```document POINTER ````: the JSON at this place ([`crate::place::follow`]) of what the controller answers besides, by the name of
-//!   the output, as in `/status?name=shop/status`.
-//! - ```` ```ledger ````: what became of every object of the first file, in order.
-//! - ```` ```explain PLACE ````: where the value there comes from.
+//! - ```` ```findings ````: all findings, each `LINE:COLUMN SEVERITY CODE MESSAGE`. `FILE:` comes first for files after
+//!   the first one, and `-` replaces the place for findings about the whole. Without this block there must be no findings.
+//! - ```` ```envoy ````: places ([`crate::place`]), each followed by the expected JSON ([`crate::show`]), or by `absent`.
+//! - ```` ```document POINTER ````: the JSON at this place ([`crate::place::follow`]) of the controller's other outputs, by
+//!   the output's name, as in `/status?name=shop/status`.
+//! - ```` ```ledger ````: the state of every object of the first file, in order.
+//! - ```` ```explain PLACE ````: the origin of the value at the place.
 //!
-//! What must not be here: expectations.
+//! Does not contain expectations; see `tests/fixtures`.
 
 use crate::place::{find, follow, is_place, without_own};
 use crate::show::{difference, pretty, project};
@@ -22,10 +22,10 @@ use chancery_core::explain::{Finding, LedgerRow, View, Viewed, explain_pointer, 
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The gateway that stands beside an input with `gateway`.
+/// The gateway that `gateway` adds to an input.
 pub const GATEWAY: &str = include_str!("../fixtures/ambassador/gateway.yaml");
 
-/// The cluster that stands beside an input with `cluster`.
+/// The cluster that `cluster` adds to an input.
 pub const CLUSTER: &str = include_str!("../fixtures/contour/cluster.yaml");
 
 /// A piece of a file.
@@ -35,15 +35,15 @@ enum Piece {
     Block { info: String, body: String },
 }
 
-/// What running a file gave.
+/// The result of running a file.
 pub struct Outcome {
-    /// What is not as expected, with the number of the case.
+    /// The failed expectations, each with the number of its case.
     pub failures: Vec<String>,
-    /// The file as it would be if everything were as expected.
+    /// The file with all expectations brought up to date.
     pub updated: String,
-    /// How many cases it has.
+    /// The number of cases.
     pub cases: usize,
-    /// The inputs of its cases, each with its options, for other suites: one file a case only.
+    /// The inputs of the cases that have one file, each with its options, for other suites.
     pub questions: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ fn parse(text: &str) -> Vec<Piece> {
 struct Case {
     files: Vec<(String, String)>,
     options: String,
-    /// What stands beside the files, and its name.
+    /// The added resources and their name.
     beside: Option<(&'static str, &'static str)>,
 }
 
@@ -120,7 +120,7 @@ pub fn run(text: &str) -> Outcome {
             at += 1;
             continue;
         }
-        // A case: inputs, then checks, up to the next input.
+        // A case has inputs, then checks, up to the next input.
         let mut case = Case::default();
         let mut end = at;
         while end < pieces.len() && !is_check(&pieces[end]) {
@@ -176,7 +176,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// Checks a block; returns what should stand in it.
+    /// Checks a block. Returns its correct content.
     fn block(&mut self, info: &str, body: &str, findings: &str, case: &Case) -> String {
         let (what, rest) = info.split_once(' ').unwrap_or((info, ""));
         let got = match what {

@@ -1,21 +1,19 @@
-//! What is fuzzed: one function for each target, which must come back, and not panic, whatever the bytes are.
+//! Defines the fuzz targets: functions that must return without a panic for all bytes.
 //!
-//! `fuzz/` calls them with libFuzzer's bytes, the suite with the seeds and what chance makes of them.
-//!
-//! What must not be here: where the bytes come from.
+//! `fuzz/` calls them with libFuzzer's bytes; the suite calls them with the seeds and random mutations of them. Does not generate bytes; see
+//! `suite/replay.rs`.
 
 use crate::work::{Work, inputs, options};
 use chancery_core::backend::envoy::Document;
 use chancery_core::read::{DocumentCache, read};
 use chancery_core::text::{Limits, LineIndex, parse, split, to_json, to_yaml};
 
-/// A target: its name and its function.
+/// A target's name and function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
 pub const TARGETS: [Target; 3] = [("text", text), ("decode", decode), ("compile", compile)];
 
-/// Splits, reads and writes YAML: what is read must be the same after it was written and read again.
+/// Splits, reads and writes YAML. A written tree must read back unchanged.
 pub fn text(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines = LineIndex::new(&text);
@@ -40,7 +38,7 @@ pub fn text(bytes: &[u8]) {
     }
 }
 
-/// Reads objects and admits them, as the API server would.
+/// Reads objects and validates them like the API server.
 pub fn decode(bytes: &[u8]) {
     use chancery_core::compilation::Ledger;
     use chancery_core::dialect::ambassador::{Options, fetch};
@@ -53,7 +51,7 @@ pub fn decode(bytes: &[u8]) {
     assert_eq!(ledger.undecided().count(), 0, "every object is accounted for");
 }
 
-/// Everything: both documents must be JSON, and every finding must have its place.
+/// Compiles and emits. Both documents must be JSON, and every finding must have a valid place.
 pub fn compile(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let options = options("missing-secrets=assume").unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Configurations of any size, as a platform team might have them: the same text for the same numbers, everywhere.
+//! Generates configurations of any size that resemble those of a platform team. The same arguments always give the same text.
 //!
-//! What must not be here: measuring.
+//! Does not measure; see `bench`.
 
 mod mesh;
 
@@ -9,16 +9,16 @@ pub use mesh::mesh;
 use crate::chance::Chance;
 use std::fmt::Write as _;
 
-/// How many hosts share the Mappings or HTTPProxies.
+/// The number of hosts that share the Mappings or HTTPProxies.
 const HOSTS: usize = 12;
 
-/// Listeners for HTTP and HTTPS, a certificate that is not there, Hosts, and this many Mappings: plain ones, regexes, exact paths, headers,
-/// query parameters, methods, canaries, rewrites, timeouts, retries, CORS.
+/// Generates Listeners for HTTP and HTTPS, a reference to a missing certificate, Hosts, and this many Mappings: plain ones, regexes, exact
+/// paths, headers, query parameters, methods, canaries, rewrites, timeouts, retries, CORS.
 pub fn mappings(count: usize, seed: u64) -> String {
     documents(count, seed).concat()
 }
 
-/// The same, document by document.
+/// Generates the same as separate documents.
 pub fn documents(count: usize, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed ^ count as u64);
     let mut documents = Vec::with_capacity(count + HOSTS + 2);
@@ -102,8 +102,8 @@ fn settings(text: &mut String, chance: &mut Chance) {
     }
 }
 
-/// A root HTTPProxy for each host, which includes its share of this many HTTPProxies, and the Services that they send to: with the same wishes,
-/// in the same shares, as the Mappings have.
+/// Generates a root HTTPProxy for each host, which includes its share of this many HTTPProxies, and their Services. Features are as frequent as
+/// in the Mappings.
 pub fn proxies(count: usize, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed ^ count as u64);
     let services = count.max(2) / 2;
@@ -148,8 +148,8 @@ pub fn proxies(count: usize, seed: u64) -> Vec<String> {
     documents
 }
 
-/// An IngressClass, a certificate that is not there, this many Ingresses on hosts of their own or shared ones, and the Services and Endpoints
-/// that they send to: as a platform team might have them on one Application Gateway.
+/// Generates an IngressClass, a reference to a missing certificate, this many Ingresses on separate or shared hosts, and their Services and
+/// Endpoints: a typical configuration of one Application Gateway.
 pub fn ingresses(count: usize, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed ^ count as u64);
     let services = count.max(2) / 2;
@@ -193,7 +193,7 @@ fn ingress(number: usize, services: usize, chance: &mut Chance) -> String {
             let _ = writeln!(text, "    {PREFIX}/{line}");
         }
     }
-    // Most have a host of their own, some share one.
+    // Most Ingresses have a separate host, some share one.
     let host = if chance.percent(20) { format!("shop{}.example.com", number % HOSTS) } else { format!("item{number}.example.com") };
     let _ = writeln!(text, "spec:\n  rules:\n  - host: {host}\n    http:\n      paths:");
     for at in 0..=chance.below(2) {

@@ -1,6 +1,6 @@
-//! Inputs that hold something secret in every way that people get wrong, with a mark in each value: no output may have one.
+//! Generates inputs with secrets in all the wrong places that users put them, with a mark in each secret value. No output may contain a mark.
 //!
-//! What must not be here: what is tried with them.
+//! Does not test outputs; see `suite/redaction.rs`.
 
 use crate::chance::Chance;
 
@@ -9,18 +9,17 @@ mod fields;
 mod files;
 mod slips;
 
-/// An input.
+/// An input with secrets.
 pub struct Leak {
-    /// In a few words.
+    /// A short description.
     pub name: String,
-    /// The text.
     pub text: String,
-    /// What must not come out: parts of each value, as written and as meant.
+    /// Parts of each secret value, as written and decoded. No output may contain them.
     pub marks: Vec<String>,
 }
 
 impl Leak {
-    /// The first mark that an output has, with what stands around it.
+    /// Returns the first mark in an output, with the text around it.
     pub fn found_in(&self, output: &str) -> Option<String> {
         let (mark, at) = self.marks.iter().find_map(|mark| Some((mark, output.find(mark.as_str())?)))?;
         let start = output.floor_char_boundary(at.saturating_sub(160));
@@ -29,7 +28,7 @@ impl Leak {
     }
 }
 
-/// Makes values and remembers their marks.
+/// Makes secret values and remembers their marks.
 struct Values {
     next: u32,
     marks: Vec<String>,
@@ -43,19 +42,19 @@ impl Values {
         mark
     }
 
-    /// Plain text.
+    /// Makes plain text.
     fn plain(&mut self) -> String {
         self.mark()
     }
 
-    /// The same in base64.
+    /// Makes the same in base64.
     fn packed(&mut self) -> String {
         let packed = base64(format!("{}padding", self.mark()).as_bytes());
         self.marks.push(packed[..16].into());
         packed
     }
 
-    /// Plain text, its letters in hexadecimal behind `\x` or `\u00`.
+    /// Makes plain text with its letters in hexadecimal after `\x` or `\u00`.
     fn escaped(&mut self, by: &str) -> String {
         let plain = self.plain();
         let written: String = plain.bytes().map(|byte| format!("\\{by}{byte:02x}")).collect();
@@ -63,26 +62,26 @@ impl Values {
         written
     }
 
-    /// A private key, line by line.
+    /// Makes a private key, line by line.
     fn key(&mut self) -> Vec<String> {
         let body = format!("MIIE{}", self.packed());
         vec!["-----BEGIN PRIVATE KEY-----".into(), body, self.packed(), "-----END PRIVATE KEY-----".into()]
     }
 
-    /// A private key in base64.
+    /// Makes a private key in base64.
     fn packed_key(&mut self) -> String {
         let packed = base64(self.key().join("\n").as_bytes());
         self.marks.extend([packed[48..72].to_string(), packed[80..104].to_string()]);
         packed
     }
 
-    /// Something that calls itself a certificate.
+    /// Makes a string with a certificate's header that is not a certificate.
     fn no_certificate(&mut self) -> String {
         base64(format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", self.packed()).as_bytes())
     }
 }
 
-/// Standard base64 with padding.
+/// Encodes standard base64 with padding.
 fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -96,7 +95,7 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// What stands beside it: a gateway that uses the Secret.
+/// A gateway that uses the Secret, added to some inputs.
 const GATEWAY: &str = "\
 ---
 apiVersion: getambassador.io/v3alpha1
@@ -123,7 +122,7 @@ fn indented(lines: &[String], by: usize) -> String {
     lines.iter().map(|line| format!("{}{line}\n", " ".repeat(by))).collect()
 }
 
-/// Secrets whose values are not where they should be.
+/// Secrets whose values are in the wrong fields.
 const SHAPES: &[Form] = &[
     ("as it should be", |v| format!("{HEAD}type: kubernetes.io/tls\ndata:\n  tls.crt: {}\n  tls.key: {}\n", v.no_certificate(), v.packed_key())),
     ("plain text", |v| format!("{HEAD}stringData:\n  tls.crt: {}\n  tls.key: |\n{}", v.plain(), indented(&v.key(), 4))),
@@ -246,7 +245,7 @@ const SHAPES: &[Form] = &[
     ("a name that is none", |v| format!("apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{a: {}}}\nstringData:\n  a: {}\n", v.plain(), v.plain())),
 ];
 
-/// Secrets by another name.
+/// Secrets of another kind.
 const KINDS: &[Form] = &[
     ("kind: Secrets", |v| of_kind("kind: Secrets\n", v)),
     ("kind: secret", |v| of_kind("kind: secret\n", v)),
@@ -304,7 +303,7 @@ fn of_kind(kind: &str, v: &mut Values) -> String {
     format!("apiVersion: v1\n{kind}metadata: {{name: shop, namespace: default}}\ndata:\n  tls.key: {}\nstringData:\n  a: {}\n", v.packed(), v.plain())
 }
 
-/// Secrets that nobody can parse.
+/// Secrets that no parser can read.
 const BROKEN: &[Form] = &[
     ("nothing but a key in base64", |v| format!("{}:\n", v.packed())),
     ("the mark of a quote before a value", |v| format!("{HEAD}data:` {}\nstringData% {}\n", v.packed(), v.plain())),
@@ -379,7 +378,7 @@ const BROKEN: &[Form] = &[
     }),
 ];
 
-/// Objects that are no Secrets and hold credentials.
+/// Objects other than Secrets that hold credentials.
 const OTHERS: &[Form] = &[
     ("a ConfigMap with a key", |v| {
         format!(
@@ -441,7 +440,7 @@ const OTHERS: &[Form] = &[
     }),
 ];
 
-/// Documents of Consul that hold keys and tokens.
+/// Consul documents that hold keys and tokens.
 const CONSUL: &[Form] = &[
     ("a key beside its certificate", |v| {
         let key = v.key();
@@ -513,16 +512,16 @@ const CONSUL: &[Form] = &[
     }),
 ];
 
-/// The forms in which slips are made, by what they have in common.
+/// The forms that typing errors are made in, by their common feature.
 const GROUPS: [(&str, &[Form]); 6] =
     [("shape", SHAPES), ("kind", KINDS), ("broken", BROKEN), ("other", OTHERS), ("consul", CONSUL), ("file", files::FILES)];
 
-/// All forms, each with values of its own; every other one beside a gateway.
+/// Returns all forms, each with separate values; every second input also has a gateway.
 pub fn all() -> Vec<Leak> {
     made_of(GROUPS.into_iter().chain([("account", accounts::ACCOUNTS)]))
 }
 
-/// Texts in which slips moved a value, and credentials in fields of objects that are no Secrets.
+/// Returns inputs whose typing errors moved a value, and inputs with credentials in fields of objects other than Secrets.
 pub fn slips() -> Vec<Leak> {
     made_of([("slip", slips::SLIPS), ("field", fields::FIELDS)])
 }
@@ -544,7 +543,7 @@ fn made_of(groups: impl IntoIterator<Item = (&'static str, &'static [Form])>) ->
     leaks
 }
 
-/// Secrets with this many slips of the keyboard: characters of their form lost, doubled or exchanged. Values stay whole.
+/// Returns Secrets with this many typing errors: structural characters are lost, doubled or exchanged. Values stay whole.
 pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
     let mut chance = Chance::new(seed);
     (0..count)
@@ -563,7 +562,8 @@ pub fn mistyped(seed: u64, count: usize) -> Vec<Leak> {
 }
 
 fn stroke(text: &mut String, marks: &[String], chance: &mut Chance) {
-    // Punctuation and blanks: what a text without its form is, no one can know. Nor can anybody see what was an alias, or a user of a URL.
+    // Only punctuation and blanks change. Without its form, a string can mean anything; a former alias or a URL's user cannot be recognised
+    // either.
     let is_form = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '/' | '=' | '*' | '@');
     let in_value = |at: usize| marks.iter().any(|mark| text.match_indices(mark.as_str()).any(|(start, mark)| start < at && at < start + mark.len()));
     let places: Vec<usize> = text.char_indices().filter(|(at, c)| is_form(*c) && !in_value(*at)).map(|(at, _)| at).collect();

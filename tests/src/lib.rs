@@ -1,7 +1,7 @@
-//! What the suites share: compiling a text as the command line would, fixtures, places in Envoy's configuration, repeatable chance,
-//! configurations of any size, and ports for servers.
+//! Provides the tools that the suites share: compiling a text like the command line, fixtures, places in Envoy's configuration, repeatable
+//! random numbers, configurations of any size, and ports for servers.
 //!
-//! What must not be here: expectations.
+//! Does not contain expectations; see `suite` and `fixtures`.
 
 pub mod chance;
 pub mod fixture;

@@ -1,11 +1,11 @@
-//! Places in Envoy's bootstrap, by the words that fixtures use.
+//! Finds places in Envoy's bootstrap by the words that fixtures use.
 //!
-//! | words | what |
+//! | words | result |
 //! |---|---|
-//! | `/static_resources/clusters?name=x/lb_policy` | a JSON pointer; `LIST?FIELD.FIELD=VALUE` picks the first item that has it |
+//! | `/static_resources/clusters?name=x/lb_policy` | a JSON pointer; `LIST?FIELD.FIELD=VALUE` picks the first item with this value |
 //! | `route PATH` | the first route that matches this prefix, path or regex |
 //! | `routes PATH` | all routes that match it, in order |
-//! | `routes` | all routes of the first virtual host that has some, in order |
+//! | `routes` | all routes of the first virtual host with routes, in order |
 //! | `host DOMAIN` | the first virtual host with this domain |
 //! | `hosts` | the domains of all virtual hosts, in order |
 //! | `cluster NAME`, `clusters` | a cluster; the names of all |
@@ -13,14 +13,14 @@
 //! | `hcm`, `hcm LISTENER` | the first HTTP connection manager, or the first of a listener |
 //! | `filter NAME`, `filters` | an HTTP filter of the first connection manager; the names of all |
 //!
-//! `WORDS at POINTER` goes on from there. Fixtures do not see the controller's own routes, listeners and clusters.
+//! `WORDS at POINTER` follows a pointer from the found value. Fixtures do not see the controller's own routes, listeners and clusters.
 
 use serde_json::Value;
 
-/// What Contour's Envoy has for itself.
+/// The listeners and clusters that Contour adds to every Envoy.
 const OWN: [&str; 3] = ["envoy-admin", "stats-health", "contour"];
 
-/// Takes the controller's own routes (`/ambassador/v0/...`) out, which every virtual host has, and listeners and clusters of its own.
+/// Removes the controller's own routes (`/ambassador/v0/...`), listeners and clusters.
 pub fn without_own(root: &mut Value) {
     without_own_routes(root);
     for list in ["/static_resources/listeners", "/static_resources/clusters"] {
@@ -41,7 +41,7 @@ fn without_own_routes(root: &mut Value) {
     }
 }
 
-/// What stands at a place.
+/// Returns the value at a place.
 pub fn find(root: &Value, words: &str) -> Option<Value> {
     let (words, pointer) = words.split_once(" at /").map_or((words, None), |(words, rest)| (words, Some(format!("/{rest}"))));
     let found = start(root, words.trim())?;
@@ -78,7 +78,7 @@ fn start(root: &Value, words: &str) -> Option<Value> {
     }
 }
 
-/// Follows a pointer with look-ups.
+/// Follows a JSON pointer with look-ups in lists.
 pub fn follow<'v>(root: &'v Value, pointer: &str) -> Option<&'v Value> {
     let mut at = root;
     for step in pointer.split('/').skip(1) {
@@ -105,7 +105,7 @@ fn named(list: &[Value], name: &str) -> Option<Value> {
     list.iter().find(|item| item["name"] == name).cloned()
 }
 
-/// The HTTP connection managers: of one listener, or of all.
+/// Returns the HTTP connection managers of one listener, or of all.
 pub fn managers<'v>(root: &'v Value, listener: &str) -> Vec<&'v Value> {
     let listeners = list(root, "/static_resources/listeners").iter().filter(|it| listener.is_empty() || it["name"] == listener);
     let chains = listeners.flat_map(|listener| list(listener, "/filter_chains").iter().chain(listener.get("default_filter_chain")));
@@ -126,7 +126,7 @@ fn first_routes(root: &Value) -> Vec<Value> {
     hosts.iter().map(|host| list(host, "/routes")).find(|routes| !routes.is_empty()).unwrap_or_default().to_vec()
 }
 
-/// What a route matches paths by.
+/// Returns the path, prefix or regex that a route matches.
 pub fn path_of(route: &Value) -> Option<&str> {
     let matcher = &route["match"];
     ["/prefix", "/path", "/path_separated_prefix", "/safe_regex/regex"].iter().find_map(|pointer| matcher.pointer(pointer)?.as_str())

@@ -1,21 +1,22 @@
-//! Ports for servers that a test starts.
+//! Finds ports for servers that a test starts.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Below the ports that Linux gives to connections (`net.ipv4.ip_local_port_range`, 32768 by default), so that none takes one before its server starts.
+/// Below the ports that Linux gives to connections (`net.ipv4.ip_local_port_range`, 32768 by default), so that no connection uses a port before
+/// its server starts.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 12_000;
 
-/// How many were given.
+/// The number of ports returned so far.
 static GIVEN: AtomicU32 = AtomicU32::new(0);
 
-/// A port of this machine that was free a moment ago. A process gets each port once, until it has had all of them. Where it starts depends on its id, so
-/// that two processes rarely try the same port at the same time.
+/// Returns a port of this machine that was free a moment ago. A process gets each port once before any port repeats. The first port depends on
+/// the process id, so two processes rarely try the same port at the same time.
 ///
 /// # Panics
 ///
-/// When no port is free.
+/// Panics if no port is free.
 #[must_use]
 pub fn free() -> u16 {
     let start = std::process::id().wrapping_mul(101) % u32::from(COUNT);

@@ -1,14 +1,14 @@
-//! Expected JSON: whether something fits it, what differs, how it looks, and how it is brought up to date.
+//! Compares JSON with expected JSON: whether it matches, how it differs, how to print it, and how to update the expectation.
 //!
-//! Expected is a part: an object fits if it has the expected members, a list if it has as many items and each fits. `{}` and `[]` are empty
-//! ones. `"<absent>"` stands for a member that must not be there.
+//! Expected JSON is a part: an object matches if it has the expected members, a list if it has as many items and each matches. `{}` and `[]`
+//! only match empty ones. `"<absent>"` means that the member must be missing.
 
 use serde_json::{Map, Value};
 
-/// Stands for what must not be there.
+/// Marks a member that must be missing.
 pub const ABSENT: &str = "<absent>";
 
-/// What differs, if anything does: where, what was expected, what is there.
+/// Returns the first difference, if any: the place, the expected value and the actual value.
 pub fn difference(got: Option<&Value>, expected: &Value, at: &str) -> Option<String> {
     match (got, expected) {
         (None, Value::String(text)) if text == ABSENT => None,
@@ -24,7 +24,7 @@ pub fn difference(got: Option<&Value>, expected: &Value, at: &str) -> Option<Str
     }
 }
 
-/// What is there, in the shape of what was expected: the same members, other values. `"?"` takes everything.
+/// Returns the actual value in the shape of the expected one: the same members with current values. `"?"` matches everything.
 pub fn project(got: Option<&Value>, expected: &Value) -> Value {
     match (got, expected) {
         (None, _) => Value::String(ABSENT.into()),
@@ -40,7 +40,7 @@ pub fn project(got: Option<&Value>, expected: &Value) -> Value {
     }
 }
 
-/// JSON as a person would write it: on one line where it fits.
+/// Formats JSON for readers: on one line if it fits.
 pub fn pretty(value: &Value, indent: usize) -> String {
     const WIDTH: usize = 110;
     let flat = flat(value);

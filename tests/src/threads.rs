@@ -1,10 +1,10 @@
-//! An executor that shows whether anything depends on the order in which jobs run, or on the thread.
+//! Runs jobs in an order that reveals dependencies on the order of jobs or on the thread.
 //!
-//! What must not be here: speed.
+//! Does not try to be fast.
 
 use chancery_core::executor::{Executor, Job};
 
-/// A thread for each job, the last job first, however little there is to do.
+/// Runs each job in a separate thread, the last job first, even for few jobs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Threads;
 

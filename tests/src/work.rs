@@ -1,6 +1,6 @@
-//! Compiles, and gives every view of the result as plain data.
+//! Compiles inputs, and returns every view of the result as plain data.
 //!
-//! What must not be here: expectations.
+//! Does not contain expectations.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::compilation::{Compilation, GatewayRef, Options};
@@ -12,16 +12,16 @@ use serde_json::Value;
 
 pub use chancery_parity::{emit, options};
 
-/// Named texts as inputs.
+/// Builds inputs from named files.
 pub fn inputs<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Inputs {
     files.into_iter().map(|(name, text)| Input { name: name.into(), text: text.into() }).collect::<Vec<_>>().into()
 }
 
 /// A compilation and its views.
 pub struct Work {
-    /// The memory that made it.
+    /// The compiler that made the compilation, with its memory.
     pub compiler: Compiler,
-    /// The value of every stage.
+    /// The results of every stage.
     pub compilation: Compilation,
 }
 
@@ -33,38 +33,38 @@ impl Work {
         Self { compiler, compilation }
     }
 
-    /// Compiles one text with the defaults.
+    /// Compiles one text with the default options.
     pub fn of(text: &str) -> Self {
         Self::new(&inputs([("input.yaml", text)]), &Options::default())
     }
 
-    /// The first gateway that runs.
+    /// Returns the first running gateway.
     pub fn gateway(&self) -> GatewayRef<'_> {
         self.compilation.gateways().next().expect("a gateway that runs")
     }
 
-    /// A document as text.
+    /// Returns a document as text.
     pub fn text(&mut self, document: Document) -> String {
         emit(&self.compilation, document, &mut self.compiler).text()
     }
 
-    /// The bootstrap.
+    /// Returns the bootstrap.
     pub fn envoy(&mut self) -> Value {
         let text = self.text(Document::Bootstrap);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("the bootstrap is no JSON: {error}"))
     }
 
-    /// What was found.
+    /// Returns all findings.
     pub fn findings(&self) -> Vec<Finding> {
         findings(&self.compilation, &self.compilation.positions())
     }
 
-    /// What became of every object.
+    /// Returns the state of every object.
     pub fn ledger(&self) -> Vec<LedgerRow> {
         ledger(&self.compilation, &self.compilation.positions())
     }
 
-    /// The errors, as `line code`.
+    /// Returns the errors as `line code`.
     pub fn errors(&self) -> Vec<String> {
         let errors = self.findings().into_iter().filter(|finding| finding.severity == "error");
         errors.map(|finding| format!("{} {}", finding.span.map_or(0, |span| span.line), finding.code)).collect()

@@ -1,4 +1,5 @@
-//! An Application Gateway is a gateway like others: its parts have origins, lines say what they make, and requests are taken through it.
+//! Checks that an Application Gateway works like other gateways: its parts have origins, lines list the parts that they generate, and requests
+//! can be simulated.
 
 use chancery_core::backend::appgw::route::Ending;
 use chancery_core::compilation::{Compilation, Options};
@@ -15,13 +16,13 @@ fn compiled() -> Compilation {
     compile(&inputs([("paths.yaml", PATHS)]), &Options::default(), dialect::ALL)
 }
 
-/// The number of the first line that has this text.
+/// Returns the number of the first line that contains this text.
 fn line_of(text: &str) -> u32 {
     1 + PATHS.lines().position(|line| line.contains(text)).expect("the line") as u32
 }
 
 #[test]
-fn a_line_names_what_it_makes_and_what_it_makes_names_the_line() {
+fn lookup_app_gateway_lists_values_and_lines() {
     let compilation = compiled();
     let positions = compilation.positions();
     let documents: Vec<_> = compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))).collect();
@@ -37,7 +38,7 @@ fn a_line_names_what_it_makes_and_what_it_makes_names_the_line() {
 }
 
 #[test]
-fn parts_are_found_by_their_kind_and_name() {
+fn app_gateway_pointer_finds_parts_by_name() {
     let compilation = compiled();
     let gateway = compilation.app_gateways().next().expect("it runs");
     assert_eq!(gateway.named.id.as_str(), "agic-rg/agic-appgw");
@@ -50,7 +51,7 @@ fn parts_are_found_by_their_kind_and_name() {
 }
 
 #[test]
-fn a_request_is_taken_to_the_pool_of_its_path_and_names_the_lines() {
+fn route_app_gateway_finds_pool_and_lines() {
     let compilation = compiled();
     let positions = compilation.positions();
     let gateway = compilation.app_gateways().next().expect("it runs");
@@ -71,7 +72,7 @@ fn a_request_is_taken_to_the_pool_of_its_path_and_names_the_lines() {
 }
 
 #[test]
-fn annotations_are_completed_and_explained_with_their_type_and_default() {
+fn annotation_completion_shows_type_and_default() {
     const PROBE: &str = "appgw.ingress.kubernetes.io/health-probe-path";
     let at = PATHS.find(PROBE).expect("the annotation");
     let compilation = compiled();
@@ -92,7 +93,7 @@ fn annotations_are_completed_and_explained_with_their_type_and_default() {
 }
 
 #[test]
-fn a_request_goes_on_as_rewrites_make_it_and_it_is_said_how_health_is_found_out() {
+fn route_app_gateway_applies_rewrites_and_shows_probe() {
     let text = include_str!("../../assets/examples/ingress/rewrites.yaml");
     let compilation = compile(&inputs([("rewrites.yaml", text)]), &Options::default(), dialect::ALL);
     let gateway = compilation.app_gateways().next().expect("a gateway");

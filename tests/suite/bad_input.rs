@@ -1,4 +1,4 @@
-//! Bad input: an error at its place, the rest compiles, and it does not take long.
+//! Checks bad input: it gets an error at its place, the rest compiles, and compiling stays fast.
 
 use chancery_core::backend::envoy::Document;
 use chancery_tests::fixture::GATEWAY;
@@ -12,7 +12,7 @@ metadata: {name: good, namespace: default}
 spec: {hostname: '*', prefix: /good/, service: good}
 ";
 
-/// Compiles bad text before and after a good document, and in a file of its own beside it; gives the errors of the latter.
+/// Compiles bad text before and after a good document, and as a separate file next to it. Returns the errors of the separate file.
 #[track_caller]
 fn errors_of(bad: &str) -> Vec<String> {
     let start = Instant::now();
@@ -31,23 +31,23 @@ fn errors_of(bad: &str) -> Vec<String> {
     errors
 }
 
-/// What takes longer will not end, however busy the machine is.
+/// Longer runs are treated as hangs, however busy the machine is.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// A Mapping with these lines in its `spec`.
+/// Returns a Mapping with these lines in its `spec`.
 fn mapping(lines: &str) -> String {
     format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata:\n  name: bad\n  namespace: default\nspec:\n{lines}")
 }
 
 #[test]
-fn nothing_is_fine() {
+fn empty_input_has_no_errors() {
     for empty in ["", "\n\n", "---\n---\n", "# a comment\n", "null\n"] {
         assert_eq!(errors_of(empty), [""; 0], "{empty:?}");
     }
 }
 
 #[test]
-fn text_that_is_no_yaml() {
+fn invalid_yaml_has_errors() {
     assert_eq!(errors_of("kind: Mapping\nspec:\n\tprefix: /\n"), ["3 syntax"]);
     assert_eq!(errors_of("a: [1, 2\n").len(), 1);
     assert_eq!(errors_of("a: 'b\n").len(), 1);
@@ -66,7 +66,7 @@ fn deep_nesting_is_refused() {
         let errors = errors_of(&text);
         assert!(!errors.is_empty() && errors.len() < 5, "{open}: {errors:?}");
     }
-    // A complex key is none of JSON; each level tells so, up to the deepest that is read.
+    // JSON has no complex keys. Each level reports one, up to the deepest level that is read.
     let keys = errors_of(&format!("a:\n  {}1\n", "? ".repeat(10_000)));
     assert!(!keys.is_empty() && keys.len() <= 300, "{} errors", keys.len());
     let mut stairs = String::new();
@@ -93,7 +93,7 @@ fn alias_bombs_are_refused() {
 }
 
 #[test]
-fn long_things_are_bounded() {
+fn long_input_ends_in_time() {
     let long = "x".repeat(2_000_000);
     errors_of(&mapping(&format!("  prefix: /{long}/\n  service: a\n")));
     errors_of(&mapping(&format!("  prefix: /{}\n  prefix_regex: true\n  service: a\n", "(".repeat(50_000))));
@@ -105,7 +105,7 @@ fn long_things_are_bounded() {
 }
 
 #[test]
-fn objects_that_are_none() {
+fn invalid_objects_have_errors() {
     assert_eq!(
         errors_of("apiVersion: getambassador.io/v9\nkind: Mapping\nmetadata: {name: bad}\nspec: {prefix: /, service: a}\n"),
         ["1 unsupported-version"]
@@ -124,7 +124,7 @@ fn objects_that_are_none() {
 }
 
 #[test]
-fn mappings_that_cannot_work() {
+fn invalid_mappings_have_errors() {
     assert!(!errors_of(&mapping("  prefix: /a/\n")).is_empty(), "no service");
     assert!(!errors_of(&mapping("  service: a\n")).is_empty(), "no prefix");
     assert!(!errors_of(&mapping("  prefix: /a/\n  service: ''\n")).is_empty(), "an empty service");
@@ -135,7 +135,7 @@ fn mappings_that_cannot_work() {
 }
 
 #[test]
-fn annotations_that_are_no_yaml() {
+fn invalid_annotations_have_errors() {
     let service = |config: &str| {
         format!(
             "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: bad\n  namespace: default\n  annotations:\n    getambassador.io/config: |\n{config}spec:\n  ports: [{{port: 80}}]\n"
@@ -147,7 +147,7 @@ fn annotations_that_are_no_yaml() {
 }
 
 #[test]
-fn all_problems_of_one_input_are_reported_in_order() {
+fn problems_of_one_input_are_in_order() {
     let text = format!(
         "{}---\n: : :\n---\nkind: Mapping\n---\n{}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: bad}}\ndata: {{tls.crt: '%%%'}}\n",
         mapping("  prefix: 7\n"),

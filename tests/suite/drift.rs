@@ -1,13 +1,13 @@
-//! A real Envoy that runs what an input compiles to has not drifted from it, whichever way it got it; and where one field is another, drift is
-//! that field and nothing else.
+//! Checks that a real Envoy with a compiled configuration shows no drift, however it got the configuration; and that after a change to one
+//! field, drift reports only that field.
 //!
-//! Each input goes to an Envoy twice: as one bootstrap, and as files that the Envoy reads as it would read a management server (listeners and
-//! clusters, with tables, endpoints and certificates asked for by name).
+//! Each input goes to an Envoy twice: as one bootstrap, and as files that Envoy reads like the resources of a management server (listeners and
+//! clusters, with tables, endpoints and certificates by name).
 //!
-//! `CHANCERY_ENVOY` names the program; without it nothing is asked. Every example is tried; with `CHANCERY_DRIFT=N` and `CHANCERY_CORPUS`, N inputs of
-//! each dialect that the corpus has (`cargo xtask test drift`).
+//! `CHANCERY_ENVOY` names the program; without it the test runs nothing. The test covers every example. With `CHANCERY_DRIFT=N` and
+//! `CHANCERY_CORPUS`, it also covers N inputs of each dialect in the corpus (`cargo xtask test drift`).
 //!
-//! What must not be here: what an Envoy does with requests.
+//! Does not send requests to Envoy; see `differential`.
 
 use crate::{envoy as corpus, examples};
 use chancery_core::backend::envoy::v3::pb;
@@ -27,7 +27,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// A running Envoy; it ends with the value.
+/// A running Envoy. Dropping it stops the process.
 struct Envoy(Child);
 
 impl Drop for Envoy {
@@ -37,7 +37,7 @@ impl Drop for Envoy {
     }
 }
 
-/// What came of it.
+/// The result of comparing.
 #[derive(Default)]
 struct Tally {
     asked: usize,
@@ -46,7 +46,7 @@ struct Tally {
     failures: Vec<String>,
 }
 
-/// The body of an answer of the admin interface.
+/// Returns the body of a response of the admin interface.
 fn admin(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
@@ -59,7 +59,7 @@ fn admin(port: u16, path: &str) -> Option<String> {
     head.contains(" 200 ").then(|| String::from_utf8(body).ok()).flatten()
 }
 
-/// A body that came in chunks.
+/// Joins the chunks of a body.
 fn whole(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     loop {
@@ -73,7 +73,7 @@ fn whole(mut rest: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What an Envoy that runs this tells of itself; none where it does not start.
+/// Returns the config dump of an Envoy with this bootstrap, or the reason why Envoy does not start.
 fn dump(program: &OsString, folder: &Path, mut bootstrap: Value) -> Result<String, String> {
     let port = port::free();
     bootstrap["admin"] = json!({ "address": { "socket_address": { "address": "127.0.0.1", "port_value": port } } });
@@ -96,7 +96,7 @@ fn dump(program: &OsString, folder: &Path, mut bootstrap: Value) -> Result<Strin
     Err(fs::read_to_string(&log).unwrap_or_default().lines().take(3).collect())
 }
 
-/// Puts a resource into a file of its own, and says where it is.
+/// Writes a resource to a separate file, and returns a reference to it.
 fn file(folder: &Path, kind: &str, type_url: &str, resources: &[Value]) -> Value {
     let number = fs::read_dir(folder).map_or(0, Iterator::count);
     let typed = resources.iter().map(|resource| {
@@ -111,7 +111,7 @@ fn file(folder: &Path, kind: &str, type_url: &str, resources: &[Value]) -> Value
 
 const TYPES: &str = "type.googleapis.com/envoy.";
 
-/// The same by files: listeners and clusters, tables, endpoints and certificates by name.
+/// Moves the configuration to files: listeners and clusters, and tables, endpoints and certificates by name.
 fn by_files(folder: &Path, mut bootstrap: Value) -> Value {
     let mut resources = bootstrap["static_resources"].take();
     let mut list = |name: &str| resources[name].take().as_array().cloned().unwrap_or_default();
@@ -139,7 +139,7 @@ fn by_files(folder: &Path, mut bootstrap: Value) -> Value {
     bootstrap
 }
 
-/// Takes tables and certificates out of their places, and asks for them by name.
+/// Moves tables and certificates to files, and refers to them by name.
 fn named(folder: &Path, of: &mut Value) {
     match of {
         Value::Object(members) => {
@@ -173,7 +173,7 @@ fn try_one(program: &OsString, name: &str, mut work: Work, tally: &mut Tally) {
     let options = backend::Options { document: Document::Bootstrap, secrets: Some(&lookup), ..backend::Options::default() };
     let text = backend::v3::emit(gateway.ir, &options, compiler.emitted.of(gateway)).text();
     let bootstrap: Value = serde_json::from_str(&text).expect("the bootstrap is JSON");
-    // What asks a management server waits for one.
+    // An Envoy that uses a management server would wait for it.
     let asks = bootstrap.get("dynamic_resources").is_some() || text.contains("\"api_config_source\"");
     if asks || bootstrap["static_resources"]["listeners"].as_array().is_none_or(Vec::is_empty) {
         return;
@@ -186,7 +186,7 @@ fn try_one(program: &OsString, name: &str, mut work: Work, tally: &mut Tally) {
         let config = if way == "files" { by_files(&folder, bootstrap.clone()) } else { bootstrap.clone() };
         let text = match dump(program, &folder, config) {
             Ok(text) => text,
-            // What it does not start with it refuses by files as well.
+            // A configuration that Envoy rejects as a bootstrap is also invalid as files.
             Err(why) => {
                 tally.not_started.push(format!("{name} by {way}: {why}"));
                 return;
@@ -209,7 +209,7 @@ fn try_one(program: &OsString, name: &str, mut work: Work, tally: &mut Tally) {
     }
 }
 
-/// What differs, as `KIND of NAME: FIELD`.
+/// Returns the differences as `KIND of NAME: FIELD`.
 fn differences(source: &EnvoyConfig, running: &EnvoyConfig) -> Vec<String> {
     let comparison = compare(&Side { config: source, source: None }, &Side { config: running, source: None });
     let told = comparison.envoy.into_iter().map(|change| {
@@ -220,7 +220,7 @@ fn differences(source: &EnvoyConfig, running: &EnvoyConfig) -> Vec<String> {
     told.collect()
 }
 
-/// The same with one field that is another, and what drift must begin with then.
+/// Returns copies with one changed field, each with the expected start of the reported drift.
 fn edits(source: &EnvoyConfig, chance: &mut Chance) -> Vec<(String, EnvoyConfig)> {
     let mut out = Vec::new();
     let mut edit = |what: &str, one: &mut dyn FnMut(&mut EnvoyConfig) -> Option<()>| {
@@ -306,7 +306,7 @@ fn program() -> Option<OsString> {
 }
 
 #[test]
-fn an_envoy_that_runs_an_example_has_not_drifted() {
+fn drift_running_examples_finds_nothing() {
     let Some(program) = program() else { return };
     let mut tally = Tally::default();
     for example in examples::examples() {
@@ -317,7 +317,7 @@ fn an_envoy_that_runs_an_example_has_not_drifted() {
 }
 
 #[test]
-fn an_envoy_that_runs_the_corpus_has_not_drifted() {
+fn drift_running_corpus_finds_nothing() {
     let most: Option<usize> = env::var("CHANCERY_DRIFT").ok().and_then(|text| text.parse().ok());
     let (Some(program), Some(most)) = (program(), most) else { return };
     for (dialect, mut cases) in corpus::all_cases() {
@@ -333,7 +333,7 @@ fn an_envoy_that_runs_the_corpus_has_not_drifted() {
     }
 }
 
-/// What Envoy says of itself where a server sent it everything but these listeners, and it was started with a cluster of its own.
+/// Returns the config dump of an Envoy whose bootstrap only has these listeners and its own cluster, and that got everything else from a server.
 fn as_served(bootstrap: &Value, own: &[&str]) -> Value {
     let typed = |of: &Value, kind: &str| {
         let mut of = of.clone();
@@ -357,7 +357,7 @@ fn as_served(bootstrap: &Value, own: &[&str]) -> Value {
 }
 
 #[test]
-fn what_an_envoy_was_started_with_is_no_drift_where_a_server_sent_the_rest() {
+fn drift_ignores_bootstrap_resources_of_served_envoy() {
     let mut work = Work::of(include_str!("../../assets/examples/ambassador/hello.yaml"));
     let bootstrap = work.envoy();
     let gateway = work.compilation.gateways().next().expect("a gateway");

@@ -1,4 +1,4 @@
-//! What may be elsewhere is no error: what the input holds nothing of is not taken for a fact.
+//! Checks inputs that are a part of a configuration: missing resources may exist elsewhere, so their absence is not an error.
 
 use crate::missing::{FRAGMENT, assumed, compiled, messages, of};
 use chancery_core::check::check;
@@ -6,7 +6,7 @@ use chancery_core::diagnostic::Policy;
 use chancery_core::executor::Sequential;
 
 #[test]
-fn an_assumed_gateway_listens_for_what_is_beside_its_routes() {
+fn assumed_gateway_listens_for_its_routes() {
     let route = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: api, namespace: shop}\n\
                  spec: {parentRefs: [{name: contour}], hostnames: [api.example.com], rules: [{backendRefs: [{name: api, port: 80}]}]}\n";
     let mut work = compiled(&format!("{FRAGMENT}{route}"), "missing=auto");
@@ -15,14 +15,14 @@ fn an_assumed_gateway_listens_for_what_is_beside_its_routes() {
     assert!(envoy.contains("shop.example.com") && envoy.contains("api.example.com"), "{envoy}");
 }
 
-/// What is assumed of an input of Consul's, and its errors.
+/// Returns the assumed resources of a Consul input, and its errors.
 fn of_mesh(text: &str) -> (Vec<String>, Vec<String>) {
     let work = of("consul", text, "missing=auto");
     (work.errors(), assumed(&work))
 }
 
 #[test]
-fn what_entries_need_of_kinds_that_the_input_lacks_is_assumed() {
+fn consul_entries_without_services_assume_them() {
     let none = Vec::<String>::new();
     let says = |told: &[String], start: &str| assert_eq!(told.iter().filter(|message| message.starts_with(start)).count(), 1, "{start}: {told:#?}");
     let router = "Kind: service-router\nName: web\nRoutes: [{Destination: {ServiceSubset: canary}}]\n";
@@ -56,14 +56,14 @@ fn what_entries_need_of_kinds_that_the_input_lacks_is_assumed() {
 }
 
 #[test]
-fn what_holds_for_all_shows_in_a_client() {
+fn consul_proxy_defaults_apply_to_assumed_client() {
     let mut work = of("consul", "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n", "missing=auto");
     assert!(assumed(&work).iter().any(|message| message.contains("a service `client` is assumed")), "{:#?}", messages(&work));
     assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("HttpConnectionManager"));
 }
 
 #[test]
-fn the_gateway_is_assumed_to_have_the_parts_that_ingresses_name() {
+fn app_gateway_assumes_parts_that_ingresses_name() {
     let ingress = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: web\n  namespace: default\n  annotations:\n    kubernetes.io/ingress.class: \
                    azure/application-gateway\n    appgw.ingress.kubernetes.io/appgw-ssl-certificate: mine\nspec: {rules: [{host: a.example.com, http: {paths: \
                    [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}\n";
@@ -80,7 +80,7 @@ fn the_gateway_is_assumed_to_have_the_parts_that_ingresses_name() {
 }
 
 #[test]
-fn the_variables_of_agic_are_those_of_its_only_config_map() {
+fn agic_variables_come_from_only_config_map() {
     let map = |name: &str| {
         format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{APPGW_NAME: edge, APPGW_ENABLE_SHARED_APPGW: \"true\"}}\n")
     };
@@ -95,7 +95,7 @@ fn the_variables_of_agic_are_those_of_its_only_config_map() {
     assert!(codes(&format!("{with}{}", map("b")), "missing=auto").contains(&"targets-not-read"), "of two nobody knows which");
 }
 
-/// Severities of a code, where what is missing may be elsewhere.
+/// Returns the severities of a code for an input whose missing resources may exist elsewhere.
 fn severities(dialect: &str, text: &str, code: &str) -> Vec<&'static str> {
     let mut work = of(dialect, text, "missing=auto");
     check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
@@ -103,7 +103,7 @@ fn severities(dialect: &str, text: &str, code: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_rests_on_kinds_that_the_input_lacks_is_a_notice() {
+fn finding_about_absent_kinds_is_notice() {
     let gateway = "service: {kind: ingress-gateway, name: edge, port: 8080, address: 10.0.0.1}\n";
     assert_eq!(severities("consul", gateway, "gateway-without-entry"), ["notice"]);
     let other = format!("{gateway}---\nKind: terminating-gateway\nName: out\nServices: []\n");
@@ -119,7 +119,7 @@ fn what_rests_on_kinds_that_the_input_lacks_is_a_notice() {
 }
 
 #[test]
-fn an_error_that_rests_on_what_is_assumed_of_contour_is_a_warning() {
+fn error_about_assumed_contour_settings_is_warning() {
     let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g, namespace: shop}\n\
                    spec: {gatewayClassName: contour, listeners: [{name: http, protocol: HTTP, port: 80}]}\n---\n";
     let both = format!("{gateway}{FRAGMENT}");
@@ -134,7 +134,7 @@ fn an_error_that_rests_on_what_is_assumed_of_contour_is_a_warning() {
 }
 
 #[test]
-fn a_class_with_a_deployment_is_the_provisioners() {
+fn class_with_deployment_belongs_to_provisioner() {
     let class = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: c}\nspec:\n  controllerName: projectcontour.io/gateway-controller\n  \
                  parametersRef: {kind: ContourDeployment, group: projectcontour.io, name: d, namespace: projectcontour}\n---\n\
                  apiVersion: projectcontour.io/v1alpha1\nkind: ContourDeployment\nmetadata: {name: d, namespace: projectcontour}\nspec: {}\n---\n\
@@ -145,14 +145,14 @@ fn a_class_with_a_deployment_is_the_provisioners() {
 }
 
 #[test]
-fn an_included_proxy_that_is_elsewhere_is_assumed() {
+fn included_proxy_missing_from_input_is_assumed() {
     let root = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: edge}\nspec: {virtualhost: {fqdn: a.example.com}, includes: [{name: shop, conditions: [{prefix: /a}]}]}\n";
     let work = compiled(root, "missing=auto");
     assert_eq!((work.errors(), assumed(&work).len()), (Vec::new(), 1), "{:#?}", assumed(&work));
 }
 
 #[test]
-fn the_class_of_agic_is_the_only_one_of_its_own() {
+fn agic_class_defaults_to_only_class() {
     let text = "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: mine}\nspec: {controller: azure/application-gateway}\n---\n\
                 apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {ingressClassName: mine, rules: [{http: {paths: [{path: /, pathType: Prefix, \
                 backend: {service: {name: web, port: {number: 80}}}}]}}]}\n";

@@ -1,4 +1,4 @@
-//! A real Envoy accepts what we give it: every example, every fixture, and a corpus where there is one.
+//! Checks that a real Envoy accepts the compiled configuration of every example, every fixture, and a corpus if one is given.
 //!
 //! `CHANCERY_ENVOY` names the program (`cargo xtask test` finds or installs it); `CHANCERY_CORPUS` may name a folder of cases.
 
@@ -15,7 +15,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-/// What Envoy says against it.
+/// Returns Envoy's reason to reject the configuration, if any.
 fn refused(envoy: &OsString, name: &str, text: &str) -> Option<String> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("envoy");
     fs::create_dir_all(&folder).expect("a folder");
@@ -23,13 +23,13 @@ fn refused(envoy: &OsString, name: &str, text: &str) -> Option<String> {
     fs::write(&path, text).expect("a file");
     let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "error", "--base-id", "7", "-c"]).arg(&path).output().expect("Envoy");
     let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // Files of the controller's pod are not here, nor is key material: that they cannot be read says nothing of the configuration.
+    // The controller's files and key material are missing here, so Envoy's errors about reading them do not concern the configuration.
     let of_the_pod =
         ["unable to open file", " from path: ", "Invalid path: ", "trusted CA certificates from <inline>"].iter().any(|words| told.contains(words));
     (!output.status.success() && !of_the_pod).then(|| format!("{}: {told}", path.display()))
 }
 
-/// Asks for all of them, two at a time.
+/// Checks all documents, two at a time.
 fn all_accepted(what: &str, documents: Vec<(String, String)>) {
     let Some(envoy) = env::var_os("CHANCERY_ENVOY") else {
         println!("skipped: CHANCERY_ENVOY names no program");
@@ -57,7 +57,7 @@ fn all_accepted(what: &str, documents: Vec<(String, String)>) {
 fn envoy_accepts_the_examples() {
     let bootstrap = |example: examples::Example| {
         let mut work = Work::new(&example.inputs, &example.options);
-        // What becomes an Application Gateway is no Envoy's.
+        // An Application Gateway has no Envoy.
         work.compilation.gateways().next()?;
         Some((example.name, work.text(Document::Bootstrap)))
     };
@@ -91,17 +91,17 @@ fn envoy_accepts_the_corpus() {
     all_accepted("inputs of the corpus", cases().into_iter().map(bootstrap).collect());
 }
 
-/// The name of a case, its inputs, and how they are compiled.
+/// The name of a case, its inputs, and its options.
 pub type Case = (String, Inputs, Options);
 
-/// One in `CHANCERY_ENVOY_ONE_IN` cases of the corpus; none without a corpus.
+/// Returns one in `CHANCERY_ENVOY_ONE_IN` cases of the corpus, or none without a corpus.
 pub fn cases() -> Vec<Case> {
     let Some(corpus) = env::var_os("CHANCERY_CORPUS") else { return Vec::new() };
     let one_in = env::var("CHANCERY_ENVOY_ONE_IN").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
     cases_in(Path::new(&corpus), one_in)
 }
 
-/// All cases of the dialects that stand beside one another in the corpus, by the dialect's name.
+/// Returns all cases of the corpus by dialect name. The corpus may have one folder per dialect.
 pub fn all_cases() -> Vec<(String, Vec<Case>)> {
     let Some(corpus) = env::var_os("CHANCERY_CORPUS").map(PathBuf::from) else { return Vec::new() };
     let is_dialect = |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| Dialect::named(name, dialect::ALL).is_some());
@@ -114,7 +114,7 @@ pub fn all_cases() -> Vec<(String, Vec<Case>)> {
 }
 
 fn cases_in(corpus: &Path, one_in: usize) -> Vec<Case> {
-    // A folder that is called like a dialect holds cases of it.
+    // A folder with a dialect's name holds cases of that dialect.
     let named = corpus.file_name().and_then(|name| name.to_str()).filter(|name| Dialect::named(name, dialect::ALL).is_some());
     let dialect = named.map(|name| format!("dialect={name}")).unwrap_or_default();
     let mut folders: Vec<_> = fs::read_dir(corpus).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -124,20 +124,20 @@ fn cases_in(corpus: &Path, one_in: usize) -> Vec<Case> {
             return None;
         };
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // A case with options that hold whole files, such as an existing gateway, is for the command line.
+        // Only the command line supports options that hold whole files, such as an existing gateway.
         let options = options(&format!("{dialect} {}", flags_of(&flags))).ok()?;
         Some((name, inputs([("input.yaml", text.as_str())]), options))
     };
     folders.iter().step_by(one_in).filter_map(case).collect()
 }
 
-/// A case's options as [`options`] reads them; what only its scorer needs is left out.
+/// Converts a case's options to the form that [`options`] reads, without those that only the case's scorer needs.
 fn flags_of(json: &str) -> String {
     let flags: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).expect("options.json");
     let mut words = Vec::new();
     for (key, value) in flags {
         match (key.as_str(), value) {
-            // A gateway is chosen after compiling, and not by an option of the dialect.
+            // The gateway is chosen after compiling, not by an option of the dialect.
             ("resolve_to" | "proxy" | "gateway", _) | (_, serde_json::Value::Bool(false) | serde_json::Value::Null) => {}
             ("env", serde_json::Value::Object(variables)) => {
                 words.extend(variables.iter().map(|(name, value)| format!("env.{name}={}", value.as_str().unwrap_or_default())));

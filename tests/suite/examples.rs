@@ -1,7 +1,7 @@
-//! What ships in `assets/examples` compiles, and says what its first lines promise.
+//! Checks that `assets/examples` compile with the results that their first lines promise.
 //!
-//! The first comment lines of an example may hold `Findings: CODE, CODE`: exactly those codes are found; without it nothing is. They may
-//! hold `Options: WORDS` as fixtures have them.
+//! The first comment lines of an example may contain `Findings: CODE, CODE`: the example must have exactly these codes. Without the line it must
+//! have no findings. They may also contain `Options: WORDS`, as in fixtures.
 
 use chancery_core::backend::OutputMap;
 use chancery_core::backend::envoy::{self, v3::output_map};
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-/// An example: a file, or a folder of files.
+/// An example: a file or a folder of files.
 pub struct Example {
     pub name: String,
     pub inputs: Inputs,
@@ -44,7 +44,7 @@ pub fn examples() -> Vec<Example> {
 }
 
 #[test]
-fn examples_do_what_they_say() {
+fn examples_have_promised_findings() {
     let examples = examples();
     assert!(examples.len() >= 15, "there are {} examples", examples.len());
     for example in &examples {
@@ -55,21 +55,21 @@ fn examples_do_what_they_say() {
         assert_eq!(codes, example.promised, "{}: {told:#?}", example.name);
         let Some(side) = work.compilation.sides().next() else { panic!("{} has no side", example.name) };
         if side.gateways().next().is_none() {
-            // Its gateway is not an Envoy: the first of its outputs is what it gets.
+            // The side has no Envoy, so its first output is the gateway's configuration.
             let output = side.dialect().outputs.first().expect("an output");
             assert!((output.document)(side).is_some_and(|document| !document.is_null()), "{} gives `{}`", example.name, output.name);
             continue;
         }
         let envoy = work.envoy();
         let listeners = envoy["static_resources"]["listeners"].as_array().map_or(0, Vec::len);
-        // Emissary has a port for its readiness, whatever the input.
+        // Emissary always has a port for its readiness checks.
         let always = usize::from(example.name.starts_with("ambassador/"));
         assert!(listeners > always, "{} gives Envoy something to listen to", example.name);
     }
 }
 
 #[test]
-fn clusters_that_are_made_on_demand_are_the_same() {
+fn lazy_clusters_equal_eager_clusters() {
     for example in examples() {
         let work = Work::new(&example.inputs, &example.options);
         for gateway in work.compilation.gateways() {
@@ -84,9 +84,9 @@ fn clusters_that_are_made_on_demand_are_the_same() {
     }
 }
 
-/// Without each document of each example in turn: clusters that both sides share are not made, and nothing else is found because of that.
+/// Removes each document of each example in turn. Clusters that both sides share are not built, and this must not change the result.
 #[test]
-fn a_comparison_finds_the_same_whether_clusters_are_made_on_demand_or_not() {
+fn compare_lazy_clusters_equals_compare_eager_clusters() {
     let mut shared = 0;
     for example in examples() {
         let file = example.inputs.inputs.first().expect("a file");

@@ -1,4 +1,4 @@
-//! Rules of Contour that its own tests do not show at first sight, each by the smallest input that shows it.
+//! Checks rules of Contour that are hard to see in its own tests, each with the smallest input that shows the rule.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::check::check;
@@ -30,7 +30,7 @@ fn service(name: &str) -> String {
 }
 
 #[test]
-fn the_endpoints_of_a_backend_of_gateway_api_have_the_weight_of_its_reference() {
+fn gateway_api_endpoints_have_backend_weight() {
     let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: web}\nspec:\n  parentRefs: [{name: edge}]\n  rules:\n  - backendRefs:\n    - {name: one, port: 80, weight: 7}\n    - {name: two, port: 80, weight: 0}\n    - {name: three, port: 80}\n";
     let text = format!("{text}{}{}{}", service("one"), service("two"), service("three"));
     let endpoints = resources(&text, "missing=auto")["endpoints"].clone();
@@ -41,7 +41,7 @@ fn the_endpoints_of_a_backend_of_gateway_api_have_the_weight_of_its_reference() 
 }
 
 #[test]
-fn the_cluster_of_an_extension_service_shows_the_client_certificate() {
+fn extension_service_cluster_has_client_certificate() {
     let text = "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {name: contour, namespace: projectcontour}\nspec: {envoy: {clientCertificate: {name: client, namespace: projectcontour}}}\n---\napiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: auth}\nspec: {services: [{name: one, port: 80}]}\n";
     let words = "missing=assume controller-arg=--contour-config-name=contour";
     let text = format!("{text}{}", service("one"));
@@ -60,7 +60,7 @@ fn the_cluster_of_an_extension_service_shows_the_client_certificate() {
 }
 
 #[test]
-fn an_unknown_word_counts_as_absent() {
+fn unknown_enum_value_equals_absent_value() {
     let file = |word: &str| {
         let text = format!(
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: contour, namespace: projectcontour}}\ndata:\n  contour.yaml: |\n    serverHeaderTransformation: {word}\n"
@@ -75,7 +75,7 @@ fn an_unknown_word_counts_as_absent() {
 }
 
 #[test]
-fn a_refusal_of_a_cluster_scoped_object_names_no_namespace() {
+fn refusal_of_cluster_scoped_object_omits_namespace() {
     let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: {controllerName: nobody}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: edge, listeners: []}\n";
     let refused = work(text, "").compilation.sides[0].answers.admission_document().expect("refusals");
     let refused: Value = serde_json::from_str(&chancery_core::text::to_json(&refused, false)).expect("JSON");
@@ -87,7 +87,7 @@ fn a_refusal_of_a_cluster_scoped_object_names_no_namespace() {
 }
 
 #[test]
-fn the_status_has_gos_message_for_an_expression() {
+fn invalid_regex_status_has_go_message() {
     let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web}\nspec:\n  virtualhost: {fqdn: a.test}\n  routes:\n  - conditions: [{regex: '/[a'}]\n    services: [{name: one, port: 80}]\n";
     let status = work(&format!("{text}{}", service("one")), "").compilation.sides[0].answers.status_document().expect("statuses");
     let status = chancery_core::text::to_json(&status, false);
@@ -95,7 +95,7 @@ fn the_status_has_gos_message_for_an_expression() {
 }
 
 #[test]
-fn the_permission_on_which_a_reference_rests_is_in_use() {
+fn reference_grant_of_used_reference_is_used() {
     let proxy = "---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web, namespace: shop}\nspec: {virtualhost: {fqdn: a.test, tls: {secretName: default/cert}}, routes: [{services: [{name: one, port: 80}]}]}\n";
     let delegation = |name: &str, of: &str| {
         format!(
@@ -110,7 +110,7 @@ fn the_permission_on_which_a_reference_rests_is_in_use() {
 }
 
 #[test]
-fn the_certificate_of_an_ingress_may_be_in_the_namespace_that_its_annotation_names() {
+fn ingress_certificate_namespace_comes_from_annotation() {
     let ingress = "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: shop, annotations: {projectcontour.io/tls-cert-namespace: default}}\nspec:\n  tls: [{hosts: [a.test], secretName: cert}]\n  rules: [{host: a.test, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: one, port: {number: 80}}}}]}}]\n";
     let delegation = "---\napiVersion: projectcontour.io/v1\nkind: TLSCertificateDelegation\nmetadata: {name: used, namespace: default}\nspec: {delegations: [{secretName: cert, targetNamespaces: [shop]}]}\n";
     let service = service("one").replace("metadata: {", "metadata: {namespace: shop, ");

@@ -1,10 +1,10 @@
-//! Every fixture says what happens. `UPDATE_FIXTURES=1` writes down what does, for review.
+//! Runs every fixture. `UPDATE_FIXTURES=1` writes the actual results to the fixtures, for review.
 
 use chancery_tests::fixture;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The fixtures, sorted.
+/// Returns the fixtures, sorted.
 pub fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");
@@ -16,14 +16,14 @@ pub fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What a fixture is called: its dialect and its feature.
+/// Names a fixture by its dialect and its feature.
 pub fn name(path: &Path) -> String {
     let part = |path: Option<&Path>| path.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
     format!("{}-{}", part(path.parent()), part(Some(path)))
 }
 
 #[test]
-fn fixtures_say_what_happens() {
+fn fixtures_match_results() {
     let update = env::var_os("UPDATE_FIXTURES").is_some();
     let only = env::var("FIXTURE").unwrap_or_default();
     let (mut failures, mut cases) = (Vec::new(), 0);

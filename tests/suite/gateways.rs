@@ -1,4 +1,5 @@
-//! One controller, several gateways: each provisioned Gateway gets the Envoy that its own Contour would send, and every view names the gateway.
+//! Checks a controller with several gateways: each provisioned Gateway gets the Envoy that its own Contour would configure, and every view names
+//! the gateway.
 
 use chancery_core::compilation::{Compilation, GatewayRef, OptionValue, Options, Outcome};
 use chancery_core::compile::{Compiler, compile};
@@ -8,7 +9,7 @@ use chancery_core::resource::SourceId;
 use chancery_core::text::to_json;
 use chancery_tests::work::inputs;
 
-/// Two Gateways of the provisioner's class, each with a route of its own, and a third whose namespaces do not exist.
+/// Two Gateways of the provisioner's class, each with its own route, and a third whose namespaces do not exist.
 const TWO: &str = "\
 apiVersion: gateway.networking.k8s.io/v1
 kind: GatewayClass
@@ -63,7 +64,7 @@ spec:
   rules: [{backendRefs: [{name: web, port: 80}]}]
 ";
 
-/// What the Contour of the Gateway `outer` is started with: the provisioner's own ContourConfiguration, under the name of Contour's namespace.
+/// The configuration of the Contour for the Gateway `outer`: the provisioner's own ContourConfiguration, under the name of Contour's namespace.
 const ALONE: &str = "---
 apiVersion: projectcontour.io/v1alpha1
 kind: ContourConfiguration
@@ -83,7 +84,7 @@ fn ids(of: &Compilation) -> Vec<&str> {
 }
 
 #[test]
-fn each_provisioned_gateway_gets_what_its_own_contour_would_send() {
+fn provisioned_gateway_equals_its_own_contour() {
     let compilation = provisioned(TWO);
     assert_eq!(ids(&compilation), ["shop/inner", "shop/outer"]);
     let flags = OptionValue::List(vec!["--contour-config-name=contourconfig-outer".into()]);
@@ -110,7 +111,7 @@ fn a_gateway_whose_contour_cannot_start_stops_alone() {
 }
 
 #[test]
-fn every_view_names_the_gateway_where_there_are_several() {
+fn views_of_several_gateways_name_gateway() {
     let compilation = provisioned(TWO);
     let positions = compilation.positions();
     let graph = graph(&compilation, &positions);
@@ -133,7 +134,7 @@ fn every_view_names_the_gateway_where_there_are_several() {
 }
 
 #[test]
-fn an_edit_of_one_gateway_leaves_the_values_of_the_other() {
+fn edit_of_one_gateway_keeps_other_values() {
     let options = Options::default().with("controller", OptionValue::Text("gateway-provisioner".into()));
     let mut compiler = Compiler::new(&[&dialect::contour::DIALECT]);
     let mut run = |text: &str| compiler.compile(&inputs([("input.yaml", text)]), &options);

@@ -1,11 +1,12 @@
-//! `diff` denies no change: where `route` answers a request otherwise after an edit, the edit is not told as one that changes no request.
+//! Checks that `diff` misses no change: if `route` answers a request differently after an edit, `diff` must report that requests change.
 //!
-//! An object is taken out of an input, or a scalar in it is another. Then a request for each route of both sides is asked of both; where any
-//! answer differs, the comparison must say so, or say that it did not look at everything.
+//! An edit removes an object from an input, or changes a scalar in it. Then the test simulates a request for each route of both sides on both
+//! sides. If any answer differs, the comparison must report a change, or report that it did not check everything.
 //!
-//! Examples are edited always; with `CHANCERY_DIFF=N` and `CHANCERY_CORPUS`, N inputs of each dialect that the corpus has (`cargo xtask test diff`).
+//! The test always edits the examples. With `CHANCERY_DIFF=N` and `CHANCERY_CORPUS`, it also edits N inputs of each dialect in the corpus
+//! (`cargo xtask test diff`).
 //!
-//! What must not be here: what the comparison says of a change.
+//! Does not check how the comparison describes a change; see `reported`.
 
 use crate::{envoy as corpus, examples};
 use chancery_core::backend::envoy::v3::pb;
@@ -21,7 +22,7 @@ use pb::route::route_match::PathSpecifier;
 use std::collections::BTreeMap;
 use std::env;
 
-/// What came of it.
+/// The result of comparing.
 #[derive(Default)]
 struct Tally {
     edits: usize,
@@ -31,7 +32,7 @@ struct Tally {
     denied: Vec<String>,
 }
 
-/// The text of an input, edited; and what was done.
+/// Edits the text of an input. Returns the new text and a description of the edit.
 fn edited(text: &str, chance: &mut Chance) -> Option<(String, String)> {
     let documents: Vec<&str> = text.split("\n---").collect();
     if chance.percent(50) && documents.len() > 2 {
@@ -63,7 +64,7 @@ fn edited(text: &str, chance: &mut Chance) -> Option<(String, String)> {
     Some((format!("{}\n", all.join("\n")), format!("line {}: {value} is {other}", at + 1)))
 }
 
-/// A request for each route: what each chain, virtual host and route of a side asks for.
+/// Builds a request for each chain, virtual host and route of a side.
 fn of_side(config: &EnvoyConfig, out: &mut Vec<Request>, most: usize) {
     for listener in &config.listeners {
         let Some(port) = port(&listener.message) else { continue };
@@ -104,7 +105,7 @@ fn port(of: &pb::listener::Listener) -> Option<u32> {
 
 type Wanted = (String, Vec<(String, String)>);
 
-/// Hosts, paths and headers that the routes of a chain want.
+/// Returns the hosts, paths and headers that the routes of a chain match.
 fn routes_of(chain: &pb::listener::FilterChain) -> Vec<(String, Wanted)> {
     let mut out = Vec::new();
     for filter in &chain.filters {
@@ -141,7 +142,7 @@ fn wanted(of: &pb::route::RouteMatch) -> Wanted {
     (if path.starts_with('/') { path } else { format!("/{path}") }, headers)
 }
 
-/// What a client and an upstream notice: what clusters are called is no part of it, but what they reach, and in which shares.
+/// Returns the parts of a result that a client or an upstream notices: the endpoints and weights of clusters, but not their names.
 fn answer(of: &Simulation, config: &EnvoyConfig) -> String {
     let upstream = of.upstream.as_ref().map(|of| (&of.path, &of.authority));
     let mut shares: BTreeMap<String, f64> = BTreeMap::new();
@@ -155,7 +156,7 @@ fn answer(of: &Simulation, config: &EnvoyConfig) -> String {
     format!("{outcome} {:?} {:?} {shares:?} {upstream:?} {:?} {conditions:?}", of.status, of.location, of.timeout)
 }
 
-/// The endpoints of a cluster, or the name under which it asks for them.
+/// Returns the endpoints of a cluster, or the name of the endpoints that it requests.
 fn reached(config: &EnvoyConfig, name: &str) -> String {
     let Some(cluster) = config.cluster(name).map(|placed| &placed.message) else { return format!("{name}, which is not there") };
     let given = cluster.load_assignment.as_ref().map(|of| &of.endpoints).filter(|all| !all.is_empty());
@@ -217,7 +218,7 @@ fn text_of(inputs: &Inputs) -> String {
 }
 
 #[test]
-fn no_edit_of_an_example_that_changes_requests_is_denied() {
+fn diff_edited_examples_misses_no_change() {
     let mut tally = Tally::default();
     for example in examples::examples() {
         try_one(&example.name, &text_of(&example.inputs), &example.options, 12, &mut tally);
@@ -227,7 +228,7 @@ fn no_edit_of_an_example_that_changes_requests_is_denied() {
 }
 
 #[test]
-fn no_edit_of_the_corpus_that_changes_requests_is_denied() {
+fn diff_edited_corpus_misses_no_change() {
     let Some(most) = env::var("CHANCERY_DIFF").ok().and_then(|text| text.parse::<usize>().ok()) else { return };
     for (dialect, mut cases) in corpus::all_cases() {
         Chance::new(15).shuffle(&mut cases);

@@ -1,4 +1,4 @@
-//! A compiler with memories gives what one without gives, whatever was edited.
+//! Checks that a compiler with remembered results returns the same as one without, after any edit.
 
 use chancery_core::backend::Rope;
 use chancery_core::backend::appgw;
@@ -24,7 +24,7 @@ mod edits;
 use edits::{edit, edit_around, edit_ingresses, edit_lines, split};
 
 #[test]
-fn memories_change_nothing_of_ingresses_and_what_they_depend_on() {
+fn memories_change_nothing_of_ingresses() {
     const AROUND: &str = "
 ---
 apiVersion: v1
@@ -74,7 +74,7 @@ spec: {hostname: item3.example.com, paths: [/api/*]}
     );
 }
 
-/// Random edits of every feature of a dialect: of the inputs of its fixtures and examples.
+/// Edits the inputs of a dialect's fixtures and examples at random, to cover every feature.
 fn memories_change_nothing_of_any_feature(dialect: &str) {
     let root = format!("{}/..", env!("CARGO_MANIFEST_DIR"));
     let read = |folder: String, extension: &str| {
@@ -118,7 +118,7 @@ fn memories_change_nothing_of_any_feature_of_consul() {
     memories_change_nothing_of_any_feature("consul");
 }
 
-/// What only a live agent says, and proxies that it does not run itself.
+/// Documents that only a live agent sends, and proxies that this agent does not run.
 const LIVE: &str = "---\nKind: consul-agent\nDatacenter: dc1\nNode: node1\nTrustDomain: d.consul\n---\nNode: n2\nAddress: 10.0.0.2\nService: {ID: \
                     item-3-sidecar-proxy, Service: p, Kind: connect-proxy, Port: 20000, Proxy: {DestinationServiceName: item-3, Upstreams: \
                     [{DestinationName: item-10, LocalBindPort: 9191}]}}\n";
@@ -136,7 +136,7 @@ fn memories_change_nothing_of_a_mesh() {
 }
 
 #[test]
-fn an_edit_in_a_mesh_makes_only_the_proxies_again_that_it_concerns() {
+fn mesh_edit_rebuilds_only_affected_proxies() {
     let documents = mesh(200, 40, 7);
     let of = |documents: &[String]| {
         let named: Vec<(String, String)> = documents.iter().enumerate().map(|(at, text)| (format!("consul/{at}"), text.clone())).collect();
@@ -146,7 +146,7 @@ fn an_edit_in_a_mesh_makes_only_the_proxies_again_that_it_concerns() {
     let mut compiler = Compiler::new(dialect::ALL);
     let mut known = compiler.compile(&of(&documents), &options);
     let find = |text: &str| documents.iter().position(|document| document.contains(text)).expect("a document");
-    // Its own proxy, and those that call it.
+    // The service's own proxy, and the proxies that call it.
     let upstream = |name: &str| documents.iter().filter(|document| document.contains(&format!("destination_name: {name},"))).count();
     let service = (0..40).map(|number| format!("item-{number}")).max_by_key(|name| upstream(name)).expect("a service");
     assert!(upstream(&service) >= 2, "somebody calls {service}");
@@ -277,7 +277,7 @@ fn memories_change_nothing_of_contour() {
 }
 
 #[test]
-fn memories_change_nothing_where_proxies_depend_on_others() {
+fn memories_change_nothing_of_dependent_proxies() {
     let configured = |seed| if seed % 2 == 0 { "dialect=contour" } else { "dialect=contour controller-arg=--contour-config-name=contour" };
     let around = |_, seed| {
         let texts = [include_str!("../fixtures/contour/cluster.yaml"), DEPENDING];
@@ -301,7 +301,7 @@ fn memories_change_nothing_where_proxies_depend_on_others() {
     );
 }
 
-/// Roots with and without TLS that share what they include, and all that HTTPProxies look up.
+/// Roots with and without TLS that share includes, and all kinds of objects that HTTPProxies look up.
 const DEPENDING: &str = "
 ---
 apiVersion: projectcontour.io/v1
@@ -415,8 +415,8 @@ fn memories_change_nothing_of(
     }
 }
 
-/// Edits documents at random, and holds every compile with memories to one from scratch.
-/// The one with memories has several threads, the one from scratch has none.
+/// Edits documents at random, and compares every compile with remembered results to a compile from scratch. Only the first compiler has several
+/// threads.
 fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, mut edit: impl FnMut(&mut Vec<String>, &mut Chance)) {
     let mut chance = Chance::new(seed);
     let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads);
@@ -425,7 +425,7 @@ fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, 
         if step > 0 {
             (0..=chance.below(3)).for_each(|_| edit(&mut documents, &mut chance));
         }
-        // Two files: what is edited in one must not disturb what is remembered of the other.
+        // Two files: an edit in one must not disturb the remembered results of the other.
         let half = documents.len() / 2;
         let (first, second) = (documents[..half].concat(), documents[half..].concat());
         let inputs = inputs([("first.yaml", first.as_str()), ("second.yaml", second.as_str())]);
@@ -437,7 +437,7 @@ fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, 
             let text = appgw::emit(now.parts, AppGatewayDocument::Whole, false, &Threads, &mut written).text();
             assert!(text == appgw::text(fresh.parts, AppGatewayDocument::Whole, false), "the Application Gateway of {told}");
         }
-        // Numbers of objects may differ, what people see may not.
+        // Object numbers may differ, but visible results may not.
         let remembered = Work { compiler: Compiler::new(dialect::ALL), compilation };
         assert_eq!(remembered.findings(), fresh.findings(), "{told}");
         let ledger = |work: &Work| work.ledger().iter().map(|row| serde_json::to_string(row).expect("JSON")).collect::<Vec<_>>();
@@ -456,7 +456,8 @@ fn hold(seed: u64, steps: usize, mut documents: Vec<String>, options: &Options, 
     }
 }
 
-/// Holds a compiler that makes documents alone to one that makes everything: the same texts, and as many findings of each code.
+/// Checks that a compiler that only builds documents returns the same documents as one that builds everything, and as many findings of each
+/// code.
 fn documents_alone_are_the_same(inputs: &Inputs, options: &Options, whole: &mut Work, told: &str) {
     let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).for_documents();
     let compilation = compiler.compile(inputs, options);
@@ -480,7 +481,7 @@ fn documents_alone_are_the_same(inputs: &Inputs, options: &Options, whole: &mut 
     assert!(texts == emit_all(&whole.compilation, &mut whole.compiler), "documents alone, of {told}");
 }
 
-/// Both documents of every gateway.
+/// Returns both documents of every gateway.
 fn emit_all(of: &Compilation, compiler: &mut Compiler) -> Vec<String> {
     let mut texts = Vec::new();
     for gateway in of.gateways() {
@@ -493,7 +494,7 @@ fn emit_all(of: &Compilation, compiler: &mut Compiler) -> Vec<String> {
 }
 
 #[test]
-fn what_did_not_change_stays_the_same_value() {
+fn edit_keeps_unchanged_values_shared() {
     for (kind, documents, line) in [
         ("Mappings", documents(100, 7), "  connect_timeout_ms: 100\n"),
         ("HTTPProxies", proxies(100, 7), "    loadBalancerPolicy: {strategy: Random}\n"),
@@ -517,7 +518,7 @@ fn what_did_not_change_stays_the_same_value() {
 }
 
 #[test]
-fn parts_of_an_application_gateway_that_did_not_change_stay_the_same_value() {
+fn edit_keeps_unchanged_app_gateway_parts_shared() {
     let documents = ingresses(100, 7);
     let mut edited = documents.clone();
     let last = edited.last_mut().expect("a document");
@@ -544,6 +545,6 @@ fn routes(of: &Compilation) -> Vec<Arc<Route>> {
         NetworkFilter::Http(manager) => manager.routes.virtual_hosts.as_slice(),
         NetworkFilter::Tcp(_) => &[],
     });
-    // The controller's own come of no resource.
+    // The controller's own routes come from no resource.
     hosts.flat_map(|host| host.routes.iter().cloned()).filter(|route| !route.origins.is_empty()).collect()
 }

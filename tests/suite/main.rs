@@ -1,4 +1,4 @@
-//! Suites that cross crates. Each module is one promise of the project.
+//! Runs suites that need several crates. Each module checks one promise of the project.
 
 mod app_gateway;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! A fragment is what people have: what it refers to and does not hold is assumed, once, visibly, and never in a status.
+//! Checks inputs that are fragments: missing resources that they refer to are assumed once, visibly, and never in a status.
 
 use crate::{envoy, examples};
 use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_people};
@@ -8,7 +8,7 @@ use chancery_core::text::to_json;
 use chancery_tests::work::{Work, inputs};
 use std::collections::BTreeSet;
 
-/// What may be missing, and the findings that say so.
+/// The findings that report a missing resource.
 const NOT_FOUND: &[&str] = &["service-not-found", "secret-not-found", "unresolved-reference", "dangling-reference"];
 
 fn with(options: &Options, missing: &'static str) -> Options {
@@ -40,7 +40,7 @@ pub(crate) fn assumed(work: &Work) -> Vec<String> {
 }
 
 #[test]
-fn a_fragment_is_served_and_each_assumption_is_one_notice() {
+fn fragment_is_served_with_notice_per_assumption() {
     let mut work = compiled(FRAGMENT, "missing=auto");
     assert_eq!(work.errors(), Vec::<String>::new());
     let told = assumed(&work);
@@ -56,13 +56,13 @@ fn a_fragment_is_served_and_each_assumption_is_one_notice() {
     }
 }
 
-/// A Secret of another name, so that the input holds some, and what makes `shop-tls`.
+/// Adds a Secret of another name, so that the input has one, and the resource that generates `shop-tls`.
 fn beside_a_secret(fragment: &str, maker: &str) -> String {
     format!("{fragment}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: other, namespace: shop}}\ntype: Opaque\n---\n{maker}")
 }
 
 #[test]
-fn a_secret_that_an_operator_makes_is_not_missing() {
+fn secret_from_operator_is_not_missing() {
     let host = "\
 apiVersion: getambassador.io/v3alpha1
 kind: Listener
@@ -106,7 +106,7 @@ spec: {hostname: shop.example.com, prefix: /, service: shop}
 }
 
 #[test]
-fn what_is_assumed_is_a_ghost_in_the_graph_and_no_line_of_the_ledger() {
+fn assumed_objects_appear_in_graph_not_ledger() {
     let work = compiled(FRAGMENT, "missing=auto");
     let graph = graph(&work.compilation, &work.compilation.positions());
     let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).collect();
@@ -117,14 +117,14 @@ fn what_is_assumed_is_a_ghost_in_the_graph_and_no_line_of_the_ledger() {
 }
 
 #[test]
-fn statuses_are_those_of_a_cluster_without_what_is_assumed() {
+fn statuses_ignore_assumed_objects() {
     let status = |words: &str| compiled(FRAGMENT, words).compilation.sides[0].answers.status_document();
     assert_eq!(status("missing=auto"), status("missing=error"));
     assert!(status("missing=auto").is_some());
 }
 
 #[test]
-fn an_object_beside_others_of_its_kind_is_missing_and_not_assumed() {
+fn object_of_present_kind_is_missing() {
     let other = "---\napiVersion: v1\nkind: Service\nmetadata: {name: shopp, namespace: shop}\nspec: {ports: [{port: 80}]}\n";
     let text = format!("{FRAGMENT}{other}");
     let auto = compiled(&text, "missing=auto");
@@ -136,13 +136,13 @@ fn an_object_beside_others_of_its_kind_is_missing_and_not_assumed() {
 }
 
 #[test]
-fn nothing_is_assumed_unless_asked_for() {
+fn nothing_is_assumed_by_default() {
     assert_eq!(assumed(&compiled(FRAGMENT, "")), Vec::<String>::new());
     assert_eq!(assumed(&compiled(FRAGMENT, "missing=error")), Vec::<String>::new());
 }
 
 #[test]
-fn missing_secrets_wins_for_secrets_alone() {
+fn missing_secrets_option_wins_for_secrets() {
     let told = assumed(&compiled(FRAGMENT, "missing=auto missing-secrets=error"));
     assert!(!told.is_empty() && told.iter().all(|message| !message.contains("Secret")), "{told:#?}");
     let told = assumed(&compiled(FRAGMENT, "missing-secrets=assume"));
@@ -150,7 +150,7 @@ fn missing_secrets_wins_for_secrets_alone() {
 }
 
 #[test]
-fn who_says_what_to_do_about_secrets_has_a_whole_cluster_otherwise() {
+fn missing_secrets_assume_disables_other_assumptions() {
     let usual = |words: &str| for_people(Options::from_words(words, dialect::ALL).expect("options"));
     let missing = |words: &str| Assumptions::of(&usual(words)).of_others();
     assert_eq!(missing(""), Missing::Auto);
@@ -160,7 +160,7 @@ fn who_says_what_to_do_about_secrets_has_a_whole_cluster_otherwise() {
 }
 
 #[test]
-fn a_route_of_gateway_api_alone_gets_a_gateway_and_its_class() {
+fn lone_route_gets_assumed_gateway_and_class() {
     let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop, namespace: shop}\nspec:\n  parentRefs: [{name: edge, namespace: infra, sectionName: https}]\n  hostnames: [shop.example.com]\n  rules:\n  - backendRefs: [{name: shop, port: 80}]\n";
     for controller in ["", " controller=gateway-provisioner"] {
         let mut work = compiled(route, &format!("missing=auto{controller}"));
@@ -175,7 +175,7 @@ fn a_route_of_gateway_api_alone_gets_a_gateway_and_its_class() {
 }
 
 #[test]
-fn an_edit_gives_what_a_compile_from_scratch_gives() {
+fn edit_with_assumed_objects_equals_scratch() {
     let options = chancery_tests::work::options("dialect=contour missing=auto").expect("options");
     let mut compiler = chancery_core::compile::Compiler::new(chancery_core::dialect::ALL);
     let edits = [
@@ -200,7 +200,7 @@ fn an_edit_gives_what_a_compile_from_scratch_gives() {
 }
 
 #[test]
-fn only_kinds_that_the_input_lacks_are_assumed_and_no_status_changes() {
+fn only_absent_kinds_are_assumed() {
     let examples = examples::examples().into_iter().map(|example| (example.name, example.inputs, example.options));
     for (name, inputs, options) in examples.chain(envoy::cases()) {
         let whole = Work::new(&inputs, &with(&options, "error"));
@@ -225,7 +225,7 @@ fn only_kinds_that_the_input_lacks_are_assumed_and_no_status_changes() {
 }
 
 #[test]
-fn objects_of_the_other_side_of_a_comparison_are_not_assumed() {
+fn compare_does_not_assume_other_sides_objects() {
     let held: BTreeSet<_> = [("".into(), "Secret".into())].into();
     for (dialect, text) in [("contour", FRAGMENT), ("ambassador", HOST)] {
         let mut options = chancery_tests::work::options(&format!("dialect={dialect} missing=auto")).expect("options");
@@ -279,7 +279,7 @@ spec: {hostname: '*', prefix: /old/, service: old, resolver: consul-dc1}
 ";
 
 #[test]
-fn mappings_get_the_resolvers_contexts_and_endpoints_that_they_name() {
+fn mappings_get_assumed_resolvers_contexts_and_endpoints() {
     let mut work = of("ambassador", MAPPINGS, "missing=auto");
     assert_eq!(work.errors(), Vec::<String>::new());
     let told = assumed(&work);
@@ -302,7 +302,7 @@ fn mappings_get_the_resolvers_contexts_and_endpoints_that_they_name() {
 }
 
 #[test]
-fn what_stands_beside_others_of_its_kind_is_missing_for_ambassador_too() {
+fn ambassador_object_of_present_kind_is_missing() {
     let other = "---\napiVersion: getambassador.io/v3alpha1\nkind: ConsulResolver\nmetadata: {name: consul-dc2, namespace: shop}\nspec: {address: 'c:8500', datacenter: dc2}\n";
     let work = of("ambassador", &format!("{MAPPINGS}{other}"), "missing=auto");
     assert!(work.errors().iter().any(|error| error.contains("24 unknown-resolver")), "{:#?}", work.errors());
@@ -331,7 +331,7 @@ JWT: {Providers: [{Name: okta}]}
 ";
 
 #[test]
-fn entries_of_a_mesh_get_gateways_services_protocols_and_providers() {
+fn mesh_entries_get_assumed_gateways_and_services() {
     let mut work = of("consul", MESH, "missing=auto");
     assert_eq!(work.errors(), Vec::<String>::new());
     let told = assumed(&work);
@@ -361,7 +361,7 @@ fn entries_of_a_mesh_get_gateways_services_protocols_and_providers() {
 }
 
 #[test]
-fn every_subset_of_an_assumed_service_has_an_instance() {
+fn assumed_service_has_instance_per_subset() {
     let mut work = of("consul", MESH, "missing=auto");
     assert!(!messages(&work).iter().any(|message| message.contains("subset `v1`")), "{:#?}", messages(&work));
     assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("v1.admin"));
@@ -371,7 +371,7 @@ const SERVICE: &str =
     "service: {name: web, port: 8080, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: UPSTREAM, local_bind_port: 9001}]}}}}\n";
 
 #[test]
-fn a_service_with_subsets_and_intentions_runs_here_with_a_sidecar() {
+fn service_with_subsets_gets_assumed_sidecar() {
     let resolver = "Kind: service-resolver\nName: web\nDefaultSubset: v1\nSubsets: {v1: {Filter: Service.Meta.version == v1}, v2: {Filter: Service.Meta.version == v2}}\n";
     let intentions = "---\nKind: service-intentions\nName: web\nSources: [{Name: api, Action: deny}]\n";
     let mut work = of("consul", &format!("{resolver}{intentions}"), "missing=auto");
@@ -382,7 +382,7 @@ fn a_service_with_subsets_and_intentions_runs_here_with_a_sidecar() {
 }
 
 #[test]
-fn one_service_alone_gets_its_upstreams_and_a_misspelt_one_is_missing() {
+fn lone_service_gets_upstreams_but_misspelt_is_missing() {
     let alone = of("consul", &SERVICE.replace("UPSTREAM", "api"), "missing=auto");
     assert_eq!(assumed(&alone).len(), 1, "{:#?}", messages(&alone));
     let beside =
@@ -392,7 +392,7 @@ fn one_service_alone_gets_its_upstreams_and_a_misspelt_one_is_missing() {
 }
 
 #[test]
-fn routes_and_certificates_of_an_api_gateway_that_are_elsewhere() {
+fn api_gateway_assumes_absent_routes_and_certificates() {
     let route = "Kind: http-route\nName: shop\nParents: [{Kind: api-gateway, Name: edge}]\nHostnames: [shop.example.com]\nRules: [{Services: [{Name: shop}]}]\n";
     let mut work = of("consul", route, "missing=auto");
     assert_eq!(work.errors(), Vec::<String>::new());
@@ -406,7 +406,7 @@ fn routes_and_certificates_of_an_api_gateway_that_are_elsewhere() {
 }
 
 #[test]
-fn a_namespace_has_the_labels_by_which_a_gateway_chooses_it() {
+fn assumed_namespace_has_labels_of_gateway_selector() {
     let text = "\
 apiVersion: gateway.networking.k8s.io/v1
 kind: Gateway
@@ -434,7 +434,7 @@ spec:
 }
 
 #[test]
-fn the_secret_of_an_ingress_is_assumed_where_its_annotation_says() {
+fn ingress_secret_is_assumed_in_annotated_namespace() {
     let ingress = "\
 apiVersion: networking.k8s.io/v1
 kind: Ingress
@@ -492,7 +492,7 @@ spec:
   rules: [{backendRefs: [{name: shop, port: 80}]}]
 ";
 
-/// Whether the host of the route is served, and what is assumed of Contour itself.
+/// Returns whether the route's host is served, and the assumed parts of Contour's configuration.
 fn served(text: &str, words: &str) -> (bool, Vec<String>) {
     let mut work = compiled(text, words);
     let told = assumed(&work).into_iter().filter(|message| message.contains("of Contour")).collect();
@@ -501,20 +501,20 @@ fn served(text: &str, words: &str) -> (bool, Vec<String>) {
 }
 
 #[test]
-fn the_only_gateway_is_contours_where_nothing_configures_contour() {
+fn lone_gateway_without_configuration_belongs_to_contour() {
     let (is_served, told) = served(GATEWAY, "missing=auto");
     assert!(is_served && told.len() == 1 && told[0].contains("Gateway `edge` (infra)"), "{told:#?}");
     assert_eq!(served(GATEWAY, ""), (false, vec![]));
     let foreign = GATEWAY.replace("projectcontour.io/gateway-controller", "istio.io/gateway-controller");
     assert_eq!(served(&foreign, "missing=auto"), (false, vec![]), "another controller's class");
-    // Statuses are those of the Contour whose configuration is assumed.
+    // Statuses come from the Contour whose configuration is assumed.
     let status = |words: &str| to_json(&compiled(GATEWAY, words).compilation.sides[0].answers.status_document().expect("statuses"), false);
     assert!(status("missing=auto").contains(r#""kind":"Gateway","name":"edge""#));
     assert_eq!(status("missing=error"), "[]");
 }
 
 #[test]
-fn several_gateways_are_the_provisioners() {
+fn several_gateways_belong_to_the_provisioner() {
     let two = format!("{GATEWAY}---\n{}", GATEWAY.split("---\n").nth(1).unwrap_or_default().replace("name: edge", "name: inner"));
     let work = compiled(&two, "missing=auto");
     assert_eq!(work.compilation.gateways().count(), 2);
@@ -525,7 +525,7 @@ fn several_gateways_are_the_provisioners() {
 }
 
 #[test]
-fn the_only_configuration_of_the_input_is_contours() {
+fn only_configuration_of_input_belongs_to_contour() {
     let configuration = |gateway: &str| {
         format!(
             "{GATEWAY}---\napiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: own, namespace: projectcontour}}\nspec:\n  gateway:\n    gatewayRef: {{name: {gateway}, namespace: infra}}\n"
@@ -543,7 +543,7 @@ fn the_only_configuration_of_the_input_is_contours() {
 }
 
 #[test]
-fn a_certificate_that_nothing_refers_to_is_not_assumed() {
+fn unreferenced_certificate_is_not_assumed() {
     let bare = "\
 apiVersion: getambassador.io/v3alpha1
 kind: Listener

@@ -1,4 +1,4 @@
-//! The same bytes for the same objects in another order, wherever the controller's answer does not depend on order.
+//! Checks that the order of objects does not change the bytes, unless the controller itself depends on order.
 
 use chancery_core::backend::envoy::Document;
 use chancery_tests::chance::Chance;

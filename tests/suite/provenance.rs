@@ -1,10 +1,10 @@
-//! Provenance is complete: where a scalar of an input is another, each value of the gateway's configuration (Envoy's, or an Application Gateway's) that
-//! is another names the line of that scalar among its origins, and the line names the value among what it makes.
+//! Checks that origins are complete. If an edit changes a scalar of an input, each changed value in the configuration of the gateway (Envoy or
+//! Application Gateway) must name the scalar's line among its origins, and the line must list the value.
 //!
-//! Examples are edited always; with `CHANCERY_PROVENANCE=N` and `CHANCERY_CORPUS`, N edits of inputs of each dialect that the corpus has
-//! (`cargo xtask test provenance`).
+//! The test always edits the examples. With `CHANCERY_PROVENANCE=N` and `CHANCERY_CORPUS`, it also makes N edits of inputs of each dialect in
+//! the corpus (`cargo xtask test provenance`).
 //!
-//! What must not be here: what an origin says.
+//! Does not check the words of an origin; see `fixtures`.
 
 use crate::{envoy as corpus, examples};
 use chancery_core::compilation::{Compilation, GatewayRef, NamedGateway, Options};
@@ -17,10 +17,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
-/// An edit that changes more values than this changes the whole, such as a name.
+/// An edit that changes more values than this affects the whole configuration, like a name.
 const MOST_CHANGES: usize = 12;
 
-/// What came of it.
+/// The result of comparing.
 #[derive(Default)]
 struct Tally {
     edits: usize,
@@ -28,11 +28,11 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// The keys whose values name what an object is, or are key material.
+/// The keys whose values name an object or hold key material.
 const NOT_EDITED: &[&str] =
     &["apiVersion", "kind", "namespace", "ambassador_id", "apiGroup", "group", "controllerName", "uid", "creationTimestamp", "generation"];
 
-/// Another value of the same form, for numbers, times, truth values and paths.
+/// Returns another value of the same form, for numbers, durations, booleans and paths.
 fn other(value: &str) -> Option<String> {
     if let Ok(number) = value.parse::<u64>() {
         return Some((number + 1).to_string());
@@ -47,7 +47,7 @@ fn other(value: &str) -> Option<String> {
     }
 }
 
-/// The lines that hold a scalar below an object's first level, each with the line as it is with another value.
+/// Returns the lines with a scalar below an object's first level, each with the edited line.
 fn edits(text: &str) -> Vec<(usize, String)> {
     let edit = |(at, line): (usize, &str)| {
         let (key, written) = line.split_once(": ")?;
@@ -64,7 +64,7 @@ fn edits(text: &str) -> Vec<(usize, String)> {
     text.lines().enumerate().filter_map(edit).collect()
 }
 
-/// The scalars of a document by their pointers.
+/// Collects the scalars of a document by their pointers.
 fn flat(value: &Value, pointer: &str, out: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(object) => {
@@ -75,13 +75,13 @@ fn flat(value: &Value, pointer: &str, out: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The only gateway of a compilation.
+/// Returns the only gateway of a compilation.
 fn gateway(compilation: &Compilation) -> Option<NamedGateway<'_>> {
     let mut all = compilation.gateways().map(GatewayRef::named).chain(compilation.app_gateways().map(|of| of.named));
     all.next().filter(|_| all.next().is_none())
 }
 
-/// Its document.
+/// Returns the gateway's document.
 fn document(work: &mut Work) -> Option<Viewed> {
     let Work { compilation, compiler, .. } = work;
     gateway(compilation)?;
@@ -97,13 +97,13 @@ fn scalars(text: &str, options: &Options) -> BTreeMap<String, String> {
     out
 }
 
-/// Names are made of all that an element holds, and stand for it: they are no field's own value.
+/// Whether the place holds a name. A name is generated from a whole element, not from a single field.
 fn is_name(pointer: &str) -> bool {
     let last = pointer.rsplit('/').next().unwrap_or_default();
     matches!(last, "name" | "cluster" | "runtime_key") || ["alt_stat_name", "stat_prefix"].iter().any(|name| pointer.contains(name))
 }
 
-/// Whether the element of a list of routes that a value stands in is another after an edit: it leads to another cluster.
+/// Whether an edit moved the route at a pointer in its list: the route there leads to another cluster.
 fn has_moved(pointer: &str, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> bool {
     let Some((start, rest)) = pointer.rsplit_once("/routes/") else { return false };
     let route = format!("{start}/routes/{}/", rest.split('/').next().unwrap_or_default());
@@ -111,7 +111,7 @@ fn has_moved(pointer: &str, before: &BTreeMap<String, String>, after: &BTreeMap<
     of_route.filter(|(pointer, _)| pointer.ends_with("/cluster")).any(|(pointer, value)| after.get(pointer) != Some(value))
 }
 
-/// The values that are others after an edit: those that are new, not those that stand elsewhere.
+/// Returns the values that are new after an edit, without those that only moved.
 fn changed(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<String> {
     let count = |of: &BTreeMap<String, String>| {
         of.values().fold(BTreeMap::<String, i64>::new(), |mut counts, value| {
@@ -132,7 +132,7 @@ fn names(explanation: &Explanation, line: usize) -> bool {
     explanation.origins.iter().filter_map(|origin| origin.span.as_ref()).any(|span| span.line as usize == line)
 }
 
-/// Whether what stands at a place after an edit was made by another resource: an order changed, and not this value.
+/// Whether another resource generated the value at a place after an edit: the order changed, not the value.
 fn is_of_another(before: &Explanation, pointer: &str, edited: &mut Work) -> bool {
     let Some(viewed) = document(edited) else { return false };
     let Some(gateway) = gateway(&edited.compilation) else { return false };
@@ -201,7 +201,7 @@ fn text_of(inputs: &chancery_core::resource::Inputs) -> String {
 }
 
 #[test]
-fn every_value_that_an_edit_of_an_example_changes_names_the_line_that_changed_it() {
+fn changed_value_in_examples_names_edited_line() {
     let mut tally = Tally::default();
     for example in examples::examples() {
         try_one(&example.name, &text_of(&example.inputs), &example.options, 6, &mut tally);
@@ -211,7 +211,7 @@ fn every_value_that_an_edit_of_an_example_changes_names_the_line_that_changed_it
 }
 
 #[test]
-fn every_value_that_an_edit_of_the_corpus_changes_names_the_line_that_changed_it() {
+fn changed_value_in_corpus_names_edited_line() {
     let Some(most) = env::var("CHANCERY_PROVENANCE").ok().and_then(|text| text.parse::<usize>().ok()) else { return };
     for (dialect, mut cases) in corpus::all_cases() {
         Chance::new(15).shuffle(&mut cases);
@@ -226,7 +226,7 @@ fn every_value_that_an_edit_of_the_corpus_changes_names_the_line_that_changed_it
     }
 }
 
-/// Addresses and ports of endpoints are written in lists of their own, which are joined.
+/// Addresses and ports of endpoints are in separate lists, which the controller joins.
 const ENDPOINTS: &str = "\
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy

@@ -1,4 +1,4 @@
-//! Key material is in no output, however broken the object is that holds it.
+//! Checks that no output contains key material, however broken the object that holds it.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::backend::envoy::v3::Emitted;
@@ -17,7 +17,7 @@ use chancery_core::text::{LineIndex, TextRange, to_json};
 use chancery_tests::leaks::{self, Leak};
 use chancery_tests::work::{Work, inputs, options};
 
-/// Not a key, and easily found.
+/// Not a key, and easy to search for.
 const MARK: &str = "TUFSS0VEIEtFWSBNQVRFUklBTA";
 const PLAIN: &str = "MARKED KEY MATERIAL";
 
@@ -136,7 +136,7 @@ macro_rules! json {
     };
 }
 
-/// All that the page and the command line are told of an input, each by its name.
+/// Returns every output of an input that the page and the command line show, by name.
 fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)> {
     let options = Options::default().in_dialect(dialect.name);
     let mut work = Work::new(&inputs([("input.yaml", text)]), &options);
@@ -184,12 +184,12 @@ fn outputs(text: &str, dialect: &'static Dialect) -> Vec<(&'static str, String)>
         outputs.push(("explain", json!(&explain_line(compilation, &positions, &documents, SourceId(0), line, None))));
     }
     lookups(text, &work, &mut outputs);
-    // What the gateway needs is in what it gets: hosts leave it out of what they say.
+    // The gateway needs its secrets in its own document; hosts remove them from their output.
     let redactor = compilation.redactor();
     outputs.into_iter().map(|(what, output)| (what, redactor.scrub(&output).into_owned())).collect()
 }
 
-/// What an editor is told at every line.
+/// Adds the look-ups that an editor makes at every line.
 fn lookups(text: &str, work: &Work, outputs: &mut Vec<(&'static str, String)>) {
     let (lines, positions) = (LineIndex::new(text), work.compilation.positions());
     for range in (0..lines.line_count()).filter_map(|line| lines.line_range(line)) {
@@ -201,7 +201,7 @@ fn lookups(text: &str, work: &Work, outputs: &mut Vec<(&'static str, String)>) {
     }
 }
 
-/// How a tree prints itself in Rust: no host shows it to anybody.
+/// The debug output of a tree; no host shows it.
 const PRINTED: &str = "objects in Rust";
 
 fn keeps(leak: &Leak, with_printed: bool) -> Vec<String> {
@@ -217,22 +217,22 @@ fn keeps(leak: &Leak, with_printed: bool) -> Vec<String> {
 }
 
 #[test]
-fn values_of_a_broken_secret_are_in_no_output() {
+fn broken_secret_values_appear_in_no_output() {
     let found: Vec<String> = leaks::all().iter().flat_map(|leak| keeps(leak, true)).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 
 #[test]
-fn values_that_a_slip_moved_are_in_no_output() {
+fn moved_secret_values_appear_in_no_output() {
     let found: Vec<String> = leaks::slips().iter().flat_map(|leak| keeps(leak, false)).collect();
     assert!(found.is_empty(), "{} leaks:\n{}", found.len(), found.join("\n"));
 }
 
-/// A value that a slip moved to where no rule looks may be in a tree still; it must not be in what anybody is shown.
+/// A tree may still hold a value that a typing error moved to an unchecked field, but no visible output may.
 ///
-/// Set `CHANCERY_LEAK_ROUNDS` for more of them, `CHANCERY_LEAK_SEED` for others, and `CHANCERY_LEAK_ROUND` to be shown one alone.
+/// `CHANCERY_LEAK_ROUNDS` sets the number of rounds, `CHANCERY_LEAK_SEED` the seed, and `CHANCERY_LEAK_ROUND` runs a single round and prints it.
 #[test]
-fn values_of_a_misspelt_secret_are_in_no_output() {
+fn misspelt_secret_values_appear_in_no_output() {
     let set = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let (seed, rounds) = (set("CHANCERY_LEAK_SEED").unwrap_or(1), set("CHANCERY_LEAK_ROUNDS").unwrap_or(120));
     let only = set("CHANCERY_LEAK_ROUND");
@@ -246,7 +246,7 @@ fn values_of_a_misspelt_secret_are_in_no_output() {
 }
 
 #[test]
-fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
+fn redacted_snapshot_keeps_length_and_findings() {
     for leak in leaks::all() {
         let stand_in = RedactionMap::new(&leak.text).with_stand_ins(&leak.text);
         assert_eq!(stand_in.len(), leak.text.len(), "{}", leak.name);
@@ -257,7 +257,7 @@ fn a_snapshot_without_secrets_is_as_long_and_as_broken_as_its_input() {
             told.sort_unstable();
             told
         };
-        // Broken texts may break otherwise; those that can be read are told the same of.
+        // A redacted broken text may break differently; readable inputs must give the same findings.
         if !leak.name.starts_with("broken") {
             assert_eq!(told(&stand_in), told(&leak.text), "{}:\n{}\n{stand_in}", leak.name, leak.text);
         }

@@ -1,4 +1,4 @@
-//! The seeds of the fuzzers, and what chance makes of them, on stable Rust: no panic, no hang.
+//! Runs the fuzzers' seeds, and random mutations of them, on stable Rust: no panic, no hang.
 
 use chancery_tests::chance::Chance;
 use chancery_tests::fuzz::TARGETS;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-/// Words that hit the tender places.
+/// Words that reach error-prone code.
 const WORDS: &[&str] = &[
     "\n---\n",
     ": ",
@@ -53,7 +53,7 @@ const WORDS: &[&str] = &[
     "kind: List\nitems:\n",
 ];
 
-/// Cuts, doubles, swaps and inserts.
+/// Cuts, doubles, swaps and inserts parts of a seed.
 fn mutate(seed: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=chance.below(6) {
@@ -80,7 +80,7 @@ fn mutate(seed: &[u8], other: &[u8], chance: &mut Chance) -> Vec<u8> {
 }
 
 #[test]
-fn seeds_and_their_mutations_do_no_harm() {
+fn fuzz_seeds_and_mutations_cause_no_panic() {
     let seconds = env::var("CHANCERY_REPLAY_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let rounds = env::var("CHANCERY_REPLAY_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2000_usize);
     let seed = env::var("CHANCERY_REPLAY_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);

@@ -1,6 +1,6 @@
-//! What `diff` says of a change: which requests it names, where they go, and what it excludes.
+//! Checks the description of a change by `diff`: which requests it names, where they go, and which requests it excludes.
 //!
-//! What must not be here: whether it finds every change; that is `honest`.
+//! Does not check that `diff` finds every change; see `honest`.
 
 use crate::missing;
 use chancery_core::backend::envoy::{self, v3};
@@ -24,7 +24,7 @@ metadata: {name: web}
 spec: {hostname: shop.example.com, prefix: /, service: web}
 ";
 
-/// A listener with TLS, a host and a route for it: the whole host, or a wildcard that takes it.
+/// Returns a TLS listener, a host, and a route for the whole host or for a wildcard that matches it.
 fn pay(host: &str, condition: &str) -> String {
     format!(
         "---
@@ -46,7 +46,7 @@ spec: {{hostname: pay.example.com, prefix: /pay/, service: pay{condition}}}
     )
 }
 
-/// What differs between two texts; what is not in them is assumed.
+/// Compares two inputs, with missing resources assumed.
 fn compared_texts<T>(dialect: &str, texts: [&str; 2], compare: impl Fn(&Side<'_>, &Side<'_>) -> T) -> T {
     let [before, after] = texts.map(|text| missing::of(dialect, text, "missing=auto"));
     let gateways = [&before, &after].map(|work| work.compilation.gateways().next().expect("a gateway"));
@@ -58,13 +58,13 @@ fn compared_texts<T>(dialect: &str, texts: [&str; 2], compare: impl Fn(&Side<'_>
     compare(&side(0), &side(1))
 }
 
-/// How requests change from one text to another.
+/// Returns the requests that change between two inputs.
 fn requests_of(dialect: &str, texts: [&str; 2]) -> Requests {
     compared_texts(dialect, texts, |before, after| requests(before, after, &RequestOptions::default()))
 }
 
 #[test]
-fn a_key_that_is_replaced_is_reported_and_not_shown() {
+fn diff_replaced_key_reports_without_showing() {
     let secret = |key: &str| {
         let host = pay("pay.example.com", "");
         format!(
@@ -84,21 +84,21 @@ fn a_key_that_is_replaced_is_reported_and_not_shown() {
 }
 
 #[test]
-fn a_new_listener_is_reported_by_what_somebody_wrote_for_it() {
+fn diff_new_listener_names_written_resource() {
     for (host, condition) in [("pay.example.com", ""), ("'*.example.com'", ""), ("pay.example.com", ", headers: {x-tenant: a}")] {
         let found = requests_of("ambassador", [SHOP, &format!("{SHOP}{}", pay(host, condition))]);
         let first = &found.changes[0];
         assert!(first.requests.starts_with("https://pay.example.com/pay/*"), "{host}: {first:#?}");
         assert_eq!((first.before.summary.as_str(), first.after.summary.as_str()), ("finds no listener", "goes to pay:80"));
         assert_eq!(first.witness.sni.as_deref(), Some("pay.example.com"), "a client names the host that it asks for");
-        // What the controller adds by itself comes last.
+        // The controller's own additions come last.
         let built_in = found.changes.iter().position(|change| change.after.summary.contains("8877"));
         assert!(built_in.is_none_or(|at| at >= found.changes.len() - 2), "{:#?}", found.changes);
     }
 }
 
 #[test]
-fn requests_that_change_alike_are_reported_with_all_places_that_they_go_to() {
+fn diff_similar_changes_lists_all_destinations() {
     let proxy = |tls: &str| {
         format!(
             "\
@@ -138,7 +138,7 @@ spec:
 }
 
 #[test]
-fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
+fn diff_describes_requests_excluded_by_sibling_route() {
     let [before, after] =
         ["", ", method: POST"].map(|more| SHOP.replace("prefix: /,", "prefix: /cart/,").replace("service: web", &format!("service: web{more}")));
     for texts in [[&before, &after], [&after, &before]] {
@@ -149,7 +149,7 @@ fn requests_that_another_route_of_the_path_takes_are_excluded_in_words() {
 }
 
 #[test]
-fn the_scheme_is_a_part_of_the_url_and_no_header() {
+fn diff_scheme_appears_in_url_not_header() {
     let found = requests_of("ambassador", [SHOP, &SHOP.replace("service: web", "service: other")]);
     assert!(!found.changes.is_empty());
     for change in &found.changes {
@@ -157,7 +157,7 @@ fn the_scheme_is_a_part_of_the_url_and_no_header() {
     }
 }
 
-/// An HTTPProxy with these routes and these fields beside its name.
+/// Returns an HTTPProxy with these routes and these extra fields.
 fn proxy(virtualhost: &str, routes: &[&str]) -> String {
     let routes: String = routes.iter().map(|route| format!("  - {route}\n")).collect();
     format!(
@@ -166,7 +166,7 @@ fn proxy(virtualhost: &str, routes: &[&str]) -> String {
 }
 
 #[test]
-fn what_comes_after_a_filter_that_wants_a_token_is_compared_with_one() {
+fn diff_behind_token_filter_uses_token() {
     for provider in [
         "{name: idp, default: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
         "{name: idp, default: true, forwardJWT: true, remoteJWKS: {uri: 'https://idp.example.com/jwks'}}",
@@ -185,7 +185,7 @@ fn what_comes_after_a_filter_that_wants_a_token_is_compared_with_one() {
 }
 
 #[test]
-fn requests_that_narrower_routes_take_are_left_out_of_what_changes() {
+fn diff_excludes_requests_of_narrower_routes() {
     let side = |path: &str| {
         let api = format!("{{conditions: [{{prefix: {path}}}], services: [{{name: api, port: 80}}]}}");
         proxy("", &[&api, "{services: [{name: web, port: 80}]}"])
@@ -197,7 +197,7 @@ fn requests_that_narrower_routes_take_are_left_out_of_what_changes() {
 }
 
 #[test]
-fn the_scheme_is_named_where_requests_of_one_alone_change() {
+fn diff_change_of_one_scheme_names_scheme() {
     let side = |permits: bool| proxy(", tls: {secretName: t}", &[&format!("{{permitInsecure: {permits}, services: [{{name: web, port: 80}}]}}")]);
     let found = requests_of("contour", [&side(true), &side(false)]);
     let [change] = &found.changes[..] else { panic!("{found:#?}") };

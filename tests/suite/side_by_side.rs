@@ -1,4 +1,4 @@
-//! Two dialects in one input: each is compiled as if it were alone, and what both claim is told.
+//! Checks two dialects in one input: each is compiled separately, and hosts or ports that both claim are reported.
 
 use chancery_core::compilation::{Compilation, Options, SideRef};
 use chancery_core::compile::{Compiler, compile};
@@ -99,7 +99,7 @@ fn place(finding: &Finding) -> (u32, Vec<u32>) {
 }
 
 #[test]
-fn each_dialect_is_compiled_as_if_it_were_alone() {
+fn two_dialects_compile_separately() {
     let text = both();
     let both = compiled(&text);
     assert_eq!(names(&both), ["ambassador", "contour"]);
@@ -125,7 +125,7 @@ fn one_dialect_alone_is_one_side() {
 }
 
 #[test]
-fn hosts_that_both_serve_are_reported_with_both_lines() {
+fn shared_host_is_reported_with_both_lines() {
     let text = both();
     let all = findings(&compiled(&text));
     let found: Vec<_> = all.iter().filter(|finding| finding.code == "host-claimed-twice").collect();
@@ -136,12 +136,12 @@ fn hosts_that_both_serve_are_reported_with_both_lines() {
 }
 
 #[test]
-fn ports_that_both_listen_on_are_reported_at_their_line() {
+fn shared_port_is_reported_at_its_line() {
     let text = both();
     let all = findings(&compiled(&text));
     let found: Vec<_> = all.iter().filter(|finding| finding.code == "port-claimed-twice").collect();
     let [one] = found[..] else { panic!("one port, not {found:?}") };
-    // Contour listens there by default: nobody wrote it.
+    // Contour listens there by default, so no line sets the port.
     assert_eq!(place(one), (line(&text, "port: 8080"), vec![0]));
     let elsewhere = text.replace("port: 8080", "port: 8000");
     assert!(!findings(&compiled(&elsewhere)).iter().any(|finding| finding.code == "port-claimed-twice"));
@@ -154,7 +154,7 @@ fn a_catch_all_claims_no_host_in_particular() {
 }
 
 #[test]
-fn an_object_that_one_controller_ignores_belongs_to_the_other() {
+fn object_ignored_by_one_controller_belongs_to_other() {
     let sides = compiled(&both());
     let findings = findings(&sides);
     assert!(!findings.iter().any(|finding| finding.code == "unknown-kind"));
@@ -175,7 +175,7 @@ fn errors_of_the_text_are_reported_once() {
 }
 
 #[test]
-fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
+fn graph_has_resources_once_and_envoys_separately() {
     let graph = graph(&compiled(&both()));
     let services = graph.nodes.iter().filter(|node| node.id == "Service/web/default");
     assert_eq!(services.count(), 1);
@@ -188,7 +188,7 @@ fn resources_stand_once_in_the_graph_and_each_envoy_by_itself() {
 }
 
 #[test]
-fn a_memory_of_both_gives_the_same_text_as_an_empty_one() {
+fn memory_of_two_dialects_equals_scratch() {
     let mut compiler = Compiler::new(dialect::ALL);
     for text in [both(), CONTOUR.to_string(), both().replace("shop.example.com", "new.example.com"), EMISSARY.to_string(), both()] {
         let inputs = inputs([("input.yaml", text.as_str())]);

@@ -1,4 +1,4 @@
-//! Nothing that a person wrote is dropped in silence: every resource without effect has a finding, over all examples and every case of a corpus.
+//! Checks that no resource is ignored silently: every resource without effect has a finding, in all examples and every case of a corpus.
 
 use crate::{envoy, examples};
 use chancery_core::check::check;
@@ -8,7 +8,7 @@ use chancery_core::explain::{LedgerRow, ResourceRef, ledger_of, rows_without_eff
 use chancery_tests::work::Work;
 use std::collections::BTreeSet;
 
-/// Kinds that are there for others to refer to.
+/// Kinds that only have an effect when others refer to them.
 const PASSIVE: &[&str] = &["Service", "Endpoints", "EndpointSlice", "Secret", "Namespace", "ConfigMap", "Pod", "ReferenceGrant"];
 
 fn is_idle(row: &LedgerRow) -> bool {
@@ -27,7 +27,7 @@ fn every_resource_without_effect_has_a_finding() {
         let mut work = Work::new(&inputs, &options);
         check(&mut work.compilation, &Policy::default(), &mut work.compiler.emitted, &Sequential);
         let told: BTreeSet<ResourceRef> = work.findings().into_iter().filter_map(|finding| finding.resource).collect();
-        // Objects that nobody reads have one finding together.
+        // All objects of kinds that the controller does not read share one finding.
         let is_joined = |row: &LedgerRow| row.why == Some("unknown-kind") && work.findings().iter().any(|finding| finding.code == "unknown-kind");
         let rows = work.ledger().into_iter().filter(|row| is_idle(row) && !PASSIVE.contains(&&*row.resource.kind) && !row.resource.kind.is_empty());
         let rows = rows.filter(|row| !is_joined(row));
@@ -37,7 +37,7 @@ fn every_resource_without_effect_has_a_finding() {
 }
 
 #[test]
-fn the_rows_without_effect_equal_those_of_the_whole_ledger() {
+fn idle_rows_equal_ledger_rows_without_effect() {
     for (name, inputs, options) in cases() {
         let work = Work::new(&inputs, &options);
         let positions = work.compilation.positions();

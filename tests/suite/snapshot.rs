@@ -1,4 +1,4 @@
-//! Snapshots and links give the answers that their inputs gave.
+//! Checks that snapshots and links return the same answers as their inputs.
 
 use chancery_core::backend::envoy::Document;
 use chancery_core::compilation::Options;
@@ -31,7 +31,7 @@ fn every_example_replays_to_the_same_answer() {
 }
 
 #[test]
-fn keys_are_in_it_only_when_asked_for() {
+fn snapshot_contains_keys_only_on_request() {
     let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  tls.key: |\n    -----BEGIN PRIVATE KEY-----\n    MAgCAQECAQICAQM=\n    -----END PRIVATE KEY-----\n";
     let work = Work::of(text);
     let hidden = snapshot(&work, false);
@@ -42,7 +42,7 @@ fn keys_are_in_it_only_when_asked_for() {
 }
 
 #[test]
-fn kept_requests_go_along_and_end_as_they_did() {
+fn snapshot_requests_replay_with_same_results() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/examples/ambassador/play.yaml")).expect("an example");
     let work = Work::of(&text);
     let curl = "curl -H 'Authorization: Bearer s3cr3t' http://shop.example.com/cart/7";
@@ -74,7 +74,7 @@ fn judged(work: &Work, saved: &SavedRequest) -> chancery_core::simulate::Verdict
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_in_plain_words() {
+fn snapshot_unreadable_is_refused_with_reason() {
     let text = snapshot(&Work::of(""), false).write();
     assert!(Snapshot::is_one(&text) && !Snapshot::is_one("kind: Mapping\n") && !Snapshot::is_one("{\"kind\": \"chancery_snapshot\"}"));
     let newer = text.replace(&format!("\"chancery_snapshot\": {SNAPSHOT_VERSION}"), "\"chancery_snapshot\": 99");

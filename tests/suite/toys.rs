@@ -1,4 +1,4 @@
-//! What it takes to add a dialect, a back end and an output: a small one of each, made here, outside every shared room.
+//! Adds a small dialect, back end and output outside of the core, to show how little code each of them needs.
 
 use chancery_core::Ir;
 use chancery_core::check::check;
@@ -19,7 +19,7 @@ use chancery_core::text::{Node, Str, Value};
 use chancery_tests::work::inputs;
 use std::sync::Arc;
 
-/// A dialect of one kind: a `Door` opens a port of the gateway that it names, and sends everything to one service.
+/// A dialect of one kind: a `Door` opens a port of the named gateway, and sends everything to one service.
 static TOY: Dialect = Dialect {
     name: "toy",
     controller: "Doorman",
@@ -102,19 +102,19 @@ fn door_of(door: &Object, prefix: &Str) -> (Listener, Cluster) {
     (listener, Cluster { name, origins: whole, ..Cluster::default() })
 }
 
-/// A check of its own.
+/// A check that only this dialect has.
 fn narrow(side: SideRef<'_>) -> Vec<Diagnostic> {
     let narrow = side.objects().iter().filter(|object| object.root.at(&["spec", "width"]).and_then(Node::as_i64).is_some_and(|width| width < 60));
     narrow.map(|object| Diagnostic::new(&codes::UNSERVED, "nobody fits through this door", Place::value(object.id, object.root.id))).collect()
 }
 
-/// An output of its own.
+/// An output that only this dialect has.
 fn doors(side: SideRef<'_>) -> Option<Node> {
     let counts = side.gateways().map(|gateway| (Str::from(gateway.id.as_str()), Node::synthesised(Value::Int(gateway.ir.listeners.len() as i64))));
     Some(Node::synthesised(Value::Object(counts.collect())))
 }
 
-/// A back end: what a gateway does, as a list for people.
+/// A back end: prints a gateway as a human-readable list.
 fn printed(ir: &Ir) -> Vec<String> {
     let mut out = Vec::new();
     for listener in &ir.listeners {
@@ -154,7 +154,7 @@ fn dialects() -> Vec<&'static Dialect> {
 }
 
 #[test]
-fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
+fn dialect_needs_only_its_descriptor() {
     let inputs = inputs([("doors.yaml", TEXT)]);
     let found = detect(&inputs, &dialects());
     assert_eq!(found.found, [(&TOY, Claim::Version("doors.example.com/"))]);
@@ -179,7 +179,7 @@ fn a_dialect_of_two_gateways_needs_only_its_descriptor() {
 }
 
 #[test]
-fn its_options_are_read_like_those_of_every_dialect() {
+fn dialect_options_are_read_from_descriptor() {
     let options = Options::from_words("dialect=toy door-prefix=/in", &dialects()).expect("options");
     let compilation = Compiler::new(&dialects()).compile(&inputs([("doors.yaml", TEXT)]), &options);
     let north = compilation.gateways().next().expect("a gateway");
@@ -190,7 +190,7 @@ fn its_options_are_read_like_those_of_every_dialect() {
 }
 
 #[test]
-fn an_output_needs_only_its_line_in_the_descriptor() {
+fn output_needs_only_its_descriptor_line() {
     let compilation = Compiler::new(&[&TOY]).compile(&inputs([("doors.yaml", TEXT)]), &Options::default());
     let side = compilation.sides().next().expect("a side");
     let output = side.dialect().output("doors").expect("the output");
@@ -198,7 +198,7 @@ fn an_output_needs_only_its_line_in_the_descriptor() {
 }
 
 #[test]
-fn a_back_end_finds_all_that_it_needs_in_the_ir() {
+fn back_end_needs_only_the_ir() {
     let compilation = Compiler::new(&dialects()).compile(&inputs([("doors.yaml", TEXT)]), &Options::default());
     let lists: Vec<_> = compilation.gateways().map(|gateway| printed(gateway.ir)).collect();
     assert_eq!(lists, [["port 8001 leads to hall"], ["port 8002 leads to yard"]]);

@@ -1,4 +1,4 @@
-//! WebAssembly gives the same answers as the machine itself: the fixtures, some large inputs, and a part of a corpus where there is one.
+//! Checks that WebAssembly returns the same answers as native code, for the fixtures, some large inputs, and a part of a corpus if one is given.
 //!
 //! `CHANCERY_WASM` names the module (`cargo xtask test` builds it); `CHANCERY_CORPUS` may name a folder of cases.
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Of this many cases of a corpus one is asked.
+/// The test uses one in this many cases of the corpus.
 const ONE_IN: usize = 8;
 
 fn questions() -> Vec<(String, String)> {

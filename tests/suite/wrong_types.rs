@@ -1,4 +1,5 @@
-//! A value of the wrong type in every field of every kind, made from the table of kinds: an error at its line, and the rest compiles.
+//! Puts a value of the wrong type into every field of every kind in the table of kinds. Each must give an error at its line, and the rest must
+//! compile.
 
 use chancery_core::compilation::Options;
 use chancery_core::dialect::ambassador::kinds::{ALL, AmbassadorKind, Version};
@@ -16,13 +17,13 @@ enum Step {
     Item,
 }
 
-/// A place of a kind, and the types that may stand there.
+/// A place in a kind, and the types that it accepts.
 struct Spot {
     steps: Vec<Step>,
     fits: BTreeSet<&'static str>,
 }
 
-/// A value for each type, with what it looks like.
+/// A value for each type, with its description.
 const VALUES: [(&str, &str); 6] =
     [("boolean", "true"), ("integer", "7"), ("number", "1.5"), ("string", "\"\\u2603 no\""), ("array", "[]"), ("object", "{a: b}")];
 
@@ -71,7 +72,7 @@ fn within(schema: &Schema, steps: &mut Vec<Step>, into: &mut Vec<Spot>) {
     }
 }
 
-/// The object with that value there; the value stands on the last line.
+/// Builds an object with the value at the place. The value is on the last line.
 fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value: &str) -> String {
     let mut text = format!("---\napiVersion: {}\nkind: {}\nmetadata: {{name: {name}, namespace: default}}\nspec:", api_version, kind);
     let (mut indent, mut same_line) = (1, false);
@@ -96,9 +97,9 @@ fn document((kind, api_version): (&str, &str), name: &str, steps: &[Step], value
     text
 }
 
-/// What Contour reads, by its schemas and those of Gateway API and of Kubernetes: the API server refuses the object, at the line.
+/// The API server refuses the object at the line, by the schemas of Contour, Gateway API and Kubernetes.
 #[test]
-fn a_wrong_type_is_reported_at_its_line_in_every_kind_of_contour() {
+fn contour_wrong_type_is_reported_at_its_line() {
     let (mut silent, mut count) = (Vec::new(), 0);
     for kind in (contour::DIALECT.kinds)() {
         let mut all = Vec::new();
@@ -140,7 +141,7 @@ fn a_wrong_type_is_reported_at_its_line() {
             let mut documents = Vec::new();
             for spot in &all {
                 for (name, value) in VALUES.iter().filter(|(name, _)| !spot.fits.contains(name)) {
-                    // What stands in an integer's place may be a whole number in disguise, and nobody minds.
+                    // An integer field accepts a number that is whole.
                     if *name == "number" && spot.fits.contains("integer") && spot.fits.contains("string") {
                         continue;
                     }
@@ -148,7 +149,7 @@ fn a_wrong_type_is_reported_at_its_line() {
                 }
             }
             count += documents.len();
-            // The Module is one object, and its settings are read one by one: each gets an input of its own. Others share one.
+            // The Module is one object whose settings are read one by one, so each setting gets a separate input. Other kinds share one input.
             let groups: Vec<_> = if kind.name == "Module" { documents.chunks(1).collect() } else { documents.chunks(400).collect() };
             for group in groups {
                 silent.extend(check(kind, version, group));

@@ -1,7 +1,7 @@
-// Asks the WebAssembly module: node run.mjs MODULE.wasm QUESTIONS ANSWERS
-// QUESTIONS is a folder of files, each one question; ANSWERS gets a file of the same name for each.
+// Sends questions to the WebAssembly module: node run.mjs MODULE.wasm QUESTIONS ANSWERS
+// QUESTIONS is a folder with one file for each question. ANSWERS gets a file of the same name for each answer.
 //
-// With --time N FILE in place of the folders: asks for the bootstrap of FILE N times and prints the milliseconds of each.
+// With --time N FILE instead of the folders, compiles FILE to the bootstrap N times, and prints the milliseconds of each run.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -92,7 +92,7 @@ pub struct FixView {
 }
 
 impl FixView {
-    /// All edits, in the order of the file.
+    /// Returns all edits, in the order of the file.
     pub fn edits(&self) -> impl DoubleEndedIterator<Item = &EditView> {
         core::iter::once(&self.first).chain(&self.more)
     }

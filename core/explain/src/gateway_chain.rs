@@ -18,7 +18,7 @@ use hashbrown::HashSet;
 /// A request is followed through at most this many gateways.
 const MOST: usize = 16;
 
-/// Returns the gateways that may receive a request: those that listen on its port, or all if it names no port that any gateway has.
+/// Returns the gateways that may receive a request: gateways that listen on its port, or all if it names no port that any gateway has.
 pub fn entry_gateways<'a>(compilation: &'a Compilation, request: &Request) -> Vec<GatewayRef<'a>> {
     let all: Vec<GatewayRef<'a>> = compilation.gateways().collect();
     let Some(port) = request.port.or(request.url_port) else { return all };

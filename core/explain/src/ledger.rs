@@ -368,7 +368,7 @@ impl Facts {
         if readers.is_empty() { in_effect(&listens) } else { readers }
     }
 
-    /// Returns another object that makes one of the same parts: the first in the text that has routes.
+    /// Returns another object that generates one of the same parts: the first in the text that has routes.
     fn made_with(&self, object: &Object, made: &MadeByObject, side: SideRef<'_>) -> Option<ObjectId> {
         let has_routes = |of: &MadeByObject| of.parts.iter().any(|thing| thing.contains("route "));
         let makes_same =
@@ -381,7 +381,7 @@ impl Facts {
         matches!(decide(object, side, self, || None), State::Ignored(..) | State::Invalid(_) | State::Shadowed(_))
     }
 
-    /// Collects all facts except those from the IR.
+    /// Collects all facts except facts from the IR.
     fn of_findings(side: SideRef<'_>) -> Self {
         let mut facts = Self {
             made: HashMap::new(),
@@ -558,7 +558,7 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
     row
 }
 
-/// Decides the state of an object that others look up, as far as it is known whether gateways need it.
+/// Decides the state of an object that others look up, if it is known whether gateways need it.
 fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideRef<'_>, facts: &Facts) -> State {
     let in_text = |ids: &mut dyn Iterator<Item = ObjectId>| {
         let mut objects: Vec<&Object> = ids.filter_map(|id| side.objects().get(id)).collect();

@@ -1,5 +1,5 @@
-//! Views that explain a [`Compilation`](chancery_base::compilation::Compilation): places in the input, findings, the origin of a value, the result
-//! of a line, references between objects, and what happened to every object.
+//! Provides views that explain a [`Compilation`](chancery_base::compilation::Compilation): places in the input, findings, the origin of a value,
+//! the result of a line, references between objects, and what happened to every object.
 //!
 //! Views are made on demand and compute nothing again. All results are plain data that can be serialised, so that the command line, the playground
 //! and the desktop show the same. No result contains key material.

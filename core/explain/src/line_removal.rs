@@ -34,7 +34,7 @@ pub fn input_without_line(compilation: &Compilation, source: SourceId, line: u32
     Some(InputWithoutField { field: positions.path(object, *only), text })
 }
 
-/// From the key, or the value of an item, to the end of the value.
+/// Returns the range from the key, or from the value of an item, to the end of the value.
 fn written(object: &Object, node: NodeId) -> Option<TextRange> {
     Some(TextRange::new(object.key_range(node)?.start, object.value_range(node)?.end))
 }

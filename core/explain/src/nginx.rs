@@ -1,6 +1,6 @@
-//! What nginx does with a request under ingress-nginx, in terms of the user's lines.
+//! Reports what nginx does with a request under ingress-nginx, in terms of the user's lines.
 //!
-//! What must not be here: how requests are answered, and rendering.
+//! Does not simulate requests; see `chancery_nginx::simulate`. Does not render.
 
 mod routes;
 
@@ -13,32 +13,30 @@ use chancery_base::compilation::NginxRef;
 use chancery_envoy::simulate::{Protocol, Request};
 use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
 
-/// What nginx does with a request, and which lines say so.
+/// What nginx does with a request, and the lines that cause it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct NginxReport {
-    /// The status; 0 if there is no response.
+    /// The status; 0 without a response.
     pub status: u16,
     /// The `Location` header.
     pub location: Option<String>,
-    /// Why there is no response.
+    /// The reason for a missing response.
     pub error: Option<String>,
-    /// The parts of nginx that the request passes, in their order.
+    /// The parts of nginx that the request passes, in order.
     pub way: Vec<WayStep>,
-    /// The Ingress whose annotations hold.
+    /// The Ingress whose annotations apply.
     pub ingress: Option<String>,
-    /// The upstream.
     pub upstream: Option<String>,
-    /// The request as the service gets it.
+    /// The request as the service receives it.
     pub seen: Option<SeenView>,
-    /// Requests to other services: authentication, copies, attempts that failed.
+    /// Requests to other services: authentication, copies, failed attempts.
     pub others: Vec<SeenView>,
-    /// Headers of the response.
     pub headers: Vec<(String, Vec<String>)>,
-    /// The name in the certificate that the client sees.
+    /// The name in the certificate that the client receives.
     pub certificate: Option<String>,
-    /// What was not evaluated.
+    /// Parts that the simulation skipped.
     pub notes: Vec<String>,
-    /// Where the parts come from.
+    /// The origins of the parts.
     pub origins: Vec<OriginOf>,
 }
 
@@ -47,35 +45,31 @@ pub struct NginxReport {
 pub struct WayStep {
     /// `server`, `location` or `upstream`.
     pub what: &'static str,
-    /// Its name, as nginx's configuration has it.
+    /// The part's name in nginx's configuration.
     pub name: String,
 }
 
-/// A request as a service gets it.
+/// A request as a service receives it.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SeenView {
-    /// The method.
     pub method: String,
-    /// The target.
     pub path: String,
     /// The `Host` header.
     pub host: String,
-    /// The protocol.
     pub protocol: String,
     /// The endpoint, if it is certain.
     pub endpoint: Option<String>,
-    /// Headers.
     pub headers: Vec<(String, String)>,
 }
 
-/// What becomes of a request.
+/// Simulates a request, and reports the result with its origins.
 pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Request) -> NginxReport {
     let responses = Simulator::new(of.nginx).answer(&World::default(), &[asked(request)]);
     let response = responses.into_iter().next().unwrap_or_default();
     report(of, positions, response)
 }
 
-/// A request in the simulation's terms.
+/// Converts a request to the simulation's type.
 fn asked(request: &Request) -> Asked {
     let mut asked = Asked {
         tls: request.tls,

@@ -12,7 +12,7 @@ pub fn get<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
     steps(pointer).try_fold(root, |node, step| child(node, &step))
 }
 
-/// The steps of a JSON pointer, unescaped.
+/// Returns the steps of a JSON pointer, unescaped.
 fn steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.strip_prefix('/').into_iter().flat_map(|rest| rest.split('/')).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }
@@ -25,14 +25,14 @@ fn child<'n>(node: &'n Node, step: &str) -> Option<&'n Node> {
     }
 }
 
-/// Places that `asked` may mean, in the order of the document. It may be
+/// Returns the places that `asked` may mean, in the order of the document. It may be
 ///
 /// - a JSON pointer, with names of elements in place of their numbers: `/static_resources/clusters/cluster_quote_default/connect_timeout`;
 /// - a path with dots and brackets: `static_resources.clusters[0]`;
 /// - the end of either: `route/timeout`;
 /// - a kind and a name: `cluster:cluster_quote_default`, `listener:`, `host:` (virtual host), `route:` (its path), `secret:`.
 ///
-/// A place that does not exist, in an object that does, is given back as it is if it is a whole pointer.
+/// If the place does not exist but its object does, a whole pointer is returned unchanged.
 pub fn resolve(root: &Node, asked: &str) -> Vec<String> {
     let asked = asked.trim();
     let asked = asked.strip_prefix('#').unwrap_or(asked);

@@ -38,7 +38,7 @@ pub fn rejected_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitt
 
 const REFUSED: &str = "write a value that Envoy takes: it refuses the whole update because of this one";
 
-/// The last fields of a JSON pointer, without numbers: `redirect.prefix_rewrite`.
+/// Returns the last fields of a JSON pointer, without numbers: `redirect.prefix_rewrite`.
 fn fields_of(pointer: &str) -> String {
     let is_field = |step: &&str| !step.is_empty() && !step.bytes().all(|byte| byte.is_ascii_digit()) && *step != "typed_config";
     let steps: Vec<&str> = pointer.split('/').filter(is_field).collect();
@@ -69,8 +69,7 @@ struct InvalidCombination {
     at: Option<Origin>,
 }
 
-/// Finds an invalid combination in a cluster that is passed on verbatim (envoyproxy/envoy, `source/common/upstream` and
-/// `source/extensions/clusters`).
+/// Finds an invalid combination in a verbatim cluster (envoyproxy/envoy, `source/common/upstream` and `source/extensions/clusters`).
 fn invalid_combination(cluster: &Tree) -> Option<InvalidCombination> {
     if cluster.find("cluster_type").is_some() {
         return None;

@@ -127,7 +127,7 @@ pub fn route_unknown(config: &EnvoyConfig, request: &Request) -> RouteReport {
     report
 }
 
-/// Adds origins to a simulation. `of` returns the origins of a pointer, and whether they are those of an enclosing place.
+/// Adds origins to a simulation. `of` returns the origins of a pointer, and whether they are the origins of an enclosing place.
 pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView>)) -> RouteReport {
     let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.clone());
     let first = simulation.tried.len().saturating_sub(TRIED);

@@ -96,7 +96,7 @@ pub fn routes(gateway: GatewayRef<'_>) -> RouteRows<'_> {
     Box::new(own.chain(verbatim::routes(gateway)))
 }
 
-/// The routes of a filter at a pointer, made one by one: there may be tens of thousands.
+/// Iterates over the routes of a filter at a pointer, because there may be tens of thousands.
 fn rows_of_filter<'a>(
     gateway: GatewayRef<'a>,
     (listener, chain): (&'a Listener, &'a FilterChain),
@@ -145,7 +145,7 @@ pub fn count_clusters(gateway: GatewayRef<'_>) -> usize {
     gateway.ir.clusters.len() + gateway.ir.delivery.verbatim.clusters.len()
 }
 
-/// Counts the routes of all virtual hosts of a message that is passed on verbatim.
+/// Counts the routes of all virtual hosts of a verbatim message.
 fn routes_in(tree: &Tree) -> usize {
     match &tree.value {
         Plain::List(items) => items.iter().map(routes_in).sum(),

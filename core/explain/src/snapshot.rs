@@ -1,4 +1,4 @@
-//! A snapshot: inputs, options and versions in one file, which gives the same result wherever it is opened.
+//! Defines a snapshot: inputs, options and versions in one file, which gives the same result wherever it is opened.
 //!
 //! It is JSON. Its format has its own version; a newer format is refused rather than half understood. Key material is replaced by stand-ins unless
 //! the user keeps it. Does not read or write files.
@@ -177,11 +177,11 @@ impl Snapshot {
         Inputs { inputs: self.inputs.iter().map(|text| Input { name: text.name.clone(), text: text.text.as_str().into() }).collect(), stored }
     }
 
-    /// The places of each text that were not UTF-8.
+    /// Returns the places of each text that were not UTF-8.
     pub fn not_utf8(&self) -> impl Iterator<Item = &[(u32, usize)]> {
         self.inputs.iter().map(|text| text.not_utf8.as_slice())
     }
-    /// Saved requests and their results.
+    /// Returns saved requests and their results.
     #[must_use]
     pub fn requests(&self) -> &[SavedRequest] {
         &self.requests

@@ -1,4 +1,4 @@
-//! The views of a small gateway, and of invalid texts.
+//! Tests the views of a small gateway, and of invalid texts.
 
 use super::*;
 use alloc::format;
@@ -115,7 +115,7 @@ fn line_and_value_explain_each_other() {
 }
 
 #[test]
-fn forms_of_pointers() {
+fn pointer_forms_are_resolved() {
     let (mut compiler, compilation) = compile(GATEWAY);
     let viewed = Viewed::new(only(&compilation).ir, View::Envoy, compiler.emitted.of(only(&compilation)));
     let whole = |asked: &str| resolve(&viewed.root, asked);

@@ -244,7 +244,7 @@ fn made_by(gateway: NamedGateway<'_>, positions: &Positions<'_>, viewed: &Viewed
     pointers.into_iter().filter(|pointer| get(&viewed.root, pointer).is_some()).map(view).collect()
 }
 
-/// A line without the spaces around it.
+/// Returns a line without the spaces around it.
 fn content_of(line: TextRange, text: &str) -> TextRange {
     let written = line.slice(text).trim_end();
     let indent = written.len() - written.trim_start().len();

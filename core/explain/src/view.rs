@@ -1,5 +1,5 @@
-//! The documents that a user can query: Envoy's configuration in either form, the IR, the parts of an Application Gateway, and further outputs of
-//! controllers.
+//! Defines the documents that a user can query: Envoy's configuration in either form, the IR, the parts of an Application Gateway, and further
+//! outputs of controllers.
 //!
 //! Does not explain places in a document; see `trace`.
 
@@ -44,13 +44,13 @@ impl View {
 }
 
 impl Viewed {
-    /// The parts of an Application Gateway.
+    /// Creates the document of an Application Gateway's parts.
     pub fn app_gateway(parts: &appgw::Gateway) -> Self {
         let which = appgw::Document::Parts;
         Self { name: "appgw", root: appgw::document(parts, which), map: chancery_app_gateway::output_map(parts, which) }
     }
 
-    /// A further output of a controller, if the origins of its values are known.
+    /// Creates the document of a controller's further output, if the origins of its values are known.
     pub fn answer(output: &Output, of: SideRef<'_>) -> Option<Self> {
         let tree = (output.traced?)(of)?;
         let mut trace = Trace::on();
@@ -58,7 +58,7 @@ impl Viewed {
         Some(Self { name: output.name, root: tree.node(), map: OutputMap::new(trace.finish(), Vec::new()) })
     }
 
-    /// The document of an Envoy.
+    /// Creates the document of an Envoy.
     pub fn new(ir: &Ir, view: View, emitted: &mut Emitted) -> Self {
         let document = match view {
             View::Envoy => chancery_envoy::Document::Bootstrap,

@@ -162,7 +162,7 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
     }
 }
 
-/// The same of nginx.
+/// Explains the same for nginx.
 fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
     let rows = nginx_routes(of);
     for row in rows.iter().filter(|row| row.made_by.contains(resource) && !row.path.starts_with("regex ")).take(MOST) {

@@ -1,6 +1,6 @@
-//! The server blocks of nginx.conf as text, each line with its source as a comment.
+//! Prints the server blocks of nginx.conf as text, each line with its source as a comment.
 //!
-//! Does not decide what is written; see `template`.
+//! Does not choose the directives; see `template`.
 
 use crate::directive::{Directive, quoted};
 use crate::template;
@@ -10,7 +10,7 @@ use chancery_base::positions::Positions;
 use chancery_base::resource::{ObjectId, Origin};
 use core::fmt::Write as _;
 
-/// The text.
+/// Returns the server blocks as text.
 pub fn text(nginx: &Nginx, positions: &Positions<'_>) -> String {
     let mut writer = Writer { out: String::new(), positions };
     for directive in template::http(nginx) {
@@ -60,7 +60,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The source of the line that begins at `start`.
+    /// Notes the source of the line that begins at `start`.
     fn source(&mut self, origin: Option<Origin>, start: usize) {
         let span = origin.filter(|origin| origin.object() != ObjectId::BUILT_IN).and_then(|origin| self.positions.origin(origin));
         if let Some(span) = span {

@@ -1,4 +1,4 @@
-//! nginx's directives as data, each with its origin; as text, and from the text of snippets.
+//! Represents nginx's directives, each with its origin. Formats them as text, and parses them from snippets.
 //!
 //! Does not know which directives the controller writes; see `template`. Does not run them; see `simulate`.
 
@@ -9,58 +9,56 @@ use alloc::vec::Vec;
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// A directive: its name, what follows it, and what is in its block.
+/// A directive: its name, its arguments and its block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Directive {
-    /// Its name.
     pub name: Str,
-    /// What follows it, without quotes.
+    /// The arguments, without quotes.
     pub args: Vec<Str>,
-    /// Its block, if it has one.
+    /// The block, if the directive has one.
     pub block: Option<Vec<Directive>>,
-    /// Where it comes from.
     pub origin: Option<Origin>,
 }
 
 impl Directive {
-    /// A directive without a block.
+    /// Builds a directive without a block.
     pub fn new<A: Into<Str>>(name: &'static str, args: impl IntoIterator<Item = A>, origin: Option<Origin>) -> Self {
         Self { name: Str::new_static(name), args: args.into_iter().map(Into::into).collect(), block: None, origin }
     }
 
-    /// A directive with one argument, which is its value.
+    /// Builds a directive with one argument.
     pub fn of(name: &'static str, value: &Sourced<Str>) -> Self {
         Self::new(name, [value.value.clone()], value.origin)
     }
 
-    /// A directive with a block.
+    /// Builds a directive with a block.
     pub fn block<A: Into<Str>>(name: &'static str, args: impl IntoIterator<Item = A>, block: Vec<Directive>, origin: Option<Origin>) -> Self {
         Self { block: Some(block), ..Self::new(name, args, origin) }
     }
 
-    /// An argument; empty if there are fewer.
+    /// Returns an argument, or an empty string if there are fewer.
     pub fn arg(&self, at: usize) -> &str {
         self.args.get(at).map_or("", Str::as_str)
     }
 
-    /// What is in its block.
+    /// Returns the directives in its block.
     pub fn inner(&self) -> &[Directive] {
         self.block.as_deref().unwrap_or_default()
     }
 }
 
-/// Why a snippet is not a list of directives.
+/// The reason why nginx cannot read a snippet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError(pub String);
 
-/// How deep blocks may be within each other.
+/// The maximum nesting of blocks.
 const DEPTH: usize = 16;
 
-/// Reads the text of a snippet. All directives have its origin.
+/// Parses the text of a snippet. All directives have its origin.
 ///
 /// # Errors
 ///
-/// What nginx would say.
+/// The syntax error that nginx would report.
 pub fn parse(text: &str, origin: Option<Origin>) -> Result<Vec<Directive>, SyntaxError> {
     let mut parser = Parser { rest: text, origin };
     let all = parser.block(0)?;
@@ -202,7 +200,7 @@ impl Parser<'_> {
     }
 }
 
-/// An argument as nginx reads it: in quotes where it needs them.
+/// Formats an argument for nginx, in quotes if it needs them.
 pub fn quoted(arg: &str) -> Cow<'_, str> {
     let is_plain = |c: char| !c.is_whitespace() && !matches!(c, ';' | '"' | '\'' | '#' | '\\');
     let has_braces = arg.contains(['{', '}']) && !arg.contains("${");

@@ -1,6 +1,7 @@
-//! The nginx back end: from servers, locations and upstreams ([`chancery_base::ir::nginx`]) to directives, to text, and to what happens to a request.
+//! The nginx back end: converts servers, locations and upstreams ([`chancery_base::ir::nginx`]) to directives and to text, and simulates
+//! requests.
 //!
-//! Knows the directives that ingress-nginx writes, and what they do. Does not decide what a configuration means; see `chancery-ingress-nginx`.
+//! Knows the directives that ingress-nginx writes, and their effect. Does not interpret the configuration; see `chancery-ingress-nginx`.
 #![no_std]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! Names that the controller makes for nginx: of servers, locations, and the locations of authentication; and patterns.
+//! Builds the names and patterns that the controller writes for servers, locations, and the locations of authentication.
 //!
 //! ingress-nginx `internal/ingress/controller/template/template.go`.
 
@@ -9,7 +9,7 @@ use chancery_base::ir::nginx::{ExternalAuth, Location, Nginx, PathType};
 use chancery_text::{Str, base64};
 use sha1::{Digest as _, Sha1};
 
-/// A host as a name of a server: a wildcard is one label.
+/// Returns a host as a server name. A wildcard matches one label.
 pub fn server_name(host: &str) -> Str {
     if !host.starts_with('*') {
         return Str::new(host);
@@ -19,18 +19,18 @@ pub fn server_name(host: &str) -> Str {
     format!("~^(?<subdomain>[\\w-]+)\\.{}$", labels.join("\\.")).into()
 }
 
-/// Whether requests of a location are rewritten.
+/// Whether the location rewrites requests.
 pub fn rewrites(location: &Location) -> bool {
     let target = &location.settings.rewrite.target.value;
     !target.is_empty() && *target != location.path.value
 }
 
-/// Whether all locations of a server are expressions.
+/// Whether all locations of a server are regular expressions.
 pub fn enforces_regex(locations: &[Location]) -> bool {
     locations.iter().any(|location| rewrites(location) || location.settings.rewrite.use_regex.value)
 }
 
-/// What follows `location`.
+/// Returns the arguments of the `location` directive.
 pub fn pattern(location: &Location, regex: bool) -> Vec<Str> {
     let path = &location.path.value;
     if regex {
@@ -42,18 +42,18 @@ pub fn pattern(location: &Location, regex: bool) -> Vec<Str> {
     }
 }
 
-/// Whether authentication of the ConfigMap applies to a location.
+/// Whether the ConfigMap's authentication applies to a location.
 pub fn has_global_auth(location: &Location, nginx: &Nginx) -> bool {
     let (settings, global) = (&location.settings, &nginx.globals.external_auth);
     settings.external_auth.url.is_empty() && !global.url.is_empty() && settings.enable_global_auth.value
 }
 
-/// The authentication of a location, if it has one.
+/// Returns the authentication of a location, if it has one.
 pub fn auth<'n>(location: &'n Location, nginx: &'n Nginx) -> &'n ExternalAuth {
     if has_global_auth(location, nginx) { &nginx.globals.external_auth } else { &location.settings.external_auth }
 }
 
-/// The location of a location's authentication request.
+/// Returns the path of the location that sends a location's authentication request.
 pub fn auth_path(location: &Location, nginx: &Nginx) -> Option<String> {
     if location.settings.external_auth.url.is_empty() && !has_global_auth(location, nginx) {
         return None;
@@ -62,7 +62,7 @@ pub fn auth_path(location: &Location, nginx: &Nginx) -> Option<String> {
     Some(format!("/_external-auth-{name}-{}", location.path_type.name()))
 }
 
-/// The location that redirects a client without access.
+/// Returns the path of the location that redirects a client without access.
 pub fn signin_location(location: &Location, url: &str) -> String {
     let mut hash = Sha1::new();
     hash.update(location.path.value.as_bytes());
@@ -71,7 +71,7 @@ pub fn signin_location(location: &Location, url: &str) -> String {
     format!("@{hex}")
 }
 
-/// Where a client without access is sent: the URL with the request's own as a parameter.
+/// Returns the sign-in URL, with the request's own URL as a parameter.
 pub fn signin_url(url: &str, parameter: &str) -> String {
     let parameter = if parameter.is_empty() { "rd" } else { parameter };
     let query = url.split_once('#').map_or(url, |(before, _)| before).split_once('?').map_or("", |(_, query)| query);
@@ -86,12 +86,12 @@ pub fn signin_url(url: &str, parameter: &str) -> String {
     format!("{url}&{parameter}=$pass_access_scheme://$http_host$escaped_request_uri")
 }
 
-/// Whether a location begins with one of some paths.
+/// Whether the location's path begins with one of the listed paths.
 pub fn is_listed(location: &Location, list: &str) -> bool {
     list.split(',').map(|item| item.trim_matches(' ')).any(|item| !item.is_empty() && location.path.value.starts_with(item))
 }
 
-/// An origin as a pattern; its wildcard is one label.
+/// Returns an origin as a pattern. Its wildcard matches one label.
 pub fn origin_pattern(origin: &str) -> String {
     let mut quoted = String::new();
     for c in origin.trim().chars() {
@@ -103,7 +103,7 @@ pub fn origin_pattern(origin: &str) -> String {
     format!("({})", quoted.replacen("\\*", "[A-Za-z0-9\\-]+", 1))
 }
 
-/// The conditions for the next endpoint, `non_idempotent` last.
+/// Returns the conditions for trying the next endpoint, with `non_idempotent` last.
 pub fn next_upstream(text: &str, retries_all: bool) -> Vec<Str> {
     let words = || text.split(' ').filter(|word| !word.is_empty());
     let all = words().any(|word| word == "non_idempotent") || retries_all;
@@ -111,7 +111,7 @@ pub fn next_upstream(text: &str, retries_all: bool) -> Vec<Str> {
     rest.chain(all.then(|| Str::new_static("non_idempotent"))).collect()
 }
 
-/// Whether nginx takes a size, with one of these units.
+/// Whether nginx accepts a size with one of these units.
 pub fn is_size(text: &str, units: &str) -> bool {
     let text = text.trim();
     let digits = text.strip_suffix(|c| units.contains(c)).unwrap_or(text);

@@ -1,6 +1,6 @@
-//! The directives of one location, in the controller's order.
+//! Builds the directives of one location, in the controller's order.
 //!
-//! ingress-nginx `rootfs/etc/nginx/template/nginx.tmpl`. The server around it is in `template`.
+//! ingress-nginx `rootfs/etc/nginx/template/nginx.tmpl`. Does not build the server around it; see `template`.
 
 use crate::directive::Directive;
 use crate::location;
@@ -12,17 +12,17 @@ use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, ExternalAuth, Location, Nginx, 
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// Directives in the making.
+/// The directives of one location while they are built.
 struct Out<'n> {
     nginx: &'n Nginx,
     server: &'n Server,
     location: &'n Location,
-    /// `proxy_set_header`, or `grpc_set_header`.
+    /// `proxy_set_header` or `grpc_set_header`.
     set_header: &'static str,
     all: Vec<Directive>,
 }
 
-/// Writes the locations that belong to a location, and the location itself.
+/// Adds a location, and the locations that belong to it.
 pub(crate) fn write(nginx: &Nginx, server: &Server, of: &Location, regex: bool, block: &mut Vec<Directive>) {
     let settings = &of.settings;
     let auth = location::auth(of, nginx);
@@ -50,7 +50,7 @@ pub(crate) fn write(nginx: &Nginx, server: &Server, of: &Location, regex: bool, 
     block.push(Directive::block("location", location::pattern(of, regex), out.all, origin));
 }
 
-/// The location of the authentication request.
+/// Returns the location of the authentication request.
 fn auth_location(nginx: &Nginx, server: &Server, of: &Location, auth: &ExternalAuth, path: &str) -> Directive {
     let globals = &nginx.globals;
     let origin = auth.url.origin;
@@ -101,7 +101,7 @@ fn auth_location(nginx: &Nginx, server: &Server, of: &Location, auth: &ExternalA
     Directive::block("location", ["=", path], all, origin)
 }
 
-/// What is said of the client's certificate.
+/// Returns the headers with data about the client's certificate.
 fn client_certificates(server: &Server, directive: &'static str, all: &mut Vec<Directive>) {
     let certificates = &server.client_certificates;
     if certificates.ca_file.is_empty() {
@@ -116,7 +116,7 @@ fn client_certificates(server: &Server, directive: &'static str, all: &mut Vec<D
     all.push(Directive::new(directive, ["ssl-client-issuer-dn", "$ssl_client_i_dn"], origin));
 }
 
-/// The location that redirects a client without access.
+/// Returns the location that redirects a client without access.
 fn signin(of: &Location, auth: &ExternalAuth) -> Directive {
     let origin = auth.signin_url.origin;
     let mut all = Vec::from([Directive::new("internal", [""; 0], origin), Directive::new("add_header", ["Set-Cookie", "$auth_cookie"], origin)]);
@@ -153,7 +153,7 @@ impl Out<'_> {
         self.push("set", [name, if value { "true" } else { "false" }], origin);
     }
 
-    /// What Lua and headers need to know.
+    /// Adds the variables that Lua code and headers use.
     fn variables(&mut self) {
         let (of, globals) = (self.location, &self.nginx.globals);
         let ingress = of.ingress.clone().unwrap_or_default();
@@ -223,7 +223,7 @@ impl Out<'_> {
         }
     }
 
-    /// Everything but the answer 503.
+    /// Adds everything except the response 503.
     fn allowed(&mut self, auth: &ExternalAuth) {
         let settings = &self.location.settings;
         for range in &settings.denylist.cidr.value {
@@ -345,7 +345,7 @@ impl Out<'_> {
         }
     }
 
-    /// What the service learns of the request.
+    /// Adds the headers that the service receives.
     fn headers(&mut self) {
         let (settings, globals) = (&self.location.settings, &self.nginx.globals);
         match settings.upstream_vhost.is_empty() {
@@ -429,7 +429,7 @@ impl Out<'_> {
         }
     }
 
-    /// Where the request goes.
+    /// Adds the directive that forwards the request.
     fn pass(&mut self) {
         let (of, settings) = (self.location, &self.location.settings);
         let protocol = settings.backend_protocol.value.to_uppercase();

@@ -1,6 +1,6 @@
-//! What makes nginx refuse a whole configuration, as far as it can be told without nginx.
+//! Finds reasons for nginx to refuse a whole configuration, as far as they can be detected without nginx.
 //!
-//! Two locations of the same name are found by the dialect, which knows both paths.
+//! Does not find two locations with the same name; the dialect, which knows both paths, reports them.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,16 +8,16 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::Nginx;
 use chancery_base::resource::Origin;
 
-/// A reason.
+/// A reason for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What nginx says, in plain words.
+    /// nginx's error in short form.
     pub why: String,
-    /// Where the reason is written.
+    /// The origin of the value that causes the refusal.
     pub origin: Option<Origin>,
 }
 
-/// All of them.
+/// Returns all reasons.
 pub fn find(nginx: &Nginx) -> Vec<Refusal> {
     let mut all = Vec::new();
     for redirect in &nginx.redirects {

@@ -1,7 +1,7 @@
-//! The directives that the controller writes for a server and its locations, in its order.
+//! Builds the directives that the controller writes for a server and its locations, in its order.
 //!
-//! ingress-nginx `rootfs/etc/nginx/template/nginx.tmpl`, `internal/ingress/controller/template/template.go`. Directives that change no answer (buffers
-//! of nginx itself, logs, workers) are left out. Does not run them; see `simulate`.
+//! ingress-nginx `rootfs/etc/nginx/template/nginx.tmpl`, `internal/ingress/controller/template/template.go`. Leaves out directives that do not
+//! change responses (nginx's own buffers, logs, workers). Does not run directives; see `simulate`.
 
 use crate::directive::{Directive, parse};
 use crate::location;
@@ -13,10 +13,10 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// The header that a redirect of the controller's Lua code belongs to.
+/// The file with the controller's Lua code for the rewrite phase.
 pub const REWRITE_LUA: &str = "/etc/nginx/lua/nginx/ngx_rewrite.lua";
 
-/// Directives of a snippet; one that cannot be read is kept as a whole.
+/// Returns the directives of a snippet. An unreadable snippet becomes one directive.
 pub(crate) fn snippet(text: &Sourced<Str>) -> Vec<Directive> {
     if text.is_empty() {
         return Vec::new();
@@ -24,14 +24,14 @@ pub(crate) fn snippet(text: &Sourced<Str>) -> Vec<Directive> {
     parse(text, text.origin).unwrap_or_else(|_| Vec::from([Directive::new(UNREADABLE, [text.value.clone()], text.origin)]))
 }
 
-/// The name of a directive that stands for a snippet that nginx cannot read.
+/// The directive name for a snippet that nginx cannot read.
 pub const UNREADABLE: &str = "(unreadable snippet)";
 
 fn text(value: &str) -> Str {
     Str::new(value)
 }
 
-/// What holds for all servers.
+/// Returns the directives that apply to all servers.
 pub fn http(nginx: &Nginx) -> Vec<Directive> {
     let globals = &nginx.globals;
     let mut all = Vec::new();
@@ -104,7 +104,7 @@ fn error_page(code: i64, upstream: &str, origin: Option<Origin>) -> Directive {
     Directive::new("error_page", [format!("{code}"), "=".into(), format!("@custom_{upstream}_{code}")], origin)
 }
 
-/// What a request with a blocked user agent or referrer gets.
+/// Adds the response for a blocked user agent or referrer.
 fn blocks(nginx: &Nginx, out: &mut Vec<Directive>) {
     for (name, variable) in [("block-user-agents", "$block_ua"), ("block-referers", "$block_ref")] {
         let list = nginx.globals.list(name);
@@ -114,7 +114,7 @@ fn blocks(nginx: &Nginx, out: &mut Vec<Directive>) {
     }
 }
 
-/// A server that redirects between `www.` and the name without it.
+/// Builds a server that redirects to or from `www.`.
 pub fn redirect_server(nginx: &Nginx, redirect: &WwwRedirect) -> Directive {
     let origin = redirect.from.origin;
     let mut block = Vec::from([Directive::of("server_name", &redirect.from)]);
@@ -125,7 +125,7 @@ pub fn redirect_server(nginx: &Nginx, redirect: &WwwRedirect) -> Directive {
     Directive::block("server", [""; 0], block, origin)
 }
 
-/// The server of a host.
+/// Builds the server of a host.
 pub fn server(nginx: &Nginx, server: &Server) -> Directive {
     let mut block = Vec::new();
     let mut names = Vec::from([location::server_name(&server.host)]);
@@ -208,7 +208,7 @@ pub(crate) fn proxy_ssl_trust(ssl: &chancery_base::ir::nginx::ProxySsl, block: &
     block.push(Directive::new("proxy_ssl_verify_depth", [format!("{}", ssl.verify_depth.value)], ssl.verify_depth.origin));
 }
 
-/// The locations that ask an upstream for the page of an error: one for each upstream and status.
+/// Adds the locations that request error pages from an upstream: one for each upstream and status.
 fn error_locations(server: &Server, block: &mut Vec<Directive>) {
     let mut all: Vec<(&Str, i64, Option<Origin>)> = Vec::new();
     for location in &server.locations {
@@ -242,7 +242,7 @@ fn error_location(upstream: &str, code: i64, origin: Option<Origin>) -> Directiv
     Directive::block("location", [format!("@custom_{upstream}_{code}")], block, origin)
 }
 
-/// The locations that send copies of requests.
+/// Adds the locations that send copies of requests.
 fn mirror_locations(server: &Server, block: &mut Vec<Directive>) {
     let mut seen: HashSet<&str> = HashSet::new();
     for mirror in server.locations.iter().map(|location| &location.settings.mirror) {
@@ -258,7 +258,7 @@ fn mirror_locations(server: &Server, block: &mut Vec<Directive>) {
     }
 }
 
-/// Cross-origin requests.
+/// Returns the directives for cross-origin requests.
 pub(crate) fn cors(settings: &Settings) -> Vec<Directive> {
     let cors = &settings.cors;
     let origin = cors.enabled.origin;

@@ -1,4 +1,4 @@
-//! What a real Envoy says. `CHANCERY_ENVOY` names the program; without it there is nobody to ask.
+//! Checks that a real Envoy accepts the documents. `CHANCERY_ENVOY` names the program; without it the tests check nothing.
 
 use crate::rich::{OLD, rich};
 use chancery_core::backend::envoy::v3::{Emitted, emit};
@@ -6,7 +6,7 @@ use chancery_core::backend::envoy::{Layout, Options};
 use chancery_core::ir::{Ir, SecretPart, SecretReference, Spelling};
 use std::process::Command;
 
-/// What Envoy complains of; nothing if it accepts the configuration without a warning of a deprecated field.
+/// Returns whether Envoy accepts the configuration, and its output, which may contain warnings about deprecated fields.
 fn complaints(name: &str, ir: &Ir, options: &Options<'_>) -> Option<(bool, String)> {
     let envoy = std::env::var_os("CHANCERY_ENVOY")?;
     let path = std::env::temp_dir().join(format!("chancery-{name}-{}.json", std::process::id()));
@@ -21,7 +21,7 @@ fn complaints(name: &str, ir: &Ir, options: &Options<'_>) -> Option<(bool, Strin
 }
 
 #[test]
-fn envoy_accepts_everything_in_current_spelling_without_a_warning() {
+fn envoy_accepts_current_spelling_without_warning() {
     let options = Options { layout: Layout::Pretty, ..Options::default() };
     if let Some((accepted, told)) = complaints("current", &rich(Spelling::CURRENT), &options) {
         assert!(accepted && !told.to_lowercase().contains("deprecated"), "{told}");
@@ -29,13 +29,13 @@ fn envoy_accepts_everything_in_current_spelling_without_a_warning() {
 }
 
 #[test]
-fn envoy_accepts_everything_in_older_spelling() {
+fn envoy_accepts_older_spelling() {
     if let Some((accepted, told)) = complaints("older", &rich(OLD), &Options::default()) {
         assert!(accepted, "{told}");
     }
 }
 
-/// A certificate that Envoy takes for a server's, and for an authority's.
+/// Returns a certificate that Envoy accepts both as a server certificate and as a CA certificate.
 fn pem(reference: &SecretReference) -> Option<Vec<u8>> {
     Some(match (&*reference.name, &reference.part) {
         ("crl", _) => include_bytes!("crl.pem").to_vec(),
@@ -45,7 +45,7 @@ fn pem(reference: &SecretReference) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn envoy_accepts_an_export_that_stands_alone() {
+fn envoy_accepts_standalone_export() {
     let options = Options { secrets: Some(&pem), ..Options::default() };
     if let Some((accepted, told)) = complaints("alone", &rich(Spelling::CURRENT), &options) {
         assert!(accepted, "{told}");

@@ -1,4 +1,4 @@
-//! Both documents: as text, as messages, with their output maps.
+//! Checks both documents as text and as messages, and their output maps.
 
 use crate::rich::{OLD, forward, origin, rich, route, str};
 use crate::upstream::{cluster, dns};
@@ -55,7 +55,7 @@ fn the_text_of_resources_is_their_messages() {
 }
 
 #[test]
-fn compact_and_pretty_say_the_same_in_the_same_order() {
+fn compact_and_pretty_text_have_same_content() {
     for options in [BOOTSTRAP, RESOURCES] {
         let ir = rich(Spelling::CURRENT);
         let pretty = text(&ir, &options);
@@ -89,7 +89,7 @@ fn leaves(value: &Value, pointer: &mut String, out: &mut Vec<String>) {
 }
 
 #[test]
-fn every_origin_has_a_place_and_every_place_an_origin() {
+fn origins_and_places_match_completely() {
     for spelling in [Spelling::CURRENT, OLD] {
         for options in [BOOTSTRAP, RESOURCES] {
             let ir = rich(spelling);
@@ -107,7 +107,7 @@ fn every_origin_has_a_place_and_every_place_an_origin() {
     }
 }
 
-/// One listener, one host, one route.
+/// Returns a gateway with one listener, one host and one route.
 fn small() -> (Ir, Origin, Origin) {
     let (timeout, prefix) = (origin(3), origin(3));
     let mut forward = forward("cluster_quote_default");
@@ -151,7 +151,7 @@ fn small() -> (Ir, Origin, Origin) {
 const ROUTE: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config/virtual_hosts/0/routes/0";
 
 #[test]
-fn a_route_is_what_envoy_calls_it() {
+fn route_text_uses_envoys_fields() {
     let (ir, ..) = small();
     let document = parsed(&ir, &BOOTSTRAP);
     assert_eq!(
@@ -169,7 +169,7 @@ fn a_route_is_what_envoy_calls_it() {
 }
 
 #[test]
-fn the_map_leads_both_ways() {
+fn output_map_leads_both_ways() {
     let (ir, timeout, prefix) = small();
     let map_of = map(&ir, &BOOTSTRAP);
     let made = map_of.lookup(&format!("{ROUTE}/route/timeout")).unwrap();
@@ -206,7 +206,7 @@ fn broken_rules_are_reported_with_their_origins() {
 }
 
 #[test]
-fn certificates_are_asked_for_by_name() {
+fn certificates_are_requested_by_name() {
     let served = parsed(&rich(Spelling::CURRENT), &RESOURCES);
     let common = served.pointer("/listeners/0/filter_chains/0/transport_socket/typed_config/common_tls_context").unwrap();
     let ads = serde_json::json!({"ads": {}, "resource_api_version": "V3"});
@@ -236,7 +236,7 @@ fn certificates_are_asked_for_by_name() {
 }
 
 #[test]
-fn a_standalone_bootstrap_asks_no_management_server() {
+fn standalone_bootstrap_uses_no_management_server() {
     let all = |reference: &SecretReference| Some(format!("the {}", reference.name).into_bytes());
     let options = Options { secrets: Some(&all), ..BOOTSTRAP };
     let document = text(&rich(Spelling::CURRENT), &options);
@@ -245,7 +245,7 @@ fn a_standalone_bootstrap_asks_no_management_server() {
     }
     assert!(document.contains("\"inline_string\": \"the server\"") && document.contains("\"inline_string\": \"the crl\""));
 
-    // Where one is missing it is asked for, and so there must be somebody to ask.
+    // A missing secret is requested by name, which requires a management server.
     let some = |reference: &SecretReference| (reference.name != "client").then(|| b"x".to_vec());
     let document = text(&rich(Spelling::CURRENT), &Options { secrets: Some(&some), ..BOOTSTRAP });
     assert!(document.contains("\"name\": \"default/client\"") && document.contains("xds_cluster") && !document.contains("\"default/server\""));

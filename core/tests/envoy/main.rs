@@ -1,4 +1,4 @@
-//! The Envoy back end.
+//! Tests the Envoy back end.
 
 mod accepted;
 mod documents;

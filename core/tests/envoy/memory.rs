@@ -1,4 +1,4 @@
-//! The same bytes, whatever memory holds.
+//! Checks that remembered results do not change the bytes.
 
 use crate::rich::{OLD, forward, rich, route, s};
 use crate::upstream::{cluster, dns};
@@ -40,7 +40,7 @@ fn options() -> impl Strategy<Value = Options<'static>> {
     (document, layout).prop_map(|(document, layout)| Options { document, layout, ..Options::default() })
 }
 
-/// The routes of a host of the first chain of a listener.
+/// Changes the routes of a host of the first chain of a listener.
 fn with_routes(ir: &mut Ir, listener: usize, host: usize, change: impl FnOnce(&mut Vec<Arc<Route>>)) {
     let Some(listener) = ir.listeners.get_mut(listener) else { return };
     let Some(NetworkFilter::Http(manager)) = Arc::make_mut(listener).chains[0].filters.first_mut() else { return };
@@ -48,7 +48,7 @@ fn with_routes(ir: &mut Ir, listener: usize, host: usize, change: impl FnOnce(&m
     change(Arc::make_mut(&mut host.routes));
 }
 
-/// A gateway whose first host has so many routes that they are remembered as a list.
+/// Returns a gateway whose first host has enough routes to be remembered as a list.
 fn big() -> Ir {
     let mut ir = rich(Spelling::CURRENT);
     with_routes(&mut ir, 0, 0, |routes| {
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn what_did_not_change_is_the_same_piece() {
+fn edit_keeps_unchanged_pieces_shared() {
     let mut ir = big();
     let mut memory = Emitted::new();
     let options = Options::default();

@@ -1,4 +1,4 @@
-//! A gateway that has something of everything.
+//! Builds a gateway that uses every feature of the IR.
 
 use crate::upstream::{cluster, clusters, dns};
 use chancery_core::ir::*;
@@ -12,14 +12,14 @@ thread_local! {
     static NODE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// An origin in this object, at a node of its own.
+/// Returns an origin in this object, at a separate node.
 pub fn origin(object: usize) -> Origin {
     let node = NODE.get() + 1;
     NODE.set(node);
     Origin::field(ObjectId::from_index(object), NodeId(node))
 }
 
-/// A value of the first object.
+/// Returns a value from the first object.
 pub fn s<T>(value: T) -> Sourced<T> {
     Sourced::new(value, origin(0))
 }
@@ -563,7 +563,7 @@ fn bootstrap() -> Bootstrap {
     }
 }
 
-/// A gateway that has something of everything.
+/// Builds a gateway that uses every feature of the IR.
 pub fn rich(spelling: Spelling) -> Ir {
     let routes = routes();
     let http = |name: &str| NetworkFilter::Http(manager(name, &routes, None));
@@ -615,7 +615,7 @@ pub fn rich(spelling: Spelling) -> Ir {
     }
 }
 
-/// Every older spelling.
+/// The spelling with every older form.
 pub const OLD: Spelling = Spelling {
     header_append: true,
     cors_on_route: true,

@@ -1,4 +1,4 @@
-//! Two ways of saying one thing.
+//! Checks the older and the current spelling of features that Envoy reads in two forms.
 
 use crate::documents::parsed;
 use crate::rich::{OLD, rich};
@@ -24,7 +24,7 @@ const HTTP: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/type
 const ROUTE: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config/virtual_hosts/0/routes/0";
 const CLUSTER: &str = "/static_resources/clusters/0";
 
-/// With one flag set only what it says differs from the current spelling.
+/// Sets one flag, and checks that only its own field differs from the current spelling.
 fn check(name: &str, spelling: Spelling, at: &str, old: Value, current: Value) {
     let options = Options { document: Document::Bootstrap, ..Options::default() };
     let value = |spelling| parsed(&rich(spelling), &options).pointer(at).cloned().unwrap_or_default();
@@ -56,7 +56,7 @@ json!([
 spelled!(cors_on_route format!("{ROUTE}/route/cors/max_age"), json!("86400"), Value::Null);
 
 #[test]
-fn cors_is_the_filters_in_current_spelling() {
+fn current_spelling_sets_cors_in_filter() {
     let at = format!("{ROUTE}/typed_per_filter_config/envoy.filters.http.cors/max_age");
     check("cors_on_route", Spelling { cors_on_route: true, ..Spelling::CURRENT }, &at, Value::Null, json!("86400"));
 }
@@ -83,7 +83,7 @@ spelled!(http_options_on_cluster format!("{CLUSTER}/common_http_protocol_options
     json!({"idle_timeout": "1s", "max_connection_duration": "2s"}), Value::Null);
 
 #[test]
-fn http_options_are_an_extensions_in_current_spelling() {
+fn current_spelling_sets_http_options_in_extension() {
     let at = format!("{CLUSTER}/typed_extension_protocol_options");
     let options = json!({"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
         "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
@@ -120,7 +120,7 @@ spelled!(child_span_on_router format!("{HTTP}/http_filters/18/typed_config"),
     json!({"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router", "suppress_envoy_headers": true}));
 
 #[test]
-fn child_spans_are_the_connection_managers_in_current_spelling() {
+fn current_spelling_sets_child_spans_in_connection_manager() {
     let at = format!("{HTTP}/tracing/spawn_upstream_span");
     check("child_span_on_router", Spelling { child_span_on_router: true, ..Spelling::CURRENT }, &at, Value::Null, json!(true));
 }

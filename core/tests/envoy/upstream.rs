@@ -1,4 +1,4 @@
-//! Clusters that have something of everything.
+//! Builds clusters that use every feature of the IR.
 
 use crate::rich::{certificate, ms, mutations, origin, parameters, s, secret, st, str};
 use chancery_core::ir::*;

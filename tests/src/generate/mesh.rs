@@ -1,14 +1,15 @@
-//! A Consul cluster of any size: services, the first of them with sidecars, and what config entries say of some.
+//! Generates a Consul cluster of any size: services, sidecars for the first of them, and config entries for some.
 //!
-//! What must not be here: measuring.
+//! Does not measure; see `bench`.
 
 use crate::chance::Chance;
 use std::fmt::Write as _;
 
-/// How many upstreams a sidecar has.
+/// The number of upstreams of a sidecar.
 const UPSTREAMS: usize = 3;
 
-/// Defaults for all proxies, config entries for some services, and this many services, of which the first have sidecars that call others.
+/// Generates defaults for all proxies, config entries for some services, and this many services. The first `proxies` of them have sidecars that
+/// call others.
 pub fn mesh(services: usize, proxies: usize, seed: u64) -> Vec<String> {
     let mut chance = Chance::new(seed ^ services as u64);
     let mut documents = vec!["---\nKind: proxy-defaults\nName: global\nConfig: {connect_timeout_ms: 5000}\n".to_owned()];

@@ -1,6 +1,6 @@
-//! Credentials that only the name or the form of what stands around them tells: accounts, sessions, addresses that whoever knows them may use.
+//! Lists credentials that can only be recognised by the names or the form around them: accounts, sessions, URLs that grant access.
 //!
-//! What must not be here: Secrets.
+//! Does not list Secrets; see the parent module.
 
 use super::{Form, Values};
 
@@ -14,7 +14,7 @@ fn mapping(header: &str) -> String {
     )
 }
 
-/// Such credentials. A slip in the form leaves nothing by which they could be known.
+/// Credentials that become unrecognisable if their form has a typing error.
 pub(super) const ACCOUNTS: &[Form] = &[
     ("a kubeconfig", |v: &mut Values| {
         format!(

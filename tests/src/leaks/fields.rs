@@ -1,11 +1,11 @@
-//! Credentials in fields of objects that are no Secrets: headers and parameters that are matched, settings of other programs, variables; and such
-//! fields with a slip in their name.
+//! Lists credentials in fields of objects other than Secrets: matched headers and parameters, settings of other programs, variables; and fields
+//! with a misspelt name.
 //!
-//! What must not be here: what is done with them.
+//! Does not test outputs; see `suite/redaction.rs`.
 
 use super::Form;
 
-/// Texts with a credential in a field.
+/// Inputs with a credential in a field.
 pub(super) const FIELDS: &[Form] = &[
     ("a header that a route is matched by", |v| {
         format!(

@@ -1,17 +1,17 @@
-//! Secrets in files as tools write them: JSON over several lines, lists, templates for Azure, dumps of a running Envoy, HCL; and values in
-//! other letters than they mean.
+//! Lists secrets in files that tools write: JSON over several lines, lists, Azure templates, dumps of a running Envoy, HCL; and values in an
+//! encoded form.
 //!
-//! What must not be here: what is done with them.
+//! Does not test outputs; see `suite/redaction.rs`.
 
 use super::{Form, HEAD, Values, indented};
 
-/// Text over several lines, as an annotation has it.
+/// Formats text over several lines, like an annotation.
 fn applied(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(Into::into).collect();
     indented(&lines, 6)
 }
 
-/// What an annotation is an annotation of.
+/// Returns a Service with an annotation.
 fn service(annotation: &str, value: &str) -> String {
     format!("apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n  annotations:\n    {annotation}: {value}spec: {{ports: [{{port: 80}}]}}\n")
 }
@@ -26,7 +26,7 @@ fn pretty(v: &mut Values) -> String {
     )
 }
 
-/// Files that hold something secret.
+/// Files that hold secrets.
 pub(super) const FILES: &[Form] = &[
     ("JSON over several lines", pretty),
     ("an annotation over several lines", |v| service(APPLIED, &format!("|\n{}", applied(&pretty(v))))),

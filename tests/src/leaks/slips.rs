@@ -1,11 +1,10 @@
-//! Values that slips of the keyboard moved to where a reader does not expect them, in texts that can be read nevertheless: each was found by
-//! chance once (`mistyped`).
+//! Lists readable inputs whose typing errors moved a value to an unexpected place. The random test (`mistyped`) found each of them once.
 //!
-//! What must not be here: what is done with them.
+//! Does not test outputs; see `suite/redaction.rs`.
 
 use super::{Form, indented};
 
-/// Texts in which a slip or two moved a value.
+/// Inputs in which one or two typing errors moved a value.
 pub(super) const SLIPS: &[Form] = &[
     ("a token behind the block of tokens", |v| {
         format!("acl {{\n  tokens {{\n    agent = \"{}\"\n  }} replication = \"{}\"\n}}\n", v.plain(), v.plain())

@@ -1,9 +1,9 @@
-//! Which filter chain a real Envoy gives a connection to, against what we say.
+//! Compares which filter chain a real Envoy chooses for a connection with the simulated choice.
 //!
-//! Chains tell their number instead of doing their work. Those that speak TLS choose it as the application's protocol, which a handshake of
-//! TLS 1.2 says in plain text; the others just write it. So nothing needs to be decrypted here.
+//! Each chain answers with its number. A chain that speaks TLS selects the number as the application protocol, which a TLS 1.2 handshake sends
+//! in plain text; the other chains write the number. So the test decrypts nothing.
 //!
-//! What must not be here: HTTP.
+//! Does not compare HTTP; see the parent module.
 
 use super::envoy::{Envoy, local, port};
 use super::{here, request};
@@ -23,7 +23,7 @@ use std::time::Duration;
 const CERTIFICATE: &str = include_str!("../../../core/tests/envoy/certificate.pem");
 const KEY: &str = include_str!("../../../core/tests/envoy/key.pem");
 
-/// What came of comparing connections.
+/// The result of comparing connections.
 #[derive(Default)]
 pub struct Connections {
     inputs: usize,
@@ -33,7 +33,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Shows what came of it; no difference may be left.
+    /// Prints the result, and fails if there was any difference.
     pub fn settle(&self, what: &str) {
         println!("{what}: {} connections over {} inputs, {} taken, {} differences", self.made, self.inputs, self.taken, self.differences.len());
         for difference in self.differences.iter().take(200) {
@@ -44,7 +44,7 @@ impl Connections {
     }
 }
 
-/// Makes connections to the listeners of one input that have to choose.
+/// Connects to the listeners of one input that choose between chains.
 pub fn compare(program: &OsString, name: &str, bootstrap: &pb::bootstrap::Bootstrap, tally: &mut Connections) {
     let Some(rigged) = rig(bootstrap) else { return };
     let config = EnvoyConfig::of_bootstrap(rigged.clone());
@@ -58,7 +58,7 @@ pub fn compare(program: &OsString, name: &str, bootstrap: &pb::bootstrap::Bootst
         for request in requests(&listener.message) {
             let said = chain(&gateway.simulate(&request));
             let speaks_tls = said.and_then(|at| listener.message.filter_chains.get(at)).is_some_and(|chain| chain.transport_socket.is_some());
-            // A chain that speaks TLS has no answer for who does not.
+            // A chain that speaks TLS does not answer a client without TLS.
             let said = said.filter(|_| !speaks_tls || request.tls);
             let got = ask(&request, listener.message.filter_chains.len());
             tally.made += 1;
@@ -74,13 +74,13 @@ pub fn compare(program: &OsString, name: &str, bootstrap: &pb::bootstrap::Bootst
     }
 }
 
-/// The number of the chain that takes it.
+/// Returns the number of the chain that the simulation chose.
 fn chain(of: &Simulation) -> Option<usize> {
     let place = of.places.iter().find(|place| place.of == "filter_chain")?;
     place.pointer.rsplit('/').next()?.parse().ok()
 }
 
-/// The protocol, or the text, by which a chain tells its number.
+/// Returns the protocol, or the text, that identifies a chain by its number.
 fn number(at: usize) -> String {
     format!("chain-{at}.")
 }
@@ -89,7 +89,7 @@ fn text(text: &str) -> Option<DataSource> {
     Some(DataSource { specifier: Some(Specifier::InlineString(text.to_string())), ..Default::default() })
 }
 
-/// Listeners that have several chains, or one with conditions, at ports of their own.
+/// Prepares the listeners that have several chains, or one chain with conditions, each at a separate port.
 fn rig(bootstrap: &pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstrap> {
     let resources = bootstrap.static_resources.as_ref()?;
     let has_choice = |listener: &&Listener| listener.filter_chains.iter().any(|chain| chain.filter_chain_match.is_some());
@@ -135,7 +135,7 @@ fn socket(at: usize) -> TransportSocket {
     TransportSocket { name: "envoy.transport_sockets.tls".into(), config_type: Some(SocketConfig::TypedConfig(pb::Any::pack(context))) }
 }
 
-/// Connections with the names that chains ask for, and such as are just beside them.
+/// Builds connections with the names that chains match, and with near misses.
 fn requests(listener: &Listener) -> Vec<Request> {
     let Some(port) = port(listener) else { return Vec::new() };
     let matches = || listener.filter_chains.iter().filter_map(|chain| chain.filter_chain_match.as_ref());
@@ -171,7 +171,7 @@ fn requests(listener: &Listener) -> Vec<Request> {
     out
 }
 
-/// The number of the chain that answers.
+/// Returns the number of the chain that answers.
 fn ask(request: &Request, chains: usize) -> Option<usize> {
     let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(request.port?).ok()?)).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
@@ -184,7 +184,7 @@ fn ask(request: &Request, chains: usize) -> Option<usize> {
     stream.write_all(&first).ok()?;
     let mut got = Vec::new();
     let mut part = [0; 4096];
-    // The beginning of a handshake, or the text, says it.
+    // The number is in the first part of a handshake, or in the text.
     while !(0..chains).any(|at| told(&got, at)) {
         match stream.read(&mut part) {
             Ok(read @ 1..) => got.extend_from_slice(&part[..read]),
@@ -199,7 +199,7 @@ fn told(got: &[u8], at: usize) -> bool {
     got.windows(wanted.len()).any(|part| part == wanted.as_bytes())
 }
 
-/// A length in this many bytes, and what it is of.
+/// Writes a length in this many bytes, followed by the data.
 fn counted(bytes: usize, of: &[u8]) -> Vec<u8> {
     let length = (of.len() as u64).to_be_bytes();
     [&length[8 - bytes..], of].concat()
@@ -209,7 +209,7 @@ fn extension(kind: u16, of: &[u8]) -> Vec<u8> {
     [&kind.to_be_bytes()[..], &counted(2, of)].concat()
 }
 
-/// The first message of a handshake of TLS 1.2 (RFC 5246, 6066, 7301).
+/// Builds the first message of a TLS 1.2 handshake (RFC 5246, 6066, 7301).
 fn client_hello(name: Option<&str>, protocols: &[String]) -> Vec<u8> {
     let server_name = name.map(|name| extension(0, &counted(2, &[&[0][..], &counted(2, name.as_bytes())].concat())));
     let groups = extension(10, &counted(2, &[0, 29, 0, 23]));

@@ -1,6 +1,6 @@
-//! A real Envoy at free ports, with echoes for upstreams.
+//! Runs a real Envoy at free ports, with echo servers as upstreams.
 //!
-//! What must not be here: expectations.
+//! Does not contain expectations.
 
 use super::{http2, services};
 use chancery_core::backend::envoy::v3::pb;
@@ -15,21 +15,21 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// A running Envoy; it ends with the value.
+/// A running Envoy. Dropping it stops the process.
 pub struct Envoy {
     child: Child,
 }
 
-/// What came back.
+/// The answer to a request.
 pub struct Answer {
-    /// None where the connection was closed without one.
+    /// `None` if the connection was closed without a response.
     pub status: Option<u32>,
     pub headers: Vec<(String, String)>,
-    /// The request as an upstream got it.
+    /// The request as an upstream received it.
     pub echo: Option<Echo>,
 }
 
-/// A request as an upstream got it.
+/// A request as an upstream received it.
 pub struct Echo {
     pub method: String,
     pub path: String,
@@ -47,7 +47,7 @@ impl Answer {
 }
 
 impl Echo {
-    /// What the body of an answer says that the upstream got.
+    /// Reads the upstream's request from a response body.
     pub fn read(body: &str) -> Option<Self> {
         let (line, headers) = lines(body.split_once("ECHO ")?.1);
         let mut words = line.split(' ');
@@ -79,9 +79,9 @@ fn report(name: &str, value: &str) -> pb::base::HeaderValueOption {
     }
 }
 
-/// The configuration so that it can be asked here: listeners local, one for each filter chain that speaks HTTP, routes named by where
-/// they stand, clusters echoes, services that filters ask those of [`services`]. A chain with a script that looks at the handshake is there
-/// twice, with the script and without it. `None` where nothing speaks HTTP.
+/// Prepares a configuration for tests: local listeners, one for each filter chain that speaks HTTP; route names that contain their place; echo
+/// servers as clusters; and the [`services`] of the rig as the filters' services. A chain with a script that reads the handshake appears twice,
+/// with the script and without it. Returns `None` if no chain speaks HTTP.
 pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstrap> {
     let resources = bootstrap.static_resources?;
     let mut listeners = Vec::new();
@@ -128,7 +128,7 @@ pub fn rig(bootstrap: pb::bootstrap::Bootstrap) -> Option<pb::bootstrap::Bootstr
     })
 }
 
-/// A cluster with one endpoint here.
+/// Returns a cluster with one local endpoint.
 fn at(name: String, port: u16, http2: bool) -> pb::cluster::Cluster {
     use pb::upstream_http::http_protocol_options::{ExplicitHttpConfig, UpstreamProtocolOptions, explicit_http_config::ProtocolConfig};
     let explicit = ExplicitHttpConfig { protocol_config: Some(ProtocolConfig::Http2ProtocolOptions(Default::default())) };
@@ -159,11 +159,11 @@ fn at(name: String, port: u16, http2: bool) -> pb::cluster::Cluster {
     }
 }
 
-/// The connection manager without what would write files.
+/// Removes everything that writes files from the connection manager.
 fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectionManager {
     manager.access_log.clear();
     manager.tracing = None;
-    // Otherwise it keeps the connection for a second after an answer of its own.
+    // Otherwise Envoy keeps the connection open for a second after its own responses.
     manager.delayed_close_timeout = Some(pb::Duration { seconds: 0, nanos: 5_000_000 });
     if manager.codec_type() == CodecType::Http3 {
         manager.set_codec_type(CodecType::Auto);
@@ -182,7 +182,7 @@ fn rigged(mut manager: pb::hcm::HttpConnectionManager) -> pb::hcm::HttpConnectio
 }
 
 impl Envoy {
-    /// Starts it and waits until it listens.
+    /// Starts Envoy and waits until it listens.
     pub fn start(program: &OsString, name: &str, bootstrap: &pb::bootstrap::Bootstrap) -> Option<Self> {
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("differential");
         fs::create_dir_all(&folder).expect("a folder");
@@ -210,7 +210,7 @@ impl Envoy {
         Some(Self { child })
     }
 
-    /// Sends a request by the HTTP that it asks for. `None` where it could not be sent.
+    /// Sends a request with the HTTP version that it names. Returns `None` if the request could not be sent.
     pub fn ask(&self, request: &Request) -> Option<Answer> {
         match request.protocol {
             Protocol::Http1 => Self::ask_by_http1(request),
@@ -244,7 +244,7 @@ impl Drop for Envoy {
     }
 }
 
-/// The port of a listener.
+/// Returns the port of a listener.
 pub fn port(of: &pb::listener::Listener) -> Option<u32> {
     match of.address.as_ref()?.address.as_ref()? {
         pb::base::address::Address::SocketAddress(address) => match address.port_specifier {
@@ -255,7 +255,7 @@ pub fn port(of: &pb::listener::Listener) -> Option<u32> {
     }
 }
 
-/// A first line and headers, names in lower case.
+/// Splits a head into its first line and its headers, with names in lower case.
 fn lines(head: &str) -> (&str, Vec<(String, String)>) {
     let mut lines = head.split("\r\n");
     let first = lines.next().unwrap_or_default();
@@ -263,7 +263,7 @@ fn lines(head: &str) -> (&str, Vec<(String, String)>) {
     (first, headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_string())).collect())
 }
 
-/// Answers every request with its own head, until the process ends; the port.
+/// Starts a server that answers every request with the request's own head, until the process ends. Returns its port.
 fn echo() -> u16 {
     static PORT: std::sync::OnceLock<u16> = std::sync::OnceLock::new();
     *PORT.get_or_init(|| {

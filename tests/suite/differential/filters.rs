@@ -1,9 +1,10 @@
-//! Filters that answer by themselves, each by itself in a real Envoy: what the request decides is told as Envoy decides it.
+//! Compares filters that answer requests with a real Envoy, one filter at a time.
 //!
-//! Each filter has a listener of its own; requests are all combinations of what filters look at. Where others decide, Envoy's answer must be
-//! one of the two that are told. A quarter of the combinations is asked, all where `CHANCERY_DIFFERENTIAL` is set.
+//! Each filter has a separate listener. The requests are all combinations of the inputs that filters read. If the result depends on a service,
+//! Envoy's answer must be one of the two simulated results. The test sends a quarter of the combinations, or all of them if
+//! `CHANCERY_DIFFERENTIAL` is set.
 //!
-//! What must not be here: routes.
+//! Does not compare routes; see the parent module.
 
 use super::envoy::{Envoy, rig};
 use super::{program, request, services};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::env;
 
-/// `u` with the password `test`.
+/// User `u` with the password `test`.
 const USERS: &str = "u:{SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=";
 const KEYS: &str = r#"{"keys":[{"kty":"oct","alg":"HS256","kid":"a","k":"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}]}"#;
 
@@ -26,7 +27,7 @@ fn typed(name: &str, message: &str, config: &Value) -> Value {
     json!({ "name": format!("envoy.filters.http.{name}"), "typed_config": typed })
 }
 
-/// Filters, and what the route `/own/` says of them.
+/// Returns filters, each with its configuration for the route `/own/`.
 fn filters() -> Vec<(Value, Value)> {
     let all = json!({ "default_value": { "numerator": 100 } });
     let half = json!({ "default_value": { "numerator": 50 } });
@@ -160,7 +161,7 @@ fn bootstrap() -> pb::bootstrap::Bootstrap {
     read.message
 }
 
-/// What filters look at.
+/// The headers that filters read.
 const HEADERS: &[&[(&str, &str)]] = &[
     &[],
     &[("origin", "http://a.org")],
@@ -181,7 +182,7 @@ const HEADERS: &[&[(&str, &str)]] = &[
     &[("content-type", "application/grpc")],
 ];
 
-/// Whether Envoy did what is told, or what is told for when a condition does not hold.
+/// Whether Envoy did what the simulation returned, or its result for an unmet condition.
 fn holds(said: &Simulation, got: Option<u32>) -> bool {
     let status = match said.outcome {
         Outcome::Forward => Some(200),

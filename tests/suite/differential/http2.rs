@@ -1,13 +1,13 @@
-//! A request over HTTP/2 with prior knowledge.
+//! Sends a request over HTTP/2 with prior knowledge.
 //!
-//! What must not be here: what is asked, and what is expected.
+//! Does not choose requests or compare answers.
 
 use super::envoy::{Answer, Echo};
 use chancery_core::simulate::Request;
 use std::future::{Future, poll_fn};
 use std::time::Duration;
 
-/// Sends it. `None` where it cannot be written as a request of HTTP/2.
+/// Sends the request. Returns `None` if HTTP/2 cannot express it.
 pub fn ask(request: &Request) -> Option<Answer> {
     let uri = http::Uri::builder().scheme("http").authority(request.authority.as_str()).path_and_query(request.path.as_str()).build().ok()?;
     let mut head = http::Request::builder().version(http::Version::HTTP_2).method(request.method.as_str()).uri(uri);
@@ -15,7 +15,7 @@ pub fn ask(request: &Request) -> Option<Answer> {
         head = head.header(name, value);
     }
     let head = head.body(()).ok()?;
-    // What parsing makes another text of is not what should be asked.
+    // If parsing changes the authority or the path, the sent request would differ from the intended one.
     let is_as_asked = head.uri().authority().is_some_and(|is| is.as_str() == request.authority)
         && head.uri().path_and_query().is_some_and(|is| is.as_str() == request.path);
     if !is_as_asked {
@@ -29,7 +29,7 @@ pub fn ask(request: &Request) -> Option<Answer> {
     })
 }
 
-/// Sends it, and reads all that comes back. `None` where the connection or the stream was closed without an answer.
+/// Sends the request, and reads the whole response. Returns `None` if the connection or stream was closed without a response.
 async fn exchange(port: u16, head: http::Request<()>) -> Option<Answer> {
     let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()?;
     let (client, connection) = h2::client::handshake(stream).await.ok()?;
@@ -47,7 +47,7 @@ async fn exchange(port: u16, head: http::Request<()>) -> Option<Answer> {
     .await
 }
 
-/// What `of` comes to, while the connection is kept going.
+/// Runs `of` while it keeps the connection running.
 pub async fn alongside<T>(connection: impl Future, of: impl Future<Output = T>) -> T {
     let (mut connection, mut of) = (Box::pin(connection), Box::pin(of));
     let mut is_open = true;

@@ -1,15 +1,15 @@
-//! What we say of a request is what a real Envoy does with it.
+//! Compares the simulation of requests with a real Envoy.
 //!
-//! Envoy is started with what an input compiles to: each filter chain at a port of its own, upstreams an echo of what they were sent, the
-//! services that filters ask ones that say yes or no as the test wants. Requests come from the configuration's own matchers and their
-//! boundaries. What is told as conditional on a service must change when it says no, and nothing else may.
+//! Envoy runs the compiled configuration of an input: each filter chain listens at a separate port, upstreams echo their requests, and the
+//! services that filters query allow or refuse as the test requires. Requests come from the configuration's own matchers and their boundaries.
+//! If the service refuses, a result that is simulated as conditional on it must change, and nothing else may.
 //!
-//! `CHANCERY_ENVOY` names the program; without it nothing is asked. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` asks N requests of
-//! every input of the corpus (`CHANCERY_ENVOY_ONE_IN` takes one in this many); otherwise some of every example are asked.
+//! `CHANCERY_ENVOY` names the program; without it the test sends nothing. `CHANCERY_CORPUS` with `CHANCERY_DIFFERENTIAL=N` sends N requests to
+//! every input of the corpus (`CHANCERY_ENVOY_ONE_IN=N` picks one input in N). Otherwise the test sends some requests to every example.
 //!
-//! Which filter chain a connection comes to, by TLS, server name and protocols, is asked by itself, of chains that only tell their number.
+//! The choice of a filter chain by TLS, server name and protocols has a separate test; see `connections`.
 //!
-//! Not compared: what chance decides; which of several clusters is chosen.
+//! Does not compare results that depend on chance, or which of several clusters Envoy chooses.
 
 mod connections;
 mod envoy;
@@ -32,14 +32,14 @@ use std::env;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// What came of comparing.
+/// The result of comparing.
 #[derive(Default)]
 struct Tally {
     inputs: usize,
     asked: usize,
     by_http2: usize,
     outcomes: BTreeMap<&'static str, usize>,
-    /// How Envoy answered, by status; 0 where the connection was closed.
+    /// Counts Envoy's responses by status; 0 means a closed connection.
     statuses: BTreeMap<u32, usize>,
     /// Requests that services refused.
     refusals: usize,
@@ -48,7 +48,7 @@ struct Tally {
     differences: Vec<String>,
 }
 
-/// Asks of one input.
+/// Compares one input.
 fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, most: usize, tally: &mut Tally) {
     let Some(rigged) = rig(bootstrap) else { return };
     let config = EnvoyConfig::of_bootstrap(rigged.clone());
@@ -99,12 +99,12 @@ fn compare(program: &OsString, name: &str, bootstrap: pb::bootstrap::Bootstrap, 
     }
 }
 
-/// Whether more requests came than a limit lets through, which is told as a condition.
+/// Whether a rate limit refused the request, which the simulation reports as a condition.
 fn is_too_many(said: &Simulation, got: &Answer) -> bool {
     said.conditions.iter().any(|of| of.cluster.is_none() && of.otherwise.is_some() && of.otherwise == got.status)
 }
 
-/// In what they differ where services refuse the request: what is not asked of them stays the same.
+/// Returns the difference when services refuse the request, if any. Results that do not depend on a service must stay the same.
 fn refused(said: &Simulation, request: &Request, envoy: &Envoy, before: &Answer, tally: &mut Tally) -> Option<String> {
     let asked = said.conditions.iter().find(|of| of.filter.contains("ext_authz") || of.filter.contains("ratelimit") && of.cluster.is_some());
     let has_filters = said.filters.iter().any(|of| of.name.contains("ext_authz") || of.name.ends_with(".ratelimit"));
@@ -117,7 +117,7 @@ fn refused(said: &Simulation, request: &Request, envoy: &Envoy, before: &Answer,
     let got = got?;
     tally.refusals += usize::from(asked.is_some());
     let wanted = match asked {
-        // Clients of gRPC are refused with 200.
+        // A refused gRPC client gets status 200.
         Some(_) if got.header("grpc-status").is_some_and(|status| status != "0") => Some(200),
         Some(condition) => Some(condition.otherwise.unwrap_or(403)),
         None => before.status,
@@ -126,7 +126,7 @@ fn refused(said: &Simulation, request: &Request, envoy: &Envoy, before: &Answer,
         .then(|| format!("where services refuse it, we say {wanted:?} for {asked:?}, Envoy {:?}", got.status))
 }
 
-/// In what they differ.
+/// Returns the first difference, if any.
 fn difference(said: &Simulation, got: &Answer) -> Option<String> {
     let status = match said.outcome {
         Outcome::Forward => Some(200),
@@ -136,7 +136,7 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
     if status != got.status {
         return Some(format!("we say {} {status:?} ({:?}), Envoy {:?} {:?}", said.outcome.name(), said.why, got.status, got.header("x-rig-route")));
     }
-    // What the connection manager refuses has a route too, for headers of the response.
+    // A request that the connection manager refuses also has a route, which changes the response headers.
     let is_routed = said.route.is_some() || matches!(said.outcome, Outcome::NoRoute | Outcome::NoVirtualHost);
     if let Some(route) = got.header("x-rig-route").filter(|_| is_routed) {
         let ours = said.route.as_ref().map(|route| route.name.as_str());
@@ -158,7 +158,7 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
     if sent != ours {
         return Some(format!("we say upstream {ours:?}, Envoy sent {sent:?}"));
     }
-    // Of several clusters each may have headers of its own.
+    // If the route has several clusters, each may add different headers.
     let certain = |level: &str| said.clusters.len() == 1 || level != "cluster";
     let mut told = Vec::new();
     for change in upstream.headers_added.iter().chain(&upstream.headers_by_envoy).filter(|change| certain(change.level)) {
@@ -174,7 +174,7 @@ fn difference(said: &Simulation, got: &Answer) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Shows what came of it; no difference may be left.
+/// Prints the result, and fails if there was any difference.
 fn settle(what: &str, tally: Tally) {
     println!(
         "{what}: {} requests ({} by HTTP/2) over {} inputs, {} differences; {:?}; {:?}; refused by services {}; left to chance {}; inputs that Envoy did not start with {}",
@@ -207,7 +207,7 @@ fn bootstrap(work: &Work) -> pb::bootstrap::Bootstrap {
     chancery_core::backend::envoy::v3::bootstrap(work.gateway().ir, &chancery_core::backend::envoy::Options::default())
 }
 
-/// Where requests come from.
+/// Returns the address that requests come from.
 fn here() -> IpAddr {
     IpAddr::V4(Ipv4Addr::LOCALHOST)
 }
@@ -223,12 +223,12 @@ fn request(method: &str, authority: &str, path: &str, port: u32) -> Option<Reque
 }
 
 #[test]
-fn envoy_does_with_examples_what_we_say() {
+fn envoy_handles_examples_as_simulated() {
     let Some(program) = program() else { return };
     let (mut tally, mut connections) = (Tally::default(), Connections::default());
     for example in examples::examples() {
         let work = Work::new(&example.inputs, &example.options);
-        // What becomes an Application Gateway is no Envoy's.
+        // An Application Gateway has no Envoy.
         if work.compilation.gateways().next().is_none() {
             continue;
         }
@@ -241,7 +241,7 @@ fn envoy_does_with_examples_what_we_say() {
 }
 
 #[test]
-fn envoy_does_with_the_corpus_what_we_say() {
+fn envoy_handles_corpus_as_simulated() {
     let most = env::var("CHANCERY_DIFFERENTIAL").ok().and_then(|text| text.parse().ok());
     let (Some(program), Some(most)) = (program(), most) else { return };
     let (mut tally, mut connections) = (Tally::default(), Connections::default());

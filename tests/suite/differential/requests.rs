@@ -1,6 +1,6 @@
-//! Requests from a configuration's own matchers, and from just beside them.
+//! Builds requests from a configuration's own matchers, and near misses.
 //!
-//! What must not be here: what becomes of them.
+//! Does not send requests; see `envoy`.
 
 use super::envoy::port;
 use super::request;
@@ -12,7 +12,7 @@ use pb::matcher::{StringMatcher, string_matcher::MatchPattern};
 use pb::route::route_match::PathSpecifier;
 use pb::route::{HeaderMatcher, RouteMatch, header_matcher::HeaderMatchSpecifier};
 
-/// Requests for every route of every table.
+/// Builds requests for every route of every table.
 pub fn requests(config: &EnvoyConfig, chance: &mut Chance) -> Vec<Request> {
     let mut out = Vec::new();
     for listener in &config.listeners {
@@ -34,7 +34,7 @@ pub fn requests(config: &EnvoyConfig, chance: &mut Chance) -> Vec<Request> {
     out
 }
 
-/// Hosts in and beside a domain.
+/// Builds hosts that match a domain, and near misses.
 fn authorities(domain: &str, port: u32, chance: &mut Chance) -> Vec<String> {
     let host = match domain {
         "*" => "any.example.net".to_string(),
@@ -59,7 +59,7 @@ fn authorities(domain: &str, port: u32, chance: &mut Chance) -> Vec<String> {
     vec![host, odd]
 }
 
-/// A text that an expression is likely to take.
+/// Builds a string that an expression is likely to match.
 fn of_regex(regex: &str) -> String {
     let mut out = String::new();
     let mut chars = regex.chars().peekable();
@@ -110,7 +110,7 @@ fn of_header(of: &HeaderMatcher) -> Option<String> {
     }
 }
 
-/// Paths in and beside what a matcher takes.
+/// Builds paths that a matcher accepts, and near misses.
 fn paths(of: &RouteMatch, chance: &mut Chance) -> Vec<String> {
     let base = match &of.path_specifier {
         Some(PathSpecifier::Prefix(path) | PathSpecifier::Path(path) | PathSpecifier::PathSeparatedPrefix(path)) => path.clone(),
@@ -149,7 +149,7 @@ fn paths(of: &RouteMatch, chance: &mut Chance) -> Vec<String> {
     vec![base, odd]
 }
 
-/// Requests that a route takes, and such as it just does not.
+/// Builds requests that a route matches, and requests that it just misses.
 fn around(of: &RouteMatch, authority: &str, port: u32, chance: &mut Chance, out: &mut Vec<Request>) {
     for path in paths(of, chance) {
         let mut method = (*chance.pick(&["GET", "GET", "GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH", "TRACE"])).to_string();
@@ -160,7 +160,7 @@ fn around(of: &RouteMatch, authority: &str, port: u32, chance: &mut Chance, out:
         for (at, header) in of.headers.iter().enumerate() {
             let Some(value) = of_header(header) else { continue };
             let value = if header.invert_match { format!("{value}q") } else { value };
-            // Requests from outside cannot choose it.
+            // External requests cannot set it.
             match header.name.as_str() {
                 ":method" => method = value,
                 ":authority" | "host" if miss != at => host = value,

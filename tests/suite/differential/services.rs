@@ -1,6 +1,6 @@
-//! The services that filters ask: whether a request may pass, whether there are too many. They say yes or no as they are told to.
+//! Runs the services that filters query: authorization and rate limits. The test decides whether they allow requests.
 //!
-//! What must not be here: what is expected of either.
+//! Does not contain expectations.
 
 use super::http2::alongside;
 use chancery_core::backend::envoy::v3::pb;
@@ -14,25 +14,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-/// Whether services say no.
+/// Whether the services refuse requests.
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
-/// The clusters that filters of the rig ask.
+/// The cluster that the rig's gRPC filters query.
 pub const GRPC: &str = "rig-grpc";
 pub const HTTP: &str = "rig-http";
 
-/// Whoever tells the services what to say holds this: they are there for all tests.
+/// Locks the services, which all tests share, for a test that changes their answers.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets services say no, or yes again.
+/// Makes the services refuse requests, or allow them again.
 pub fn refuse(refuses: bool) {
     REFUSES.store(refuses, Ordering::SeqCst);
 }
 
-/// A filter that asks these services instead of its own.
+/// Makes a filter query these services instead of the configured ones.
 pub fn rigged(mut filter: HttpFilter) -> HttpFilter {
     let Some(ConfigType::TypedConfig(config)) = &mut filter.config_type else { return filter };
     if let Some(mut of) = config.downcast_ref::<authz::ExtAuthz>().cloned() {
@@ -62,7 +62,7 @@ fn point(service: &mut pb::base::GrpcService) {
     }
 }
 
-/// The port of the service that speaks HTTP/1.1: 200 or 403.
+/// Starts the HTTP/1.1 service, which answers 200 or 403. Returns its port.
 pub fn by_http() -> u16 {
     static PORT: OnceLock<u16> = OnceLock::new();
     *PORT.get_or_init(|| {
@@ -87,7 +87,7 @@ pub fn by_http() -> u16 {
     })
 }
 
-/// The port of the services that speak gRPC.
+/// Starts the gRPC services. Returns their port.
 pub fn by_grpc() -> u16 {
     static PORT: OnceLock<u16> = OnceLock::new();
     *PORT.get_or_init(|| {
@@ -121,7 +121,7 @@ pub fn by_grpc() -> u16 {
     })
 }
 
-/// `RateLimitResponse { overall_code }` or `CheckResponse { status { code } }`.
+/// Sends `RateLimitResponse { overall_code }` or `CheckResponse { status { code } }`.
 fn answer(mut response: SendResponse<bytes::Bytes>, limits: bool) {
     let message: &[u8] = match (limits, REFUSES.load(Ordering::SeqCst)) {
         (true, false) => &[8, 1],

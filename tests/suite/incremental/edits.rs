@@ -1,10 +1,10 @@
-//! Edits as people make them, well or badly, of documents of each dialect.
+//! Edits documents of each dialect the way users do, correctly or not.
 //!
-//! What must not be here: what must hold after one.
+//! Does not check the results; see the parent module.
 
 use chancery_tests::chance::Chance;
 
-/// Edits a text as people do, well or badly.
+/// Edits a text the way users do, correctly or not.
 pub(super) fn edit(documents: &mut Vec<String>, chance: &mut Chance) {
     let at = chance.below(documents.len());
     let Some(document) = documents.get_mut(at) else { return };
@@ -31,7 +31,7 @@ pub(super) fn edit(documents: &mut Vec<String>, chance: &mut Chance) {
     }
 }
 
-/// Edits of what HTTPProxies depend on: Services, Secrets and who may use them, endpoints, includes, the controller's configuration.
+/// Edits resources that HTTPProxies depend on: Services, Secrets and their permissions, endpoints, includes, the controller's configuration.
 pub(super) fn edit_around(documents: &mut [String], before: &[String], chance: &mut Chance) {
     const EDITS: [(&str, &str); 18] = [
         ("port: 80", "port: 81"),
@@ -56,7 +56,7 @@ pub(super) fn edit_around(documents: &mut [String], before: &[String], chance: &
     let at = chance.below(documents.len());
     let Some(document) = documents.get_mut(at) else { return };
     if chance.percent(30) {
-        // As it was, or as something else was.
+        // Restores the original document, or copies another one.
         let from = if chance.percent(70) { at % before.len() } else { chance.below(before.len()) };
         document.clone_from(&before[from]);
         return;
@@ -73,7 +73,7 @@ pub(super) fn edit_around(documents: &mut [String], before: &[String], chance: &
     }
 }
 
-/// Edits of Ingresses and of what they depend on: Services, endpoints, pods, Secrets, classes, rewrites.
+/// Edits Ingresses and resources that they depend on: Services, endpoints, pods, Secrets, classes, rewrites.
 pub(super) fn edit_ingresses(documents: &mut Vec<String>, before: &[String], chance: &mut Chance) {
     const EDITS: [(&str, &str); 20] = [
         ("    kubernetes.io/ingress.class: azure", "    kubernetes.io/ingress.class: nginx"),
@@ -119,7 +119,7 @@ pub(super) fn edit_ingresses(documents: &mut Vec<String>, before: &[String], cha
     }
 }
 
-/// Edits any text: a line goes, comes twice, takes another's place or another value; or a document is as it was.
+/// Edits any text: removes, doubles, moves or changes a line, or restores a document.
 pub(super) fn edit_lines(documents: &mut Vec<String>, before: &[String], chance: &mut Chance) {
     let at = chance.below(documents.len());
     let other = chance.below(documents.len());
@@ -153,7 +153,7 @@ pub(super) fn edit_lines(documents: &mut Vec<String>, before: &[String], chance:
         9 => lines[line].push_str(" # a comment"),
         10 => lines[line] = lines[line].replace(['0', '8'], "1"),
         _ => {
-            // The value of another line under this line's key.
+            // Puts another line's value under this line's key.
             if let (Some((key, _)), Some((_, value))) = (lines[line].split_once(": "), foreign.split_once(": ")) {
                 lines[line] = format!("{key}: {value}");
             }
@@ -165,7 +165,7 @@ pub(super) fn edit_lines(documents: &mut Vec<String>, before: &[String], chance:
     }
 }
 
-/// The documents of a text, each with its separator.
+/// Splits a text into documents, each with its separator.
 pub(super) fn split(text: &str) -> Vec<String> {
     let documents = text.split("---\n").filter(|document| !document.trim().is_empty());
     documents.map(|document| format!("---\n{document}")).collect()

@@ -1,9 +1,9 @@
-//! One question and its answer, asked natively and in WebAssembly: both must say the same, byte for byte.
+//! Answers one question, natively and in WebAssembly. Both answers must be equal, byte for byte.
 //!
-//! A question is a line of options (`missing-secrets=assume env.X=1`) and, from the next line on, the text of one input. An
-//! answer is the bootstrap, the resources by kind, the findings and the ledger, one line each.
+//! A question is a line of options (`missing-secrets=assume env.X=1`) and, from the next line on, the text of one input. An answer is the
+//! bootstrap, the resources by kind, the findings and the ledger, one line each.
 //!
-//! What must not be here: comparing, which `suite/wasm.rs` does, and anything that only one of the two sides does.
+//! Does not compare the answers; see `suite/wasm.rs`. Contains no code for only one of the two sides.
 
 use chancery_core::backend::envoy::{self, Document};
 use chancery_core::backend::{Rope, appgw};
@@ -13,22 +13,22 @@ use chancery_core::dialect::{self, ambassador};
 use chancery_core::explain::{findings, ledger};
 use chancery_core::resource::Inputs;
 
-/// What may be asked for.
+/// The parts of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The bootstrap alone.
     Envoy,
-    /// Everything.
+    /// The bootstrap, the resources, the findings and the ledger.
     All,
 }
 
-/// Reads options as fixtures write them: Ambassador's unless they name another dialect.
+/// Reads options as fixtures write them. The default dialect is Ambassador.
 pub fn options(line: &str) -> Result<Options, String> {
     let options = Options::from_words(line, dialect::ALL).map_err(|error| error.to_string())?;
     Ok(if options.dialect.is_none() { options.in_dialect(ambassador::DIALECT.name) } else { options })
 }
 
-/// A document of the first gateway, or the parts of the first Application Gateway; nothing where there is neither.
+/// Returns a document of the first gateway, or the parts of the first Application Gateway, or nothing without a gateway.
 pub fn emit(compilation: &Compilation, document: Document, compiler: &mut Compiler) -> Rope {
     let Some(gateway) = compilation.gateways().next() else {
         let parts = compilation.app_gateways().next().map(|gateway| gateway.parts);
@@ -38,7 +38,7 @@ pub fn emit(compilation: &Compilation, document: Document, compiler: &mut Compil
     envoy::v3::emit(gateway.ir, &envoy::Options { document, ..envoy::Options::default() }, compiler.emitted.of(gateway))
 }
 
-/// The answer to a question.
+/// Answers a question.
 pub fn answer(question: &str, what: What) -> String {
     let (line, text) = question.split_once('\n').unwrap_or((question, ""));
     let options = match options(line) {

@@ -13,7 +13,7 @@ use chancery_base::ir::appgw::{HTTPS, Listener, Part, Parts, PathMap, Properties
 use chancery_envoy::simulate::WrittenRequest;
 use chancery_text::Str;
 
-/// Where a rule, a path rule or the default of a path map sends requests.
+/// The destination of a rule, a path rule, or a path map's default.
 struct Target<'p> {
     pool: &'p Option<Reference>,
     settings: &'p Option<Reference>,

@@ -67,7 +67,7 @@ pub(super) fn check(whole: &mut Whole<'_>, at: Option<i64>) {
     }
     for (reference, found) in &read {
         let place = holders.place(reference);
-        // Envoy checks the size of its own keys, but not of CA certificates.
+        // Envoy checks the key sizes of certificates that it presents, but not of CA certificates.
         let own = found.chain.first().filter(|_| pairs.contains_key(reference));
         if let Some((bits, name)) = own.and_then(|own| Some((own.key.as_ref()?.rsa_bits()?, called(own)))).filter(|(bits, _)| *bits < FEWEST_BITS) {
             let message = format!("{name} has an RSA key of {bits} bits, and Envoy rejects keys of fewer than {FEWEST_BITS} bits");

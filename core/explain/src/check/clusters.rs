@@ -1,6 +1,6 @@
-//! Clusters that do not exist although something refers to them, and clusters that get cleartext at a port for TLS.
+//! Reports references to clusters that do not exist, and clusters that receive cleartext at a TLS port.
 //!
-//! Does not look at ports that a Service lacks; see `port`.
+//! Does not check for ports that a Service lacks; see `port`.
 
 use super::whole::Whole;
 use alloc::format;
@@ -19,7 +19,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     cleartext(whole);
 }
 
-/// Clusters that listeners and routes in Envoy's own words refer to.
+/// Reports undefined clusters that verbatim listeners and routes refer to.
 fn unknown(whole: &mut Whole<'_>) {
     let all = &whole.ir.delivery.verbatim;
     if all.is_empty() {
@@ -35,7 +35,7 @@ fn unknown(whole: &mut Whole<'_>) {
     let mut unknown: Vec<(&str, Option<Origin>)> =
         named.iter().filter(|(name, _)| !known.contains(*name)).map(|(name, origin)| (*name, *origin)).collect();
     unknown.sort_unstable_by_key(|(name, _)| *name);
-    // A cluster that nothing refers to is probably the one that was meant.
+    // A cluster without references is probably the intended one.
     let mut idle: Vec<&str> = verbatim().filter(|name| name.origin.is_some() && !named.contains_key(name.text())).map(Tree::text).collect();
     idle.sort_unstable();
     for (name, origin) in unknown {
@@ -51,7 +51,7 @@ fn unknown(whole: &mut Whole<'_>) {
     }
 }
 
-/// The clusters that routes and TCP proxies name, each with the nearest origin. `above` is the origin of the value around.
+/// Collects the clusters that routes and TCP proxies name, each with the nearest origin. `above` is the origin of the enclosing value.
 fn references<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut HashMap<&'a str, Option<Origin>>) {
     let own = tree.origin.or(above);
     let mut note = |name: &'a Tree| {
@@ -70,7 +70,7 @@ fn references<'a>(tree: &'a Tree, above: Option<Origin>, found: &mut HashMap<&'a
     tree.items().iter().for_each(|value| references(value, own, found));
 }
 
-/// Clusters of HTTP routes without TLS whose endpoints have port 443.
+/// Reports clusters of HTTP routes without TLS whose endpoints have port 443.
 fn cleartext(whole: &mut Whole<'_>) {
     let mut seen = HashSet::new();
     let mut found: Vec<(Option<Origin>, String)> = Vec::new();

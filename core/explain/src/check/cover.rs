@@ -59,7 +59,7 @@ pub(super) fn covered<'a>(routes: impl IntoIterator<Item = &'a RouteMatch>, runt
     out
 }
 
-/// The prefix of every path that a route matches, in its original case.
+/// Returns the prefix of every path that a route matches, in its original case.
 fn begins(of: &RouteMatch) -> &str {
     match &of.path_specifier {
         _ if of.case_sensitive == Some(false) => "",

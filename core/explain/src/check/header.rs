@@ -84,7 +84,7 @@ fn mutations(whole: &mut Whole<'_>, of: &HeaderMutations) {
     }
 }
 
-/// Checks header changes in configuration that is passed on verbatim.
+/// Checks header changes in verbatim configuration.
 fn verbatim(whole: &mut Whole<'_>, tree: &Tree, around: Option<Origin>) {
     let origin = tree.origin.or(around);
     for (key, within) in tree.fields() {

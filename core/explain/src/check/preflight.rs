@@ -1,8 +1,8 @@
-//! Routes with a CORS policy whose conditions no preflight request meets.
+//! Reports routes with a CORS policy whose conditions no preflight request meets.
 //!
-//! Browsers send a preflight request (Fetch standard, "CORS-preflight fetch") as OPTIONS, without the headers, cookies and tokens of the request that
-//! follows. Envoy chooses the route first and then asks the CORS filter for the policy of that route, so a condition on another method or
-//! on such a header leaves the preflight request without a route.
+//! Browsers send a preflight request (Fetch standard, "CORS-preflight fetch") as OPTIONS, without the headers, cookies and tokens of the actual
+//! request. Envoy chooses the route before the CORS filter reads the route's policy. So a condition on another method or on such a header leaves
+//! the preflight request without a route.
 
 use super::whole::{Whole, tables, written};
 use alloc::format;
@@ -16,10 +16,10 @@ use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use hashbrown::HashSet;
 
-/// Headers of a preflight request whose values are not known here: a condition on them may be met.
+/// Headers of a preflight request whose values are unknown here, so a request may meet a condition on them.
 const SENT: [&str; 8] = ["host", "origin", "user-agent", "accept", "referer", "x-forwarded-proto", "x-forwarded-for", "x-forwarded-host"];
 
-/// Beginnings of further such headers.
+/// Prefixes of further headers of this kind.
 const SENT_PREFIXES: [&str; 4] = [":", "access-control-request-", "accept-", "sec-"];
 
 pub(super) fn check(whole: &mut Whole<'_>) {
@@ -70,7 +70,7 @@ fn may_be_met(header: &HeaderMatch) -> bool {
     header.invert || SENT.contains(&name.as_str()) || SENT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a path condition matches every path that another one matches. Regular expressions are compared as text.
+/// Whether a path condition matches every path that another one matches. Regular expressions are compared as strings.
 fn covers(outer: &PathMatch, inner: &PathMatch) -> bool {
     let begin = |path: &PathMatch| -> Option<Str> {
         match path {

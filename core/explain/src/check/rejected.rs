@@ -25,7 +25,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     bodies(whole);
 }
 
-/// Filter chains of a listener that match the same connections.
+/// Reports filter chains of a listener that match the same connections.
 fn chains(whole: &mut Whole<'_>) {
     let mut found = Vec::new();
     for listener in &whole.ir.listeners {

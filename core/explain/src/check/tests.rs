@@ -26,7 +26,7 @@ spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
 ---
 ";
 
-/// A Mapping with an annotation whose prefix and rewrite do not fit.
+/// Returns a Mapping with an annotation whose prefix and rewrite do not fit.
 fn mapping(annotation: &str) -> String {
     format!(
         "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: shop, annotations: {{chancery.dev/ignore: {annotation}}}}}\nspec: {{hostname: '*', prefix: /shop, service: shop}}\n"
@@ -412,7 +412,7 @@ fn unknown_kind_suggests_nearest_kind() {
     assert_eq!(reported(&chancery_ambassador::DIALECT, &object("getambassador.io/v2", "Maping")).len(), 1, "the stage has reported it");
 }
 
-/// Contour's statuses of an input, compiled with default assumptions, by kind.
+/// Returns Contour's statuses of an input, compiled with default assumptions, by kind.
 fn status_of(text: &str, kind: &str) -> Option<String> {
     let options = for_people(Options::of(&chancery_contour::DIALECT));
     let found = compile(&Inputs::one("input.yaml", text), &options, crate::testing::ALL);

@@ -67,7 +67,7 @@ impl<'a> Whole<'a> {
         })
     }
 
-    /// The CORS policies of routes and virtual hosts.
+    /// Returns the CORS policies of routes and virtual hosts.
     pub fn cors(&self) -> Vec<&'a Cors> {
         let of_routes = self.forwards().filter_map(|(_, forward)| forward.cors.as_ref()).map(|cors| &*cors.value);
         let hosts = tables(self.ir).flat_map(|table| &table.virtual_hosts).flat_map(|host| &host.per_filter);

@@ -105,7 +105,7 @@ mod tests {
         SdsSecretConfig { name: name.into(), ..Default::default() }
     }
 
-    /// A source's context: certificates by name, and the name that the server must have.
+    /// Returns a source's context: certificates by name, and the name that the server must have.
     fn of_source(server: &str) -> CommonTlsContext {
         let combined = CombinedCertificateValidationContext {
             default_validation_context: Some(CertificateValidationContext { trust_chain_verification: server.len() as i32, ..Default::default() }),
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// The same context with inline certificates, as an Envoy reports it.
+    /// Returns the same context with inline certificates, as an Envoy reports it.
     fn of_envoy(server: &str) -> CommonTlsContext {
         let context = CertificateValidationContext { trusted_ca: text("CA"), trust_chain_verification: server.len() as i32, ..Default::default() };
         CommonTlsContext {

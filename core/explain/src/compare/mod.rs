@@ -75,7 +75,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The word for it.
+    /// Returns the word for the change.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

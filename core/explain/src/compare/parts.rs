@@ -54,12 +54,12 @@ impl Part<'_> {
         }
     }
 
-    /// The matcher of a route.
+    /// Returns the matcher of a route.
     fn matcher(&self) -> Option<&pb::route::RouteMatch> {
         self.route?.r#match.as_ref()
     }
 
-    /// The content without the name, to find the part under another name.
+    /// Returns the content without the name, to find the part under another name.
     fn nameless(&self) -> String {
         let mut tree = tree(self.message, INNER);
         if let Value::Object(members) = &mut tree.value {
@@ -263,7 +263,7 @@ impl<'c> Equal<'c> {
     }
 }
 
-/// The route tables inside a listener.
+/// Returns the route tables inside a listener.
 fn tables(of: &Placed<pb::listener::Listener>) -> impl Iterator<Item = &pb::route::RouteConfiguration> {
     chains_of(of).flat_map(|(_, chain)| managers_of(chain)).filter_map(|(_, manager)| match &manager.route_specifier {
         Some(RouteSpecifier::RouteConfig(table)) => Some(table),
@@ -333,7 +333,7 @@ fn route_table<'a>(name: &str, pointer: String, table: &'a pb::route::RouteConfi
     out.push(part("route table", "", name, pointer, table));
 }
 
-/// A route's name is often missing, so it is named by its path.
+/// Names a route by its path, because its name is often missing.
 fn route_name(route: &pb::route::Route) -> String {
     use pb::route::route_match::PathSpecifier;
     let path = match route.r#match.as_ref().and_then(|of| of.path_specifier.as_ref()) {

@@ -82,7 +82,7 @@ fn view(object: &Object, node: NodeId, of: &Written<'_>) -> OriginView {
     OriginView::of(Origin::field(object.id, node), of.of, of.positions)
 }
 
-/// The content without the name.
+/// Returns the content without the name.
 fn body(object: &Object) -> String {
     let mut root: Node = (*object.root).clone();
     if let chancery_text::Value::Object(members) = &mut root.value {
@@ -91,7 +91,7 @@ fn body(object: &Object) -> String {
     to_json(&root, false)
 }
 
-/// Key material is compared but never shown.
+/// Compares key material, but never shows it.
 fn same_secrets(a: &Object, b: &Object) -> bool {
     a.secrets.len() == b.secrets.len() && a.secrets.iter().zip(&b.secrets).all(|((_, a), (_, b))| a == b)
 }

@@ -218,7 +218,7 @@ pub(super) fn in_contexts(socket: &mut TransportSocket, change: &mut dyn FnMut(&
     }
 }
 
-/// Replaces certificate names by the certificates, as far as they are known.
+/// Replaces the names of known certificates by the certificates.
 fn context(of: &mut CommonTlsContext, secrets: &Secrets<'_>, taken: &mut Resolved<'_>) {
     let named = |name: &str, source: Option<&ConfigSource>, taken: &mut Resolved<'_>| {
         taken.source(source);

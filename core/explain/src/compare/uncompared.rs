@@ -1,4 +1,4 @@
-//! The parts that a comparison leaves out, because one side does not report them.
+//! Lists the parts that a comparison leaves out, because one side does not report them.
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// The parts that were left out of a comparison, by name.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Uncompared {
-    /// Certificates that the source only names, as those that Consul issues, and that the running Envoy has.
+    /// Certificates that the source only names and the running Envoy has inline, such as certificates from Consul.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub certificates: Vec<String>,
     /// Clusters whose endpoints one side does not report.

@@ -183,7 +183,7 @@ fn chain_label(chain: &FilterChain) -> String {
     if names.is_empty() { format!("{transport}\nall connections") } else { format!("{transport}\n{names}") }
 }
 
-/// The path, and on a second line the other conditions and the action.
+/// Returns the path, and on a second line the other conditions and the action.
 fn route_label(route: &Route, path: String) -> String {
     let mut more: Vec<String> = match &route.action {
         RouteAction::Forward(_) => Vec::new(),

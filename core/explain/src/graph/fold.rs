@@ -108,13 +108,13 @@ impl Graph {
     }
 }
 
-/// The number of nodes and their kind, and on a second line where.
+/// Returns the number of nodes and their kind, and their place on a second line.
 fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
     let mut more: Vec<&str> = Vec::new();
     let what = match kind {
         NodeKind::Created => "created object".into(),
         _ if of.is_empty() => kind.name().replace('_', " "),
-        // A story's rule has its own kind name, not that of its resource.
+        // A story's rule has a separate kind name from its resource's kind.
         NodeKind::Route => {
             more.push(of);
             "rule".into()

@@ -1,8 +1,8 @@
-//! The graph: resources, what they refer to, and the parts of Envoy made from them.
+//! Defines the graph: resources, their references, and the parts of Envoy that they generate.
 //!
-//! The dialect provides edges by field; the IR's origins provide edges by matching and the Envoy half. A referenced object that is missing has a
-//! node too, with the reason. Nodes are in the order of the text, then of the IR; nothing depends on hashes. A node's id depends only on the node,
-//! so it does not change when other nodes are added.
+//! The dialect provides edges by field; the IR's origins provide edges by matching and the Envoy half. A missing object that a resource refers
+//! to also has a node, with the reason. Nodes are in the order of the text, then of the IR; nothing depends on hashes. A node's id depends only
+//! on the node, so it does not change when other nodes are added.
 //!
 //! Does not draw; see `picture`.
 
@@ -65,7 +65,7 @@ impl NodeKind {
         NodeKind::Missing,
     ];
 
-    /// The kind's name in outputs.
+    /// Returns the kind's name in outputs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ pub enum Relation {
     Selects,
     /// The controller creates the other object for this one, and deletes it with this one.
     Owns,
-    /// A resource makes a part of Envoy's configuration.
+    /// A resource generates a part of Envoy's configuration.
     Makes,
     /// Envoy forwards requests.
     Forwards,
@@ -168,7 +168,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// A verb for the relation, from the first node to the second.
+    /// Returns a verb for the relation, from the first node to the second.
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
@@ -207,10 +207,10 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// Cycles of resources that refer to one another, as ids in the order of the references.
     pub cycles: Vec<Vec<Str>>,
-    /// The gateway names, as nodes use them, that are Application Gateways; all others are Envoys.
+    /// The gateway names, as nodes use them, that are Application Gateways; the rest are Envoys or nginxes.
     #[serde(skip)]
     pub app_gateways: Vec<Option<Str>>,
-    /// The same of those that are nginx.
+    /// The gateway names that are nginxes.
     #[serde(skip)]
     pub nginxes: Vec<Option<Str>>,
 }

@@ -1,6 +1,4 @@
-//! nginx's half of the graph: servers, and on to the endpoints of their upstreams.
-//!
-//! What must not be here: the input.
+//! Adds nginx's parts to the graph, from the listener to the endpoints of upstreams. Does not add input objects; see `build`.
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
@@ -10,7 +8,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Location, Nginx, Server, Upstream};
 
 impl Builder<'_> {
-    /// From the listener to endpoints.
+    /// Adds all parts, from the listener to the endpoints.
     pub fn nginx(&mut self, nginx: &Nginx) {
         for upstream in &nginx.upstreams {
             self.upstream(upstream);

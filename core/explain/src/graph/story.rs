@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 pub struct Rule {
     /// The path, as `/cart/*`.
     pub path: Str,
-    /// Other conditions, as phrases. The host is remaining out, and so is the header that only distinguishes http from https.
+    /// Other conditions, as phrases. Leaves out the host, and the header that only distinguishes http from https.
     pub conditions: Vec<String>,
     /// The action instead of forwarding, as a phrase.
     pub action: Option<String>,

@@ -1,4 +1,5 @@
-//! Adds Envoy's parts to the graph for resources that are passed on verbatim. Does not handle parts that the IR has types for; see `envoy`.
+//! Adds Envoy's parts to the graph for resources that the controller passes on verbatim. Does not handle parts that the IR has types for; see
+//! `envoy`.
 
 use super::build::Builder;
 use super::{NodeKind, Relation, Rule};
@@ -20,7 +21,7 @@ struct Named {
 }
 
 impl Named {
-    /// The name of a cluster, and on a second line its readable name.
+    /// Returns the name of a cluster, and on a second line its readable name.
     fn label(&self, cluster: &str) -> String {
         (self.called)(cluster).into_iter().fold(cluster.to_string(), |name, called| format!("{name}\n{called}"))
     }
@@ -52,7 +53,7 @@ fn socket(of: &Tree) -> Option<String> {
     of.find("port_value").map(|port| format!("{}:{}", of.get("address").text(), port.int()))
 }
 
-/// The path that a route matches.
+/// Returns the path that a route matches.
 fn path_of(of: &Tree) -> String {
     let text = |key: &str| of.find(key).map(Tree::text);
     if let Some(path) = text("prefix").or_else(|| text("path_separated_prefix")) {

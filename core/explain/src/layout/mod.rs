@@ -1,4 +1,4 @@
-//! A layered layout: boxes in columns, with lines between them from left to right.
+//! Computes a layered layout: boxes in columns, with lines between them from left to right.
 //!
 //! It is a pure function of sizes and lines, in whole numbers, so that the same input gives the same picture everywhere. It follows Sugiyama: lines
 //! that point back are reversed ([`layers`]), boxes get columns, long lines get a place in every column that they pass, columns are ordered so that

@@ -113,7 +113,7 @@ fn crossings(columns: &Columns, place: &mut [u32]) -> u64 {
     crossings
 }
 
-/// The sum of the first `at` entries of a Fenwick tree.
+/// Returns the sum of the first `at` entries of a Fenwick tree.
 fn sum(tree: &[u32], mut at: usize) -> u32 {
     let mut sum = 0;
     while at > 0 {

@@ -1,4 +1,4 @@
-//! The layout of small, large and malformed pictures.
+//! Tests the layout of small, large and malformed pictures.
 
 use super::*;
 use alloc::vec;
@@ -15,13 +15,13 @@ fn place(items: &[Item], pairs: &[(usize, usize)]) -> Layout {
     layout(items, &links(pairs), &Spacing::default())
 }
 
-/// A pseudo-random number, for pictures without a pattern.
+/// Returns a pseudo-random number, for pictures without a pattern.
 fn next(seed: &mut u64) -> usize {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) as usize
 }
 
-/// A gateway-like picture: columns of boxes, each joined to one or two boxes of the previous column.
+/// Returns a gateway-like picture: columns of boxes, each joined to one or two boxes of the previous column.
 fn gateway(columns: &[usize]) -> (Vec<Item>, Vec<(usize, usize)>) {
     let (mut pairs, mut start, mut seed) = (Vec::new(), 0, 7);
     for pair in columns.windows(2) {

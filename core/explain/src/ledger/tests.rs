@@ -1,4 +1,4 @@
-//! The ledger of objects that others look up, or that have an effect only under conditions.
+//! Tests the ledger of objects that others look up, or that have an effect only under conditions.
 
 use super::{LedgerRow, collect_named_parts, ledger, ledger_of, rows_without_effect};
 use alloc::format;

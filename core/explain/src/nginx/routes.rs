@@ -1,6 +1,6 @@
-//! The locations of nginx as rows: servers, and the locations of each in the order in which nginx tries them.
+//! Lists nginx's locations as table rows: server by server, in the order in which nginx tries the locations.
 //!
-//! What must not be here: which row a given request takes, and how a table looks.
+//! Does not choose the row for a request, and does not draw the table.
 
 use crate::{ResourceRef, RouteRow};
 use alloc::format;
@@ -12,7 +12,7 @@ use chancery_base::resource::Origin;
 use chancery_envoy::simulate::WrittenRequest;
 use chancery_text::Str;
 
-/// All locations, server by server.
+/// Returns all locations, server by server.
 pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
     let servers = of.nginx.servers.iter().enumerate();
     servers
@@ -20,7 +20,7 @@ pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
         .collect()
 }
 
-/// A request that a row takes: the one at `pointer`, or else the first that leads to an upstream.
+/// Returns a request that a row matches: the row at `pointer`, or else the first row that leads to an upstream.
 pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
     let row = match pointer {
         Some(pointer) => rows.iter().find(|row| row.pointer == pointer)?,
@@ -100,7 +100,7 @@ fn policies(settings: &Settings) -> Vec<String> {
     out
 }
 
-/// The Ingress, and the Service of the upstream.
+/// Returns the Ingress, and the Service of the upstream.
 fn makers(of: NginxRef<'_>, location: &Location) -> Vec<ResourceRef> {
     let service = of.nginx.upstream(&location.upstream.value).and_then(|upstream| upstream.service.as_ref()?.origin);
     let origins: [Option<Origin>; 3] = [location.ingress.as_ref().and_then(|ingress| ingress.origin), location.path.origin, service];

@@ -188,7 +188,7 @@ fn measure(text: &str, size: i32) -> i32 {
 /// How much wider bold letters are, in per cent: titles are bold if a font has no semi-bold weight.
 const BOLD: i64 = 113;
 
-/// The width of a character in DejaVu Sans, in thousandths of its size, rounded up.
+/// Returns the width of a character in DejaVu Sans, in thousandths of its size, rounded up.
 fn thousandths(c: char) -> i64 {
     match c {
         'i' | 'j' | 'l' | '\'' | 'I' => 300,

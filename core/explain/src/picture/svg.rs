@@ -102,7 +102,7 @@ pub fn svg(picture: &Picture) -> String {
     out
 }
 
-/// The width of a line, by the share of the requests that follow it.
+/// Returns the width of a line, by the share of the requests that follow it.
 #[must_use]
 pub fn line_width(share: Option<u32>) -> f64 {
     share.map_or(1.3, |share| 1.2 + 2.8 * f64::from(share.min(100)) / 100.0)

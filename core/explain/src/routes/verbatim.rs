@@ -1,4 +1,4 @@
-//! Lists the routes of listeners that are passed on verbatim. Does not list routes that the IR has types for; see the parent module.
+//! Lists the routes of verbatim listeners. Does not list routes that the IR has types for; see the parent module.
 
 use super::{RouteRow, makers};
 use alloc::format;
@@ -17,7 +17,7 @@ pub(super) fn routes(gateway: GatewayRef<'_>) -> Vec<RouteRow> {
     let of = &gateway.ir.delivery.verbatim;
     let mut rows = Vec::new();
     for (at, listener) in of.listeners.iter().enumerate() {
-        // In a bootstrap these listeners follow those of the IR.
+        // In a bootstrap these listeners follow the IR's listeners.
         let pointer = format!("/static_resources/listeners/{}", gateway.ir.listeners.len() + at);
         let chains = listener.get("filter_chains").items().iter().enumerate();
         let chains = chains.map(|(at, chain)| (format!("{pointer}/filter_chains/{at}"), chain));

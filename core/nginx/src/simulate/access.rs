@@ -1,4 +1,4 @@
-//! The phases before the service is asked: limits, addresses, passwords, and the authentication service.
+//! Simulates the phases before the service: limits, addresses, passwords, and the authentication service.
 //!
 //! nginx `src/http/modules/ngx_http_access_module.c`, `ngx_http_auth_basic_module.c`, `ngx_http_auth_request_module.c`, `ngx_http_limit_req_module.c`.
 
@@ -12,12 +12,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use chancery_text::base64;
 
-/// How a request is refused.
+/// A refusal of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The status.
     pub status: u16,
-    /// How the client may authenticate itself.
+    /// The `WWW-Authenticate` header, if the client may authenticate itself.
     pub challenge: Option<String>,
 }
 
@@ -27,7 +26,7 @@ impl Refusal {
     }
 }
 
-/// The user of an `Authorization` header.
+/// Returns the user of an `Authorization` header.
 pub fn user(header: &str) -> String {
     let packed = header.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")).map(|(_, packed)| packed.trim());
     let bytes = packed.and_then(base64::decode).unwrap_or_default();
@@ -35,17 +34,17 @@ pub fn user(header: &str) -> String {
     text.split_once(':').map(|(user, _)| user.to_string()).unwrap_or_default()
 }
 
-/// What requests leave behind for those after them.
+/// The results of requests that affect later requests.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// Requests that were counted, by zone and client, in thousandths.
+    /// Counted requests by zone and client, in thousandths.
     requests: BTreeMap<(String, String), i64>,
     /// Answers and connections.
     pub kept: Kept,
 }
 
 impl<'d> Exchange<'_> {
-    /// Limits by client address. Requests of a list are taken to come at once.
+    /// Checks limits by client address. All requests of a list arrive at the same moment.
     pub fn check_limits(&mut self, scope: &Scope<'d>, counted: &mut Counted) -> Result<(), Refusal> {
         let status = |name: &str| scope.value(name).and_then(|code| code.parse().ok()).unwrap_or(503);
         for directive in scope.all(&["limit_req"]) {
@@ -71,7 +70,7 @@ impl<'d> Exchange<'_> {
         Some(Exempt(found.allowlist.value.iter().map(ToString::to_string).collect()))
     }
 
-    /// Addresses, passwords and the authentication service: all of them, or any (`satisfy any`).
+    /// Checks addresses, passwords and the authentication service. All of them must allow the request, or one of them with `satisfy any`.
     pub fn check_access(&mut self, scope: &Scope<'d>, server: &'d [crate::directive::Directive]) -> Result<(), Refusal> {
         let any = scope.value("satisfy") == Some("any");
         let mut refused: Option<Refusal> = None;
@@ -89,7 +88,7 @@ impl<'d> Exchange<'_> {
         refused.map_or(Ok(()), Err)
     }
 
-    /// `allow` and `deny`: the first range that has the client decides. `None` if there is none.
+    /// Checks `allow` and `deny`: the first range that contains the client's address wins. Returns `None` if no range contains it.
     fn check_addresses(&mut self, scope: &Scope<'d>, _: &'d [crate::directive::Directive]) -> Option<Result<(), Refusal>> {
         let rules = scope.all(&["allow", "deny"]);
         let has = |text: &str| text == "all" || range(text).is_some_and(|(network, length)| contains(network, length, self.remote));
@@ -121,13 +120,13 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// Asks the authentication service.
+    /// Queries the authentication service.
     fn ask_service(&mut self, scope: &Scope<'d>, server: &'d [crate::directive::Directive]) -> Option<Result<(), Refusal>> {
         let path = scope.value("auth_request").filter(|path| *path != "off")?;
         let location = server.iter().find(|directive| directive.name == "location" && directive.arg(0) == "=" && directive.arg(1) == path)?;
         let inner = location.inner();
         let mut branch = None;
-        // Variables that the location sets hold for the request, too.
+        // Variables of this location also apply to the request.
         let flow = self.rewrite(inner, &mut branch);
         if !matches!(flow, super::rewrite::Flow::Continue) {
             self.note("the authentication request is not evaluated");

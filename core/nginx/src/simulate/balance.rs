@@ -1,4 +1,4 @@
-//! Which upstream and endpoint a request goes to: canaries, cookies that keep clients, and what is tried after a failure.
+//! Chooses the upstream and endpoint of a request: canaries, cookies that keep clients at an endpoint, and attempts after a failure.
 //!
 //! ingress-nginx `rootfs/etc/nginx/lua/balancer.lua`, `balancer/sticky.lua`.
 
@@ -14,7 +14,7 @@ use core::net::IpAddr;
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
-/// The address that stands for a name that the input does not explain; `None` for names that never have one.
+/// Returns a placeholder address for a name that the input does not resolve; `None` for names that can never resolve.
 pub fn address_of(nginx: &Nginx, name: &str) -> Option<String> {
     if name.parse::<IpAddr>().is_ok() {
         return Some(name.into());
@@ -31,16 +31,15 @@ pub fn address_of(nginx: &Nginx, name: &str) -> Option<String> {
     Some(format!("10.200.{}.{}", byte(0), 1 + byte(1) % 254))
 }
 
-/// An endpoint with the address that it stands for.
+/// An endpoint with its address or placeholder address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// The address.
     pub address: String,
     /// `ADDRESS:PORT`
     pub target: String,
 }
 
-/// The endpoints that nginx has for an upstream: names resolved.
+/// Returns the endpoints of an upstream, with resolved names.
 pub fn peers(nginx: &Nginx, upstream: &Upstream) -> Vec<Peer> {
     let is_external = upstream.service.as_ref().is_some_and(|service| service.kind == "ExternalName");
     let peer = |address: &str, port: &str| Peer {
@@ -50,13 +49,13 @@ pub fn peers(nginx: &Nginx, upstream: &Upstream) -> Vec<Peer> {
     if !is_external {
         return upstream.endpoints.iter().map(|endpoint| peer(&endpoint.address, &endpoint.port)).collect();
     }
-    // A name that is an address is not resolved, and counts as unresolved.
+    // nginx does not resolve a name that is an address, and treats it as unresolved.
     let resolved = upstream.endpoints.iter().filter(|endpoint| endpoint.address.parse::<IpAddr>().is_err());
     resolved.filter_map(|endpoint| Some(peer(&address_of(nginx, &endpoint.address)?, &endpoint.port))).collect()
 }
 
 impl Exchange<'_> {
-    /// The upstream of the request: its own, or its canary. `None` if its own has no endpoints.
+    /// Returns the upstream of the request: the location's upstream or its canary. `None` if the location's upstream has no endpoints.
     pub fn choose_upstream(&mut self) -> Option<Arc<Upstream>> {
         let nginx = self.nginx;
         let name = self.variable("proxy_upstream_name");
@@ -71,7 +70,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Whether the cookie of the request was made for an upstream.
+    /// Whether the request's cookie was made for this upstream.
     fn is_kept_at(&self, upstream: &Upstream) -> bool {
         if upstream.affinity.kind.value != "cookie" {
             return false;
@@ -90,7 +89,7 @@ impl Exchange<'_> {
         }
         let policy = &canary.policy;
         let header = format!("http_{}", policy.header.value.replace('-', "_").to_ascii_lowercase());
-        // A header's name is looked up with the case that the annotation has, and nginx has names in lower case.
+        // The look-up uses the annotation's spelling of the header, but nginx stores names in lower case.
         let value = self.variable(&header);
         if !policy.header.is_empty() && !value.is_empty() {
             if !policy.header_value.is_empty() {
@@ -123,7 +122,7 @@ impl Exchange<'_> {
         policy.weight.value >= total
     }
 
-    /// The cookie that keeps the client at an endpoint, if it is set now.
+    /// Returns the cookie that keeps the client at an endpoint, if the response sets one.
     pub fn affinity_cookie(&self, upstream: &Upstream) -> Option<String> {
         let affinity = &upstream.affinity;
         if affinity.kind.value != "cookie" {
@@ -168,7 +167,7 @@ impl Exchange<'_> {
         Some(text)
     }
 
-    /// Whether a cookie names an endpoint: any does while clients are rebalanced, and a hash while they stay.
+    /// Whether a cookie names an endpoint: any value does while clients are rebalanced, otherwise it must be a hash.
     fn knows_endpoint(&self, upstream: &Upstream, cookie: &str) -> bool {
         let key = cookie.split('|').next().unwrap_or_default();
         if upstream.affinity.mode.value != "persistent" {
@@ -183,13 +182,13 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The part of a cookie that names its upstream.
+/// Returns the part of a cookie that names its upstream.
 fn backend_key(name: &Str) -> String {
     let inner = hex(&Md5::digest(name.as_bytes()));
     hex(&Md5::digest(format!("{inner}{name}").as_bytes()))
 }
 
-/// Whether a browser knows `SameSite=None`.
+/// Whether a browser supports `SameSite=None`.
 fn knows_same_site_none(agent: &str) -> bool {
     let has = |text: &str| agent.contains(text);
     let old = ["Chrome/4", "Chrome/5", "Chrome/6", "CPU iPhone OS 12", "iPad; CPU OS 12"].iter().any(|text| has(text));

@@ -1,4 +1,4 @@
-//! Which server and which location a request belongs to.
+//! Finds the server and the location of a request.
 //!
 //! nginx `src/http/ngx_http_core_module.c` (`ngx_http_core_find_location`), `src/core/ngx_hash.c`.
 
@@ -8,16 +8,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, Nginx};
 
-/// A server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerIndex {
-    /// One that redirects.
+    /// A server that redirects to or from `www.`.
     Redirect(usize),
-    /// One of a host.
+    /// The server of a host.
     Host(usize),
 }
 
-/// The names of all servers, in the order in which nginx reads them.
+/// Returns the names of all servers, in the order in which nginx reads them.
 fn names(nginx: &Nginx) -> impl Iterator<Item = (ServerIndex, String)> {
     let redirects = nginx.redirects.iter().enumerate().map(|(at, redirect)| (ServerIndex::Redirect(at), redirect.from.value.as_str().into()));
     let hosts = nginx.servers.iter().enumerate().flat_map(|(at, server)| {
@@ -27,7 +26,7 @@ fn names(nginx: &Nginx) -> impl Iterator<Item = (ServerIndex, String)> {
     redirects.chain(hosts)
 }
 
-/// The server of a host, and what its name captured. Nothing matches: the default server.
+/// Returns the server of a host, and the groups that its name captured. If no name matches, it is the default server.
 pub fn server(nginx: &Nginx, host: &str) -> (ServerIndex, Captures) {
     let default = nginx.servers.iter().position(|server| server.host.value == DEFAULT_SERVER).unwrap_or_default();
     let mut best: Option<(usize, ServerIndex)> = None;
@@ -38,7 +37,7 @@ pub fn server(nginx: &Nginx, host: &str) -> (ServerIndex, Captures) {
             continue;
         }
         let name = name.to_ascii_lowercase();
-        // An exact name first, then the longest wildcard at the beginning, then at the end.
+        // nginx prefers an exact name, then the longest wildcard at the beginning, then a wildcard at the end.
         let rank = if name == host {
             Some(usize::MAX)
         } else if let Some(rest) = name.strip_prefix('*').filter(|rest| rest.starts_with('.')) {
@@ -68,25 +67,24 @@ pub fn server(nginx: &Nginx, host: &str) -> (ServerIndex, Captures) {
     (ServerIndex::Host(default), Captures::default())
 }
 
-/// What is found for a path.
+/// The result of a location look-up.
 #[derive(Debug)]
 pub enum Found<'d> {
-    /// A location.
     Location(&'d Directive, Captures),
-    /// The path is a prefix without the slash at its end: the client is sent there.
+    /// The path is a prefix without its final slash, so nginx redirects the client to the prefix.
     Slash(&'d Directive),
-    /// None.
+    /// No location matches.
     Nothing,
-    /// An expression cannot be evaluated.
+    /// The simulation cannot evaluate an expression.
     Unknown,
 }
 
-/// Whether requests from outside may come to a location.
+/// Whether a location is closed to external requests.
 pub fn is_internal(location: &Directive) -> bool {
     location.inner().iter().any(|directive| directive.name == "internal")
 }
 
-/// The location of a path in a server.
+/// Finds the location of a path in a server.
 pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
     let mut best: Option<(&'d Directive, bool)> = None;
     let mut slash = None;

@@ -1,4 +1,4 @@
-//! Requests to services: what they look like, what is tried, and what comes back.
+//! Sends requests to services: builds their headers and paths, tries endpoints, and reads responses.
 //!
 //! nginx `src/http/modules/ngx_http_proxy_module.c`, `src/http/ngx_http_upstream.c`.
 
@@ -15,38 +15,35 @@ use alloc::vec::Vec;
 
 /// A request to a URL.
 pub struct Pass {
-    /// The method.
     pub method: String,
     /// The path and the query of the request.
     pub path: (String, String),
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     pub body: u64,
-    /// What the service answers.
+    /// The service's response.
     pub answer: Answer,
 }
 
-/// What a service gave back.
+/// A response from a service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// The status.
     pub status: u16,
-    /// Headers.
     pub headers: Vec<(String, String)>,
-    /// A service answered, and not nginx.
+    /// Whether the response comes from a service and not from nginx.
     pub is_answer: bool,
-    /// nginx's own default server answered.
+    /// Whether nginx's own default server responded.
     pub is_own: bool,
 }
 
-/// Headers that nginx sets itself, and their values without a directive.
+/// Headers that nginx sets by default, with their values.
 const OWN_HEADERS: &[(&str, &str)] =
     &[("Connection", "close"), ("Content-Length", ""), ("Transfer-Encoding", ""), ("TE", ""), ("Keep-Alive", ""), ("Expect", ""), ("Upgrade", "")];
 
-/// Headers of a service's answer that the client never gets.
+/// Headers of a service's response that nginx never passes on.
 const HIDDEN: &[&str] = &["date", "server", "x-pad", "connection", "keep-alive", "content-length", "transfer-encoding", "etag", "x-accel-expires"];
 
 impl<'d> Exchange<'_> {
-    /// The headers of a request to a service, by the directives of a place: the Host header, and the others.
+    /// Builds the headers of a request to a service from the directives in scope: the Host header, and the others.
     fn headers_for(&self, scope: &Scope<'d>, own_host: &str, body: u64) -> (String, Vec<(String, String)>) {
         let is_grpc = scope.last("grpc_pass").is_some();
         let directives = scope.all(&[if is_grpc { "grpc_set_header" } else { "proxy_set_header" }]);
@@ -61,7 +58,7 @@ impl<'d> Exchange<'_> {
             }
         }
         let defaults = OWN_HEADERS.iter().filter(|(name, value)| !value.is_empty() && !is_set(name));
-        // gRPC needs no such header, and has one of its own.
+        // gRPC needs no such header, and uses a separate one.
         for (name, value) in defaults.filter(|_| !is_grpc) {
             all.entry(name.to_ascii_lowercase()).or_default().push((*value).into());
         }
@@ -78,12 +75,12 @@ impl<'d> Exchange<'_> {
         if body > 0 {
             all.insert("content-length".into(), Vec::from([body.to_string()]));
         }
-        // What steers recorded services is not part of the request.
+        // Headers that control recorded services are not part of the request.
         let kept = all.into_iter().filter(|(name, _)| !name.starts_with("x-echo-"));
         (host, kept.map(|(name, values)| (name, values.join(", "))).collect())
     }
 
-    /// The target towards a service: as it was sent, or escaped again after a rewrite.
+    /// Returns the target for a service: unchanged, or escaped again after a rewrite.
     fn path_for(&self) -> String {
         if !self.is_rewritten {
             return self.target.raw.clone();
@@ -92,7 +89,7 @@ impl<'d> Exchange<'_> {
         if self.args.is_empty() { path } else { format!("{path}?{}", self.args) }
     }
 
-    /// What a service is told: headers, path and protocol.
+    /// Builds the request that a service receives: headers, path and protocol.
     fn seen(&self, scope: &Scope<'d>, pass: &Directive, endpoint: Option<String>, path: String) -> Seen {
         let url = self.evaluate(pass.arg(0));
         let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
@@ -118,7 +115,7 @@ impl<'d> Exchange<'_> {
         seen
     }
 
-    /// The same for FastCGI, which has parameters.
+    /// Builds the same for FastCGI, which has parameters.
     fn fastcgi(&self, mut seen: Seen, scope: &Scope<'d>) -> Seen {
         seen.protocol = "fastcgi".into();
         seen.host = self.request.host.clone();
@@ -156,7 +153,7 @@ impl<'d> Exchange<'_> {
         seen
     }
 
-    /// Passes the request to the upstream that the balancer chose. Attempts before the last are other requests.
+    /// Passes the request to the chosen upstream. Earlier attempts are separate requests.
     pub fn pass_to_upstream(&mut self, scope: &Scope<'d>, pass: &Directive) -> (Passed, Option<Seen>) {
         let failed = |status: u16| (Passed { status, headers: Vec::new(), is_answer: false, is_own: false }, None);
         let Some(upstream) = self.choose_upstream() else { return failed(503) };
@@ -212,7 +209,7 @@ impl<'d> Exchange<'_> {
         last
     }
 
-    /// A connection that is kept open serves later requests, even if it has TLS and they would not.
+    /// Remembers open TLS connections. A later request reuses such a connection, even if it would not use TLS itself.
     fn reuse(&mut self, pass: &Directive, target: &str, seen: &mut Seen) {
         if !pass.arg(0).starts_with("$scheme") || self.nginx.globals.number("upstream-keepalive-connections").value == 0 {
             return;
@@ -224,7 +221,7 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// Passes a request to a URL that a directive has: authentication and copies. `None` if nothing answers.
+    /// Passes a request to the URL of a directive, for authentication and copies. Returns `None` if no service answers.
     pub fn pass_to_url(&mut self, scope: &Scope<'d>, pass: Pass) -> Option<Passed> {
         let directive = scope.last("proxy_pass")?;
         let has_variables = directive.arg(0).contains('$');
@@ -265,7 +262,7 @@ impl<'d> Exchange<'_> {
         Some(Passed { status: behaviour.flatten().unwrap_or(pass.answer.status), headers: pass.answer.headers, is_answer: true, is_own: false })
     }
 
-    /// The headers of a service's answer that the client gets.
+    /// Returns the headers of a service's response that the client receives.
     pub fn visible_headers(&self, scope: &Scope<'d>, headers: &[(String, String)]) -> Vec<(String, String)> {
         let hidden = scope.all(&["proxy_hide_header"]);
         let passed = scope.all(&["proxy_pass_header"]);
@@ -284,12 +281,12 @@ impl<'d> Exchange<'_> {
         headers.iter().filter(|(name, _)| is_visible(name)).map(rewritten).collect()
     }
 
-    /// `proxy_redirect`: the beginning of a Location header is replaced.
+    /// Applies `proxy_redirect`: replaces the beginning of a Location header.
     fn redirect_of(&self, scope: &Scope<'d>, value: &str) -> String {
         let Some(directive) = scope.last("proxy_redirect") else { return value.into() };
         let (from, to) = match directive.arg(0) {
             "off" => return value.into(),
-            // The URL of the service becomes the location; without a path there it stays.
+            // The location replaces the service's URL. A URL without a path stays unchanged.
             "default" => (format!("{}/", self.evaluate(scope.value("proxy_pass").unwrap_or_default())), "/".into()),
             from => (self.evaluate(from), self.evaluate(directive.arg(1))),
         };

@@ -1,4 +1,4 @@
-//! One request on its way: its variables, and what has been decided so far.
+//! Holds the state of one request: its variables and the results of earlier phases.
 
 use super::message::{Request, Response, Seen, Step, Version, World, contains, range};
 use super::pattern::Captures;
@@ -12,71 +12,68 @@ use chancery_base::ir::nginx::Nginx;
 use chancery_base::resource::Origin;
 use core::net::IpAddr;
 
-/// What stands for a request id that nginx makes.
+/// The placeholder for a request id that nginx generates.
 pub const GENERATED: &str = "<generated>";
 
-/// What is kept from one request to the next.
+/// State that persists from one request to the next.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// Answers of authentication services, by key.
+    /// Responses of authentication services, by key.
     pub answers: BTreeMap<String, (u16, Vec<(String, String)>)>,
-    /// Endpoints to which a connection with TLS is open.
+    /// Endpoints with an open TLS connection.
     pub tls: BTreeSet<String>,
 }
 
-/// A request on its way.
+/// One request and its state.
 pub struct Exchange<'a> {
-    /// What nginx is told.
+    /// The configuration of nginx.
     pub nginx: &'a Nginx,
-    /// What services do.
+    /// The behaviour of services.
     pub world: &'a World,
-    /// The request.
     pub request: &'a Request,
-    /// The target as it was sent.
+    /// The target, unchanged.
     pub target: Target,
-    /// The decoded path, perhaps rewritten.
+    /// The decoded path after rewrites.
     pub uri: String,
-    /// The query, perhaps rewritten.
+    /// The query after rewrites.
     pub args: String,
-    /// The path was rewritten.
     pub is_rewritten: bool,
-    /// The name of the host, without port.
+    /// The host without its port.
     pub host: String,
-    /// The name of the server.
     pub server_name: String,
-    /// The client's address, perhaps by a header.
+    /// The client's address, possibly from a header.
     pub remote: IpAddr,
     /// Variables that directives set.
     pub variables: BTreeMap<String, String>,
     /// Groups of the last expression.
     pub captures: Captures,
-    /// Headers of the last answer of a service (`$upstream_http_*`).
+    /// Headers of a service's last response (`$upstream_http_*`).
     pub upstream_headers: Vec<(String, String)>,
-    /// What the client gets.
+    /// The response to the client.
     pub response: Response,
     /// Other requests to services so far.
     pub others: Vec<Seen>,
-    /// The location whose Lua code sees the response has been reached.
+    /// Whether the request reached the location whose Lua code sees the response.
     pub has_header_filter: bool,
-    /// How many times the request has moved to another location.
+    /// The number of moves to another location.
     pub moves: usize,
-    /// A copy of the request was sent: it ran the server's directives again.
+    /// Whether a copy of the request was sent, which ran the server's directives again.
     pub is_mirrored: bool,
-    /// nginx's own default server gave the page.
+    /// Whether nginx's own default server generated the page.
     pub is_own_page: bool,
-    /// What requests before this one left behind.
+    /// State from earlier requests.
     pub kept: Kept,
-    /// The client's certificate is accepted.
+    /// Whether the client's certificate is accepted, if the client has one.
     pub verified: Option<bool>,
 }
 
 impl Exchange<'_> {
-    /// The request comes to a part of nginx.
+    /// Records that the request reached a part of nginx.
     pub fn step(&mut self, what: &'static str, name: String, origin: Option<Origin>) {
         self.response.way.push(Step { what, name, origin });
     }
 
-    /// Says that something was not evaluated.
+    /// Records that the simulation skipped something.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.response.notes.contains(&note) {
@@ -84,7 +81,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// The headers that nginx takes from the request.
+    /// Returns the headers that nginx reads from the request.
     pub fn headers(&self) -> Vec<(String, String)> {
         let globals = &self.nginx.globals;
         let underscores = globals.flag("enable-underscores-in-headers").value;
@@ -100,7 +97,7 @@ impl Exchange<'_> {
         found.join(if name == "cookie" { "; " } else { ", " })
     }
 
-    /// A cookie of the request.
+    /// Returns a cookie of the request.
     pub fn cookie(&self, name: &str) -> Option<String> {
         let all = self.header_variable("cookie");
         let mut pairs = all.split(';').filter_map(|pair| pair.trim().split_once('='));
@@ -122,7 +119,7 @@ impl Exchange<'_> {
         ranges.value.iter().filter_map(|text| range(text)).any(|(network, length)| contains(network, length, address))
     }
 
-    /// The client's address by a header or by the PROXY header, if one is believed.
+    /// Returns the client's address from a trusted header or PROXY header, or else from the connection.
     pub fn real_address(&self) -> IpAddr {
         let globals = &self.nginx.globals;
         let (trusts, proxy) = (globals.flag("use-forwarded-headers").value, globals.flag("use-proxy-protocol").value);
@@ -150,9 +147,9 @@ impl Exchange<'_> {
         found
     }
 
-    /// The address that the connection comes from.
+    /// Returns the address of the connection's other end.
     pub fn peer(&self) -> IpAddr {
-        // TLS comes by way of the controller then.
+        // The controller relays TLS connections then.
         let is_passed = self.request.tls && self.nginx.ports.has_ssl_passthrough;
         if is_passed { IpAddr::V4(core::net::Ipv4Addr::LOCALHOST) } else { self.request.client }
     }
@@ -161,12 +158,12 @@ impl Exchange<'_> {
         self.request.proxy_protocol.as_deref().unwrap_or_default().split_whitespace().collect()
     }
 
-    /// The client's address in the PROXY header.
+    /// Returns the client's address in the PROXY header.
     pub fn proxy_source(&self) -> Option<IpAddr> {
         self.proxy_words().get(2)?.parse().ok()
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn variable(&self, name: &str) -> String {
         if let Some(value) = self.variables.get(name) {
             return value.clone();
@@ -262,7 +259,7 @@ impl Exchange<'_> {
         self.captures.names.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone()).unwrap_or_default()
     }
 
-    /// Whether one of the ConfigMap's lists has a header: `1` or `0`.
+    /// Returns `1` if one of the ConfigMap's block lists contains the header, else `0`.
     fn blocks(&self, list: &str, header: &str) -> String {
         let value = self.header_variable(header);
         let matches = |item: &str| match item.strip_prefix("~*") {
@@ -275,7 +272,7 @@ impl Exchange<'_> {
         if self.nginx.globals.list(list).value.iter().any(|item| matches(item)) { "1" } else { "0" }.into()
     }
 
-    /// A text with its variables replaced.
+    /// Replaces the variables in a string.
     pub fn evaluate(&self, text: &str) -> String {
         let mut out = String::new();
         let mut rest = text;
@@ -301,7 +298,6 @@ impl Exchange<'_> {
         out
     }
 
-    /// Sets a variable.
     pub fn set(&mut self, name: &str, value: String) {
         self.variables.insert(name.trim_start_matches('$').to_owned(), value);
     }

@@ -1,4 +1,4 @@
-//! Requests, what services do with them, and responses; as JSON both ways.
+//! Defines requests, the behaviour of services, and responses, and converts them from and to JSON.
 //!
 //! Does not answer requests; see `phases`.
 
@@ -13,54 +13,46 @@ use core::net::{IpAddr, Ipv4Addr};
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// HTTP/1.0
     Http10,
-    /// HTTP/1.1
     #[default]
     Http11,
-    /// HTTP/2
     Http2,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// It comes over TLS.
+    /// Whether the request uses TLS.
     pub tls: bool,
-    /// The method.
     pub method: String,
     /// The `Host` header; empty for none.
     pub host: String,
-    /// The target as it is sent.
+    /// The target, unchanged.
     pub path: String,
     /// Other headers.
     pub headers: Vec<(String, String)>,
-    /// The address that it comes from.
+    /// The address of the connection's other end.
     pub client: IpAddr,
-    /// Bytes of its body.
+    /// The size of the body in bytes.
     pub body: Option<u64>,
-    /// The name in the TLS handshake; `None` for none.
+    /// The server name in the TLS handshake, if any.
     pub sni: Option<String>,
-    /// The version of HTTP.
     pub version: Version,
-    /// The client's certificate: `bad` for one that is not accepted, else the end of its name.
+    /// The client's certificate: `bad` for a rejected certificate, else the end of its name.
     pub certificate: Option<String>,
-    /// The PROXY header before it.
+    /// The PROXY header before the request.
     pub proxy_protocol: Option<String>,
-    /// How many times it is sent.
+    /// How many times the request is sent.
     pub repeat: u32,
-    /// What services answer.
+    /// The response of services.
     pub service: Answer,
-    /// What an authentication service answers.
+    /// The response of an authentication service.
     pub auth: Answer,
 }
 
-/// What a service answers.
+/// A service's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
-    /// Headers.
     pub headers: Vec<(String, String)>,
 }
 
@@ -94,15 +86,15 @@ impl Default for Request {
 /// The client of a request that names none.
 const DEFAULT_CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 7));
 
-/// What services at some addresses do.
+/// The behaviour of services at some addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct World {
-    /// Ranges of addresses, with what services there do: a status, or nothing for those that refuse connections.
+    /// Address ranges with the status that their services return, or `None` if they refuse connections.
     pub services: Vec<(IpAddr, u32, Option<u16>)>,
 }
 
 impl World {
-    /// What the service at an address does: `None` if it is like any other.
+    /// Returns the behaviour of the service at an address, or `None` if it has no special behaviour.
     pub fn behaviour(&self, address: &str) -> Option<Option<u16>> {
         let address: IpAddr = address.parse().ok()?;
         self.services.iter().find(|(network, length, _)| contains(*network, *length, address)).map(|(_, _, status)| *status)
@@ -124,7 +116,7 @@ pub fn contains(network: IpAddr, length: u32, address: IpAddr) -> bool {
     }
 }
 
-/// A range, or an address by itself.
+/// Parses a range or a single address.
 pub fn range(text: &str) -> Option<(IpAddr, u32)> {
     let (address, length) = text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
     let address: IpAddr = address.parse().ok()?;
@@ -133,26 +125,23 @@ pub fn range(text: &str) -> Option<(IpAddr, u32)> {
     Some((address, length))
 }
 
-/// A request as a service gets it.
+/// A request as a service receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The method.
     pub method: String,
-    /// The target.
     pub path: String,
     /// The `Host` header.
     pub host: String,
-    /// The protocol.
     pub protocol: String,
-    /// Headers, names in lower case, sorted.
+    /// Headers, sorted, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The endpoint, if it is certain.
     pub endpoint: Option<String>,
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     pub body: u64,
-    /// The name in the TLS handshake.
+    /// The server name in the TLS handshake.
     pub sni: Option<String>,
-    /// nginx shows a certificate.
+    /// Whether nginx sends a client certificate.
     pub certificate: bool,
     /// Parameters of FastCGI.
     pub fastcgi: Vec<(String, String)>,
@@ -163,40 +152,38 @@ pub struct Seen {
 pub struct Step {
     /// `server`, `location` or `upstream`.
     pub what: &'static str,
-    /// What nginx calls it.
+    /// nginx's name for the part.
     pub name: String,
-    /// Where it comes from.
     pub origin: Option<Origin>,
 }
 
-/// A response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Response {
-    /// The parts that the request passed, in their order.
+    /// The parts that the request passed, in order.
     pub way: Vec<Step>,
-    /// The status; 0 if there is none.
+    /// The status; 0 without a response.
     pub status: u16,
     /// The `Location` header.
     pub location: Option<String>,
-    /// The upstream that answered, or would have.
+    /// The upstream that responded, or would have responded.
     pub upstream: Option<String>,
     /// `NAMESPACE/NAME` of the Ingress.
     pub ingress: Option<String>,
     /// The path of the Ingress.
     pub location_path: Option<String>,
-    /// The request as the service got it.
+    /// The request as the service received it.
     pub seen: Option<Seen>,
     /// Other requests to services: authentication, copies, failed attempts.
     pub others: Vec<Seen>,
-    /// Headers, names in lower case, sorted.
+    /// Headers, sorted, with names in lower case.
     pub headers: Vec<(String, Vec<String>)>,
-    /// The name of the certificate that the client sees.
+    /// The name of the certificate that the client receives.
     pub certificate: Option<String>,
-    /// The statuses of each time that it was sent.
+    /// The statuses of all repetitions.
     pub statuses: Vec<u16>,
-    /// Why there is no response.
+    /// The reason for a missing response.
     pub error: Option<String>,
-    /// What was not evaluated and could change the response.
+    /// Skipped parts that could change the response.
     pub notes: Vec<String>,
 }
 
@@ -219,7 +206,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The problem with it.
     pub fn read(node: &Node) -> Result<Self, String> {
         if node.as_object().is_none() {
             return Err("a request must be an object".into());
@@ -264,17 +251,17 @@ impl Request {
         })
     }
 
-    /// A header, by its name in any case.
+    /// Returns a header, ignoring the case of its name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
-/// Reads requests, and what to assume of services: a list of requests, or an object with `requests` and `services`.
+/// Reads requests and the assumed behaviour of services: a list of requests, or an object with `requests` and `services`.
 ///
 /// # Errors
 ///
-/// What is wrong with them.
+/// The problem with them.
 pub fn read(root: &Node) -> Result<(Vec<Request>, World), String> {
     let list = root.as_array().or_else(|| root.get("requests").and_then(Node::as_array)).ok_or("there is no list of requests")?;
     let requests: Result<Vec<Request>, String> = list.iter().map(Request::read).collect();
@@ -310,7 +297,7 @@ fn plain_pairs(pairs: &[(String, String)]) -> Node {
 }
 
 impl Seen {
-    /// As JSON.
+    /// Converts to JSON.
     pub fn node(&self) -> Node {
         let mut fields = Vec::from([
             ("method", text(&self.method)),
@@ -339,7 +326,7 @@ impl Seen {
 }
 
 impl Response {
-    /// As JSON.
+    /// Converts to JSON.
     pub fn node(&self) -> Node {
         let mut fields = Vec::from([("status", number(self.status.into()))]);
         let mut add = |key: &'static str, value: &Option<String>| fields.extend(value.as_ref().map(|value| (key, text(value))));

@@ -1,6 +1,6 @@
-//! What happens to requests in an nginx under ingress-nginx.
+//! Simulates requests to an nginx that ingress-nginx configures.
 //!
-//! Runs the directives that `template` writes, and those of snippets that are known. What is not known is noted in the response.
+//! Runs the directives that `template` writes, and known directives of snippets. The response notes skipped directives.
 
 mod access;
 mod balance;
@@ -37,7 +37,7 @@ pub struct Simulator<'n> {
 }
 
 impl<'n> Simulator<'n> {
-    /// Of what nginx is told.
+    /// Builds a simulator of a configuration.
     pub fn new(nginx: &'n Nginx) -> Self {
         Self {
             nginx,
@@ -47,7 +47,7 @@ impl<'n> Simulator<'n> {
         }
     }
 
-    /// The directives of a server, which are written when a request first needs them.
+    /// Returns the directives of a server, which are built when a request first needs them.
     fn server(&self, index: ServerIndex) -> &[Directive] {
         let found = match index {
             ServerIndex::Redirect(at) => self
@@ -62,7 +62,7 @@ impl<'n> Simulator<'n> {
         found.map(Directive::inner).unwrap_or_default()
     }
 
-    /// The responses to requests, in their order. Limits count them as if they came at once.
+    /// Returns the responses to requests, in order. Limits treat them as simultaneous.
     pub fn answer(&self, world: &World, requests: &[Request]) -> Vec<Response> {
         let mut counted = Counted::default();
         let one = |request: &Request| {

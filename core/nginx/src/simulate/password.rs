@@ -1,4 +1,4 @@
-//! Passwords in a file of users, as nginx checks them.
+//! Checks passwords against a user file, as nginx does.
 //!
 //! nginx `src/http/modules/ngx_http_auth_basic_module.c`, `src/core/ngx_crypt.c`.
 
@@ -9,14 +9,13 @@ use chancery_text::base64;
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
-/// What checking a password gives.
+/// The result of checking a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// It is right.
     Right,
     /// The user or the password is wrong.
     Wrong,
-    /// The password is stored in a form that is not evaluated.
+    /// The simulation does not support the stored form.
     Unknown,
 }
 
@@ -56,11 +55,11 @@ fn compare(stored: &str, password: &str) -> Check {
         };
         return is(Sha1::new().chain_update(password.as_bytes()).chain_update(&salt).finalize().as_slice() == hash.as_slice());
     }
-    // The system's own forms: DES, bcrypt, SHA-256 and SHA-512. A text that is too short for any of them fits no password.
+    // DES, bcrypt, SHA-256 and SHA-512 depend on the system. A string that is too short for all of them matches no password.
     if stored.starts_with('$') || stored.len() >= 13 { Check::Unknown } else { Check::Wrong }
 }
 
-/// Apache's form of MD5, a thousand rounds of it.
+/// Computes Apache's variant of MD5, with a thousand rounds.
 fn apr1(password: &[u8], salt: &str) -> String {
     let mut inner = Md5::new();
     inner.update(password);

@@ -1,4 +1,4 @@
-//! Responses: pages of nginx, redirects, answers of services, and the headers that directives add.
+//! Builds responses: nginx's pages, redirects, responses of services, and the headers that directives add.
 //!
 //! nginx `src/http/ngx_http_special_response.c`, `src/http/ngx_http_header_filter_module.c`; the module headers-more.
 
@@ -16,7 +16,7 @@ fn has_page(code: u16) -> bool {
     matches!(code, 301..=303 | 307 | 308 | 400..=406 | 408..=416 | 421 | 429 | 494..=497 | 500..=505 | 507)
 }
 
-/// Statuses whose responses get headers of `add_header` without `always`.
+/// Whether `add_header` without `always` applies to a status.
 fn is_plain(code: u16) -> bool {
     matches!(code, 200 | 201 | 204 | 206 | 301..=304 | 307 | 308)
 }
@@ -24,7 +24,7 @@ fn is_plain(code: u16) -> bool {
 const CONTENT_TYPE: &str = "content-type";
 
 impl Exchange<'_> {
-    /// nginx's own page for a status.
+    /// Responds with nginx's own page for a status.
     pub fn page(&mut self, code: u16, scope: &Scope<'_>) {
         let mut headers = Vec::new();
         if has_page(code) {
@@ -34,14 +34,14 @@ impl Exchange<'_> {
         self.close(code, headers, scope);
     }
 
-    /// How the client may authenticate itself, for the page that follows.
+    /// Sets the challenge to authenticate for the next page.
     pub fn challenge(&mut self, challenge: Option<String>) {
         if let Some(challenge) = challenge {
             self.set("(challenge)", challenge);
         }
     }
 
-    /// A response with a text.
+    /// Responds with a text.
     pub fn respond(&mut self, code: u16, text: &str, scope: &Scope<'_>) {
         let mut headers = Vec::new();
         if !text.is_empty() || code < 300 || has_page(code) {
@@ -50,7 +50,7 @@ impl Exchange<'_> {
         self.close(code, headers, scope);
     }
 
-    /// A redirect. A path alone gets scheme and host.
+    /// Redirects the client. A location without a host gets the scheme and host of the request.
     pub fn redirect(&mut self, code: u16, location: &str, scope: &Scope<'_>) {
         self.response.location = Some(self.absolute(location, scope));
         let headers = if has_page(code) { Vec::from([(CONTENT_TYPE.to_string(), "text/html".to_string())]) } else { Vec::new() };
@@ -67,7 +67,7 @@ impl Exchange<'_> {
         format!("{}://{}{port}{location}", self.variable("scheme"), self.variable("host"))
     }
 
-    /// What a service answered.
+    /// Returns a service's response to the client.
     pub fn pass_back(&mut self, passed: Passed, seen: Option<Seen>, scope: &Scope<'_>) {
         self.response.seen = seen;
         let mut headers: Vec<(String, String)> = Vec::new();
@@ -86,7 +86,7 @@ impl Exchange<'_> {
         self.close(passed.status, headers, scope);
     }
 
-    /// The headers that directives and Lua add, and the end.
+    /// Adds the headers of directives and Lua code, and ends the response.
     fn close(&mut self, code: u16, mut headers: Vec<(String, String)>, scope: &Scope<'_>) {
         self.response.status = code;
         if let Some(cookie) = self.variables.remove("affinity_cookie") {
@@ -125,7 +125,7 @@ impl Exchange<'_> {
         self.response.headers = by_name.into_iter().collect();
     }
 
-    /// `gzip`. A service that says no type is taken to answer with JSON, whatever its length.
+    /// Applies `gzip`. A response without a type is treated as JSON, whatever its length.
     fn compress(&self, code: u16, headers: &mut Vec<(String, String)>, scope: &Scope<'_>) {
         let is_encoded = headers.iter().any(|(name, _)| name == "content-encoding");
         if !scope.is_on("gzip") || !matches!(code, 200 | 403 | 404) || is_encoded {
@@ -139,7 +139,7 @@ impl Exchange<'_> {
         if !has_type {
             return;
         }
-        // A page of nginx's own default server has passed through two of them.
+        // A page of nginx's own default server passes through two servers.
         for _ in 0..if self.is_own_page { 2 } else { 1 } {
             headers.push(("vary".into(), "Accept-Encoding".into()));
         }
@@ -148,7 +148,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// `more_set_headers` and `more_clear_headers`, perhaps for some statuses and types alone.
+    /// Applies `more_set_headers` and `more_clear_headers`, which may be limited to some statuses and types.
     fn more_headers(&mut self, directive: &crate::directive::Directive, code: u16, headers: &mut Vec<(String, String)>) {
         let mut args = directive.args.iter();
         let mut names: Vec<&str> = Vec::new();
@@ -181,10 +181,10 @@ impl Exchange<'_> {
         }
     }
 
-    /// The response with what variables say of the way.
+    /// Completes the response with data from variables.
     pub fn finish(mut self) -> Response {
         let variable = |name: &str| self.variables.get(name).cloned().filter(|value| !value.is_empty());
-        // A copy of the request resets the name; then it is known by the endpoint alone.
+        // A copy of the request resets the name. Then only the endpoint identifies the upstream.
         let is_lost = self.is_mirrored && self.response.seen.is_none();
         let upstream = variable("proxy_upstream_name").filter(|name| name != "-" && !is_lost);
         self.response.upstream = variable("proxy_alternative_upstream_name").or(upstream);
@@ -196,7 +196,7 @@ impl Exchange<'_> {
     }
 }
 
-/// Sets a header in the place of all of its name, or takes them away.
+/// Replaces all headers of a name, or removes them.
 fn replace(headers: &mut Vec<(String, String)>, name: &str, value: Option<String>) {
     headers.retain(|(own, _)| own != name);
     headers.extend(value.map(|value| (name.to_string(), value)));

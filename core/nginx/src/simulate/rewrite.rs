@@ -1,4 +1,4 @@
-//! The rewrite phase: `set`, `if`, `return`, `rewrite` and `break` in their order, then the Lua code of a location.
+//! Runs the rewrite phase: `set`, `if`, `return`, `rewrite` and `break` in order, then the Lua code of a location.
 //!
 //! nginx `src/http/modules/ngx_http_rewrite_module.c`; ingress-nginx `rootfs/etc/nginx/lua/lua_ingress.lua`.
 
@@ -11,22 +11,21 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// How a phase ends.
+/// The result of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// The next phase follows.
     Continue,
-    /// The location is looked for again.
+    /// nginx searches for the location again.
     Again,
-    /// A response without a page of errors.
+    /// A response without an error page.
     Respond(u16, String),
-    /// A redirect.
     Redirect(u16, String),
     /// A status that may have an error page.
     Status(u16),
 }
 
-/// Directives of other phases, which are read elsewhere or change no answer that is simulated.
+/// Whether the simulation handles a directive in another phase, or it changes no simulated response.
 fn is_known(name: &str) -> bool {
     const KNOWN: &[&str] = &[
         "proxy_",
@@ -81,7 +80,7 @@ fn is_known(name: &str) -> bool {
 }
 
 impl<'d> Exchange<'_> {
-    /// Runs the directives of a block in their order. The last `if` that was true comes back: its directives hold too.
+    /// Runs the directives of a block in order. `branch` becomes the last `if` whose condition was true: its directives also apply.
     pub fn rewrite(&mut self, block: &'d [Directive], branch: &mut Option<&'d [Directive]>) -> Flow {
         match self.run(block, branch, 0) {
             Some(flow) => flow,
@@ -89,7 +88,7 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// `Some(Flow::Continue)` if the directives after it are left out (`break`).
+    /// Returns `Some(Flow::Continue)` if `break` skips the later directives.
     fn run(&mut self, block: &'d [Directive], branch: &mut Option<&'d [Directive]>, depth: usize) -> Option<Flow> {
         for directive in block {
             match directive.name.as_str() {
@@ -142,7 +141,7 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// `rewrite EXPRESSION REPLACEMENT [FLAG]`.
+    /// Runs `rewrite EXPRESSION REPLACEMENT [FLAG]`.
     fn rewrite_path(&mut self, directive: &Directive) -> Option<Flow> {
         let Ok(found) = pattern::find(directive.arg(0), false, &self.uri) else {
             self.note(format!("the expression `{}` is not evaluated", directive.arg(0)));
@@ -185,7 +184,7 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// Whether the condition of an `if` holds.
+    /// Evaluates the condition of an `if`.
     fn condition(&mut self, directive: &Directive) -> Option<bool> {
         let words = condition_words(&directive.args);
         let value = |exchange: &Self, word: &str| exchange.evaluate(word);
@@ -225,7 +224,7 @@ impl<'d> Exchange<'_> {
         }
     }
 
-    /// Where a server between `www.` and the name without it leads.
+    /// Returns the destination of a server that redirects to or from `www.`.
     fn www_redirect(&self, to: &str) -> String {
         let uri = self.target.raw.strip_suffix('/').unwrap_or(&self.target.raw);
         let (mut scheme, mut port) = (self.variable("scheme"), self.variable("server_port"));
@@ -237,7 +236,7 @@ impl<'d> Exchange<'_> {
         format!("{scheme}://{to}:{port}{uri}")
     }
 
-    /// The Lua code of a location: what the service learns of scheme, host and port, and the redirect to https.
+    /// Runs the Lua code of a location: the scheme, host and port that the service receives, and the redirect to https.
     pub fn run_lua(&mut self) -> Flow {
         let globals = &self.nginx.globals;
         let ports = self.nginx.ports;
@@ -290,7 +289,7 @@ impl<'d> Exchange<'_> {
     }
 }
 
-/// The words of a condition, without the brackets around it.
+/// Returns the words of a condition, without its brackets.
 fn condition_words(args: &[chancery_text::Str]) -> Vec<String> {
     let mut words: Vec<String> = args.iter().map(ToString::to_string).collect();
     if let Some(first) = words.first_mut() {

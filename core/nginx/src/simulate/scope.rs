@@ -1,4 +1,5 @@
-//! The directives that hold at a place: of all servers, of the server, of the location, of an `if` in it; and how each kind is inherited.
+//! Finds the directives in scope at a place: of all servers, the server, the location, and an `if` in it; and applies the inheritance of each
+//! kind.
 
 use crate::directive::Directive;
 use alloc::vec::Vec;
@@ -10,12 +11,11 @@ pub struct Scope<'d> {
 }
 
 impl<'d> Scope<'d> {
-    /// Of these levels.
     pub fn new(levels: impl IntoIterator<Item = &'d [Directive]>) -> Self {
         Self { levels: levels.into_iter().collect() }
     }
 
-    /// With one more level inside.
+    /// Adds an inner level.
     #[must_use]
     pub fn with(&self, level: &'d [Directive]) -> Self {
         let mut levels = self.levels.clone();
@@ -23,29 +23,29 @@ impl<'d> Scope<'d> {
         Self { levels }
     }
 
-    /// The directives of some names at the innermost level that has one.
+    /// Returns the directives with these names at the innermost level that has one.
     pub fn all(&self, names: &[&str]) -> Vec<&'d Directive> {
         let of =
             |level: &&'d [Directive]| -> Vec<&'d Directive> { level.iter().filter(|directive| names.contains(&directive.name.as_str())).collect() };
         self.levels.iter().rev().map(of).find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    /// The directives of some names at all levels, the outermost first.
+    /// Returns the directives with these names at all levels, the outermost first.
     pub fn merged(&self, names: &[&str]) -> Vec<&'d Directive> {
         self.levels.iter().flat_map(|level| level.iter()).filter(|directive| names.contains(&directive.name.as_str())).collect()
     }
 
-    /// The last directive of a name at the innermost level that has one.
+    /// Returns the last directive with a name at the innermost level that has one.
     pub fn last(&self, name: &str) -> Option<&'d Directive> {
         self.all(&[name]).pop()
     }
 
-    /// The first argument of it.
+    /// Returns the first argument of the last directive with this name.
     pub fn value(&self, name: &str) -> Option<&'d str> {
         self.last(name).map(|directive| directive.arg(0))
     }
 
-    /// Whether it is `on`.
+    /// Whether the directive with this name is `on`.
     pub fn is_on(&self, name: &str) -> bool {
         self.value(name) == Some("on")
     }

@@ -1,4 +1,4 @@
-//! Certificates that clients see, and certificates that clients show.
+//! Chooses the certificates that clients receive.
 //!
 //! ingress-nginx `rootfs/etc/nginx/lua/certificate.lua`, `internal/ingress/controller/nginx.go` (`configureCertificates`).
 
@@ -16,7 +16,7 @@ fn listed<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Certificate> {
     if let Some(redirect) = redirect {
         return redirect.certificate.as_ref();
     }
-    // Names of later servers go over those of earlier ones.
+    // Names of later servers replace those names of earlier servers.
     nginx.servers.iter().rev().find_map(|server| {
         if server.aliases.value.iter().any(|alias| *alias == *host) {
             return Some(server.certificate.as_ref().filter(|certificate| covers(certificate, host)));
@@ -25,14 +25,14 @@ fn listed<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Certificate> {
     })?
 }
 
-/// The certificate of a host: of its name, or else of the wildcard for its first label.
+/// Returns the certificate of a host: for its name, or else for the wildcard of its first label.
 pub fn certificate_of<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Certificate> {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let wild = host.split_once('.').map(|(_, rest)| alloc::format!("*.{rest}"));
     listed(nginx, &host).or_else(|| listed(nginx, &wild?))
 }
 
-/// The name of the certificate that a client sees.
+/// Returns the name of the certificate that a client receives.
 pub fn shown_name(nginx: &Nginx, sni: Option<&str>) -> String {
     let certificate = sni.and_then(|name| certificate_of(nginx, name)).unwrap_or(&nginx.default_certificate);
     certificate.shown_name.as_str().into()

@@ -1,26 +1,25 @@
-//! Targets of requests as nginx reads them: decoded, without dots and double slashes; and the way back.
+//! Reads request targets like nginx (decoded, without dot segments and double slashes), and encodes them again.
 //!
 //! nginx `src/http/ngx_http_parse.c` (`ngx_http_parse_complex_uri`), `src/core/ngx_string.c` (`ngx_escape_uri`).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// A target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
-    /// As it was sent, without scheme and host.
+    /// The target without scheme and host, not decoded.
     pub raw: String,
     /// The decoded path.
     pub path: String,
-    /// What follows `?`, not decoded.
+    /// The query after `?`, not decoded.
     pub args: String,
-    /// There is a `?`.
+    /// Whether the target contains `?`.
     pub has_args: bool,
     /// The host, if the target has one.
     pub host: Option<String>,
 }
 
-/// Reads a target; `None` if nginx answers 400.
+/// Parses a target. Returns `None` if nginx answers 400.
 pub fn parse(text: &str) -> Option<Target> {
     let mut target = Target::default();
     let mut rest = text;
@@ -49,7 +48,7 @@ pub fn parse(text: &str) -> Option<Target> {
     Some(target)
 }
 
-/// The path decoded, with its segments resolved; `None` above the root and for broken escapes.
+/// Decodes the path and resolves its segments. Returns `None` for a path above the root and for invalid escapes.
 fn normalise(path: &[u8]) -> Option<String> {
     let mut decoded: Vec<u8> = Vec::with_capacity(path.len());
     let mut at = 0;
@@ -93,16 +92,16 @@ fn normalise(path: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// What is escaped.
+/// The kind of string to escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Escape {
-    /// A path towards a service.
+    /// A path for a service.
     Uri,
     /// A whole URL as a value (`set_escape_uri`).
     Component,
 }
 
-/// Escapes a text.
+/// Escapes a string.
 pub fn escape(text: &str, how: Escape) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -119,7 +118,7 @@ pub fn escape(text: &str, how: Escape) -> String {
     out
 }
 
-/// The name of a host in a `Host` header: without port and dot at its end, in lower case; `None` if nginx answers 400.
+/// Returns the host name in a `Host` header: in lower case, without port and final dot. Returns `None` if nginx answers 400.
 pub fn host_name(header: &str) -> Option<String> {
     if header.starts_with('[') {
         let (name, rest) = header.split_once(']')?;

@@ -19,7 +19,7 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// The fact as the report shows it.
+    /// Describes the fact as the report shows it.
     pub(super) fn words(&self) -> String {
         match &self.held_by {
             Some(part) if self.value.is_empty() => part.clone(),
@@ -195,7 +195,7 @@ fn leaves(path: &str, pointer: &str, node: &Node, out: &mut Behaviour) {
     }
 }
 
-/// The last name of an id.
+/// Returns the last name of an id.
 fn last(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()
 }

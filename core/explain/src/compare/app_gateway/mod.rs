@@ -23,12 +23,12 @@ pub struct AppGatewaySide<'a> {
 }
 
 impl<'a> AppGatewaySide<'a> {
-    /// A gateway that was compiled from an input.
+    /// Creates the side of a gateway that was compiled from an input.
     pub fn new(of: AppGatewayRef<'a>, positions: &'a Positions<'a>) -> Self {
         Self { parts: of.parts, source: Some((of.named, positions)), viewed: Viewed::app_gateway(of.parts) }
     }
 
-    /// A gateway as Azure reports it.
+    /// Creates the side of a gateway as Azure reports it.
     pub fn existing(parts: &'a Gateway) -> Self {
         Self { parts, source: None, viewed: Viewed::app_gateway(parts) }
     }

@@ -95,7 +95,7 @@ const REFERRERS: &[&str] =
 /// Fields of certificates: Azure shows other fields than it accepts, and never shows the key.
 const OF_CERTIFICATE: &[&str] = &["data", "password", "publicCertData"];
 
-/// Returns the differences between two parts, without those that Azure causes by adding fields.
+/// Returns the differences between two parts, without differences from fields that Azure adds.
 fn differences_of_input<'a>(list: &'a str, before: &'a Node, after: &'a Node) -> impl Iterator<Item = FoundDifference<'a>> {
     differences(before, after).into_iter().filter(move |found| !is_of_azure(list, found))
 }

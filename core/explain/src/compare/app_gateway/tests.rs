@@ -1,4 +1,4 @@
-//! Requests that two Application Gateways treat differently, and parts with their owners.
+//! Tests requests that two Application Gateways treat differently, and parts with their owners.
 
 use super::{AppGatewaySide, app_gateway_requests, compare_app_gateways, parts_of_others};
 use crate::compare::{ChangeKind, Requests};
@@ -26,7 +26,7 @@ fn changed(before: &str, after: &str) -> Requests {
     app_gateway_requests(&old, &new)
 }
 
-/// The differences, each as `REQUESTS: LABEL`.
+/// Returns the differences, each as `REQUESTS: LABEL`.
 fn described(requests: &Requests) -> Vec<String> {
     let one = |change: &crate::compare::RequestChange| {
         let what: Vec<&str> = change.differences.iter().map(|of| of.what.as_str()).collect();

@@ -1,4 +1,4 @@
-//! A request as both sides receive it.
+//! Defines a request as both sides receive it. Does not simulate it; see `behaviour`.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -14,7 +14,7 @@ pub(super) struct Both {
 }
 
 impl Both {
-    /// The same request with a credential.
+    /// Returns the same request with a credential.
     pub(super) fn showing(&self, credential: Credential) -> Self {
         let mut shown = self.clone();
         credential.add_to(&mut shown.request);
@@ -28,7 +28,7 @@ impl Both {
     }
 }
 
-/// The scheme of a request's URL.
+/// Returns the scheme of a request's URL.
 pub(super) fn scheme_of(request: &Request) -> String {
     if request.tls { "https" } else { "http" }.to_owned()
 }

@@ -13,7 +13,7 @@ pub(super) struct Budget {
     pub(super) states: usize,
     /// How many requests were compared.
     pub(super) compared: usize,
-    /// What was not decided, in sentences.
+    /// Undecided parts, in sentences.
     pub(super) limits: BTreeSet<String>,
     pub(super) complete: bool,
 }

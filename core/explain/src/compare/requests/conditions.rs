@@ -78,7 +78,7 @@ impl TextMatch {
         Self { how, text: text.to_owned(), any_case: false }
     }
 
-    /// The condition in RE2 syntax.
+    /// Returns the condition in RE2 syntax.
     fn regex(&self) -> String {
         let text = regex_syntax::escape(&self.text);
         let flags = if self.any_case { "(?i)" } else { "" };

@@ -1,4 +1,4 @@
-//! The differences for one request, their severity, and how well the request shows them. Does not find them; see `behaviour`.
+//! Defines the differences for one request and their severity, and rates how well the request shows them. Does not find them; see `behaviour`.
 
 use super::SideSource;
 use super::paths::Pattern;
@@ -83,7 +83,7 @@ impl Relevance {
     }
 }
 
-/// The severity of a difference: lower values are reported first.
+/// Returns the severity of a difference: lower values are reported first.
 pub(in crate::compare) fn gravity(what: &str) -> u8 {
     match what {
         "outcome" => 0,

@@ -181,7 +181,7 @@ pub(super) struct RouteWitness {
     pub(super) pointer: String,
     /// Its requests, as the report describes them.
     pub(super) place: RequestPlace,
-    /// Candidate requests: the first one that the route matches is its witness.
+    /// Candidate requests. The first one that the route matches is the witness.
     pub(super) requests: Vec<Both>,
 }
 

@@ -63,7 +63,7 @@ impl<'a> Pattern<'a> {
         !self.any_case && self.kind != Kind::Regex
     }
 
-    /// The prefix of all paths that it matches.
+    /// Returns the prefix of all paths that the pattern matches.
     fn begin(&self) -> &'a str {
         match self.kind {
             Kind::Regex => literal_prefix(self.text),
@@ -89,7 +89,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// The usual notation: `/api/*`.
+    /// Returns the usual notation: `/api/*`.
     pub(super) fn words(&self) -> String {
         let words = match self.kind {
             Kind::Exact => self.text.to_owned(),

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use chancery_envoy::emit::pb::route::RouteMatch;
 use chancery_envoy::simulate::Simulation;
 
-/// Returns the requests that a witness represents: those of the narrower of its two routes.
+/// Returns the requests that a witness represents: the requests of the narrower of its two routes.
 pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domains: &[String], both: &Both) -> RequestPlace {
     let matcher = |side: usize| {
         let (host, _) = scene.hosts.get(side)?.as_ref()?;
@@ -21,7 +21,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     };
     let matchers = [matcher(0), matcher(1)];
     let narrower = matchers.into_iter().flatten().max_by_key(|of| (Pattern::of(of).narrowness(), of.headers.len() + of.query_parameters.len()));
-    // If only one side has the host, the change affects all its requests that have a route; otherwise those of the narrower route.
+    // If only one side has the host, the change affects all its requests that have a route; otherwise the requests of the narrower route.
     let is_of_both = scene.hosts.iter().all(Option::is_some) || domains.iter().any(|domain| domain == "*");
     let narrower = narrower.filter(|_| is_of_both);
     let [before, after] = [&simulations[0], &simulations[1]].map(pointer);
@@ -136,7 +136,7 @@ pub(super) fn of_all(both: &Both, pointers: &[String; 2]) -> RequestPlace {
     }
 }
 
-/// The port of either side, if known.
+/// Returns the port of either side, if known.
 pub(super) fn any_port(ports: [Option<u32>; 2]) -> u32 {
     ports.into_iter().flatten().next().unwrap_or(80)
 }

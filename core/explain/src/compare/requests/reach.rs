@@ -40,8 +40,8 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
     if all.is_empty() { service(cluster).to_string() } else { all.join(", ") }
 }
 
-/// Returns a readable name of what a cluster reaches, if its addresses are not readable: the dialect's name for it, or the name under which
-/// endpoints are requested.
+/// Returns a readable name of what a cluster reaches, if its addresses are not readable: the dialect's name for it, or the name that it requests
+/// its endpoints by.
 pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -> Option<String>>) -> Option<String> {
     called.and_then(|called| called(name)).or_else(|| {
         let cluster = &gateway.cluster(name)?.message;
@@ -49,14 +49,14 @@ pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -
     })
 }
 
-/// The name under which endpoints are requested.
+/// Returns the name that the cluster requests its endpoints by.
 fn service(cluster: &Cluster) -> &str {
     let asked = cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.as_str());
     let assigned = cluster.load_assignment.as_ref().map(|of| of.cluster_name.as_str());
     asked.or(assigned).filter(|name| !name.is_empty()).unwrap_or(&cluster.name)
 }
 
-/// A cluster without its names, and without the discovery settings of known endpoints.
+/// Returns a cluster without its names, and without the discovery settings of known endpoints.
 fn bare(cluster: &Cluster) -> Cluster {
     let mut cluster = cluster.clone();
     cluster.name = String::new();

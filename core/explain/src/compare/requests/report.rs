@@ -1,4 +1,4 @@
-//! The report on changed requests: plain data, grouped by change. Its field names are a contract, since programs read them.
+//! Defines the report on changed requests: plain data, grouped by change. Its field names are a contract, since programs read them.
 //!
 //! Does not find changes; see `behaviour`.
 
@@ -21,7 +21,7 @@ pub struct Requests {
     pub compared: usize,
     /// Whether every class of requests that could differ was tried.
     pub complete: bool,
-    /// What was not decided, in sentences.
+    /// Undecided parts, in sentences.
     pub limits: Vec<String>,
 }
 
@@ -310,7 +310,7 @@ impl Groups {
 }
 
 impl Witness {
-    /// A request, and its ports on both sides.
+    /// Describes a request and its ports on both sides.
     pub(in crate::compare) fn of(request: &Request, ports: [Option<u32>; 2]) -> Self {
         let [port_before, port_after] = ports;
         let url = format!("{}://{}{}", scheme_of(request), request.authority, request.path);
@@ -332,7 +332,7 @@ impl Witness {
     }
 }
 
-/// A command that sends the request to `$GATEWAY`.
+/// Returns a command that sends the request to `$GATEWAY`.
 fn curl(request: &Request, url: &str, headers: &[(String, String)], port: Option<u32>) -> String {
     let quoted = |text: &str| shlex::try_quote(text).map(|text| text.into_owned()).unwrap_or_else(|_| "''".to_owned());
     let mut out = "curl".to_owned();

@@ -1,4 +1,4 @@
-//! Changed requests, in written and in random pairs of configurations.
+//! Tests changed requests in written and in random pairs of configurations.
 
 use super::{RequestOptions, Requests, requests};
 use crate::compare::Side;
@@ -149,7 +149,7 @@ fn random_hosts(chance: &mut Chance) -> Vec<VirtualHost> {
     hosts
 }
 
-/// A copy with a few changes.
+/// Returns a copy with a few changes.
 fn edited(hosts: &[VirtualHost], chance: &mut Chance) -> Vec<VirtualHost> {
     let mut hosts = hosts.to_vec();
     for _ in 0..=chance.below(2) {
@@ -197,7 +197,7 @@ fn compared(old: &EnvoyConfig, new: &EnvoyConfig) -> Requests {
     requests(&Side { config: old, source: None }, &Side { config: new, source: None }, &RequestOptions::default())
 }
 
-/// The parts of a result that a client and an upstream observe.
+/// Returns the parts of a result that a client and an upstream observe.
 fn seen(of: &Simulation) -> [Option<String>; 6] {
     let upstream = of.upstream.as_ref();
     [
@@ -349,7 +349,7 @@ fn a_removed_listener_is_reported_once() {
     assert_eq!((change.requests.as_str(), change.after.summary.as_str()), ("all on port 8080", "finds no listener"));
 }
 
-/// A route that matches a percentage of the requests.
+/// Returns a route that matches a percentage of the requests.
 fn share(cluster: &str, percent: u32) -> Route {
     let mut route = route("/", cluster, 3);
     if let Some(matcher) = &mut route.r#match {

@@ -1,4 +1,5 @@
-//! The state of a comparison of requests: both gateways, the changes found, and the remaining budget. Does not choose requests; see `listeners`.
+//! Holds the state of a comparison of requests: both gateways, the changes found, and the remaining budget. Does not choose requests; see
+//! `listeners`.
 
 use super::both::Both;
 use super::budget::Budget;
