@@ -1,7 +1,7 @@
-//! Messages by name, so that what came from elsewhere can be typed.
+//! Looks messages up by name, so that a message from elsewhere can be typed.
 //!
-//! Here: the lookup. Not here: the table, which the codegen writes. A program that looks nothing up leaves the feature `registry`
-//! off, and links only the messages that it names; one that reads what controllers send leaves off `registry-all`.
+//! Contains the lookup. Does not contain the table, which the codegen writes. A program without lookups turns off the feature `registry`
+//! and links only the messages that it names. A program that reads only controllers' messages turns off `registry-all`.
 
 use alloc::string::String;
 

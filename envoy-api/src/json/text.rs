@@ -1,6 +1,6 @@
-//! How single values look in JSON.
+//! Converts single values to and from JSON.
 //!
-//! Here: escapes, numbers, base64, dates, in both directions where there are two. Not here: structure.
+//! Contains escapes, numbers, base64 and dates. Does not contain structure; see `tokens` and `write`.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
-//! JSON text as tokens, read on demand.
+//! Reads JSON as tokens, on demand.
 //!
-//! Here: syntax. Not here: what the values are for.
+//! Contains the syntax. Does not interpret values; see `reader`.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString as _};
@@ -98,7 +98,7 @@ impl<'t> Tokens<'t> {
         if self.byte().is_some() { self.error("the text goes on after its value") } else { Ok(()) }
     }
 
-    /// Goes into an object or a list; `start` has said that there is one.
+    /// Enters an object or a list. `start` has already detected it.
     pub fn open(&mut self) -> Result<(), Stop> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -141,7 +141,7 @@ impl<'t> Tokens<'t> {
         Ok(key)
     }
 
-    /// A string; `start` has said that there is one.
+    /// Reads a string. `start` has already detected it.
     pub fn string(&mut self) -> Result<Cow<'t, str>, Stop> {
         self.at += 1;
         let mut from = self.at;
@@ -212,7 +212,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The digits of a number; `start` has said that there is one.
+    /// Reads the digits of a number. `start` has already detected it.
     pub fn number(&mut self) -> Result<&'t str, Stop> {
         let from = self.at;
         let rest = &self.text[from..];

@@ -1,4 +1,4 @@
-//! The writer.
+//! Writes messages as JSON.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -141,7 +141,7 @@ impl Visitor for Writer<'_> {
     }
 }
 
-/// The fields of a message but for those that are left out.
+/// Writes the fields of a message, except the omitted fields.
 struct Without<'a, 'w> {
     message: &'static str,
     writer: &'a mut Writer<'w>,

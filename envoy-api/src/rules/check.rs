@@ -8,7 +8,7 @@ use super::{Bound, Rule, Violation, code, header};
 use crate::describe::{Cardinality, FieldInfo, Kind, MessageInfo, Reflect, Value, Visitor};
 use crate::pointer::Path;
 
-/// All rules that a message breaks, in the order of the walk. An [`Any`](crate::Any) is looked into if it is typed.
+/// Returns all rules that a message breaks, in the order of the walk. The walk enters an [`Any`](crate::Any) if it is typed.
 #[must_use]
 pub fn validate(message: &dyn Reflect) -> Vec<Violation> {
     let mut out = Vec::new();

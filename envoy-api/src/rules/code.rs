@@ -1,8 +1,8 @@
-//! Rules that Envoy's code has beyond its protos, for the fields that controllers write from what a user chose.
+//! Rules of Envoy's code that are not in its protos, for fields that controllers copy from a user's resource.
 //!
-//! Each was asked of an Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
-//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and what BoringSSL takes
-//! as cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Not here: texts with `%COMMANDS%`, headers, expressions.
+//! Each rule was checked with Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
+//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and BoringSSL
+//! for cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Does not check strings with `%COMMANDS%`, headers or expressions.
 
 use crate::describe::{FieldInfo, List, MessageInfo, Reflect, Value, Visitor};
 use alloc::format;

@@ -1,4 +1,4 @@
-//! What may stand in a header.
+//! Checks the characters of a header.
 
 /// Whether a text can be a header's name. A pseudo-header starts with a colon.
 pub fn is_name(text: &str, strict: bool) -> bool {

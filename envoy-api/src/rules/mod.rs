@@ -1,6 +1,6 @@
-//! Envoy's own field rules (`validate.rules` in its protos), checked: all violations, not the first. With them, rules that its code has beyond its protos.
+//! Checks Envoy's own field rules (`validate.rules` in its protos) and rules of Envoy's code. Returns all violations, not only the first.
 //!
-//! Here: what a rule is, the walk, the words. Not here: the tables of rules, which the codegen writes.
+//! Contains the types of rules, the walk and the messages. Does not contain the tables of rules, which the codegen writes.
 
 mod check;
 mod code;
@@ -38,7 +38,7 @@ pub enum Rule {
     In(&'static [&'static str]),
     /// Is a header's name; if not strict, anything without line breaks.
     HeaderName {
-        /// Whether only token characters are let through.
+        /// Whether only token characters are allowed.
         strict: bool,
     },
     /// Is a header's value; if not strict, anything without line breaks.
