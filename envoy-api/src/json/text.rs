@@ -37,7 +37,7 @@ pub fn string(out: &mut Vec<u8>, s: &str) {
     out.push(b'"');
 }
 
-/// How many bytes at the start need no escape; eight are looked at together.
+/// The number of bytes at the start that need no escape. Checks eight bytes at a time.
 #[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -6,15 +6,15 @@ use alloc::borrow::Cow;
 use alloc::string::{String, ToString as _};
 use core::fmt;
 
-/// How deep values may lie in one another.
+/// The maximum depth of nested values.
 const MAX_DEPTH: usize = 200;
 
-/// Text that is not JSON.
+/// The input is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Bytes before the place.
+    /// The number of bytes before the error.
     pub offset: usize,
-    /// What was wrong there.
+    /// The error as a sentence.
     pub message: String,
 }
 
@@ -26,11 +26,11 @@ impl fmt::Display for SyntaxError {
 
 impl core::error::Error for SyntaxError {}
 
-/// The text is not JSON: [`Tokens::syntax_error`] says where and why. That it is empty keeps small what hundreds of fields have to pass on.
+/// The input is not JSON; [`Tokens::syntax_error`] returns the place and the reason. This type is empty because hundreds of fields pass it on.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop;
 
-/// What a value starts as.
+/// The kind of a value, detected from its first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     Object,
@@ -42,7 +42,7 @@ pub enum Start {
     Null,
 }
 
-/// A place in a text.
+/// A position in the input.
 #[derive(Clone, Debug)]
 pub struct Tokens<'t> {
     text: &'t str,
@@ -56,7 +56,7 @@ impl<'t> Tokens<'t> {
         Self { text, at: 0, depth: 0, failed: None }
     }
 
-    /// What was wrong, after a [`Stop`].
+    /// Returns the error after a [`Stop`].
     pub fn syntax_error(self) -> SyntaxError {
         self.failed.unwrap_or_else(|| SyntaxError { offset: self.at, message: "this is no JSON".to_string() })
     }
@@ -78,7 +78,7 @@ impl<'t> Tokens<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// What the next value is.
+    /// Detects the kind of the next value.
     pub fn start(&mut self) -> Result<Start, Stop> {
         Ok(match self.byte() {
             Some(b'{') => Start::Object,
@@ -227,7 +227,7 @@ impl<'t> Tokens<'t> {
         Ok(number)
     }
 
-    /// `true`, `false` or `null`; `start` has said which.
+    /// Reads `true`, `false` or `null`. `start` has already detected which.
     pub fn word(&mut self, word: &str) -> Result<(), Stop> {
         if self.text[self.at..].starts_with(word) {
             self.at += word.len();
@@ -237,7 +237,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Passes over one value.
+    /// Skips one value.
     pub fn skip(&mut self) -> Result<(), Stop> {
         match self.start()? {
             Start::String => self.string().map(drop),
@@ -265,7 +265,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Passes over one value; its text, without blanks.
+    /// Skips one value and returns it without blanks.
     pub fn raw(&mut self) -> Result<String, Stop> {
         self.blanks();
         let from = self.at;
