@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_comes_before_the_file_and_a_wrong_file_is_refused() {
+    fn layers_prefer_flags_and_refuse_wrong_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("serve.toml");
         let named = path.to_string_lossy().into_owned();
