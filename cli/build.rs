@@ -1,6 +1,6 @@
-//! With the feature `playground`: puts the built page into the program.
+//! Embeds the built page into the program, if the feature `playground` is on.
 //!
-//! What must not be here: building the page; `cargo xtask binary` does both.
+//! Does not build the page; `cargo xtask binary` does both.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! `chancery across`: what several controllers do with the same Ingresses.
+//! `chancery across`: compares how several controllers handle the same Ingresses.
 //!
-//! What must not be here: the comparison; that is `chancery_core::convert`.
+//! Does not compare; see `chancery_core::convert`.
 
 use crate::args::{AcrossArgs, Deployment, Format};
 use crate::output::{hold_back, message, print, print_json};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// Runs it.
 pub fn run(args: &AcrossArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let given = input::given(&args.inputs.inputs, deployment)?;
-    // Only the objects are needed; each controller reads them by itself.
+    // Only the objects are needed; each controller reads them separately.
     let compilation = compile(&given.inputs, &given.options.clone().in_dialect(ingress::DIALECT.name), &[&ingress::DIALECT]);
     hold_back(&compilation);
     input::warn_of_unread(&compilation);
@@ -60,7 +60,7 @@ fn names(of: &OneSidedAnnotation) -> Vec<&str> {
     of.ingresses.iter().map(String::as_str).collect()
 }
 
-/// Requests that differ, and what each controller does with them.
+/// Requests that differ, and how each controller handles them.
 pub fn rows(all: &[AcrossRow], controllers: &[&str], style: &Style) -> String {
     let mut out = String::new();
     let widest = controllers.iter().map(|name| name.len()).max().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What may be typed. Names of flags and exit codes are a contract: scripts use them.
+//! The arguments. Flag names and exit codes are a contract, because scripts use them.
 //!
-//! What must not be here: what is done.
+//! Does not run commands; see the module of each command.
 
 mod check;
 mod deployment;

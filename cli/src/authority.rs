@@ -1,6 +1,6 @@
-//! A throw-away authority: certificates in the place of those that a cluster issues while it runs.
+//! A temporary CA: issues certificates instead of the cluster's CA, which issues them at run time.
 //!
-//! Made anew at each call, and kept nowhere: nobody outside of the output trusts it. What must not be here: which certificates are needed.
+//! Creates a new CA for each call and stores nothing: only the output trusts it. Does not choose the certificates; see `compile`.
 
 use chancery_core::compilation::{Issued, SideRef};
 use chancery_core::ir::{SecretPart, SecretReference};
@@ -8,7 +8,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Authorities, one for each trust domain, and what they have issued.
+/// The CAs, one for each trust domain, and their certificates.
 #[derive(Default)]
 pub struct ThrowAway {
     made: Mutex<Made>,
@@ -17,7 +17,7 @@ pub struct ThrowAway {
 #[derive(Default)]
 struct Made {
     authorities: BTreeMap<String, Authority>,
-    /// Chain and key, by the identity.
+    /// Chain and key, by identity.
     leaves: BTreeMap<String, (String, String)>,
 }
 
@@ -27,14 +27,14 @@ struct Authority {
 }
 
 impl ThrowAway {
-    /// What stands for a reference; `None` where the cluster issues nothing for it.
+    /// Returns the replacement for a reference, or `None` if the cluster issues nothing for it.
     pub fn material(&self, side: SideRef<'_>, reference: &SecretReference) -> Option<Vec<u8>> {
         let issued = side.issued(reference)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         made.material(&issued, &reference.part).map(String::into_bytes)
     }
 
-    /// What is to be said where it has made anything.
+    /// Returns the notice to show, if it has issued certificates.
     pub fn notice(&self) -> Option<String> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let domains: BTreeSet<&str> = made.authorities.keys().map(String::as_str).collect();

@@ -1,6 +1,6 @@
-//! `chancery compile`: the documents, as text.
+//! `chancery compile`: writes the documents.
 //!
-//! What must not be here: what is in the documents.
+//! Does not build documents; see the core and the dialects.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
 use crate::authority::ThrowAway;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Runs it.
 pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
-    // Nothing else is shown of it then, and the document needs memory.
+    // With these options no other result is shown, so save the memory for the document.
     let documents_only = args.format == DataFormat::Json && !args.with_secrets && args.output.iter().all(|kind| envoy_document(*kind).is_some());
     let (mut compiler, mut compilation) = input::compile_even_empty(&args.inputs.inputs, deployment, documents_only)?;
     if args.with_secrets {
@@ -35,7 +35,7 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
             kinds.push(*kind)
         }
     });
-    // Without --output, the document is the one that the input makes.
+    // Without --output, write the document that the input produces.
     if kinds.is_empty() {
         kinds.push(default_kind(&compilation));
     }
@@ -59,11 +59,11 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
         None => one_document(&writers, &kinds, &mut compiler)?,
     }
     notices.iter().chain(&authority.notice()).for_each(|notice| message(notice));
-    // Whoever compiles large inputs does not wait for them to be taken apart.
+    // Exit without freeing large inputs, which takes time.
     std::process::exit(0)
 }
 
-/// The document that a gateway gets: Envoy's, unless there are Application Gateways alone.
+/// Returns the gateway's document: Envoy's, unless all gateways are Application Gateways.
 fn default_kind(compilation: &Compilation) -> Kind {
     match compilation.gateways().next().is_none() {
         true if compilation.app_gateways().next().is_some() => Kind::Answer("appgw"),
@@ -72,7 +72,7 @@ fn default_kind(compilation: &Compilation) -> Kind {
     }
 }
 
-/// The document of an Application Gateway that is meant, if one is.
+/// Returns the document of the chosen Application Gateway, if any.
 fn app_gateway_document(kind: Kind) -> Option<appgw::Document> {
     match kind {
         Kind::Answer("appgw") => Some(appgw::Document::Parts),
@@ -81,7 +81,7 @@ fn app_gateway_document(kind: Kind) -> Option<appgw::Document> {
     }
 }
 
-/// Writes each document into a file of its own; those of several dialects into folders of their own.
+/// Writes each document into a separate file. Several dialects get separate folders.
 fn files(writers: &[Writer<'_>], kinds: &[Kind], folder: &Path, compiler: &mut Compiler) -> Result<(), Unusable> {
     for writer in writers {
         let folder = if writers.len() > 1 { folder.join(writer.dialect()) } else { folder.to_path_buf() };
@@ -100,7 +100,7 @@ fn files(writers: &[Writer<'_>], kinds: &[Kind], folder: &Path, compiler: &mut C
     Ok(())
 }
 
-/// Writes one document, to standard output or the file that is named.
+/// Writes one document to standard output or to the named file.
 fn one_document(writers: &[Writer<'_>], kinds: &[Kind], compiler: &mut Compiler) -> Result<(), Unusable> {
     let Some(args) = writers.first().map(|writer| writer.args) else { return Ok(()) };
     let mut sink = file_named(args.out.as_deref()).map_or(Ok(Sink::Standard), Sink::file)?;
@@ -139,12 +139,12 @@ fn named<K: Into<Str>>(fields: impl IntoIterator<Item = (K, Node)>) -> Node {
     Node::synthesised(Value::Object(fields.into_iter().map(|(name, value)| (name.into(), value)).collect()))
 }
 
-/// Writes what one side says.
+/// Writes the documents of one side.
 struct Writer<'a> {
     args: &'a CompileArgs,
     side: SideRef<'a>,
     pretty: bool,
-    /// Who issues what the cluster would.
+    /// The CA that issues certificates instead of the cluster's.
     authority: &'a ThrowAway,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
         (self.side.dialect().output(name)?.document)(self.side)
     }
 
-    /// The document that is asked for; of several kinds, an object by kind.
+    /// Returns the requested document. For several kinds, an object by kind.
     fn whole(&self, kinds: &[Kind], compiler: &mut Compiler) -> Result<Node, Unusable> {
         let of_kind = |kind: Kind, compiler: &mut Compiler| {
             if !self.is_by_gateway(kind) {
@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         object(&there, sink, |kind| kind.name(), |kind, sink| of_kind(*kind, sink))
     }
 
-    /// The gateways that have a document of this kind each; one of nothing where the document is of the whole side.
+    /// Returns the gateways that each have a document of this kind. If the document belongs to the whole side, returns one entry.
     fn gateways_of(&self, kind: Kind) -> Vec<Option<GatewayRef<'a>>> {
         if self.is_by_gateway(kind) {
             return self.side.gateways().map(Some).collect();
@@ -226,7 +226,7 @@ impl<'a> Writer<'a> {
             return sink.write(text.pieces());
         }
         let node = self.node(kind, gateway, compiler)?;
-        // A document that is text is written as it is.
+        // A plain-text document is written verbatim.
         if let (Kind::Answer(_), Value::String(text)) = (kind, &node.value) {
             return sink.write([text.as_str()]);
         }
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         sink.write([text.as_str()])
     }
 
-    /// Gives the parts of an Envoy document to `put`, until it fails. Large documents are not kept in memory.
+    /// Passes the parts of an Envoy document to `put`, until it fails. Large documents are not kept in memory.
     fn envoy(
         &self,
         document: envoy::Document,
@@ -291,7 +291,7 @@ fn envoy_document(kind: Kind) -> Option<envoy::Document> {
     }
 }
 
-/// What is said on standard error: which gateways there is nothing for, that there are several, and what the answer lacks or assumes.
+/// Reports on standard error: gateways without a document, several gateways, and missing or assumed objects.
 fn notices(compilation: &Compilation) -> Vec<String> {
     let mut notices = input::gaps(compilation);
     if compilation.sides.len() > 1 {

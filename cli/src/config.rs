@@ -1,6 +1,6 @@
-//! `chancery config`: which settings are in effect, and where they come from.
+//! `chancery config`: shows the settings in effect and their source.
 //!
-//! What must not be here: what they mean.
+//! Does not interpret settings; see `settings`.
 
 use crate::Outcome;
 use crate::args::{Deployment, Format, ListArgs};
@@ -24,7 +24,7 @@ pub fn run(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome {
         "tests": settings.tests,
         "baseline": settings.baseline,
     });
-    // Text of files may be anything: options that are one are shown by their names.
+    // A file's content may be anything, so only the names of such options are shown.
     data["options"] = options.given().map(|name| (name.to_string(), shown(&options, name))).collect::<Map<_, _>>().into();
     data["severities"] = json!(options.findings.severities);
     match args.format {

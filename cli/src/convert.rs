@@ -1,6 +1,6 @@
-//! `chancery convert`: objects of one configuration language as objects of another.
+//! `chancery convert`: converts objects of one configuration language to another.
 //!
-//! What must not be here: what becomes of what; that is `chancery_core::convert`.
+//! Does not convert; see `chancery_core::convert`.
 
 use crate::across::rows;
 use crate::args::{Conversion, ConvertArgs, Deployment};
@@ -15,7 +15,7 @@ use chancery_core::dialect::contour::settings::convert::convert;
 use chancery_core::dialect::{self, ambassador, contour, ingress};
 use chancery_core::explain::Positions;
 
-/// Runs it: the objects to standard output; what could not be carried over, and which requests would be treated differently, to standard
+/// Runs it. Writes the objects to standard output. Reports unconverted parts and requests that would be treated differently on standard
 /// error.
 pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (from, convert): (&Dialect, fn(&Compilation) -> chancery_core::convert::Conversion) = match args.what {
@@ -57,7 +57,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
     Ok(0)
 }
 
-/// Says on standard error which Services were taken to exist.
+/// Reports on standard error which Services were assumed to exist.
 fn show_assumed(assumed: &[String]) {
     if !assumed.is_empty() {
         message(&format!("these Services are not in the input, and are taken to exist: {}", assumed.join(", ")));
@@ -78,7 +78,7 @@ fn of_ingresses(proof: &IngressProof, style: &Style) -> String {
     out
 }
 
-/// Contour's own settings. The file is the one of Contour's examples, unless a flag leads to another.
+/// Contour's own settings. The file is Contour's example file, unless a flag names another.
 fn contour_configmap(args: &ConvertArgs, deployment: &Deployment) -> Outcome {
     let mut given = input::given(&args.inputs.inputs, deployment)?;
     given.options = given.options.in_dialect(contour::DIALECT.name);

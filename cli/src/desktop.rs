@@ -1,6 +1,6 @@
-//! `chancery desktop`: opens the window, which is a program of its own.
+//! `chancery desktop`: opens the window, which is a separate program.
 //!
-//! What must not be here: windows.
+//! Does not draw windows; see `desktop/`.
 
 use crate::Outcome;
 use crate::args::DesktopArgs;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// The program.
 const WINDOW: &str = if cfg!(windows) { "chancery-desktop.exe" } else { "chancery-desktop" };
 
-/// Opens it, and leaves it to itself.
+/// Starts the window without waiting for it.
 pub fn run(args: &DesktopArgs) -> Outcome {
     let mut command = Command::new(window());
     command.args(&args.path);
@@ -29,7 +29,7 @@ pub fn run(args: &DesktopArgs) -> Outcome {
     }
 }
 
-/// The one beside this program, or one on the PATH.
+/// Returns the program next to this program, or on the PATH.
 fn window() -> PathBuf {
     let beside = std::env::current_exe().ok().map(|program| program.with_file_name(WINDOW));
     beside.filter(|path| path.is_file()).unwrap_or_else(|| WINDOW.into())

@@ -1,6 +1,6 @@
-//! `chancery dump`: what a running Envoy tells of itself.
+//! `chancery dump`: shows the configuration that a running Envoy reports.
 //!
-//! What must not be here: reading the dump; that is `chancery_core::envoy_config::Running`.
+//! Does not parse the dump; see `chancery_core::envoy_config::Running`.
 
 use crate::args::{DumpArgs, Format};
 use crate::output::{hold, print, print_json};
@@ -22,7 +22,7 @@ pub fn read(args: &DumpArgs, style: &Style) -> Outcome {
     Ok(0)
 }
 
-/// What a running Envoy accepted and refused.
+/// The resources that a running Envoy accepted and rejected.
 pub fn state(running: &Running) -> Value {
     let warming: Vec<Value> = running.warming.iter().map(|(kind, name)| json!({ "kind": kind, "name": name })).collect();
     json!({
@@ -108,7 +108,7 @@ fn rendered(running: &Running, style: &Style) -> String {
     out
 }
 
-/// What was accepted last, what is on its way, what was refused, and what could not be read.
+/// Lists the last accepted versions, pending updates, rejected updates, and unreadable parts.
 pub fn updates(running: &Running, style: &Style) -> String {
     let mut out = String::new();
     for accepted in &running.accepted {

@@ -1,6 +1,6 @@
-//! `chancery explain`: what made a field, and what a line makes, for people or as JSON.
+//! `chancery explain`: shows the origin of a field, or the results of a line, as text or JSON.
 //!
-//! What must not be here: finding it out; that is `chancery_core::explain`.
+//! Does not determine them; see `chancery_core::explain`.
 
 use crate::args::{Deployment, ExplainArgs, Format, In};
 use crate::check::Excerpts;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// At most this many places are shown to people.
+/// At most this many places are shown as text.
 const MOST: usize = 40;
 
 /// Runs it.
@@ -41,7 +41,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         In::Gateway(view) => documents(&compilation, |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway))).collect(),
         In::Answer(output) => answered(&compilation, output).collect(),
     };
-    // What a controller answers is of all of its gateways.
+    // A controller's document covers all of its gateways.
     let is_of_gateways = matches!(args.view, In::Gateway(_)) && compilation.has_several_gateways();
     if let Some(place) = place_of(line.as_ref(), &args.target, &compilation)? {
         return place.explain(&given, &documents, args.view, args.format, style);
@@ -83,20 +83,20 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     Ok(0)
 }
 
-/// The documents of all gateways: of Envoys the one that is asked for, of Application Gateways their parts.
+/// Returns the documents of all gateways: the requested document of Envoys, and the parts of Application Gateways.
 fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'a>) -> Viewed) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
     let mut document = document;
     let envoys = compilation.gateways().map(move |gateway| (gateway.named(), document(gateway)));
     envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
 }
 
-/// What controllers answer, each once; it is looked at as a gateway's document is.
+/// Returns the controllers' documents, each once. They are explained like a gateway's document.
 fn answered<'a>(compilation: &'a Compilation, output: &'a Output) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
     let of_side = |of: SideRef<'a>| Some((of.gateways().next()?.named(), Viewed::answer(output, of)?));
     compilation.sides().filter_map(of_side)
 }
 
-/// A line of an input that is to be explained.
+/// A line of an input to explain.
 struct PlaceOf<'c> {
     compilation: &'c Compilation,
     source: SourceId,
@@ -104,7 +104,7 @@ struct PlaceOf<'c> {
     column: Option<u32>,
 }
 
-/// The line that is meant: one of an input, or the first one of an object. Nothing where a place in the result is meant.
+/// Returns the line to explain: a line of an input, or an object's first line. Returns nothing for a place in the result.
 fn place_of<'c>(line: Option<&LineOf>, target: &str, compilation: &'c Compilation) -> Result<Option<PlaceOf<'c>>, Unusable> {
     if let Some(line) = line {
         let place = |source| PlaceOf { compilation, source, line: line.line, column: line.column };
@@ -126,7 +126,7 @@ impl PlaceOf<'_> {
             report.made.iter_mut().for_each(|made| made.gateway = None);
         }
         let document = documents.first().map_or(view.name(), |(_, viewed)| viewed.name);
-        // A line that no field has its value from may decide which fields there are.
+        // A line that is not the origin of a field may still decide which fields exist.
         let is_decided = report.whole && self.column.is_none() && matches!(view, In::Gateway(_));
         let left = is_decided.then(|| input_without_line(self.compilation, self.source, self.line)).flatten();
         let without = left.and_then(|left| without(given, self.source, left));
@@ -175,7 +175,7 @@ fn object_of<'c>(target: &str, compilation: &'c Compilation) -> Result<Option<&'
     }
 }
 
-/// What there is to say of places in a gateway's document, in the form asked for.
+/// Writes the explanation of places in a gateway's document, in the requested format.
 enum Answer {
     Text(String),
     Data(serde_json::Value),
@@ -211,7 +211,7 @@ struct LineOf {
 }
 
 impl LineOf {
-    /// The input that is meant, if it is one.
+    /// Returns the input at this place, if it exists.
     fn source(&self, compilation: &Compilation) -> Option<SourceId> {
         let positions = compilation.positions();
         let name = if matches!(self.file.as_str(), "-" | "stdin") { input::STDIN } else { &self.file };
@@ -219,7 +219,7 @@ impl LineOf {
     }
 }
 
-/// The pointer that these have in common.
+/// Returns the common prefix of these pointers.
 fn shared<'p>(pointers: impl Iterator<Item = &'p str>) -> &'p str {
     let common = |a: &'p str, b: &'p str| {
         let ends = a.match_indices('/').map(|(at, _)| at).chain([a.len()]);
@@ -250,7 +250,7 @@ struct Explainer<'a> {
     style: &'a Style,
 }
 
-/// A value in one line, as long as it fits.
+/// Formats a value on one line, shortened to fit.
 fn short(value: &Node, width: usize) -> String {
     let text = plain(&to_json(value, false)).into_owned();
     let fits = text.chars().count() <= width;
@@ -303,7 +303,7 @@ impl Explainer<'_> {
             return out;
         }
         let _ = writeln!(out, "{}", self.style.bold(count(all.len(), "place")));
-        // What has the same value by the same rule is shown once.
+        // Values with the same value and the same rule are shown once.
         for ((.., origins), places) in group(all.iter().map(|of| (of.place.last(), &of.value, &of.origins))) {
             let Some(first) = places.first().and_then(|at| all.get(*at)) else { continue };
             let name = first.place.last().map_or("the whole", String::as_str);
@@ -371,7 +371,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Where origins stand, in a few words.
+    /// Lists the places of origins briefly.
     fn from(&self, origins: &[OriginView]) -> String {
         let mut words: Vec<String> = Vec::new();
         for origin in origins {
@@ -386,7 +386,7 @@ impl Explainer<'_> {
         if words.is_empty() { String::new() } else { format!("  {} {}", self.style.dim("from"), words.join(", ")) }
     }
 
-    /// Places within one, one a line.
+    /// Lists the places within a place, one per line.
     fn rows(&self, out: &mut String, rows: &[MadeView], outer: &str) {
         for row in rows.iter().take(MOST) {
             let pointer = row.pointer.strip_prefix(outer).unwrap_or(&row.pointer).trim_start_matches('/');
@@ -432,7 +432,7 @@ impl Explainer<'_> {
         out
     }
 
-    /// What was made, by the thing that it is part of; what is the same in several (a route in two listeners) is shown once.
+    /// Lists results by their parent. Equal results in several parents (a route in two listeners) are shown once.
     fn made(&self, out: &mut String, made: &[MadeView]) {
         let things = group(made.iter().map(|made| made.place.split_last().map_or(&[][..], |(_, outer)| outer)));
         let width = self.style.width.saturating_sub(16);

@@ -1,6 +1,6 @@
-//! `chancery graph`: the graph as a picture, for Graphviz, Mermaid or programs.
+//! `chancery graph`: draws the graph as a picture, for Graphviz or Mermaid, or writes JSON.
 //!
-//! What must not be here: what refers to what; that is `chancery_core::explain::graph`.
+//! Does not find references; see `chancery_core::explain::graph`.
 
 use crate::args::{Deployment, GraphArgs, GraphFormat};
 use crate::input::{self, LoadedInput};
@@ -12,9 +12,9 @@ use chancery_core::resource::nearest;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// More nodes than these are folded in pictures, unless something else is asked for.
+/// Pictures with more nodes are folded, unless an option sets another limit.
 const MOST: usize = 300;
-/// Pictures that are higher, in pixels, are folded further.
+/// Higher pictures, in pixels, are folded further.
 const HIGHEST: i32 = 2000;
 /// At most this many nodes, one after the other.
 const FOLDED: [usize; 4] = [200, 150, 100, 60];
@@ -50,7 +50,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     Ok(0)
 }
 
-/// The picture; where it would be higher than screens, with more and more nodes folded, if that may be.
+/// Returns the picture. If it is higher than a screen, folds more and more nodes, if allowed.
 fn drawn(graph: &mut Graph, may_fold: bool) -> String {
     let mut drawing = picture(graph, &PictureOptions::default());
     for most in FOLDED {
@@ -66,7 +66,7 @@ fn drawn(graph: &mut Graph, may_fold: bool) -> String {
     svg(&drawing)
 }
 
-/// The graph of what was read: of resources, or of what a running Envoy has.
+/// Returns the graph of the input: of resources, or of a running Envoy's configuration.
 pub fn whole(given: &LoadedInput) -> Result<Graph, Unusable> {
     if let Some(running) = given.running()? {
         return Ok(graph_of(&running.config));
@@ -76,7 +76,7 @@ pub fn whole(given: &LoadedInput) -> Result<Graph, Unusable> {
     Ok(core_graph(&compilation, &compilation.positions()))
 }
 
-/// The nodes that are meant by what was typed.
+/// Returns the nodes that match the arguments.
 pub fn named<'a>(graph: &'a Graph, asked: &str) -> Result<Vec<&'a GraphNode>, Unusable> {
     let found = graph.named(asked);
     if !found.is_empty() {
@@ -89,7 +89,7 @@ pub fn named<'a>(graph: &'a Graph, asked: &str) -> Result<Vec<&'a GraphNode>, Un
     Err(format!("there is no `{asked}` in the graph{hint}").into())
 }
 
-/// What is written on a node.
+/// Returns the label of a node.
 fn label(node: &GraphNode) -> String {
     let said = match &node.resource {
         Some(resource) => format!("{}\n{}", resource.kind, name(node)),
@@ -106,12 +106,12 @@ fn name(node: &GraphNode) -> String {
     }
 }
 
-/// What is written on an edge.
+/// Returns the label of an edge.
 fn said(edge: &Edge) -> String {
     edge.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| edge.label.to_string())
 }
 
-/// What a part of a gateway is a part of; `otherwise` for an Envoy.
+/// Returns the kind of gateway that a part belongs to; `otherwise` for an Envoy.
 fn kind_of(graph: &Graph, node: &GraphNode, otherwise: &'static str) -> &'static str {
     match (graph.is_of_app_gateway(node), graph.is_of_nginx(node)) {
         (true, _) => "Application Gateway",

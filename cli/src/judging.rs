@@ -1,6 +1,6 @@
-//! How findings are judged: flags into a policy.
+//! Converts flags to the policy for findings.
 //!
-//! What must not be here: the judging; that is `chancery_core::check`.
+//! Does not judge findings; see `chancery_core::check`.
 
 use chancery_core::diagnostic::{Level, Policy, time};
 use chancery_core::dialect;

@@ -1,6 +1,6 @@
-//! `chancery ledger`: what became of every resource.
+//! `chancery ledger`: shows the result of every resource.
 //!
-//! What must not be here: finding it out; that is `chancery_core::explain::ledger`.
+//! Does not determine the results; see `chancery_core::explain::ledger`.
 
 use crate::args::{Deployment, Format, LedgerArgs};
 use crate::output::{print, print_json};
@@ -62,7 +62,7 @@ fn paint(state: &str, style: &Style) -> String {
     }
 }
 
-/// What became of a resource, in one sentence.
+/// Returns the result of a resource as one sentence.
 pub fn sentence(row: &LedgerRow, style: &Style) -> String {
     let mut out = paint(row.state, style);
     // A fourth alone is named, which takes no more room than its number.

@@ -1,7 +1,7 @@
 //! The command line: reads arguments and files, calls the core, prints.
 //!
-//! What must not be here, nor in any module of this crate: anything that another host (playground, desktop) would need as well. That
-//! belongs to `chancery_core::explain`.
+//! Contains no code that another host (playground, desktop) also needs, in any module of this crate; see
+//! `chancery_core::explain`.
 
 mod across;
 mod args;
@@ -40,7 +40,7 @@ use mimalloc::MiMalloc;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// What went wrong, as one sentence for people; the exit code is 2.
+/// The error as one sentence; the exit code is 2.
 pub struct Unusable(pub String);
 
 impl<T: Into<String>> From<T> for Unusable {
@@ -49,10 +49,10 @@ impl<T: Into<String>> From<T> for Unusable {
     }
 }
 
-/// Exit code, or why there is nothing to say.
+/// Exit code, or why there is no answer.
 type Outcome = Result<u8, Unusable>;
 
-/// What was typed, with what the environment and a file say besides.
+/// The arguments, with additions from the environment and a file.
 fn parse() -> Cli {
     let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let command = args::layers::with_environment(Cli::command());
@@ -103,6 +103,6 @@ fn main() {
         output::message(&sentence);
         2
     });
-    // Structures of large inputs are not taken apart: the process ends here.
+    // Exit without freeing the structures of large inputs.
     std::process::exit(code.into())
 }

@@ -1,7 +1,7 @@
-//! Writing: large outputs in few calls; a reader that went away ends the program quietly. All that the program says goes through here, and
-//! what an input has of credentials is left out, unless a person wants it in.
+//! Writes large outputs in few calls. If the reader closes the output, the program exits quietly. All output passes through here, and
+//! credentials of inputs are removed, unless the user requests them.
 //!
-//! What must not be here: what is written.
+//! Does not create content; see the commands.
 
 use crate::Unusable;
 use crate::style::{plain, plain_but_colours, steers};
@@ -15,10 +15,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What no output may have; of every input that was read.
+/// The secrets of every input, which no output may contain.
 static REDACTORS: Mutex<Vec<Redactor>> = Mutex::new(Vec::new());
 
-/// Whether reports have colours. Without, a sequence that sets one comes from an input.
+/// Whether reports have colours. If not, a colour sequence comes from an input.
 static COLOURS: AtomicBool = AtomicBool::new(false);
 
 /// Lets colours through.
@@ -26,28 +26,28 @@ pub fn let_colours_through(on: bool) {
     COLOURS.store(on, Ordering::Relaxed);
 }
 
-/// A report without what would steer a terminal, but for colours where there are any.
+/// Escapes the control characters of a report, except colours if they are on.
 fn harmless(text: &str) -> Cow<'_, str> {
     if COLOURS.load(Ordering::Relaxed) { plain_but_colours(text) } else { plain(text) }
 }
 
-/// Leaves what is held back of this out of all that is written from now on.
+/// Removes the secrets of this compilation from all further output.
 pub fn hold_back(compilation: &Compilation) {
     hold(vec![compilation.redactor()]);
 }
 
-/// The same of values that were found otherwise.
+/// The same for secrets from another source.
 pub fn hold(all: Vec<Redactor>) {
     let mut known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     known.extend(all.into_iter().filter(|redactor| !redactor.is_empty()));
 }
 
-/// Writes everything: a person asked for output with secrets.
+/// Writes everything: the user requested output with secrets.
 pub fn tell_all() {
     REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-/// A text without what is held back.
+/// Returns a string without secrets.
 pub fn scrub(text: &str) -> Cow<'_, str> {
     let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     known.iter().fold(Cow::Borrowed(text), |text, redactor| match redactor.scrub(&text) {
@@ -56,7 +56,7 @@ pub fn scrub(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Where a text that goes on may be cut, so that nothing that is held back lies across the cut.
+/// Returns where an incomplete output may be cut, so that no secret crosses the cut.
 fn safe_cut(text: &str) -> usize {
     let known = REDACTORS.lock().unwrap_or_else(PoisonError::into_inner);
     let longest = known.iter().map(Redactor::longest).max().unwrap_or(0);
@@ -74,7 +74,7 @@ fn nothing_is_held_back() -> bool {
     REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
-/// Where output goes.
+/// The target of output.
 pub enum Sink {
     /// Standard output.
     Standard,
@@ -82,9 +82,9 @@ pub enum Sink {
     File(File, String),
 }
 
-/// As many pieces as one call takes on all systems.
+/// The number of pieces that one call accepts on all systems.
 const BATCH: usize = 1024;
-/// As much text is looked through at a time for what is held back.
+/// The number of bytes that are searched for secrets at a time.
 const WINDOW: usize = 1 << 20;
 
 /// The file that `--out` names; `None` for standard output, which `-` means as well.
@@ -138,7 +138,7 @@ impl Sink {
     }
 }
 
-/// JSON that comes piece by piece, and is looked through for what is held back before it is written. No piece ends within a character.
+/// Writes JSON piece by piece, and searches it for secrets before it is written. No piece ends within a character.
 struct Window<'s> {
     sink: &'s mut Sink,
     waiting: Vec<u8>,
@@ -157,14 +157,14 @@ impl<'s> Window<'s> {
             return Ok(());
         }
         let text = self.taken()?;
-        // What is held back may go over the end of a piece.
+        // A secret may cross the end of a piece.
         let (whole, rest) = text.split_at(safe_cut(&text));
         self.sink.put_scrubbed(whole)?;
         self.waiting.extend_from_slice(rest.as_bytes());
         Ok(())
     }
 
-    /// What waits, with escapes. What was escaped before stays as it is.
+    /// Returns the pending output with escapes. Earlier escapes stay unchanged.
     fn taken(&mut self) -> Result<String, Unusable> {
         let text = String::from_utf8(std::mem::take(&mut self.waiting)).map_err(|error| format!("cannot write JSON: {error}"))?;
         Ok(match escaped_json(&text) {
@@ -193,7 +193,7 @@ impl Write for Window<'_> {
     }
 }
 
-/// Says on standard error that something was left out.
+/// Reports on standard error that something was omitted.
 fn say_so_once() {
     static SAID: std::sync::Once = std::sync::Once::new();
     SAID.call_once(|| message("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets"));
@@ -204,23 +204,23 @@ pub fn message(sentence: &str) {
     message_lines(&format!("chancery: {}\n", plain(sentence)));
 }
 
-/// Lines on standard error; of what steers a terminal only colours are left.
+/// Writes lines to standard error. Escapes control characters, except colours.
 pub fn message_lines(text: &str) {
     // There is no way to report it when this fails.
     let _ = std::io::stderr().write_all(scrub(&harmless(text)).as_bytes());
 }
 
-/// Writes a text for people, or of a format other than JSON, to standard output; of what steers a terminal only colours are left.
+/// Writes a report, or a format other than JSON, to standard output. Escapes control characters, except colours.
 pub fn print(text: &str) -> Result<(), Unusable> {
     Sink::Standard.put_scrubbed(&harmless(text))
 }
 
-/// A text that somebody else writes to standard output, as [`print`] would write it.
+/// Writes the output of another writer to standard output, like [`print`].
 pub fn shown(text: &str) -> String {
     scrub(&harmless(text)).into_owned()
 }
 
-/// Writes data as JSON to standard output, as it is put into text.
+/// Writes data as JSON to standard output while it is serialised.
 pub fn print_json(data: &impl serde::Serialize) -> Result<(), Unusable> {
     let mut sink = Sink::Standard;
     let mut window = Window::new(&mut sink);

@@ -1,6 +1,6 @@
-//! `chancery kinds` and `chancery codes`: what the core's tables say.
+//! `chancery kinds` and `chancery codes`: list the core's tables.
 //!
-//! What must not be here: any kind or code.
+//! Does not define kinds or codes; see the core and the dialects.
 
 use crate::Outcome;
 use crate::args::{CodesArgs, Deployment, Format, ListArgs};
@@ -39,7 +39,7 @@ pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome
     let mut out = String::new();
     for dialect in dialects() {
         let kinds = (dialect.listing)();
-        // A dialect may read no kinds of Kubernetes.
+        // A dialect may read no Kubernetes kinds.
         if kinds.is_empty() {
             continue;
         }
@@ -50,7 +50,7 @@ pub fn kinds(args: &ListArgs, deployment: &Deployment, style: &Style) -> Outcome
             let _ = writeln!(out, "{}  {}", style.bold(format!("{:<width$}", kind.name)), kind.doc);
             let resource = joined(&[kind.plural.unwrap_or_default(), kind.group], ".");
             let details = joined(&[&resource, &kind.versions.join(" ")], ", ");
-            // Consul's entries have a kind and nothing more.
+            // Consul's entries only have a kind.
             if !details.is_empty() {
                 let _ = writeln!(out, "{:<width$}  {}", "", style.dim(details));
             }
@@ -86,7 +86,7 @@ fn annotation(dialect: &str, kind: &str, of: &AnnotationDoc) -> Value {
     json!({ "dialect": dialect, "kind": kind, "name": of.name, "takes": of.takes, "values": of.values, "default": of.default, "summary": of.doc })
 }
 
-/// What is there of some texts, with a separator between.
+/// Joins the non-empty strings with a separator.
 fn joined(parts: &[&str], separator: &str) -> String {
     let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
     parts.join(separator)
@@ -105,7 +105,7 @@ pub fn codes(args: &CodesArgs, style: &Style) -> Outcome {
         Format::Human => {
             let mut out = String::new();
             let _ = writeln!(out, "{} {}: {}\n", severity(code.severity, style), style.bold(code.name), code.summary);
-            // Its own heading says no more than the line above.
+            // Its own heading repeats the line above.
             let text = code.page.strip_prefix(&format!("# {}\n", code.name)).unwrap_or(code.page);
             out.push_str(&page(text.trim_start_matches('\n'), style));
             print(&out)?;
@@ -139,7 +139,7 @@ fn severity(of: Severity, style: &Style) -> String {
     }
 }
 
-/// A page of Markdown for a terminal: headings bold, code as it is and indented.
+/// Formats a Markdown page for a terminal: headings bold, code verbatim and indented.
 fn page(markdown: &str, style: &Style) -> String {
     let mut out = String::new();
     let mut in_code = false;

@@ -1,6 +1,6 @@
-//! `chancery route`: what happens to a request, for people or as JSON.
+//! `chancery route`: shows what happens to a request, as text or JSON.
 //!
-//! What must not be here: finding it out; that is `chancery_core::explain`.
+//! Does not simulate; see `chancery_core::explain`.
 
 mod app_gateway;
 mod nginx;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// At most this many of the routes that were tried are shown one by one, for people.
+/// At most this many of the tried routes are shown one by one in text.
 const MOST: usize = 12;
 
 /// Runs it.
@@ -27,11 +27,11 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     let given = input::given(&paths, deployment)?;
     let (mut reports, mut several) = (BTreeMap::new(), false);
     match given.running()? {
-        // The lines of a dump are not known.
+        // The lines of a dump are unknown.
         Some(running) => {
             reports.insert(String::new(), route_unknown(&running.config, &request));
         }
-        // Either of several gateways may get the request: each says what it does with it.
+        // Any of several gateways may get the request: each shows its result.
         None => {
             let one = given.gateway.is_some();
             let (mut compiler, mut compilation) = if one { given.compile_side()? } else { given.compile()? };
@@ -72,7 +72,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
     Ok(0)
 }
 
-/// Why the first argument is no URL, if it is a file.
+/// Returns why the first argument is not a URL, if it is a file.
 fn is_a_file(url: &str, inputs: &[PathBuf]) -> Option<String> {
     let path = Path::new(url);
     let named_like_one = path.extension().is_some_and(|ending| ["yaml", "yml", "json", "hcl"].iter().any(|known| ending == *known));
@@ -145,7 +145,7 @@ impl Teller<'_> {
         self.out
     }
 
-    /// The gateways that the request goes on to.
+    /// The gateways that get the request next.
     fn then(&mut self) {
         for hop in &self.report.then {
             let teller = Teller { report: &hop.report, style: self.style, all: self.all, out: String::new() };
@@ -153,7 +153,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What becomes of the request in this gateway.
+    /// Shows the result of the request in this gateway.
     fn steps(mut self) -> String {
         self.connection();
         self.host();
@@ -171,7 +171,7 @@ impl Teller<'_> {
         }
     }
 
-    /// A step of the way: what it is, its name, where it comes from.
+    /// Shows a step of the path: its type, its name, its origin.
     fn step(&mut self, what: &str, name: &str, of: &str) {
         let origin = self.origin(of);
         let name = if name.is_empty() { String::new() } else { format!(" {}", self.style.cyan(plain(name))) };
@@ -276,7 +276,7 @@ impl Teller<'_> {
 
     fn tried(&mut self) {
         let simulation = &self.report.simulation;
-        // The last is the one that takes it, unless none does.
+        // The last tried route matches, unless none does.
         let (last, before) = match simulation.tried.split_last() {
             None => return,
             Some((last, before)) if last.failed.is_none() => (Some(last), before),
@@ -284,7 +284,7 @@ impl Teller<'_> {
         };
         let of = simulation.host.as_ref().map_or(0, |host| host.routes);
         let _ = writeln!(self.out, "\n{} {}", self.style.green("→"), plain(&format!("routes: {} of {of} tried", simulation.tried.len())));
-        // What fails by its path alone is the rule, and tells least.
+        // A route that fails only by its path is the normal case, and the least useful.
         let near = |tried: &&simulate::TriedRoute| {
             !tried.failed.as_ref().is_some_and(|failed| matches!(failed.matcher.as_str(), "prefix" | "path" | "path_separated_prefix"))
         };
@@ -318,7 +318,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Built-in routes in one line, and so those that are the same but for the scheme that they are for.
+    /// Shows built-in routes on one line, and likewise routes that differ only in their scheme.
     fn all_tried(&mut self, shown: &[&simulate::TriedRoute]) {
         if self.all {
             shown.iter().for_each(|tried| self.one_tried(tried, 0));
@@ -352,7 +352,7 @@ impl Teller<'_> {
         let head = plain(&format!("{}{name} {}", tried.index, tried.path)).into_owned();
         let origin = self.origin(&format!("tried {}", tried.index));
         let line = match &tried.failed {
-            // A path matcher was shown with the route.
+            // The route's line already showed a path matcher.
             Some(failed) if tried.path == format!("{} {}", failed.matcher, failed.expected) => {
                 let seen = self.style.yellow(plain(failed.seen.as_deref().unwrap_or_default()));
                 format!("{} {head}, saw {seen}{twins}{origin}", self.style.red("✗"))
@@ -395,7 +395,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Why Envoy answers with an error, and what may have been meant where no route takes the request.
+    /// Shows why Envoy returns an error, and similar routes if no route matches the request.
     fn unserved(&mut self, request: &Request) {
         let report = self.report;
         for of in &report.wanting {

@@ -1,8 +1,8 @@
-//! `chancery.toml`: what a repository has decided, so that it need not be typed.
+//! `chancery.toml`: the settings of a repository, so that users need not type them.
 //!
-//! The file is found upwards from the current folder. Paths in it count from the folder that it is in; what is typed counts more.
+//! The file is searched upwards from the current folder. Its paths are relative to its folder. Typed options win.
 //!
-//! What must not be here: any option's name.
+//! Does not name options; see `args`.
 
 use crate::output::reason;
 use chancery_core::diagnostic::Level;
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 /// The name of the file.
 pub const FILE: &str = "chancery.toml";
 
-/// What the file says; all at their defaults where there is none.
+/// The content of the file. If there is no file, everything has its default.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The file.
     pub file: Option<PathBuf>,
     /// The configuration language.
     pub dialect: Option<String>,
-    /// The only gateway to speak of.
+    /// The only gateway to show.
     pub gateway: Option<String>,
     /// Patterns of files that are left out of folders.
     pub exclude: Vec<String>,
@@ -30,11 +30,11 @@ pub struct Settings {
     pub render: bool,
     /// Files of request tests, or patterns of such.
     pub tests: Vec<String>,
-    /// Findings that are known, and not reported.
+    /// Known findings, which are not reported.
     pub baseline: Option<PathBuf>,
-    /// Options by their names, each with the values that would be typed.
+    /// Options by name, each with values as they would be typed.
     pub options: BTreeMap<String, Vec<String>>,
-    /// How bad findings are, by code.
+    /// The severity of findings, by code.
     pub severities: BTreeMap<&'static str, Level>,
 }
 
@@ -52,18 +52,18 @@ struct Written {
 }
 
 impl Settings {
-    /// The file that is named, or the nearest one upwards.
+    /// Reads the named file, or the nearest file upwards.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or says something that is not known.
+    /// The file cannot be read, or contains an unknown setting.
     pub fn find(named: Option<&str>) -> Result<Self, String> {
         let file = match named {
             Some("none") => None,
             Some(file) => Some(PathBuf::from(file)),
             None => {
                 let here = std::env::current_dir().unwrap_or_default();
-                // From the current folder, a relative path reads better.
+                // A path relative to the current folder reads better.
                 let up = here.ancestors().position(|folder| folder.join(FILE).is_file());
                 up.map(|steps| (0..steps).map(|_| "..").collect::<PathBuf>().join(FILE))
             }
@@ -96,7 +96,7 @@ impl Settings {
         Ok(Self { file: Some(file), dialect, gateway, exclude, render, tests, baseline, options, severities })
     }
 
-    /// The folder from which paths count.
+    /// The base folder of relative paths.
     pub fn folder(&self) -> PathBuf {
         self.file.as_deref().and_then(Path::parent).map(Path::to_owned).unwrap_or_default()
     }
@@ -107,7 +107,7 @@ impl Settings {
     }
 }
 
-/// The values of an option as they would be typed, one by one; nothing for what cannot be typed.
+/// Returns the values of an option as they would be typed, one by one. Returns nothing for a value that cannot be typed.
 fn words(value: &toml::Value) -> Option<Vec<String>> {
     let scalar = |value: &toml::Value| match value {
         toml::Value::String(text) => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! `chancery snapshot` and `chancery open`: inputs and options in one file or link, and what is in a link.
+//! `chancery snapshot` and `chancery open`: write inputs and options to one file or link, and read a link.
 //!
-//! What must not be here: the format; that is `chancery_core::explain::Snapshot`.
+//! Does not define the format; see `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
 use crate::output::{Sink, file_named, message, print, tell_all};
@@ -59,7 +59,7 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     Ok(checked.max(u8::from(judged.iter().any(|(_, verdict)| !verdict.holds))))
 }
 
-/// Requests that were kept, and whether they end as expected.
+/// Shows the saved requests, and whether they end as expected.
 fn rendered(judged: &[(&SavedRequest, Verdict)], style: &Style) -> String {
     let mut out = String::from("\n");
     for (saved, verdict) in judged {

@@ -1,6 +1,6 @@
 //! Colours and widths.
 //!
-//! What must not be here: what is said.
+//! Does not contain messages; see the commands.
 
 use crate::args::Color;
 use anstyle::{AnsiColor, Effects};
@@ -18,7 +18,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// As asked for, else as the terminal and NO_COLOR say.
+    /// Uses the option, else the terminal and NO_COLOR.
     pub fn new(color: Color) -> Self {
         let on = match color {
             Color::Always => true,
@@ -33,7 +33,7 @@ impl Style {
         Self { on, width }
     }
 
-    /// The same for standard error, which has colours only where both are a terminal.
+    /// The same for standard error, which has colours only if both are a terminal.
     pub fn for_standard_error(&self) -> Self {
         Self { on: self.on && std::io::stderr().is_terminal(), width: self.width }
     }
@@ -42,32 +42,32 @@ impl Style {
         if self.on { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    /// What matters most.
+    /// The most important part.
     pub fn bold(&self, text: impl Display) -> String {
         self.paint(text, anstyle::Style::new().effects(Effects::BOLD))
     }
 
-    /// What stands over the part of one of several.
+    /// The heading of one of several parts.
     pub fn heading(&self, text: impl Display) -> String {
         self.bold(format!("== {text} =="))
     }
 
-    /// What may be skipped.
+    /// A part that readers may skip.
     pub fn dim(&self, text: impl Display) -> String {
         self.paint(text, anstyle::Style::new().effects(Effects::DIMMED))
     }
 
-    /// Something wrong.
+    /// An error.
     pub fn red(&self, text: impl Display) -> String {
         self.paint(text, AnsiColor::BrightRed.on_default().effects(Effects::BOLD))
     }
 
-    /// Something to look at.
+    /// A warning.
     pub fn yellow(&self, text: impl Display) -> String {
         self.paint(text, AnsiColor::Yellow.on_default().effects(Effects::BOLD))
     }
 
-    /// Something good.
+    /// A success.
     pub fn green(&self, text: impl Display) -> String {
         self.paint(text, AnsiColor::BrightGreen.on_default().effects(Effects::BOLD))
     }
@@ -78,13 +78,13 @@ impl Style {
     }
 }
 
-/// Whether a character steers a terminal or the order of text: control characters, and those that turn the direction of writing.
+/// Whether a character controls a terminal or the order of characters: control characters, and characters that change the writing direction.
 pub fn steers(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// Text of an input for a terminal or a log: what would steer it is written as an escape.
+/// Escapes an input's control characters for a terminal or a log.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -92,7 +92,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     text.chars().fold(String::with_capacity(text.len() + 8), escaped).into()
 }
 
-/// The same of a whole report, in which only this program's own colours are left.
+/// Escapes a whole report, except this program's own colours.
 pub fn plain_but_colours(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -116,7 +116,7 @@ fn escaped(mut out: String, c: char) -> String {
     out
 }
 
-/// How long the sequence is that sets a colour, if a text begins with one.
+/// Returns the length of a colour sequence at the start of a string, if any.
 fn colour(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -129,7 +129,7 @@ pub fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}{ending}") }
 }
 
-/// The first of some names.
+/// Lists the first of some names.
 pub fn some(names: &[&str]) -> String {
     const MOST: usize = 8;
     let more = names.len().saturating_sub(MOST);

@@ -1,6 +1,6 @@
-//! `chancery test`: requests that must end as a file says.
+//! `chancery test`: simulates requests and compares their results with a file.
 //!
-//! What must not be here: the format of such files, and what becomes of a request; both are `chancery_core::explain`'s.
+//! Does not parse such files or simulate requests; see `chancery_core::explain`.
 
 use crate::args::{Deployment, TestArgs, TestFormat};
 use crate::input;
@@ -15,17 +15,17 @@ use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What became of a test.
+/// The result of a test.
 struct Verdict {
     file: String,
     line: u32,
     name: String,
     gateway: Option<String>,
-    /// How the request ends.
+    /// The result of the request.
     outcome: String,
-    /// The fields that are not as expected.
+    /// The fields that differ from the expected fields.
     mismatches: Vec<Mismatch>,
-    /// Why it could not be tried.
+    /// Why the request could not be tried.
     error: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// A file of tests, read.
+/// A file of tests, after reading.
 struct TestFile {
     name: String,
     path: PathBuf,
@@ -64,7 +64,7 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
     Ok(u8::from(!verdicts.iter().all(Verdict::passed)))
 }
 
-/// Files of tests, and inputs, as they are named; else those of the settings.
+/// Returns the named files of tests and inputs, or the settings' files.
 fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec<PathBuf>), Unusable> {
     let (mut files, mut inputs) = (Vec::new(), Vec::new());
     for path in &args.paths {
@@ -105,7 +105,7 @@ fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec
     Ok((files, inputs))
 }
 
-/// A file of tests; nothing where it is something else.
+/// Reads a file of tests. Returns nothing for another kind of file.
 fn read(path: &Path) -> Result<Option<TestFile>, Unusable> {
     if !path.is_file() {
         return Ok(None);
@@ -119,7 +119,7 @@ fn read(path: &Path) -> Result<Option<TestFile>, Unusable> {
     Ok(Some(TestFile { name, path: path.to_owned(), tests }))
 }
 
-/// What a file of tests is about: what it says, else the folder of the settings, else its own.
+/// Returns the input of a file of tests: its own setting, else the settings' folder, else its own folder.
 fn inputs_of(file: &TestFile, deployment: &Deployment) -> Result<Vec<PathBuf>, Unusable> {
     let folder = file.path.parent().map(Path::to_owned).unwrap_or_default();
     if !file.tests.inputs.is_empty() {
@@ -151,7 +151,7 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
     verdict
 }
 
-/// What becomes of the request, as `route` shows it.
+/// Shows the result of the request, like `route`.
 fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Result<serde_json::Value, String> {
     let request = test.request.read()?;
     let positions = compilation.positions();
@@ -191,7 +191,7 @@ fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Te
     }
 }
 
-/// A mismatch in words.
+/// Describes a mismatch.
 fn words(of: &Mismatch) -> String {
     match (&of.actual, &of.meant) {
         (Some(actual), _) => format!("{}: expected {}, got {actual}", of.field, of.expected),

@@ -1,6 +1,6 @@
-//! `chancery watches`: what each proxy watches, which watch asked for it, what it brought, and what is still missing.
+//! `chancery watches`: shows each proxy's watches, their parents, their results, and missing answers.
 //!
-//! What must not be here: what a proxy watches; that is an output of its dialect.
+//! Does not determine the watches; see the dialect's output.
 
 use crate::args::{Deployment, Format, WatchesArgs};
 use crate::output::{print, print_json};
@@ -12,24 +12,24 @@ use chancery_core::text::{Node, Value, to_json};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// The output that a dialect has whose proxies watch something.
+/// The output of dialects whose proxies have watches.
 const OUTPUT: &str = "watches";
 
-/// A watch, as its dialect writes it.
+/// A watch in the dialect's format.
 #[derive(Deserialize, Serialize)]
 struct Watch {
     watch: String,
-    /// The watch whose reply asked for it.
+    /// The watch whose reply requested this watch.
     because: Option<String>,
     brings: String,
     complete: bool,
 }
 
-/// What a proxy watches.
+/// The watches of a proxy.
 #[derive(Serialize)]
 struct Watches {
     proxy: String,
-    /// Whether every watch brought enough to go on with.
+    /// Whether every watch returned enough to continue.
     complete: bool,
     watches: Vec<Watch>,
 }
@@ -66,7 +66,7 @@ fn nothing_watches() -> Unusable {
     format!("the proxies of this input watch nothing; those of the dialect {} do", with.join(", ")).into()
 }
 
-/// The document of one proxy is its watches; that of several has them by the proxy's id.
+/// The document of one proxy is its watches. The document of several proxies is an object by id.
 fn of_side(side: SideRef<'_>, document: Node) -> Result<Vec<Watches>, Unusable> {
     let by_proxy = match document.value {
         Value::Object(object) => object.into_iter().map(|entry| (entry.key.to_string(), entry.value)).collect(),
@@ -96,7 +96,7 @@ fn part(proxy: &Watches, style: &Style) -> String {
     out
 }
 
-/// A watch, and below it those that its reply asked for.
+/// Shows a watch, and below it the watches that its reply requested.
 fn rows(proxy: &Watches, watch: &Watch, depth: usize, out: &mut String, style: &Style) {
     let brings = plain(&watch.brings).into_owned();
     let brings = if watch.complete { style.dim(brings) } else { style.yellow(format!("{brings}  (missing)")) };

@@ -1,6 +1,6 @@
-//! `chancery why`: the way from one node of the graph to another.
+//! `chancery why`: shows the path from one node of the graph to another.
 //!
-//! What must not be here: the search; that is `chancery_core::explain::why`.
+//! Does not search; see `chancery_core::explain::why`.
 
 use crate::args::{Deployment, Format, WhyArgs};
 use crate::graph::{named, whole};
@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub fn run(args: &WhyArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let graph = whole(&input::given(&args.inputs.inputs, deployment)?)?;
     let (from, to) = (named(&graph, &args.from)?, named(&graph, &args.to)?);
-    // Of several that may be meant, the nearest two.
+    // If the arguments match several nodes, use the nearest two.
     const MOST: usize = 8;
     let pairs = from.iter().take(MOST).flat_map(|from| to.iter().take(MOST).map(move |to| (*from, *to)));
     let ways = pairs.filter_map(|(from, to)| Some((from, to, why(&graph, &from.id, &to.id)?)));

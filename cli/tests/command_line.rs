@@ -1,4 +1,4 @@
-//! The command line as scripts and people meet it: exit codes, flags, and what is printed.
+//! Tests the command line's exit codes, flags and output.
 
 mod authority;
 mod demo;
@@ -15,10 +15,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// A gateway with one thing of each sort that the views show.
+/// A gateway with one object of each kind that the views show.
 const GATEWAY: &str = include_str!("cases/gateway.yaml");
 
-/// What is said on standard error where so much is assumed.
+/// Returns the message on standard error if this many objects are assumed.
 fn assumed(count: usize) -> String {
     let (assumptions, them) = if count == 1 { ("assumption", "it") } else { ("assumptions", "them") };
     format!("chancery: {count} {assumptions} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing\n")
@@ -79,7 +79,7 @@ impl Folder {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        // Who does not want input does not read it.
+        // A command without input may not read it.
         let _ = child.stdin.take().expect("a pipe").write_all(stdin.as_bytes());
         let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it writes UTF-8");
@@ -120,7 +120,7 @@ fn check_for_other_programs() {
     assert_eq!(log["version"], "2.1.0");
     let rules = log["runs"][0]["tool"]["driver"]["rules"].take();
     for result in log["runs"][0]["results"].as_array_mut().expect("results") {
-        // Rules are numbered as the registry grows.
+        // Rules are numbered in the order of the registry.
         let index = usize::try_from(result["ruleIndex"].take().as_u64().expect("an index")).expect("small");
         assert_eq!(rules[index]["id"], result["ruleId"]);
     }
@@ -304,7 +304,7 @@ fn snapshots_and_links_give_the_same_answer() {
     assert_eq!(both.err, "chancery: gateway.json is a snapshot: it contains all its inputs, and cannot be read together with others\n");
 }
 
-/// What an Envoy tells: one listener that it works with, a cluster that it refused, an extension that nobody knows.
+/// An Envoy's dump: an active listener, a rejected cluster, an unknown extension.
 const DUMP: &str = r#"{"configs": [
   {"@type": "type.googleapis.com/envoy.admin.v3.BootstrapConfigDump",
    "bootstrap": {"node": {"id": "a", "user_agent_build_version": {"version": {"major_number": 1, "minor_number": 40, "patch": 2}}}}},
@@ -465,14 +465,14 @@ fn registries_are_listed() {
 
 #[cfg(not(feature = "playground"))]
 #[test]
-fn a_program_without_the_page_says_how_to_get_it() {
+fn play_without_page_reports_how_to_get_it() {
     let run = Folder::new().run(&["play"]);
     assert_eq!(run.code, 2);
     assert!(run.err.contains("`cargo xtask binary` builds one file that contains it"), "{}", run.err);
 }
 
 #[test]
-fn the_page_is_served_under_the_policy_that_it_states() {
+fn play_serves_page_with_its_own_policy() {
     let text = |path: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file of the repository");
     let index = text("../index.html");
     let stated =
@@ -493,7 +493,7 @@ fn help_has_examples_everywhere() {
     assert!(folder.read("man/chancery-explain.1").contains("chancery"));
 }
 
-/// A gateway with this many Mappings whose prefix and rewrite do not fit.
+/// A gateway with this many Mappings whose prefix and rewrite do not match.
 fn shops(count: usize) -> String {
     let mut text = String::from(
         "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: http}\nspec: {port: 8080, protocol: HTTP, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n---\napiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: all}\nspec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}\n",
@@ -519,7 +519,7 @@ fn flags_set_the_severity_of_findings() {
 }
 
 #[test]
-fn what_a_running_envoy_has_is_a_graph_and_answers_requests() {
+fn dump_as_input_supports_graph_and_route() {
     let folder = Folder::with(&[("shop.yaml", &shops(2))]);
     assert_eq!(folder.run(&["compile", "shop.yaml", "-o", "envoy.json"]).code, 0);
     let run = folder.run(&["route", "--format", "json", "http://a/shop1/x", "envoy.json"]);
@@ -530,7 +530,7 @@ fn what_a_running_envoy_has_is_a_graph_and_answers_requests() {
 }
 
 #[test]
-fn a_graph_that_is_too_large_is_folded_and_says_so() {
+fn graph_too_large_is_folded_with_notice() {
     let folder = Folder::with(&[("shop.yaml", &shops(40))]);
     let run = folder.run(&["graph", "--format", "mermaid", "--fold", "20", "shop.yaml"]);
     assert!(run.out.contains("40 × Mapping") && !run.out.contains("shop17"), "{}", run.out);
@@ -575,7 +575,7 @@ fn both() -> Folder {
 }
 
 #[test]
-fn check_shows_the_findings_of_both_dialects_and_what_both_claim() {
+fn check_two_dialects_reports_findings_and_shared_claims() {
     let run = both().run(&["check", "both.yaml"]);
     assert_snapshot!("check_side_by_side", run.out);
 }
@@ -605,7 +605,7 @@ fn compile_gives_one_answer_for_each_dialect() {
 }
 
 #[test]
-fn an_output_of_one_dialect_is_written_for_it_alone() {
+fn compile_dialect_output_is_written_for_it_alone() {
     let run = both().run(&["compile", "both.yaml", "--output", "status", "--output", "ir", "--format", "yaml"]);
     assert_eq!(run.code, 0);
     let of = |name: &str| run.out.split(&format!("{name}:\n")).nth(1).unwrap_or_default().to_string();
@@ -638,7 +638,7 @@ fn diff_compares_gateway_by_gateway() {
     let data = json(&folder.run(&["diff", "--format", "json", "both.yaml", "slower.yaml"]).out);
     let gateways = data["gateways"].as_object().expect("gateways by name");
     assert!(gateways.values().all(|of| of["state"] == "compared" && of["envoy"].is_array()), "{gateways:?}");
-    // A dialect that only one input has.
+    // A dialect that only one input contains.
     let alone = text.split("---").filter(|part| !part.contains("projectcontour.io")).collect::<Vec<_>>().join("---");
     folder.write("alone.yaml", alone.as_bytes());
     let run = folder.run(&["diff", "--exit-code", "both.yaml", "alone.yaml"]);
@@ -648,7 +648,7 @@ fn diff_compares_gateway_by_gateway() {
 }
 
 #[test]
-fn a_changed_configuration_of_contour_names_what_must_restart() {
+fn diff_contour_configuration_names_required_restart() {
     let version = |port: u32, timeout: &str| {
         format!(
             "apiVersion: projectcontour.io/v1alpha1\nkind: ContourConfiguration\nmetadata: {{name: contour, namespace: projectcontour}}\nspec:\n  \
@@ -664,7 +664,7 @@ fn a_changed_configuration_of_contour_names_what_must_restart() {
 }
 
 #[test]
-fn the_graph_shows_what_a_provisioner_creates_and_for_whom() {
+fn graph_shows_objects_of_provisioner_with_owner() {
     let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: contour}\nspec: {controllerName: \
                    projectcontour.io/gateway-controller}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge, \
                    namespace: default}\nspec: {gatewayClassName: contour, listeners: [{name: http, protocol: HTTP, port: 80}]}\n";
@@ -692,9 +692,9 @@ fn an_input_without_an_envoy_names_its_outputs() {
     let run = folder.run(&["compile", "--dialect", "ingress", "--output", "envoy", "ingress.yaml"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("`chancery compile --output` writes appgw"), "{}", run.err);
-    // Unless asked for something else, it writes what the gateway gets.
+    // The default output is the gateway's configuration.
     let parts = json(&folder.run(&["compile", "--dialect", "ingress", "ingress.yaml"]).out);
     assert!(parts["properties"]["backendAddressPools"].is_array(), "{parts}");
-    // Its own annotation is no other controller's.
+    // Its own annotation is not another controller's.
     assert!(!folder.run(&["check", "--dialect", "ingress", "ingress.yaml"]).out.contains("foreign-annotation"));
 }

@@ -1,6 +1,6 @@
 //! `google.protobuf.Any` that stays typed.
 //!
-//! Here: packing, unpacking, the wire format. Not here: finding a type by its name, which is `registry`'s, so that a program
+//! Packs and unpacks messages and contains the wire format. Does not look a type up by its name; see `registry`. A program then
 //! links only the messages that it names.
 
 use alloc::borrow::Cow;
@@ -17,10 +17,10 @@ use prost::encoding::{DecodeContext, WireType, bytes, encode_key, encode_varint,
 use crate::describe::{Describe, Reflect};
 use crate::json;
 
-/// What comes before a message's full name in a type URL.
+/// The prefix before a message's full name in a type URL.
 pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
 
-/// A message that an [`Any`] can hold. Every message is one.
+/// A message that an [`Any`] can hold. Every message implements it.
 pub trait AnyMessage: Reflect + fmt::Debug + Send + Sync {
     /// For `downcast_ref`.
     fn as_any(&self) -> &dyn core::any::Any;
@@ -49,19 +49,19 @@ impl<M: Message + Reflect + fmt::Debug + 'static> AnyMessage for M {
 }
 
 impl dyn AnyMessage + '_ {
-    /// Whether the other is of the same type and has the same fields. JSON has every field that is set, and is written by code that is compiled once:
-    /// a comparison of its own for each type is more than a page would want to load.
+    /// Whether the other message has the same type and the same fields. JSON contains every set field, and its writer is compiled once.
+    /// A separate comparison for each type would make the page larger.
     #[must_use]
     pub fn equals(&self, other: &dyn AnyMessage) -> bool {
         core::ptr::addr_eq(self, other) || self.info().full_name == other.info().full_name && json::to_string(self) == json::to_string(other)
     }
 }
 
-/// A message of a type that only its URL tells.
+/// A message whose type is known only by its URL.
 ///
-/// What was packed here keeps its Rust type. What was decoded from the wire is bytes, until `registry::resolve` types it. What
-/// was read from JSON and is of an unknown type stays JSON: it can be written as JSON again, but has no wire format,
-/// so that it is sent without a value; so is what was packed here, in a program that leaves the feature `wire` off.
+/// A packed message keeps its Rust type. A message decoded from the wire is bytes until `registry::resolve` types it. A message
+/// of an unknown type that was read from JSON stays JSON. It can be written as JSON again, but has no wire format
+/// and is sent without a value. The same applies to a packed message in a program without the feature `wire`.
 #[derive(Clone)]
 pub struct Any(Repr);
 
@@ -98,13 +98,13 @@ impl Any {
         Self(Repr::Raw { type_url: type_url.into(), value })
     }
 
-    /// A JSON object of a type that is not known. `fields` is the object's text, its `@type` included.
+    /// A JSON object of an unknown type. `fields` is the object's JSON, including its `@type`.
     #[cfg(feature = "registry")]
     pub(crate) fn unknown_json(type_url: String, fields: String) -> Self {
         Self(Repr::Json { type_url, fields })
     }
 
-    /// The URL of the type; empty for an Any that is not set.
+    /// The URL of the type, or an empty string if the Any is not set.
     #[must_use]
     pub fn type_url(&self) -> Cow<'_, str> {
         match &self.0 {
@@ -113,7 +113,7 @@ impl Any {
         }
     }
 
-    /// The full name of the type: what follows the URL's last slash.
+    /// The full name of the type: the part after the URL's last slash.
     #[must_use]
     pub fn type_name(&self) -> &str {
         match &self.0 {
@@ -122,7 +122,7 @@ impl Any {
         }
     }
 
-    /// Whether it holds a message of this type, in whatever form.
+    /// Whether it holds a message of this type, in any form.
     #[must_use]
     pub fn is<M: Describe>(&self) -> bool {
         self.type_name() == M::INFO.full_name
@@ -147,7 +147,7 @@ impl Any {
     ///
     /// # Errors
     ///
-    /// The bytes are no message of that type.
+    /// The bytes are not a message of that type.
     pub fn unpack<M: Message + Describe + Default + Clone + 'static>(&self) -> Result<Option<M>, DecodeError> {
         match &self.0 {
             Repr::Typed(message) => Ok(message.as_any().downcast_ref::<M>().cloned()),
@@ -165,7 +165,7 @@ impl Any {
         }
     }
 
-    /// The text of the JSON object, if it is one of a type that is not known.
+    /// The JSON object, if its type is unknown.
     #[must_use]
     pub fn as_json(&self) -> Option<&str> {
         match &self.0 {
@@ -174,7 +174,7 @@ impl Any {
         }
     }
 
-    /// The wire format of what is inside.
+    /// The wire format of the message inside.
     #[must_use]
     pub fn value(&self) -> Cow<'_, [u8]> {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! Which deprecated fields and enum values a message uses: what Envoy would warn of, or refuse.
+//! Lists the deprecated fields and enum values of a message, which Envoy warns of or rejects.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,19 +9,19 @@ use crate::pointer::Path;
 /// A deprecated field that is set, or a field with a deprecated value.
 #[derive(Clone, Debug)]
 pub struct Deprecated {
-    /// Where: a JSON pointer of proto field names.
+    /// A JSON pointer of proto field names.
     pub pointer: String,
-    /// The full name of the message whose field it is.
+    /// The full name of the message that has the field.
     pub message_type: &'static str,
     /// The field.
     pub field: &'static str,
-    /// The name of the enum's value, where it is the value that is deprecated.
+    /// The name of the enum's value, if the value is deprecated.
     pub value: Option<&'static str>,
-    /// Since when, and how strictly.
+    /// The version since which it is deprecated, and how strictly.
     pub deprecation: &'static Deprecation,
 }
 
-/// All deprecated fields that are set, in the order of the walk. An [`Any`](crate::Any) is looked into if it is typed.
+/// Returns all deprecated fields that are set, in the order of the walk. The walk enters an [`Any`](crate::Any) if it is typed.
 #[must_use]
 pub fn deprecated_fields(message: &dyn Reflect) -> Vec<Deprecated> {
     let mut walk = Walk { path: Path::default(), info: message.info(), out: Vec::new() };

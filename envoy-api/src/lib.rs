@@ -10,7 +10,7 @@
 //! | [`deprecated`] | which deprecated fields are set |
 //! | `registry` (feature) | messages by name: the usual ones, or all under `registry-all` |
 //!
-//! Here: the wire types and what any user of them needs. Not here: what a value means to a gateway, and any IO.
+//! Contains the wire types and the functions that every user of them needs. Does not interpret values for a gateway, and does no IO.
 
 #![no_std]
 

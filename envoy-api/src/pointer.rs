@@ -1,4 +1,4 @@
-//! Where in a message something is: a JSON pointer (RFC 6901) of proto field names, list indexes and map keys.
+//! The position of a value in a message: a JSON pointer (RFC 6901) of proto field names, list indexes and map keys.
 //!
 //! The members of an `Any` follow the name of its field at once, as they do in JSON.
 

@@ -1,7 +1,7 @@
-//! Messages by name, so that what came from elsewhere can be typed.
+//! Looks messages up by name, so that a message from elsewhere can be typed.
 //!
-//! Here: the lookup. Not here: the table, which the codegen writes. A program that looks nothing up leaves the feature `registry`
-//! off, and links only the messages that it names; one that reads what controllers send leaves off `registry-all`.
+//! Contains the lookup. Does not contain the table, which the codegen writes. A program without lookups turns off the feature `registry`
+//! and links only the messages that it names. A program that reads only controllers' messages turns off `registry-all`.
 
 use alloc::string::String;
 
@@ -80,7 +80,7 @@ static WELL_KNOWN: &[Entry] = &[
     Entry::new::<Any>("google.protobuf.Any"),
 ];
 
-/// The type of a full name.
+/// Returns the type with a full name.
 #[must_use]
 pub fn find(type_name: &str) -> Option<&'static Entry> {
     match TABLE.binary_search_by(|entry| entry.name.cmp(type_name)) {
@@ -94,7 +94,7 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
     TABLE.iter().chain(WELL_KNOWN)
 }
 
-/// A typed `Any` from bytes; `None` where the type is not known or the bytes are none of it. It is a
+/// Decodes bytes into a typed `Any`. Returns `None` if the type is unknown or the bytes do not fit it. It is a
 /// [`Resolver`](crate::json::Resolver).
 #[cfg(feature = "wire")]
 #[must_use]
@@ -102,7 +102,7 @@ pub fn decode(type_name: &str, value: &[u8]) -> Option<Any> {
     (find(type_name)?.decode)(value).ok()
 }
 
-/// The same message, typed where it can be.
+/// Returns the same message, typed if possible.
 #[cfg(feature = "wire")]
 #[must_use]
 pub fn resolve(any: &Any) -> Option<Any> {

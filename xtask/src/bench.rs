@@ -35,7 +35,7 @@ fn measured(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// `serve` under many streams, and a simulation of a fleet by what was found. `--figures` takes those that were measured last.
+/// Measures `serve` under many streams, and simulates a fleet from the results. `--figures` uses the last measured results.
 fn live(args: &[String]) -> Result<(), String> {
     call(cargo().args(["build", "--quiet", "--profile", "fast", "--package", "chancery", "--package", "chancery-live", "--bins", "--examples"]))?;
     let (table, fleet) = (target().join("bench-live.md"), target().join("fleet.md"));

@@ -1,17 +1,17 @@
-//! Clippy looks at what is compiled while it is compiled: nothing is compiled for it alone.
+//! Runs Clippy during the normal build, so that nothing is compiled for Clippy alone.
 //!
-//! What must not be here: what is built, and which lints there are.
+//! Does not choose the packages; see `test`. Does not list lints; see `Cargo.toml`.
 
 use crate::shell::words;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-/// Has Clippy compile what is in the workspace. What is compiled so is not shared with what is compiled without it.
+/// Makes Clippy compile the workspace. Builds with and without Clippy share no results.
 pub fn with_clippy(command: &mut Command) -> &mut Command {
     command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
 }
 
-/// Builds, and fails where Clippy or the compiler warns: also of what was built before.
+/// Builds, and fails if Clippy or the compiler warns. Includes warnings of earlier builds.
 pub fn build(command: &mut Command) -> Result<(), String> {
     println!("$ {}", words(command));
     let command = with_clippy(command).arg("--message-format=json-render-diagnostics").stdout(Stdio::piped());
@@ -28,7 +28,7 @@ pub fn build(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Whether one of cargo's messages is a warning about a place in a file. The last of a crate only counts the others.
+/// Whether a message of cargo is a warning about a place in a file. A crate's last message only contains the number of warnings.
 fn is_warning(message: &str) -> bool {
     message.contains(r#""reason":"compiler-message""#) && message.contains(r#""level":"warning""#) && !message.contains(r#""spans":[]"#)
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warning_counts_and_what_counts_warnings_does_not() {
+    fn lint_counts_only_warnings_with_place() {
         let message = |level: &str, spans: &str| {
             format!(r#"{{"reason":"compiler-message","message":{{"$message_type":"diagnostic","children":[],"level":"{level}","spans":[{spans}]}}}}"#)
         };

@@ -1,6 +1,6 @@
-//! What a person types: `cargo xtask <command>`.
+//! `cargo xtask <command>`: the entry point.
 //!
-//! Here: the dispatch. Not here: what a command does, which has a module of its own, and dependencies, which would slow every call.
+//! Runs the module of a command. Does not implement commands, and has no dependencies, which would slow every call.
 
 mod bench;
 mod codegen;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let command = args.next();
     let rest: Vec<String> = args.collect();
-    // Behind a command as well: some run for minutes.
+    // Available as a command too, because some run for minutes.
     if rest.iter().any(|arg| arg == "--help" || arg == "-h") {
         print!("{USAGE}");
         return ExitCode::SUCCESS;

@@ -1,7 +1,7 @@
 //! Runs `cargo xtask package`: writes two Debian packages into `target/debian`, one of the command line and one of the window.
 //!
 //! Uses only `dpkg-deb`, which needs no network; Tauri's bundlers download their tools. `desktop/tauri.conf.json` configures AppImage, dmg and
-//! msi for machines with a network. Does not build the programs; see `desktop` and `play`.
+//! msi on machines with a network. Does not build programs; see `desktop` and `play`.
 
 use crate::shell::{output, program, root, run as call, show, target, timed};
 use crate::{desktop, page, play};

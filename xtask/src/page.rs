@@ -60,7 +60,7 @@ const WASM_OPT: [&str; 15] = [
     "--strip-producers",
 ];
 
-/// What a build of the page is for.
+/// The purpose of a build of the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To publish: optimised for size.

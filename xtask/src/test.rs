@@ -1,15 +1,15 @@
-//! `cargo xtask test`: sets up what is missing and runs every test, part by part; the table at the end tells how long each took.
+//! `cargo xtask test`: installs missing tools and runs every test, part by part. The table at the end shows the duration of each part.
 //!
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
 //! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
 //!
-//! The page is built soon, not small, and the core of what it does is tried in Chromium (`sight`); the whole of it only where it is named. Where there is no Chromium and none can be installed, the
-//! part is skipped and says so; in CI it fails.
+//! The default page builds quickly but is not small. `sight` tests its core in Chromium; only named parts test all of it. If Chromium is missing and cannot be installed, the
+//! part is skipped and reports this; in CI it fails.
 //!
-//! What is built for other machines is built beside the rest, in a folder of its own: Envoy's messages are one large crate, which keeps one
-//! core busy and leaves the other idle.
+//! Builds for other targets run in parallel, in a separate folder. Envoy's messages are one large crate, which keeps one
+//! core busy and leaves the other core idle.
 //!
-//! What must not be here: what a part checks.
+//! Does not check anything itself; see the tests of each part.
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
@@ -23,17 +23,17 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How a part ended.
+/// The result of a part.
 enum Ended {
     Passed,
     Skipped(String),
     Failed(String),
 }
 
-/// A name and what it does.
+/// A part's name and function.
 type Part = (&'static str, fn() -> Result<Ended, String>);
 
-/// A part that has run: its name, how long it took, how it ended.
+/// A finished part: its name, duration and result.
 type Row = (&'static str, Duration, Ended);
 
 const PARTS: &[Part] = &[
@@ -63,16 +63,18 @@ const PARTS: &[Part] = &[
     ("package", installed),
 ];
 
-/// Parts that run only where they are named: they want minutes more. `page` has the page as people get it, optimised as a whole, twice over,
-/// and weighs it: twenty minutes of one core. `browser` has it built soon and not small, and sees the same of what it does. `drift`, `diff` and `provenance`
-/// go through the corpora; a part of each is among the tests. `desktop` builds the window, with what links
-/// the system's web view; `package` builds and installs it as people get it. `consul` has Go build a Consul agent, for minutes the first time. `live` lets accidents happen to a server with a real Envoy.
+/// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
+/// and checks its size. This takes twenty minutes of one core.
+/// `browser` tests the same behaviour on a quickly built page. `drift`, `diff` and `provenance`
+/// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
+/// the system's web view. `package` builds and installs the window's package.
+/// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
 const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
 
-/// Parts that run beside those before them.
+/// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
 
-/// Runs all parts, or those named.
+/// Runs all parts, or the named parts.
 pub fn run(only: &[String]) -> ExitCode {
     if let Some(unknown) = only.iter().find(|name| !PARTS.iter().any(|(part, _)| part == name)) {
         eprintln!("test: there is no part `{unknown}`; there are {}", PARTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "));
@@ -133,50 +135,50 @@ fn tidied() -> Result<Ended, String> {
     tidy::check().map(|()| Ended::Passed)
 }
 
-/// The page as tests have it.
+/// The page as the tests use it.
 fn web() -> Result<Ended, String> {
     lint::build(&mut page::programs_of_tests())?;
     page::build(page::Purpose::Test)?;
     Ok(Ended::Passed)
 }
 
-/// Whether the window is a part of what is built.
+/// Whether the build includes the window.
 static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
 
-/// The suites on real servers, which are parts of their own.
+/// The suites on real servers, which are separate parts.
 const ON_SERVERS: [&str; 6] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience"];
 
-/// `cargo test` of the workspace, compiled by Clippy. All parts build it with the same features: with others, half of it would be built again.
+/// `cargo test` of the workspace, compiled by Clippy. All parts use the same features: other features would rebuild half of it.
 fn workspace() -> Result<Command, String> {
     let mut command = cargo();
     with_clippy(&mut command).args(["test", "--workspace"]);
     if *WITH_WINDOW.get_or_init(|| false) {
-        // The window has the page in it.
+        // The window contains the page.
         page::build(page::Purpose::Test)?;
         command.args(["--features", "chancery-desktop/window"]);
     }
     Ok(command)
 }
 
-/// Builds the programs of the workspace as the tests have them.
+/// Builds the programs of the workspace as the tests use them.
 fn build_workspace() -> Result<(), String> {
     call(workspace()?.args(["--quiet", "--no-run"]))
 }
 
-/// Builds all that the other parts run, with Clippy looking at it.
+/// Builds everything that the other parts run, with Clippy.
 fn clippy() -> Result<Ended, String> {
     lint::build(workspace()?.args(["--quiet", "--no-run"]))?;
     lint::build(workspace()?.args(["--quiet", "--no-run"]).args(ON_SERVERS))?;
     Ok(Ended::Passed)
 }
 
-/// The core for a machine without a system: that it compiles is the test, so nothing is generated.
+/// Compiles the core for a target without an operating system. Compiling is the test, so it generates no code.
 fn no_std() -> Result<Ended, String> {
     call(cargo().args(["check", "--quiet", "--package", "chancery-core", "--target", "wasm32v1-none"]).env("CARGO_TARGET_DIR", portable()))?;
     Ok(Ended::Passed)
 }
 
-/// The core for WebAssembly, which the tests hold to the same answers.
+/// The core for WebAssembly. The tests compare its answers with the native core's.
 fn wasm() -> Result<Ended, String> {
     let mut command = cargo();
     command.args(["build", "--quiet", "--package", "chancery-parity", "--target", "wasm32-unknown-unknown"]).env("CARGO_TARGET_DIR", portable());
@@ -184,7 +186,7 @@ fn wasm() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// Where things for other machines are built.
+/// The folder of builds for other targets.
 fn portable() -> PathBuf {
     target().join("portable")
 }
@@ -193,7 +195,7 @@ fn module() -> PathBuf {
     portable().join("wasm32-unknown-unknown/debug/chancery_parity.wasm")
 }
 
-/// The same command with a real Envoy to ask, where there is one.
+/// Returns the same command with a real Envoy, if available.
 fn with_envoy(command: &mut Command) -> &mut Command {
     match setup::envoy() {
         Ok(envoy) => drop(command.env("CHANCERY_ENVOY", envoy)),
@@ -202,7 +204,7 @@ fn with_envoy(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Unit tests, suites, fixtures, doc tests; parity with WebAssembly and what Envoy says are among them.
+/// Runs unit tests, suites, fixtures and doc tests. They include parity with WebAssembly and Envoy's own checks.
 fn tests() -> Result<Ended, String> {
     let mut command = workspace()?;
     command.arg("--no-fail-fast");
@@ -223,14 +225,14 @@ fn tests() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// The core of what the page does, in a real browser.
+/// Tests the core of the page in a real browser.
 fn core_in_sight() -> Result<Ended, String> {
     let chromium = match chromium()? {
         Ok(chromium) => chromium,
         Err(skipped) => return Ok(skipped),
     };
     page::build(page::Purpose::Test)?;
-    // What the page exports is run by the command line.
+    // The command line runs the page's exported files.
     build_workspace()?;
     let mut tests = program("npm");
     tests.args(["run", "--silent", "core"]).current_dir(root().join("tests/browser"));
@@ -239,17 +241,17 @@ fn core_in_sight() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// What the page does, in a real browser.
+/// Tests the page in a real browser.
 fn browser_sees() -> Result<Ended, String> {
     in_browser(page::Purpose::Test)
 }
 
-/// The same of the page as people get it, and what it weighs.
+/// Tests the published page in the same way, and checks its size.
 fn page_works() -> Result<Ended, String> {
     in_browser(page::Purpose::Publish)
 }
 
-/// Chromium, or how a part that needs it ends where there is none.
+/// Returns Chromium, or the result of a part that needs it if it is missing.
 fn chromium() -> Result<Result<PathBuf, Ended>, String> {
     match setup::browser() {
         Ok(chromium) => Ok(Ok(chromium)),
@@ -266,7 +268,7 @@ fn in_browser(purpose: page::Purpose) -> Result<Ended, String> {
     lint::build(&mut page::programs_of_tests())?;
     page::build(purpose)?;
     page::element()?;
-    // The program with the page in it, as the tests have it: with other features, half of it would be built again.
+    // The program contains the page, with the features of the tests: other features would rebuild half of it.
     call(cargo().args(["test", "--quiet", "--workspace", "--no-run", "--features", "chancery/playground"]))?;
     let mut tests = program("npm");
     tests.args(["test", "--silent"]).current_dir(crate::shell::root().join("tests/browser"));
@@ -286,22 +288,22 @@ fn licences() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// Real Envoys that run what inputs of the corpora compile to have not drifted from them.
+/// Checks that real Envoys that run the compiled corpora have not drifted from their inputs.
 fn drift() -> Result<Ended, String> {
     over_corpora("drift::", "CHANCERY_DRIFT", "200")
 }
 
-/// Edits of inputs of the corpora: no change that `route` sees is denied by `diff`.
+/// Edits inputs of the corpora. `diff` must report every change that `route` shows.
 fn diff() -> Result<Ended, String> {
     over_corpora("honest::", "CHANCERY_DIFF", "1000")
 }
 
-/// What each line makes and what makes each value, over the corpora.
+/// Checks the origin of each value and the results of each line, over the corpora.
 fn provenance() -> Result<Ended, String> {
     over_corpora("provenance::", "CHANCERY_PROVENANCE", "400")
 }
 
-/// Has Go build the API server of a later part, and Helm, so that its modules are compiled while there is other work.
+/// Builds the API server of a later part, and Helm, with Go, so that its modules compile during other work.
 fn apiserver() -> Result<Ended, String> {
     if !works("go", &["version"]) {
         if env::var_os("CI").is_some() {
@@ -312,25 +314,25 @@ fn apiserver() -> Result<Ended, String> {
     let built = target().join("apiserver");
     fs::create_dir_all(target()).map_err(|error| format!("{}: {error}", target().display()))?;
     call(Command::new(root().join("live/tests/apiserver/build")).arg(&built))?;
-    // The tests name it by what it is made of, and have it linked once more.
+    // The tests name the API server by a hash of its sources and link it once more.
     fs::remove_file(&built).map_err(|error| format!("{}: {error}", built.display()))?;
     setup::helm()?;
     Ok(Ended::Passed)
 }
 
-/// What follows a cluster, on a real API server.
+/// Tests the followers of a cluster on a real API server.
 fn cluster() -> Result<Ended, String> {
     call(with_envoy(workspace()?.args(["--test", "cluster"])))?;
     Ok(Ended::Passed)
 }
 
-/// What follows a Consul agent, on real ones.
+/// Tests the follower of a Consul agent on real agents.
 fn consul() -> Result<Ended, String> {
     call(with_envoy(workspace()?.args(["--test", "consul_agent"])))?;
     Ok(Ended::Passed)
 }
 
-/// Accidents with a real Envoy: traffic goes on, and the accident is visible.
+/// Causes failures with a real Envoy: traffic continues, and the failure is visible.
 fn live() -> Result<Ended, String> {
     if setup::envoy().is_err() {
         return Ok(Ended::Skipped("there is no Envoy".into()));
@@ -339,7 +341,7 @@ fn live() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// The same for long: the server is killed and the network is cut, again and again.
+/// Repeats this for a long time: kills the server and cuts the network many times.
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
     command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
@@ -347,12 +349,12 @@ fn chaos() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// The desktop's window opens and does the core of what it does.
+/// Tests that the desktop's window opens and does its core tasks.
 fn window_opens() -> Result<Ended, String> {
     in_window(desktop::smoke)
 }
 
-/// What the desktop's window does, driven as a person would.
+/// Tests the desktop's window as a user would use it.
 fn window() -> Result<Ended, String> {
     in_window(desktop::test)
 }
@@ -366,13 +368,13 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// The window as its package installs it.
+/// Tests the window that its package installs.
 fn installed() -> Result<Ended, String> {
     desktop::installed()?;
     Ok(Ended::Passed)
 }
 
-/// A suite over this many inputs of each dialect.
+/// Runs a suite over this many inputs of each dialect.
 fn over_corpora(suite: &str, variable: &str, most: &str) -> Result<Ended, String> {
     let Some(cases) = cases() else {
         return Ok(Ended::Skipped("CHANCERY_CORPUS names no corpus".into()));

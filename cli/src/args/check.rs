@@ -1,6 +1,6 @@
-//! What may be typed after `check` and `test`.
+//! The arguments of `check` and `test`.
 //!
-//! What must not be here: what is done.
+//! Does not run them; see `check` and `test`.
 
 use super::Inputs;
 use crate::judging::Judging;

@@ -1,6 +1,6 @@
-//! How the controller runs: flags made from the options that dialects list.
+//! How the controller runs: flags generated from the options that dialects list.
 //!
-//! What must not be here: any option's name.
+//! Does not name options; see the dialects.
 
 use crate::Unusable;
 use crate::output::reason;
@@ -32,23 +32,23 @@ pub struct Deployment {
 }
 
 impl Deployment {
-    /// How to compile what a person shows, which is often a part of what a cluster holds.
+    /// Returns the compile options for a user's input, which is often a part of a cluster.
     pub fn options(&self) -> Result<Options, Unusable> {
         Ok(for_people(self.whole_cluster_options()?))
     }
 
-    /// How to compile what is known to be a whole cluster.
+    /// Returns the compile options for a whole cluster.
     pub fn whole_cluster_options(&self) -> Result<Options, Unusable> {
         self.options.clone().map_err(Unusable)
     }
 
-    /// The patterns of what is left out of folders.
+    /// Returns the patterns of excluded files.
     pub fn patterns(&self) -> Vec<String> {
         let set = self.settings.as_ref().map(|settings| settings.exclude.clone()).unwrap_or_default();
         self.exclude.iter().cloned().chain(set).collect()
     }
 
-    /// What is left out of folders.
+    /// Returns the excluded files.
     pub fn excludes(&self) -> Result<Excludes, Unusable> {
         let settings = self.settings.clone()?;
         let typed = Excludes::new(Path::new(""), &self.exclude).map_err(|failure| failure.0)?;

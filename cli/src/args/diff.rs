@@ -1,6 +1,6 @@
-//! What may be typed after `diff` and `drift`.
+//! The arguments of `diff` and `drift`.
 //!
-//! What must not be here: what is done.
+//! Does not run them; see `diff`.
 
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! Where options of `serve` and `watch` come from: flags first, then the environment, then a file.
+//! The sources of options for `serve` and `watch`: flags first, then the environment, then a file.
 //!
-//! Each flag `--spacing` is `CHANCERY_SPACING` in the environment and `spacing` in the file of `--config-file` (or `CHANCERY_CONFIG_FILE`), in TOML. What
-//! must not be here: what a flag means.
+//! Each flag `--spacing` is `CHANCERY_SPACING` in the environment and `spacing` in the TOML file of `--config-file` (or `CHANCERY_CONFIG_FILE`).
+//! Does not interpret flags; see `live`.
 
 use clap::{Arg, ArgAction, Command};
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ fn is_layered(arg: &Arg) -> bool {
 /// The same arguments, which are also taken from the environment.
 pub fn with_environment(command: Command) -> Command {
     let one = |arg: Arg| match arg.get_long() {
-        // The names last as long as the process, which has one command line.
+        // The names live as long as the process, which has one command line.
         Some(flag) if is_layered(&arg) => {
             let name: &'static str = variable(flag).leak();
             arg.env(name).hide_env(true)
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_comes_before_the_file_and_a_wrong_file_is_refused() {
+    fn layers_prefer_flags_and_refuse_wrong_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("serve.toml");
         let named = path.to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
-//! What may be typed after `watch`, `serve`, `bootstrap`, `envoys` and `events`.
+//! The arguments of `watch`, `serve`, `bootstrap`, `envoys` and `events`.
 //!
-//! What must not be here: what is done.
+//! Does not run them; see `live`.
 
 use super::Format;
 use chancery_live::address::Address;

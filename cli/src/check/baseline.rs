@@ -1,9 +1,9 @@
-//! Findings that are known: a repository that has many begins with those that are new.
+//! Known findings: a repository with many findings can start with the new findings only.
 //!
-//! A finding is known by what it says, not by its line, so that an edit above it changes nothing. Files are named from the folder of the
-//! baseline, so that it counts from wherever `check` runs.
+//! A finding is identified by its message, not by its line, so that an edit above it changes nothing. Files are named relative to
+//! the baseline's folder, so that `check` may run in any folder.
 //!
-//! What must not be here: what a finding is.
+//! Does not create findings; see `chancery_core::explain::findings`.
 
 use crate::Unusable;
 use crate::input::STDIN;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The version of the format that is written.
+/// The version of the written format.
 const VERSION: u32 = 2;
 
 /// Known findings.
@@ -22,7 +22,7 @@ const VERSION: u32 = 2;
 pub struct Baseline {
     /// The version of the format.
     chancery_baseline: u32,
-    /// What is known.
+    /// The known findings.
     findings: Vec<BaselineEntry>,
 }
 
@@ -38,7 +38,7 @@ struct BaselineEntry {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     path: String,
     message: String,
-    /// How often it is there.
+    /// The number of times that it occurs.
     count: u32,
 }
 
@@ -90,7 +90,7 @@ impl BaselineEntry {
 }
 
 impl Baseline {
-    /// Writes all that was found.
+    /// Writes all findings.
     pub fn write(findings: &[Finding], file: &Path) -> Result<(), Unusable> {
         let naming = Naming::of(file);
         let mut counts: BTreeMap<BaselineEntry, u32> = BTreeMap::new();
@@ -100,7 +100,7 @@ impl Baseline {
         Sink::file(file)?.write([text.as_str(), "\n"])
     }
 
-    /// Reads what was written.
+    /// Reads a written baseline.
     pub fn read(file: &Path) -> Result<Self, Unusable> {
         let name = file.display();
         let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read {name}: {}", reason(&error)))?;
@@ -114,7 +114,7 @@ impl Baseline {
         Ok(read)
     }
 
-    /// Removes what is known by the baseline in this file, each as often as it is.
+    /// Removes the baseline's findings, each as often as the baseline contains it.
     pub fn remove_known(self, file: &Path, findings: &mut Vec<Finding>) {
         let naming = if self.chancery_baseline == 1 { Naming::AsGiven } else { Naming::of(file) };
         let mut left: BTreeMap<BaselineEntry, u32> =

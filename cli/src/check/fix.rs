@@ -1,8 +1,8 @@
-//! `check --fix`: changes that certainly mend what was found, in the files that a person keeps.
+//! `check --fix`: applies certain fixes to the user's files.
 //!
-//! A change is kept only if the file is better with it: what a finding proposes is tried before it is written.
+//! Keeps a change only if it improves the file: each proposed fix is tried before it is written.
 //!
-//! What must not be here: which change mends what; findings say so.
+//! Does not propose fixes; see the findings.
 
 use crate::Unusable;
 use crate::input::LoadedInput;
@@ -16,12 +16,12 @@ use chancery_core::text::TextRange;
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write;
 
-/// Lines around a change that are shown.
+/// The number of lines shown around a change.
 const AROUND: usize = 3;
-/// Mending one thing may show the next: the input is checked again at most this many times.
+/// One fix may reveal the next finding: the input is checked again at most this many times.
 const ROUNDS: usize = 8;
 
-/// Applies all certain fixes, or shows what they would change. Whether there was any.
+/// Applies all certain fixes, or shows their changes. Returns whether there was a fix.
 pub fn run(
     given: &LoadedInput,
     findings: &dyn Fn(&LoadedInput) -> Result<Vec<Finding>, Unusable>,
@@ -77,7 +77,7 @@ pub fn run(
     Ok(applied > 0)
 }
 
-/// The inputs with all fixes that bring no new error, and how many these are.
+/// Returns the inputs with all fixes that cause no new error, and the number of these fixes.
 fn apply_all(
     given: &LoadedInput,
     found: &[Finding],
@@ -90,7 +90,7 @@ fn apply_all(
     if all.is_empty() || Badness::of(&findings(&next)?).is_better(&least, all.len()) {
         return Ok((next, all.len()));
     }
-    // One of them does harm: each is tried by itself.
+    // One fix causes an error, so try each separately.
     let mut good = Vec::new();
     for fix in all {
         good.push(fix);
@@ -104,7 +104,7 @@ fn apply_all(
     Ok((with_fixes(given, &good), good.len()))
 }
 
-/// How bad an input is. What was unreadable has no findings of its own yet: with one error of its text less it may have more of others.
+/// The severity of an input's findings. An unreadable part has no other findings yet: fixing a syntax error may reveal more.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Badness {
     unreadable: usize,
@@ -119,19 +119,19 @@ impl Badness {
         Self { unreadable, errors: errors().count(), findings: found.len() }
     }
 
-    /// Whether it is better than before, after this many changes that each mend a finding.
+    /// Whether the score is better than before, after this many changes that each fix a finding.
     fn is_better(&self, before: &Self, changes: usize) -> bool {
         Self { findings: self.findings + changes, ..*self } <= *before
     }
 }
 
-/// Whether a text is a file that was read whole as it is.
+/// Whether the input is an unmodified file that was read completely.
 fn may_be_written(given: &LoadedInput, fix: &FixView) -> bool {
     let at = fix.first.span.source.0 as usize;
     given.paths.get(at).is_some_and(Option::is_some) && given.not_utf8.get(at).is_some_and(Vec::is_empty)
 }
 
-/// Of changes that touch each other, the first.
+/// Returns the first of several overlapping changes.
 fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
     all.sort_by_key(|fix| (fix.first.span.source.0, fix.first.span.offset, fix.first.span.end_offset));
     let mut out: Vec<&FixView> = Vec::new();
@@ -146,10 +146,10 @@ fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
     out
 }
 
-/// The inputs with these changes, which are in order and touch each other nowhere.
+/// Returns the inputs with these changes, which are sorted and do not overlap.
 fn with_fixes(given: &LoadedInput, fixes: &[&FixView]) -> LoadedInput {
     let mut next = given.clone();
-    // From the last to the first, so that places before a change stay as they are.
+    // From the last to the first, so that places before a change stay valid.
     for fix in fixes.iter().rev() {
         let Some(input) = next.inputs.inputs.get_mut(fix.first.span.source.0 as usize) else { continue };
         if let Some(text) = fix.apply(&input.text) {
@@ -159,12 +159,12 @@ fn with_fixes(given: &LoadedInput, fixes: &[&FixView]) -> LoadedInput {
     next
 }
 
-/// A text without key material, line by line the same.
+/// Returns the input without key material, with the same lines.
 fn masked(text: &str) -> String {
     RedactionMap::new(text).masked(text, TextRange::new(0, u32::try_from(text.len()).unwrap_or(u32::MAX)))
 }
 
-/// The change of a file, as `patch` takes it.
+/// Returns the change of a file in the format of `patch`.
 fn patch(name: &str, old: &str, new: &str, style: &Style) -> String {
     let diff = TextDiff::from_lines(old, new);
     let name = plain(name.trim_start_matches("./"));

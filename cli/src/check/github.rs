@@ -1,4 +1,4 @@
-//! Findings as commands of GitHub's workflows, which show them at the lines of a pull request.
+//! Findings as GitHub workflow commands, which GitHub shows at the lines of a pull request.
 
 use crate::input::rendered_from;
 use crate::style::plain;
@@ -12,13 +12,13 @@ pub fn commands(findings: &[Finding]) -> String {
         let mut properties = Vec::new();
         let source = finding.span.as_ref().and_then(|span| rendered_from(&span.file));
         if let Some(source) = &source {
-            // Lines are those of what was rendered, and the template has others.
+            // Lines refer to the rendered output; the template has other lines.
             properties.push(format!("file={}", property(source)));
         } else if let Some(span) = &finding.span {
             properties.push(format!("file={}", property(&span.file)));
             properties.push(format!("line={}", span.line));
             properties.push(format!("endLine={}", span.end_line));
-            // Columns count on one line only.
+            // Columns are valid within one line only.
             if span.line == span.end_line {
                 properties.push(format!("col={}", span.column));
                 properties.push(format!("endColumn={}", span.end_column));

@@ -1,6 +1,6 @@
-//! Findings for people: the sentence, the lines, what would help.
+//! Findings as human-readable text: the sentence, the lines, and possible fixes.
 //!
-//! What must not be here: wording; all sentences but the summary come from the core.
+//! Does not word findings; all sentences except the summary come from the core.
 
 use crate::style::{Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
@@ -16,7 +16,7 @@ const NEAR_LINES: u32 = 8;
 /// Edits of one fix that are shown.
 const SHOWN_EDITS: usize = 3;
 
-/// The whole report; `hidden` are those that the options leave out.
+/// The whole report. `hidden` are the findings that the options hide.
 pub fn report(findings: &[Finding], hidden: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
     let excerpts = Excerpts::new(positions, style);
     let mut out = String::new();
@@ -90,7 +90,7 @@ impl<'a> Excerpts<'a> {
         Self { positions, renderer: renderer.term_width(style.width) }
     }
 
-    /// A finding, without a line end after it.
+    /// Draws a finding, without a line end after it.
     pub fn finding(&self, finding: &Finding) -> String {
         let level = match finding.level() {
             Severity::Error => Level::ERROR,
@@ -112,7 +112,7 @@ impl<'a> Excerpts<'a> {
         if let Some(object) = finding.object.as_ref().or(finding.resource.as_ref()) {
             let field = finding.path.as_ref().filter(|path| !matches!(path.as_str(), "spec" | "metadata.name"));
             let field = field.map(|path| format!(", `{path}`")).unwrap_or_default();
-            // What the controller made of it.
+            // The controller's interpretation of the object.
             let made = finding.resource.as_ref().filter(|resource| *resource != object).map(|made| format!(" ({made})")).unwrap_or_default();
             main = main.element(Level::NOTE.with_name("in").message(plain(&format!("{object}{field}{made}")).into_owned()));
         }
@@ -127,7 +127,7 @@ impl<'a> Excerpts<'a> {
         self.renderer.render(&groups).trim_end().to_string()
     }
 
-    /// A place with its lines, and nothing said of it.
+    /// Draws a place with its lines, without a message.
     pub fn place(&self, span: &Span) -> String {
         let group = Group::with_level(Level::NOTE).elements(self.elements(&[Mark { span, label: "", primary: true }]));
         self.renderer.render(&[group]).trim_end().to_string()
@@ -136,7 +136,7 @@ impl<'a> Excerpts<'a> {
     fn fix(&self, finding: &Finding) -> Option<Group<'a>> {
         let fix = finding.fix.as_ref()?;
         let title = Level::HELP.secondary_title(plain(&fix.message).into_owned());
-        // Many edits are seen by `--fix --diff`.
+        // `--fix --diff` shows many edits.
         let snippets: Option<Vec<_>> = fix.edits().take(SHOWN_EDITS).map(|edit| self.edit(edit)).collect();
         Some(title.elements(snippets?))
     }
@@ -167,7 +167,7 @@ impl<'a> Excerpts<'a> {
         elements
     }
 
-    /// Marks that stand near each other.
+    /// Marks that are near each other.
     fn element(&self, marks: &[&Mark<'_>]) -> Element<'a> {
         let first = marks[0].span;
         let whole = marks.iter().map(|mark| first_lines(mark.span, self.positions)).reduce(TextRange::join).unwrap_or_default();
@@ -175,7 +175,7 @@ impl<'a> Excerpts<'a> {
             let origin = Origin::path(plain(&first.file).into_owned()).line(first.line as usize).char_column(first.column as usize);
             return origin.into();
         };
-        // Lines around it that say nothing.
+        // Surrounding lines without a mark.
         while excerpt.text.starts_with(['\n', '\r']) || excerpt.text.starts_with("---") {
             let end = excerpt.text.find('\n').map_or(excerpt.text.len(), |at| at + 1);
             if excerpt.offset + end as u32 > whole.start {
@@ -203,7 +203,7 @@ impl<'a> Excerpts<'a> {
     }
 }
 
-/// What is underlined of a span: all of it up to a few lines, else its first line.
+/// Returns the underlined part of a span: all of it up to a few lines, else its first line.
 fn first_lines(span: &Span, positions: &Positions<'_>) -> TextRange {
     let range = span.range();
     if span.end_line - span.line <= 3 {

@@ -1,6 +1,6 @@
-//! `chancery check`: findings, in the form asked for.
+//! `chancery check`: writes findings in the requested format.
 //!
-//! What must not be here: what a finding is; that comes from `chancery_core::explain::findings`.
+//! Does not create findings; see `chancery_core::explain::findings`.
 
 mod baseline;
 mod fix;
@@ -50,7 +50,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
 /// Compiles, checks and reports.
 fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style: &Style) -> Outcome {
     let (compilation, mut findings) = checked(args, given)?;
-    // The process ends with this: nothing is gained by giving the memory of a large input back piece by piece.
+    // The process ends next, so freeing a large input piece by piece has no benefit.
     let compilation = ManuallyDrop::new(compilation);
     if let Some(file) = &args.write_baseline {
         Baseline::write(&findings, file)?;
@@ -84,7 +84,7 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     Ok(u8::from(failed))
 }
 
-/// All that is found, the worst first, each severity by file and place.
+/// Returns all findings, the worst first, each severity by file and place.
 fn checked(args: &CheckArgs, given: &LoadedInput) -> Result<(Compilation, Vec<Finding>), Unusable> {
     let (mut compiler, mut compilation) = given.compile()?;
     let policy = args.judging.policy(&given.options.findings);
@@ -106,7 +106,7 @@ fn known_namespaces(objects: &Objects) -> String {
     if known.is_empty() { String::new() } else { format!("; its resources are in {}", some(&known.into_iter().collect::<Vec<_>>())) }
 }
 
-/// Whether the filters let a finding through. What is about no object is about every namespace.
+/// Whether the filters keep a finding. A finding without an object belongs to every namespace.
 fn is_asked(args: &CheckArgs, finding: &Finding) -> bool {
     let least = args.at_least.map(|least| least.severity());
     let rank = |severity: Severity| match severity {
@@ -133,7 +133,7 @@ fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation
     }
 }
 
-/// An input without resources is not usable. Who asked for a document gets a whole one all the same, without findings.
+/// Rejects an input without resources, after it has written a complete document without findings.
 fn nothing_to_check(given: &input::LoadedInput, why: Unusable, format: CheckFormat) -> Outcome {
     let (_, compilation) = given.compile()?;
     document(format, &[], &compilation, false)?;

@@ -15,7 +15,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// A page without its examples. Some hold keys for the sake of the example, which scanners for secrets would report.
+/// Returns a page without its examples. Some examples contain keys, which secret scanners would report.
 fn explanation(page: &str) -> &str {
     page.split("\n## ").next().unwrap_or(page).trim_end()
 }
@@ -106,7 +106,7 @@ fn replacement(edit: &EditView) -> Value {
     json!({ "deletedRegion": region(&edit.span), "insertedContent": { "text": edit.replacement } })
 }
 
-/// A place. Of what was rendered it is the template, which has other lines.
+/// Returns a place. For rendered output, this is the template without lines.
 pub fn physical(span: &Span) -> Value {
     if let Some(source) = rendered_from(&span.file) {
         return json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&source) } } });

@@ -1,6 +1,6 @@
-//! `check --watch`: again after every change.
+//! `check --watch`: checks again after every change.
 //!
-//! What must not be here: what is checked.
+//! Does not check; see `check`.
 
 use crate::args::{CheckArgs, Deployment};
 use crate::input::{self, LoadedInput};
@@ -10,13 +10,13 @@ use crate::{Outcome, Unusable};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// How often it is looked for changes.
+/// The interval between looks for changes.
 const EVERY: Duration = Duration::from_millis(300);
 
-/// What tells whether a file is as it was.
+/// The properties that show whether a file changed.
 type Stamps = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
-/// Runs until it is ended.
+/// Runs until it is stopped.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if args.inputs.inputs.is_empty() || args.inputs.inputs.iter().any(|path| path.as_os_str() == "-") {
         return Err("standard input cannot be watched: name files or folders".into());
@@ -31,7 +31,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
             }
             match given.and_then(|given| super::report(args, &given, deployment, style)) {
                 Ok(_) => {}
-                // It may be mended while it is watched.
+                // The user may fix the error while `check` watches.
                 Err(Unusable(why)) => message(&why),
             }
             last = Some(now);

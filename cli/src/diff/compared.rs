@@ -1,6 +1,6 @@
-//! What differs between two inputs, gateway by gateway.
+//! The differences between two inputs, gateway by gateway.
 //!
-//! What must not be here: reading and rendering; what differs between two gateways is `chancery_core::compare`'s.
+//! Does not read or render. Does not compare two gateways; see `chancery_core::compare`.
 
 use super::loaded::{Compiled, GatewaySide, Loaded, Proxy};
 use crate::style::{plain, some};
@@ -13,42 +13,42 @@ use chancery_core::explain::Positions;
 use std::collections::BTreeSet;
 use std::thread;
 
-/// All that differs.
+/// All differences.
 #[derive(Default)]
 pub struct Differences {
-    /// Resources; none where a side is a running Envoy.
+    /// Resources; none if a side is a running Envoy.
     pub resources: Vec<Change>,
     /// Settings of the controllers.
     pub settings: Vec<SettingView>,
     /// One for each gateway of either input.
     pub gateways: Vec<GatewayDifference>,
-    /// Which texts of either input could not be read to their end, as sentences: nothing is known of the rest.
+    /// The files of either input that could not be read completely, as sentences.
     pub unread: Vec<String>,
-    /// What of a dump or a bootstrap does not fit Envoy's messages.
+    /// The parts of a dump or a bootstrap that do not fit Envoy's messages.
     pub misfits: Vec<String>,
-    /// Whether keys or other credentials of two dumps or bootstraps differ, which are never shown.
+    /// Whether keys or other credentials of two dumps or bootstraps differ. They are never shown.
     pub credentials_differ: bool,
 }
 
-/// What differs in one gateway.
+/// The differences in one gateway.
 pub struct GatewayDifference {
-    /// What to call it; nothing where both inputs have one gateway.
+    /// Its name; empty if both inputs have one gateway.
     pub gateway: Option<String>,
-    /// What became of it.
+    /// Whether it was added, removed or kept.
     pub state: GatewayState,
-    /// What it is.
+    /// Its type.
     pub make: Make,
-    /// What its Envoys get, or the parts of the Application Gateway.
+    /// The configuration of its Envoys, or the parts of the Application Gateway.
     pub envoy: Vec<Change>,
-    /// What was left out.
+    /// The omitted parts.
     pub uncompared: Uncompared,
-    /// Parts of an Application Gateway that others own, and that stay as they are.
+    /// Parts of an Application Gateway that have other owners and stay unchanged.
     pub kept: Vec<KeptPart>,
-    /// Requests that it treats differently, where that was asked.
+    /// Requests that it treats differently, if requested.
     pub requests: Option<Requests>,
 }
 
-/// What a gateway is.
+/// The type of a gateway.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Make {
     /// Envoys.
@@ -58,7 +58,7 @@ pub enum Make {
 }
 
 impl Make {
-    /// What is said above its changes.
+    /// The heading of its changes.
     pub fn title(self) -> &'static str {
         match self {
             Make::Envoy => "What Envoy gets",
@@ -66,7 +66,7 @@ impl Make {
         }
     }
 
-    /// The name for it in sentences.
+    /// The noun for it in sentences.
     pub fn name(self) -> &'static str {
         match self {
             Make::Envoy => "Envoy",
@@ -75,7 +75,7 @@ impl Make {
     }
 }
 
-/// What became of a gateway.
+/// Whether a gateway was added, removed or kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum GatewayState {
     /// Both inputs have it.
@@ -107,7 +107,7 @@ impl GatewayDifference {
         Self { envoy, uncompared, ..Self::new(gateway, GatewayState::Compared, Make::Envoy) }
     }
 
-    /// Whether it is as it was.
+    /// Whether it is unchanged.
     pub fn is_empty(&self) -> bool {
         self.state == GatewayState::Compared && self.envoy.is_empty() && self.requests.as_ref().is_none_or(Requests::is_empty)
     }
@@ -120,12 +120,12 @@ impl GatewayDifference {
 }
 
 impl Differences {
-    /// What differs in the only gateway.
+    /// The differences in the only gateway.
     pub fn of_envoy(found: EnvoyChanges) -> Self {
         Self { gateways: vec![GatewayDifference::of_envoy(None, found)], ..Self::default() }
     }
 
-    /// What was left out, of all gateways.
+    /// The omitted parts of all gateways.
     pub fn uncompared(&self) -> Uncompared {
         let mut all = Uncompared::default();
         self.gateways.iter().for_each(|of| all.add(of.uncompared.clone()));
@@ -137,7 +137,7 @@ impl Differences {
         self.resources.is_empty() && self.settings.is_empty() && self.is_same_for_envoy()
     }
 
-    /// What limits every answer, as sentences: what could not be read, and what cannot be compared.
+    /// The limits of every answer, as sentences: unreadable parts, and parts that cannot be compared.
     pub fn limits(&self) -> Vec<String> {
         let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
         let uncompared = self.uncompared().sentences().into_iter().map(|sentence| plain(&sentence).into_owned());
@@ -149,12 +149,12 @@ impl Differences {
         unread.into_iter().chain(credentials).chain(misfits).chain(certificates).chain(uncompared).collect()
     }
 
-    /// What to say where nothing differs: this sentence, if all was compared.
+    /// Returns the message if nothing differs: this sentence, if everything was compared.
     pub fn nothing(&self, sentence: &'static str) -> &'static str {
         if self.limits().is_empty() { sentence } else { "Nothing that was compared differs." }
     }
 
-    /// What to say where gateways get what they had: that they do, if all was compared.
+    /// Returns the message if all gateways have the same configuration as before, if everything was compared.
     pub fn same(&self) -> String {
         match self.limits().is_empty() {
             true => format!("{} gets the same.", self.gateways.first().map_or("Envoy", |of| of.make.name())),
@@ -162,12 +162,12 @@ impl Differences {
         }
     }
 
-    /// Whether no Envoy gets anything else than before.
+    /// Whether every Envoy gets the same configuration as before.
     pub fn is_same_for_envoy(&self) -> bool {
         self.gateways.iter().all(GatewayDifference::is_empty)
     }
 
-    /// The gateway, where there is one and need not be named.
+    /// Returns the gateway, if there is only one and it needs no name.
     pub fn only(&self) -> Option<&GatewayDifference> {
         match &self.gateways[..] {
             [only] if only.gateway.is_none() => Some(only),
@@ -176,7 +176,7 @@ impl Differences {
     }
 }
 
-/// Compares two inputs. Where each has one gateway, these are compared whatever they are called; else those of one controller with the same id.
+/// Compares two inputs. If each has one gateway, compares these two; else compares gateways of the same controller and id.
 pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<Differences, Unusable> {
     let (old_positions, new_positions) = (before.positions(), after.positions());
     let (old, new) = (Sided { of: before, positions: old_positions.as_ref() }, Sided { of: after, positions: new_positions.as_ref() });
@@ -208,13 +208,13 @@ pub fn compare(before: &Loaded, after: &Loaded, with_requests: bool) -> Result<D
     Ok(out)
 }
 
-/// Which texts of inputs could not be read to their end, each named once.
+/// Returns the inputs that could not be read completely, each once.
 pub fn unread(all: &[&Loaded]) -> Vec<String> {
     let unread: BTreeSet<String> = all.iter().filter_map(|of| of.compilation()).flat_map(input::unread).collect();
     unread.into_iter().collect()
 }
 
-/// A side whose places are known.
+/// A side with known places.
 struct Sided<'a> {
     of: &'a Loaded,
     positions: Option<&'a Positions<'a>>,
@@ -243,11 +243,11 @@ fn pair(gateway: Option<String>, old: &GatewaySide<'_>, new: &GatewaySide<'_>, w
     }
 }
 
-/// Which gateways are compared with which.
+/// The gateways to compare with each other.
 enum Pairs {
     /// The only one of each input.
     One,
-    /// Those of one name: what to call it, and its numbers.
+    /// Gateways with the same name: the name and their numbers.
     ById(Vec<(String, Numbers)>),
 }
 
@@ -256,7 +256,7 @@ type Numbers = (Option<usize>, Option<usize>);
 
 fn pairs(before: &Loaded, after: &Loaded) -> Result<Pairs, Unusable> {
     let (Loaded::Compiled(old), Loaded::Compiled(new)) = (before, after) else {
-        // An Envoy does not tell which gateway it is.
+        // An Envoy does not report its gateway.
         for of in [before, after] {
             if let Loaded::Compiled(of) = of
                 && of.proxies.len() > 1
@@ -270,7 +270,7 @@ fn pairs(before: &Loaded, after: &Loaded) -> Result<Pairs, Unusable> {
         return Ok(Pairs::One);
     }
     let is_of = |dialect: &'static str| move |of: &&Proxy| of.dialect == dialect;
-    // As other commands call them: by the dialect, the id, or both.
+    // Named as in other commands: by dialect, id, or both.
     let name = |of: &Proxy| {
         let several_dialects = [old, new].iter().flat_map(|side| &side.proxies).any(|other| other.dialect != of.dialect);
         let several = [old, new].iter().any(|side| side.proxies.iter().filter(is_of(of.dialect)).count() > 1);
@@ -291,7 +291,7 @@ fn settings(before: &Compiled, after: &Compiled) -> Vec<SettingView> {
     sides.flat_map(|(old, new)| compare_settings(old, new)).collect()
 }
 
-/// Does two things at the same time.
+/// Runs two functions at the same time.
 pub fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, two: impl FnOnce() -> B) -> (A, B) {
     thread::scope(|scope| {
         let one = scope.spawn(one);

@@ -1,13 +1,13 @@
-//! An Envoy that runs and is asked for its configuration: on this machine, or in a pod.
+//! A running Envoy whose configuration is requested: on this machine, or in a pod.
 //!
-//! What must not be here: what is compared.
+//! Does not compare; see `compared`.
 
 use crate::Unusable;
 use crate::args::DriftArgs;
 use chancery_live::envoys::{self, Reach, Search};
 use chancery_live::sources::kube::{self, Settings};
 
-/// Which one.
+/// The Envoy to query.
 pub enum AskedEnvoy<'a> {
     /// By the address of its admin interface.
     Address(&'a str),
@@ -20,7 +20,7 @@ pub enum AskedEnvoy<'a> {
     },
 }
 
-/// The one that the arguments name.
+/// Returns the Envoy that the arguments name.
 pub fn asked(args: &DriftArgs) -> Option<AskedEnvoy<'_>> {
     let address = args.envoy.as_deref().map(AskedEnvoy::Address);
     address.or_else(|| {
@@ -30,7 +30,7 @@ pub fn asked(args: &DriftArgs) -> Option<AskedEnvoy<'_>> {
 }
 
 impl AskedEnvoy<'_> {
-    /// What it is called, for people.
+    /// Its human-readable name.
     pub fn name(&self) -> String {
         match self {
             Self::Address(address) => format!("the Envoy at {address}"),
@@ -51,7 +51,7 @@ impl AskedEnvoy<'_> {
     }
 }
 
-/// How to reach the Envoy in a pod; where its admin interface listens is found by what the pod runs, unless it is said.
+/// Returns the address of the Envoy in a pod. Detects the admin interface's port from the pod, unless it is set.
 async fn in_pod(written: &str, settings: &Settings) -> Result<Reach, String> {
     let (place, port) = match written.split_once(':') {
         Some((place, port)) => (place, Some(port.parse::<u16>().map_err(|_| format!("`{port}` is no port: --pod NAMESPACE/NAME:PORT"))?)),

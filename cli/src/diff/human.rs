@@ -1,6 +1,6 @@
-//! Differences for people.
+//! Differences as human-readable text.
 //!
-//! What must not be here: what differs.
+//! Does not compare; see `compared`.
 
 use super::compared::{Differences, GatewayDifference, GatewayState};
 use crate::dump;
@@ -18,14 +18,14 @@ const MOST_FIELDS: usize = 12;
 /// At most this many ways in which requests change are shown, the most important first.
 const MOST_WAYS: usize = 40;
 
-/// At most this many resources with the same change are shown in full. Of more, only the first is shown in full, and at most this many others by name.
+/// At most this many resources with the same change are shown in full. If there are more, one is shown in full and this many by name.
 const ALIKE: usize = 4;
 
 pub fn report(differences: &Differences, running: Option<&Running>, style: &Style) -> String {
     compared(differences, running, "Envoy has what the source says.", style)
 }
 
-/// The same, with the sentence that says that a running Envoy has all.
+/// The same, with this sentence if nothing differs.
 pub fn compared(differences: &Differences, running: Option<&Running>, same: &'static str, style: &Style) -> String {
     let mut out = String::new();
     if running.is_some() && !differences.is_empty() {
@@ -55,7 +55,7 @@ pub fn compared(differences: &Differences, running: Option<&Running>, same: &'st
     out
 }
 
-/// What becomes of requests, and at most so many changed parts of each gateway.
+/// Shows request changes, and at most this many changed parts of each gateway.
 pub fn effects(differences: &Differences, most: usize, style: &Style) -> String {
     let mut out = String::new();
     for of in differences.gateways.iter().filter(|of| !of.is_empty()) {
@@ -76,7 +76,7 @@ pub fn effects(differences: &Differences, most: usize, style: &Style) -> String 
     out
 }
 
-/// Each gateway that changes, under its name; the others in one line.
+/// Shows each changed gateway under its name, and the others in one line.
 fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
     for of in all.iter().filter(|of| !of.is_empty()) {
         let _ = writeln!(out, "{}", style.heading(plain(of.gateway.as_deref().unwrap_or_default())));
@@ -98,7 +98,7 @@ fn gateways(out: &mut String, all: &[GatewayDifference], style: &Style) {
     }
 }
 
-/// Parts that others own and that stay.
+/// Parts that have other owners and stay.
 fn kept(out: &mut String, all: &[KeptPart], style: &Style) {
     if all.is_empty() {
         return;
@@ -114,7 +114,7 @@ fn changes(out: &mut String, title: &str, changes: &[Change], style: &Style) {
     some_changes(out, title, changes, usize::MAX, style);
 }
 
-/// At most so many changes; how many more there are.
+/// Shows at most this many changes, and the number of further changes.
 fn some_changes(out: &mut String, title: &str, changes: &[Change], most: usize, style: &Style) {
     if changes.is_empty() {
         return;
@@ -177,7 +177,7 @@ pub fn of_requests(requests: &Requests, style: &Style) -> String {
     out
 }
 
-/// What is said where no request was found that changes: no more than was looked at.
+/// Returns the message if no changed request was found. Claims no more than was checked.
 pub fn unchanged(requests: &Requests) -> &'static str {
     match (requests.complete, requests.limits.is_empty()) {
         (_, false) if requests.compared == 0 => "No request was tried.",
@@ -192,7 +192,7 @@ pub fn kinds(requests: &Requests) -> String {
     format!("in {}", count(requests.changes.len(), "way"))
 }
 
-/// How many requests went through both sides, where there is something to say of it.
+/// Returns how many requests were tried, or why none was needed.
 pub fn tried(requests: &Requests) -> Option<String> {
     match requests.compared {
         0 if requests.limits.is_empty() => Some("nothing that decides about them differs".into()),
@@ -228,7 +228,7 @@ pub fn summary(changes: &[Change]) -> String {
     counts.iter().filter(|(number, _)| *number > 0).map(|(number, name)| format!("{number} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The most that any of these changes takes.
+/// Returns what must restart for these changes.
 pub fn settings(changes: &[SettingView]) -> &'static str {
     match changes.iter().map(|change| change.takes).max() {
         Some(Takes::Process) => "the controller's process must start again",
@@ -237,7 +237,7 @@ pub fn settings(changes: &[SettingView]) -> &'static str {
     }
 }
 
-/// Changes, each with those that change the same fields from and to the same: with none where these are few.
+/// Groups changes that change the same fields from and to the same values. Groups of at most `ALIKE` changes stay separate.
 fn alike(changes: &[Change]) -> Vec<(&Change, Vec<&Change>)> {
     let key = |change: &Change| -> Vec<String> {
         let fields = change.fields.iter().flat_map(|field| [Some(field.path.clone()), field.before.clone(), field.after.clone()]);
@@ -290,7 +290,7 @@ fn one(out: &mut String, change: &Change, style: &Style) {
     }
 }
 
-/// What a thing was, and what more is to be said of that.
+/// Returns the former name or value, with the change's note.
 pub fn was(change: &Change) -> Option<String> {
     let word = if change.change == ChangeKind::Renamed { "was" } else { "from" };
     let note = change.note.iter().flat_map(|note| ["; ", note]);

@@ -1,6 +1,6 @@
-//! `chancery drift --live`: the source, what a server sends of it, and what an Envoy has.
+//! `chancery drift --live`: compares the source, the server's resources, and an Envoy's configuration.
 //!
-//! What must not be here: the comparison; the answers of the server and of Envoy.
+//! Does not compare; see `compared`. Does not answer queries; see the server and Envoy.
 
 use super::compared::{Differences, unread};
 use super::loaded::{GatewaySide, Loaded, running};
@@ -60,7 +60,7 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     Ok(u8::from(args.exit_code && (differs || !sent.unread.is_empty())))
 }
 
-/// How what the server sends differs from the source.
+/// Compares the source with the server's resources.
 fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
     let positions = source.positions();
     match source {
@@ -72,7 +72,7 @@ fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
     }
 }
 
-/// A type of which an Envoy has not accepted what it was sent last.
+/// A resource type whose last update an Envoy has not accepted.
 struct Behind {
     id: String,
     kind: String,
@@ -96,7 +96,7 @@ impl Behind {
     }
 }
 
-/// The Envoys that are connected; of those, only the one that is asked for, if one is.
+/// Returns the connected Envoys, or only the requested Envoy.
 fn connected<'a>(answer: &'a Value, node: Option<&'a str>) -> impl Iterator<Item = &'a Value> {
     let all = answer["envoys"].as_array().into_iter().flatten();
     all.filter(move |envoy| node.is_none_or(|node| envoy["id"] == node))
@@ -106,7 +106,7 @@ fn are(count: usize) -> String {
     if count == 1 { "1 Envoy is".into() } else { format!("{count} Envoys are") }
 }
 
-/// The types of which an Envoy has not accepted what it was sent last.
+/// Returns the types whose last update an Envoy has not accepted.
 fn behind(envoy: &Value) -> Vec<Behind> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let id = text(&envoy["id"]).unwrap_or_default();
@@ -122,7 +122,7 @@ fn behind(envoy: &Value) -> Vec<Behind> {
     out
 }
 
-/// A value as it stands in a query.
+/// Encodes a value for a query.
 fn escaped(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

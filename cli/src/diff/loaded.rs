@@ -1,6 +1,6 @@
-//! One side of a comparison, read: what gateways send to their Envoys, or what a running Envoy has.
+//! One side of a comparison after reading: gateways with the configuration of their Envoys, or a running Envoy.
 //!
-//! What must not be here: comparing.
+//! Does not compare; see `compared`.
 
 use crate::args::Deployment;
 use crate::output::hold;
@@ -19,13 +19,13 @@ use chancery_core::text::{Limits, Node, Str, parse, series};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// One side, read.
+/// One side, after reading.
 pub enum Loaded {
     /// From resources.
     Compiled(Box<Compiled>),
-    /// From what a running Envoy tells.
+    /// From a running Envoy's answer.
     Running(Box<Running>),
-    /// An Application Gateway as Azure has it.
+    /// An Application Gateway as stored in Azure.
     Existing(Box<AppGateway>),
 }
 
@@ -37,12 +37,12 @@ pub enum GatewaySide<'a> {
     AppGateway(Box<AppGatewaySide<'a>>),
 }
 
-/// What was compiled.
+/// A compiled input.
 pub struct Compiled {
     given: input::LoadedInput,
     /// The whole.
     pub compilation: Compilation,
-    /// Its gateways that run: Envoys in the order of [`Compilation::gateways`], then Application Gateways; at least one.
+    /// Its running gateways: Envoys in the order of [`Compilation::gateways`], then Application Gateways; at least one.
     pub proxies: Vec<Proxy>,
 }
 
@@ -52,12 +52,12 @@ pub struct Proxy {
     pub dialect: &'static str,
     /// Its name.
     pub id: GatewayId,
-    /// What its Envoys get, and what made it; `None` for an Application Gateway.
+    /// The configuration of its Envoys with its origins; `None` for an Application Gateway.
     envoy: Option<(EnvoyConfig, OutputMap)>,
 }
 
 impl Compiled {
-    /// Why one gateway must be chosen.
+    /// Returns why the user must choose one gateway.
     pub fn several(&self, what: &str) -> Unusable {
         let names: Vec<&str> = self.proxies.iter().map(|proxy| proxy.id.as_str()).collect();
         Unusable(format!("there are several gateways ({}): say by --gateway {what}", some(&names)))
@@ -65,7 +65,7 @@ impl Compiled {
 }
 
 impl Loaded {
-    /// Compiled resources. `stands_alone` where it is compared with what an Envoy tells of itself, which has endpoints and certificates.
+    /// Compiles resources. `stands_alone` if compared with a running Envoy's configuration, which contains endpoints and certificates.
     pub fn compiled(given: input::LoadedInput, stands_alone: bool) -> Result<Self, Unusable> {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
@@ -97,7 +97,7 @@ impl Loaded {
         Self::read_onto(path, deployment, stands_alone, None)
     }
 
-    /// The same; an input is compiled onto an Application Gateway that there is, unless the options name another.
+    /// The same, but compiles an input onto an existing Application Gateway, unless the options name another.
     pub fn read_onto(path: &Path, deployment: &Deployment, stands_alone: bool, gateway: Option<&str>) -> Result<Self, Unusable> {
         if path.is_file() {
             let text = input::text(path)?;
@@ -116,7 +116,7 @@ impl Loaded {
         Self::compiled(onto(input::given(&[path.to_path_buf()], deployment)?, gateway), stands_alone)
     }
 
-    /// What was compiled, where it is a source.
+    /// Returns the compiled input, if it is a source.
     pub fn compilation(&self) -> Option<&Compilation> {
         match self {
             Loaded::Compiled(of) => Some(&of.compilation),
@@ -124,7 +124,7 @@ impl Loaded {
         }
     }
 
-    /// The kinds of which it holds an object.
+    /// The kinds of its objects.
     pub fn kinds(&self) -> BTreeSet<(Str, Str)> {
         match self {
             Loaded::Compiled(of) => of.compilation.objects.kinds(),
@@ -132,7 +132,7 @@ impl Loaded {
         }
     }
 
-    /// The same where these kinds count as held: nothing is assumed to be there that the other side shows to be missing.
+    /// The same, with these kinds treated as present: assumes no objects that the other side shows to be missing.
     pub fn holding(self, kinds: &BTreeSet<(Str, Str)>, stands_alone: bool) -> Result<Self, Unusable> {
         let is_alike = self.kinds() == *kinds;
         match self {
@@ -145,7 +145,7 @@ impl Loaded {
         }
     }
 
-    /// Places in its input, where it has one.
+    /// Returns places in its input, if any.
     pub fn positions(&self) -> Option<Positions<'_>> {
         match self {
             Loaded::Compiled(of) => Some(of.compilation.positions()),
@@ -153,7 +153,7 @@ impl Loaded {
         }
     }
 
-    /// A gateway of it, by its number.
+    /// Returns a gateway by its number.
     pub fn side<'a>(&'a self, at: usize, positions: Option<&'a Positions<'a>>) -> GatewaySide<'a> {
         match self {
             Loaded::Compiled(of) => {
@@ -172,13 +172,13 @@ impl Loaded {
         }
     }
 
-    /// A side of the input, and places in it.
+    /// Returns a side of the input, and places in it.
     pub fn written<'a>(&'a self, positions: Option<&'a Positions<'a>>) -> Option<Written<'a>> {
         Some(Written { of: self.compilation()?.sides().next()?, positions: positions? })
     }
 }
 
-/// An input that is compiled onto an Application Gateway that there is.
+/// Compiles an input onto an existing Application Gateway.
 fn onto(mut given: input::LoadedInput, gateway: Option<&str>) -> input::LoadedInput {
     if let Some(gateway) = gateway.filter(|_| given.options.text(ingress::EXISTING_GATEWAY).is_none()) {
         given.options.insert(ingress::EXISTING_GATEWAY, OptionValue::Text(gateway.into()));
@@ -186,17 +186,17 @@ fn onto(mut given: input::LoadedInput, gateway: Option<&str>) -> input::LoadedIn
     given
 }
 
-/// The document of an Application Gateway, if a text is one.
+/// Returns the document of an Application Gateway, if the input contains one.
 pub fn existing(text: &str) -> Option<AppGateway> {
     let is_like_one = text.trim_start().starts_with('{') && text.contains("applicationGateways");
     let root = is_like_one.then(|| parse(text, &Limits { max_nodes: u32::MAX, ..Limits::default() }).root).flatten()?;
     let is_one = root.get("id").and_then(Node::as_str).is_some_and(|id| id.contains("/applicationGateways/"));
-    // As ARM has it, or as the Azure CLI prints it.
+    // In ARM's format, or in the Azure CLI's format.
     let is_one = is_one && ["properties", "frontendIPConfigurations"].iter().any(|field| root.get(field).is_some());
     is_one.then(|| AppGateway::read(&root, ObjectId::BUILT_IN)).flatten()
 }
 
-/// What a running Envoy tells.
+/// Returns a running Envoy's configuration.
 pub fn running(name: &str, text: &str) -> Result<Loaded, Unusable> {
     let read = Running::read(text).map_err(|why| format!("{name} {why}"))?;
     hold(vec![read.redactor.clone()]);

@@ -1,6 +1,6 @@
-//! `chancery diff` and `chancery drift`: what differs, in the form asked for.
+//! `chancery diff` and `chancery drift`: write differences in the requested format.
 //!
-//! What must not be here: the comparison; that is `chancery_core::compare`.
+//! Does not compare; see `chancery_core::compare`.
 
 mod compared;
 mod envoy;
@@ -38,7 +38,7 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), read_after);
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
-    // Of these the second input has none any longer: what is referred to is missing, and not assumed.
+    // The second input no longer has these kinds: references to them are missing, not assumed.
     let gone: Vec<String> = kinds.difference(&after.kinds()).map(|(_, kind)| kind.to_string()).collect();
     let (before, after) = (before.holding(&kinds, alone)?, after.holding(&kinds, alone)?);
     warn_of_gaps(&[&before, &after]);
@@ -52,18 +52,18 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
         Some(Counts::Requests) => differences.gateways.iter().any(GatewayDifference::changes_requests),
     };
     let may_differ = args.exit_code.is_some() && (!differences.unread.is_empty() || differences.credentials_differ);
-    // Structures of large inputs are not taken apart.
+    // Exit without freeing the structures of large inputs.
     std::process::exit(i32::from(counts || may_differ))
 }
 
-/// Says on standard error what the comparison does not count, and what it assumes.
+/// Reports on standard error the unreadable and the assumed parts of both inputs.
 fn warn_of_gaps(all: &[&Loaded]) {
     let compiled: Vec<_> = all.iter().filter_map(|of| of.compilation()).collect();
     compiled.iter().for_each(|of| input::warn_of_unread(of));
     input::warn_of_assumed(&compiled);
 }
 
-/// Says on standard error that the second input has errors that the first has not: what is refused replaces nothing that is stored already.
+/// Reports on standard error that the second input has new errors: a refused object does not replace the stored object.
 fn warn_of_errors(before: &Loaded, after: &Loaded, gone: &[String]) {
     let errors = |of: &Loaded| of.compilation().map_or(0, |of| of.all_diagnostics().filter(|finding| finding.severity == Severity::Error).count());
     let (before, after) = (errors(before), errors(after));
@@ -79,7 +79,7 @@ fn warn_of_errors(before: &Loaded, after: &Loaded, gone: &[String]) {
     }
 }
 
-/// What a revision is compared with where nothing else is named: the same path as it is now.
+/// The default second side of a revision: the same path in the working folder.
 fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
     let Some((revision, path)) = input::revision_of(before) else {
         return Err(format!("there is nothing to compare {} with: name a second input, or a revision of git alone", before.display()).into());
@@ -116,7 +116,7 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
     }
 }
 
-/// As data. Where there is one gateway, its parts stand beside the resources; else there is an object by gateway.
+/// Returns data. If there is one gateway, its parts are next to the resources; else there is an object by gateway.
 fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, Unusable> {
     let mut data = json!({ "resources": differences.resources });
     if !differences.unread.is_empty() {
@@ -156,7 +156,7 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     Ok(data)
 }
 
-/// What differs in the parts of a gateway: of an Envoy `envoy`, of an Application Gateway `parts`, and `kept`.
+/// Returns the differences in the parts of a gateway: `envoy` for an Envoy, `parts` and `kept` for an Application Gateway.
 fn parts(data: &mut Value, of: &GatewayDifference) {
     match of.make {
         Make::Envoy => data["envoy"] = json!(of.envoy),

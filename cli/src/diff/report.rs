@@ -1,6 +1,6 @@
-//! Differences for pull requests and programs: Markdown, SARIF, GitHub's commands.
+//! Differences for pull requests and CI: Markdown, SARIF, GitHub workflow commands.
 //!
-//! What must not be here: what differs.
+//! Does not compare; see `compared`.
 
 use super::compared::{Differences, GatewayDifference, GatewayState, Make};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
@@ -86,7 +86,7 @@ fn value(of: Option<&String>) -> String {
     of.map(|value| format!("`{}`", cell(value))).unwrap_or_default()
 }
 
-/// Requests that are treated differently: what a reviewer asks first.
+/// Requests that are treated differently, which reviewers need first.
 pub fn of_requests(requests: &Requests) -> String {
     let mut out = String::new();
     if requests.is_empty() {
@@ -113,7 +113,7 @@ pub fn of_requests(requests: &Requests) -> String {
     out
 }
 
-/// The line that a change comes from: what it says now, or what was there.
+/// Returns the line that a change comes from: the current content, or the old content.
 fn span_of(change: &RequestChange) -> Option<&Span> {
     let differences = || change.differences.iter();
     let after = differences().filter_map(|of| of.after_from.as_ref()).chain(&change.after.origins);
@@ -127,7 +127,7 @@ fn sentence_of(change: &RequestChange) -> String {
     format!("{}: {}; e.g. {}", change.requests, all.collect::<Vec<_>>().join("; "), change.witness.curl)
 }
 
-/// Text in a cell of a table. What is held back is looked for before marks of the text become others.
+/// Returns a table cell. Redacts before it escapes Markdown.
 fn cell(text: &str) -> String {
     plain(&scrub(text)).replace('\\', "\\\\").replace('|', "\\|").replace('`', "'").replace('<', "&lt;").replace('\n', " ")
 }
@@ -158,7 +158,7 @@ struct Line<'a> {
     span: Option<&'a Span>,
 }
 
-/// All that differs, requests first, each with the gateway where there are several.
+/// Returns all differences, requests first, with the gateway if there are several.
 fn lines(differences: &Differences) -> Vec<Line<'_>> {
     let mut out = Vec::new();
     let prefix = |of: &GatewayDifference| of.gateway.as_ref().map(|name| format!("gateway {name}: ")).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What an input makes without one of its lines, compared with what it makes with it.
+//! Compares an input's result with the result without one of its lines.
 //!
-//! What must not be here: which text remains; that is `chancery_core::explain`'s.
+//! Does not remove the line; see `chancery_core::explain`.
 
 use super::compared::{Differences, compare};
 use super::human;
@@ -15,23 +15,23 @@ use chancery_core::resource::SourceId;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// At most this many changed parts of each gateway are shown to people.
+/// At most this many changed parts of each gateway are shown as text.
 const MOST: usize = 12;
 
-/// What the absence of a field changes.
+/// The effect of a missing field.
 pub struct Without {
     field: String,
     found: Found,
 }
 
 enum Found {
-    /// What differs; without the field on the second side.
+    /// The differences. The second side is without the field.
     Differs(Box<Differences>),
-    /// No gateway runs any longer; why.
+    /// No gateway runs without the field, with the reason.
     Nothing(Unusable),
 }
 
-/// Compiles an input with and without a field. `None` where the text without it says something else of other things too.
+/// Compares an input with and without a field. Returns `None` unless the field's resource is the only changed resource.
 pub fn without(given: &LoadedInput, source: SourceId, left: InputWithoutField) -> Option<Without> {
     let mut changed = given.clone();
     changed.inputs.inputs.get_mut(source.0 as usize)?.text = left.text.into();
@@ -51,7 +51,7 @@ pub fn without(given: &LoadedInput, source: SourceId, left: InputWithoutField) -
 }
 
 impl Without {
-    /// For people.
+    /// Returns human-readable text.
     pub fn report(&self, style: &Style) -> String {
         let mut out = String::new();
         let field = style.bold(plain(&format!("`{}`", self.field)));
@@ -69,7 +69,7 @@ impl Without {
         out
     }
 
-    /// As data: the field, and what `diff` writes, or why there is no gateway.
+    /// Returns data: the field, and `diff`'s output, or the reason for no gateway.
     pub fn data(&self) -> Result<Value, Unusable> {
         Ok(match &self.found {
             Found::Differs(of) => json!({ "field": self.field, "differences": super::data(of, None)? }),

@@ -1,7 +1,7 @@
-//! Files of a revision of git, in a folder for as long as they are read. Paths are as git has them: `REVISION:PATH` counts from the root of the
-//! repository, `REVISION:./PATH` from the folder that one is in.
+//! Puts the files of a git revision into a temporary folder. Paths are git's: `REVISION:PATH` starts at the root of the
+//! repository, `REVISION:./PATH` at the current folder.
 //!
-//! What must not be here: reading them.
+//! Does not read the files; see `reader`.
 
 use crate::Unusable;
 use crate::output::reason;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// What a revision holds at a path.
+/// The content of a revision at a path.
 pub struct Checkout {
     folder: TempDir,
     /// The path, from the root of the repository.
     path: String,
 }
 
-/// A revision, and the path in it, of an argument that is no file: `REVISION:PATH`, or a revision alone with the folder that one is in.
+/// A revision and its path, from an argument that is not a file: `REVISION:PATH`, or `REVISION` for the current folder.
 pub fn revision_of(argument: &Path) -> Option<(String, String)> {
     let text = argument.to_str().filter(|text| !text.contains("://") && !text.is_empty() && !text.starts_with('-'))?;
     if argument.exists() {
@@ -30,13 +30,13 @@ pub fn revision_of(argument: &Path) -> Option<(String, String)> {
     run(&["rev-parse", "--verify", "--quiet", &commit], &[]).is_ok().then(|| (text.into(), "./".into()))
 }
 
-/// Where the path of a revision lies in the folders of this machine.
+/// Returns the path of a revision in the working folder.
 pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, Unusable> {
     let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
     let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
     let prefix = String::from_utf8_lossy(&prefix).trim().to_string();
     let from_root = path_from_root(&prefix, path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
-    // As it is written from this folder, as that is how names are shown.
+    // Relative to the current folder, because names are shown this way.
     let steps = prefix.split('/').filter(|step| !step.is_empty()).count();
     let inner = Path::new(&from_root);
     let path = inner.strip_prefix(&prefix).map(Path::to_owned).unwrap_or_else(|_| (0..steps).map(|_| "..").collect::<PathBuf>().join(inner));
@@ -44,7 +44,7 @@ pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, Unusable> {
 }
 
 impl Checkout {
-    /// Writes the files of a revision into a folder of their own.
+    /// Writes the files of a revision into a separate folder.
     pub fn of(revision: &str, path: &str) -> Result<Self, Unusable> {
         let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
         let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
@@ -64,7 +64,7 @@ impl Checkout {
         Ok(Self { folder, path: from_root })
     }
 
-    /// The folder that takes the place of the repository's root.
+    /// The folder that replaces the repository's root.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -75,7 +75,7 @@ impl Checkout {
     }
 }
 
-/// A path from the root of the repository, without `.` and `..`; nothing where it leads out.
+/// Returns a path from the repository's root, without `.` and `..`. Returns nothing if it leaves the repository.
 fn path_from_root(prefix: &str, path: &str) -> Option<String> {
     let is_relative = path.starts_with("./") || path.starts_with("../") || matches!(path, "." | "..");
     let whole = if is_relative { format!("{prefix}{path}") } else { path.to_string() };
@@ -94,13 +94,13 @@ fn run(arguments: &[&str], env: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     feed(arguments, env, &[])
 }
 
-/// Runs git with an input; what it writes, or why it fails.
+/// Runs git with an input. Returns its output, or why it failed.
 fn feed(arguments: &[&str], env: &[(&str, &str)], input: &[u8]) -> Result<Vec<u8>, String> {
     let mut command = Command::new("git");
     command.args(arguments).envs(env.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("it does not run: {}", reason(&error)))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // What git does not want to read it need not get.
+        // git may exit without reading all of its input.
         let _ = stdin.write_all(input);
     }
     let output = child.wait_with_output().map_err(|error| reason(&error))?;

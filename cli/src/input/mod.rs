@@ -1,6 +1,6 @@
-//! Reading: files, folders, globs and standard input into texts, and the flags into options.
+//! Reads files, folders, globs and standard input, and converts the flags to options.
 //!
-//! What must not be here: what is in the texts.
+//! Does not parse the files; see the core.
 
 mod git;
 mod reader;
@@ -38,9 +38,9 @@ pub fn compile(paths: &[PathBuf], deployment: &Deployment) -> Result<(Compiler, 
     given(paths, deployment)?.compile()
 }
 
-/// The same where an empty file counts that is named itself: a controller without resources has an answer, too.
+/// The same, but accepts an empty file that is named itself: a controller without resources also has a result.
 ///
-/// `documents_only`: nothing but the documents of proxies is looked at, see [`Compiler::for_documents`].
+/// `documents_only`: only the documents of proxies are read, see [`Compiler::for_documents`].
 pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_only: bool) -> Result<(Compiler, Compilation), Unusable> {
     let named = !paths.is_empty() && paths.iter().all(|path| path.is_file());
     let compiler = compiler();
@@ -55,11 +55,11 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_
     given.compile_by(compiler)
 }
 
-/// What was read: texts, and how to compile them.
+/// The read files, and the compile options.
 #[derive(Clone)]
 pub struct LoadedInput {
     pub inputs: Inputs,
-    /// Of each text the places that were not UTF-8.
+    /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
     /// The file of each text, where it is one that a person keeps.
     pub paths: Vec<Option<PathBuf>>,
@@ -71,12 +71,12 @@ pub struct LoadedInput {
 }
 
 impl LoadedInput {
-    /// Compiles, without statuses. Bytes that are not UTF-8 become findings; only the gateway that was asked for is left, if one was.
+    /// Compiles, without statuses. Bytes that are not UTF-8 become findings. If a gateway was chosen, only this gateway remains.
     pub fn compile(&self) -> Result<(Compiler, Compilation), Unusable> {
         self.compile_by(compiler().without_statuses())
     }
 
-    /// The same with the other gateways of the side, which may be next on a request's way.
+    /// The same with the other gateways of the side, which may be next on a request's path.
     pub fn compile_side(&self) -> Result<(Compiler, Compilation), Unusable> {
         let (compiler, mut compilation) = self.compile_whole(compiler().without_statuses())?;
         let is_asked = |gateway: &Gateway| self.gateway.as_ref().is_none_or(|id| gateway.id.as_str() == id);
@@ -109,7 +109,7 @@ impl LoadedInput {
         Ok((compiler, compilation))
     }
 
-    /// Compiles where only one gateway can be spoken of.
+    /// Compiles if the input has one gateway, or one was chosen.
     pub fn compile_one(&self) -> Result<(Compiler, Compilation), Unusable> {
         let (compiler, compilation) = self.compile()?;
         if compilation.sides.len() > 1 {
@@ -123,7 +123,7 @@ impl LoadedInput {
         Ok((compiler, compilation))
     }
 
-    /// What a running Envoy tells, or a bootstrap, where that is what was given.
+    /// Returns a running Envoy's configuration or a bootstrap, if the input is one.
     pub fn running(&self) -> Result<Option<Running>, Unusable> {
         let [one] = &self.inputs.inputs[..] else { return Ok(None) };
         if !Running::is_one(&one.text) {
@@ -134,7 +134,7 @@ impl LoadedInput {
         Ok(Some(running))
     }
 
-    /// What was read, with the options of the command line.
+    /// The read files, with the options of the command line.
     fn read(reader: Reader, deployment: &Deployment) -> Result<Self, Unusable> {
         reader.report();
         reader.refuse_gaps()?;
@@ -162,7 +162,7 @@ impl LoadedInput {
     }
 }
 
-/// An option that no controller of the input has would change nothing: it is refused.
+/// Refuses an option that no controller of the input has, because it would change nothing.
 fn refuse_foreign_options(options: &Options, compilation: &Compilation) -> Result<(), Unusable> {
     let here: Vec<&'static Dialect> = compilation.sides.iter().map(|side| side.dialect).collect();
     let Some(name) = options.foreign_to(&here).into_iter().next().map(str::to_string) else { return Ok(()) };
@@ -173,7 +173,7 @@ fn refuse_foreign_options(options: &Options, compilation: &Compilation) -> Resul
     Err(format!("--{name} is an option of {}, and the input is read as {}'s{hint}", whose.join(", "), read.join(" and ")).into())
 }
 
-/// That there is a gateway of this id.
+/// Checks that a gateway of this id exists.
 fn is_there(compilation: &Compilation, id: &str) -> Result<(), Unusable> {
     let ids: Vec<&str> = compilation.sides.iter().flat_map(|side| &side.gateways).map(|gateway| gateway.id.as_str()).collect();
     if ids.contains(&id) {
@@ -189,7 +189,7 @@ fn choose(compilation: &mut Compilation, id: &str) {
     let is_asked = |gateway: &Gateway| gateway.id.as_str() == id;
     compilation.sides.retain(|side| side.gateways.iter().any(is_asked));
     for side in &mut compilation.sides {
-        // That another gateway runs for an object is nothing that the chosen one would lack.
+        // The chosen gateway lacks nothing if another gateway runs for an object.
         for owner in side.gateways.iter().filter(|gateway| !is_asked(gateway)).filter_map(|gateway| gateway.owner) {
             side.ledger.set(owner, State::Loaded);
         }
@@ -197,7 +197,7 @@ fn choose(compilation: &mut Compilation, id: &str) {
     }
 }
 
-/// Why there is no gateway to speak of.
+/// Returns why there is no gateway.
 pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     let stopped = compilation.stopped().map(|(side, id, failure)| {
         let which = if side.gateways.len() > 1 { format!(" for {id}") } else { String::new() };
@@ -222,22 +222,22 @@ pub fn warn_of_gaps(of: &Compilation) {
     gaps(of).iter().for_each(|gap| message(gap));
 }
 
-/// Where texts could not be read, and where the answer rests on objects that are assumed to exist: a fragment is not the whole.
+/// Returns the unreadable inputs and the assumed objects: a fragment is not complete.
 pub fn gaps(of: &Compilation) -> Vec<String> {
     unread(of).into_iter().chain(assumed(&[of])).collect()
 }
 
-/// Says on standard error where the answer rests on what is assumed: of several inputs, in the one with most.
+/// Reports on standard error the objects that the answer assumes. If there are several inputs, reports the input with the most.
 pub fn warn_of_assumed(all: &[&Compilation]) {
     assumed(all).iter().for_each(|assumed| message(assumed));
 }
 
-/// Says on standard error where texts could not be read: the answer for the rest does not count what they hold.
+/// Reports on standard error the inputs that could not be read: the answer ignores their content.
 pub fn warn_of_unread(of: &Compilation) {
     unread(of).iter().for_each(|unread| message(unread));
 }
 
-/// Says on standard error that Envoy refuses a part of what is simulated: a gateway that runs goes on with what it had before.
+/// Reports on standard error that Envoy rejects a part of the simulated configuration: a running gateway keeps its old configuration.
 pub fn warn_of_refused(compilation: &mut Compilation, compiler: &mut Compiler) {
     const REFUSED: [&Code; 4] = [&codes::REFUSED_BY_ENVOY, &codes::PROTECTED_HEADER, &codes::REGEX_TOO_LARGE, &codes::INVALID_REGEX];
     let executor = compiler.executor();
@@ -272,8 +272,8 @@ pub fn unread(of: &Compilation) -> Vec<String> {
     first_of_file.map(sentence).collect()
 }
 
-/// Reads everything. A snapshot, or a link that holds one, brings its own options. An input without resources is an error, unless a person
-/// says that it is meant.
+/// Reads everything. A snapshot, or a link with a snapshot, contains its own options. An input without resources is an error, unless the user
+/// allows it.
 pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, Unusable> {
     match given_even_empty(paths, deployment)? {
         (given, None) => Ok(given),
@@ -281,7 +281,7 @@ pub fn given(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, 
     }
 }
 
-/// The same, with why the input is not taken where it has no resources: for outputs that a program reads, which are whole all the same.
+/// The same, with the reason to refuse an input without resources. Machine-readable outputs are complete even then.
 pub fn given_even_empty(paths: &[PathBuf], deployment: &Deployment) -> Result<(LoadedInput, Option<Unusable>), Unusable> {
     let given = read_all(paths, deployment)?;
     let is_empty = !deployment.allow_empty && contains_no_resource(&given.inputs);
@@ -311,7 +311,7 @@ fn read_all(paths: &[PathBuf], deployment: &Deployment) -> Result<LoadedInput, U
     }
 }
 
-/// Why an input without resources is not taken.
+/// Returns why an input without resources is refused.
 fn nothing_in(names: &[&str]) -> String {
     let place = match names {
         [STDIN] => "on standard input".into(),
@@ -321,7 +321,7 @@ fn nothing_in(names: &[&str]) -> String {
     format!("there is no resource {place}: the program that writes it may have failed; --allow-empty takes it as it is")
 }
 
-/// What a revision of git holds at a path: a file, or the files of a folder.
+/// Reads a file, or the files of a folder, from a git revision.
 pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<LoadedInput, Unusable> {
     let checkout = git::Checkout::of(revision, path)?;
     let mut reader = Reader::new(deployment)?.below(checkout.folder(), revision);

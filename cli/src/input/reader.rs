@@ -1,8 +1,8 @@
-//! Reads files, folders, globs and standard input into texts.
+//! Reads files, folders, globs and standard input.
 //!
-//! A file that a person names is read whatever is in it. Of a folder, what no dialect reads is passed over.
+//! A file that the user names is always read. Files of a folder that no dialect reads are skipped.
 //!
-//! What must not be here: which files of a folder are looked at (`chancery_live::files`), and running other programs (`render`).
+//! Does not choose the files of a folder; see `chancery_live::files`. Does not run other programs; see `render`.
 
 use super::render;
 use crate::Unusable;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// Why a text is not read. Windows PowerShell writes so what is redirected by `>`.
+/// Why a file is not read. Windows PowerShell writes this encoding if output is redirected by `>`.
 const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell: `... | Out-File -Encoding utf8 FILE`)";
 
 /// Reads texts, one after the other.
@@ -31,16 +31,16 @@ const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell:
 pub struct Reader {
     /// The texts.
     pub inputs: Inputs,
-    /// Of each the places that were not UTF-8.
+    /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
-    /// Of each the file, where it is one that a person keeps.
+    /// The file of each input, if the user can edit it.
     pub paths: Vec<Option<PathBuf>>,
     /// The dialect that a person chose.
     asked: Option<&'static Dialect>,
     excludes: Excludes,
     /// Whether charts and kustomizations are rendered.
     render: bool,
-    /// The file of settings that counts, resolved.
+    /// The file of settings in effect, resolved.
     settings: Option<PathBuf>,
     /// Whether a folder may hold nothing that is read.
     allow_empty: bool,
@@ -55,9 +55,9 @@ pub struct Reader {
     passed_over: Vec<String>,
     /// Helm charts and kustomizations that were not rendered.
     not_rendered: Vec<String>,
-    /// What of folders is passed over, as it is no file, and why.
+    /// The entries of folders that are skipped because they are not files, and why.
     strange: Vec<String>,
-    /// What could not be read, and why.
+    /// The files that could not be read, and why.
     problems: Vec<String>,
 }
 
@@ -240,7 +240,7 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// What a path is called in messages. A name may hold a line break: what follows it would be a line of its own, which a CI may take for a command.
+    /// Returns a path's name in messages. Escapes line breaks: a CI could run the text after a line break as a command.
     fn name(&self, path: &Path) -> String {
         let name = match &self.below {
             Some((folder, revision)) => match path.strip_prefix(folder) {
@@ -258,7 +258,7 @@ impl Reader {
         }
     }
 
-    /// Why the answer would not be that of the folder: it holds files that cannot be read. Of a revision it is as it is of the working folder.
+    /// Refuses a folder with unreadable files, because the answer would be incomplete. Accepts a revision: its working folder has the same gaps.
     pub fn refuse_gaps(&self) -> Result<(), Unusable> {
         if self.problems.is_empty() || self.below.is_some() {
             return Ok(());
@@ -267,13 +267,13 @@ impl Reader {
         Err(format!("{}; --exclude leaves files out", some(&problems)).into())
     }
 
-    /// Says on standard error what was not read, each sort in one line.
+    /// Reports on standard error the files that were not read, one line per reason.
     pub fn report(&self) {
         if self.below.is_some() {
             self.problems.iter().for_each(|problem| message(problem));
         }
         self.strange.iter().for_each(|strange| message(strange));
-        // Of a revision, it is as it is of the working folder.
+        // The working folder reports the same for a revision.
         if self.below.is_some() {
             return;
         }
@@ -289,7 +289,7 @@ impl Reader {
     }
 }
 
-/// Why an argument that is no file cannot be one.
+/// Returns why an argument is not a file.
 fn not_a_file(text: &str) -> Option<String> {
     if text.contains("://") {
         return Some(format!("{text} is a URL, where a file or folder belongs; `chancery route URL INPUT` tries a request"));
@@ -299,7 +299,7 @@ fn not_a_file(text: &str) -> Option<String> {
     is_kind.then(|| format!("{text} is the name of an object, where a file or folder belongs; `chancery explain {kind}/{name} INPUT` tells about it"))
 }
 
-/// Bytes as people write them.
+/// Formats a number of bytes as human-readable text.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..0x400 => format!("{bytes} bytes"),

@@ -1,8 +1,8 @@
-//! Has the helm and kustomize of this machine render charts and kustomizations.
+//! Renders charts and kustomizations with this machine's helm and kustomize.
 //!
-//! What helm writes names the template of each document: these become the names of texts, so that findings say where to look.
+//! helm's output names the template of each document. These names become file names, so that findings show the template.
 //!
-//! What must not be here: which folders these are (`chancery_live::files`).
+//! Does not search for these folders; see `chancery_live::files`.
 
 use crate::Unusable;
 use crate::output::reason;
@@ -13,13 +13,13 @@ use std::process::{Command, Stdio};
 
 /// A text that was rendered.
 pub struct Rendered {
-    /// What to call it: the template or the folder that it was made of.
+    /// Its name: its template or folder.
     pub name: String,
     /// The resources.
     pub text: String,
 }
 
-/// Renders all charts, and the kustomizations on which no other builds. `name` says what to call a folder.
+/// Renders all charts, and the kustomizations that are not a base of another. `name` returns the name of a folder.
 pub fn all(charts: &[impl AsRef<Path>], kustomizations: &[Kustomization], name: &dyn Fn(&Path) -> String) -> Result<Vec<Rendered>, Unusable> {
     let mut out = Vec::new();
     let outermost = outermost(kustomizations, name)?;
@@ -34,7 +34,7 @@ pub fn all(charts: &[impl AsRef<Path>], kustomizations: &[Kustomization], name: 
     Ok(out)
 }
 
-/// The kustomizations that nothing builds on. Of two that build on the same, only one can be meant: both would give the same resources.
+/// Returns the kustomizations that are not a base. If two have the same base, the user must choose: both produce the same resources.
 fn outermost<'k>(all: &'k [Kustomization], name: &dyn Fn(&Path) -> String) -> Result<Vec<&'k Kustomization>, Unusable> {
     let is_outermost = |of: &&Kustomization| !of.is_component && !all.iter().any(|other| other.builds_on(&of.folder, all));
     let found: Vec<&Kustomization> = all.iter().filter(is_outermost).collect();
@@ -57,7 +57,7 @@ fn outermost<'k>(all: &'k [Kustomization], name: &dyn Fn(&Path) -> String) -> Re
 /// What renders, as names of rendered texts end.
 const RENDERERS: [&str; 3] = [" (helm)", " (kustomize)", " (kubectl)"];
 
-/// The file that a rendered text of this name was made of: its template, chart or kustomization. Nothing where the text is a file itself.
+/// Returns the source of a rendered file: its template, chart or kustomization. Returns nothing for a file that was not rendered.
 pub fn source(name: &str) -> Option<String> {
     let of = RENDERERS.iter().find_map(|end| name.strip_suffix(end))?;
     let inner = ["Chart.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"].map(|inner| Path::new(of).join(inner));
@@ -65,7 +65,7 @@ pub fn source(name: &str) -> Option<String> {
     Some(file.map_or_else(|| of.to_string(), |file| file.display().to_string()))
 }
 
-/// Renders a chart with its own values; libraries have nothing to render.
+/// Renders a chart with its own values. Library charts render nothing.
 fn chart(folder: &Path, name: &dyn Fn(&Path) -> String) -> Result<Vec<Rendered>, Unusable> {
     let about = std::fs::read_to_string(folder.join("Chart.yaml")).unwrap_or_default();
     let field =
@@ -78,7 +78,7 @@ fn chart(folder: &Path, name: &dyn Fn(&Path) -> String) -> Result<Vec<Rendered>,
     Ok(by_template(&text, folder, name))
 }
 
-/// The documents by the template that each was made of.
+/// Returns the documents by template.
 fn by_template(text: &str, folder: &Path, name: &dyn Fn(&Path) -> String) -> Vec<Rendered> {
     let mut order: Vec<String> = Vec::new();
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
@@ -101,7 +101,7 @@ fn by_template(text: &str, folder: &Path, name: &dyn Fn(&Path) -> String) -> Vec
     order.into_iter().filter_map(|name| texts.remove(&name).map(|text| Rendered { name, text })).collect()
 }
 
-/// Runs the first of these programs that there is; its name, and what it writes.
+/// Runs the first installed program of this list. Returns its name and its output.
 fn first_of<'p>(programs: &[(&'p str, &[&str])], what: &str) -> Result<(&'p str, String), Unusable> {
     for (program, arguments) in programs {
         let run = Command::new(program).args(*arguments).stdin(Stdio::null()).output();

@@ -1,6 +1,6 @@
-//! `chancery envoys` and `chancery events`: what a server that runs says.
+//! `chancery envoys` and `chancery events`: query a running server.
 //!
-//! What must not be here: the answers; they are the server's.
+//! Does not compute the answers; see the server.
 
 use super::human;
 use crate::args::{AskArgs, Format};
@@ -60,7 +60,7 @@ pub fn events(args: &AskArgs, style: &Style) -> Outcome {
         Format::Human => {
             let mut out = String::new();
             for event in list(&answer, "events") {
-                // A newer server may tell of what this program does not know.
+                // A newer server may report events that this program does not know.
                 let line =
                     serde_json::from_value(event.clone()).map_or_else(|_| plain(&event.to_string()).into_owned(), |of| human::event(&of, style));
                 let _ = writeln!(out, "{line}");
@@ -71,7 +71,7 @@ pub fn events(args: &AskArgs, style: &Style) -> Outcome {
     Ok(0)
 }
 
-/// The types that Envoys usually ask for.
+/// The types that Envoys usually request.
 const USUAL: [&str; 4] = ["Cluster", "ClusterLoadAssignment", "Listener", "RouteConfiguration"];
 
 /// The last word of a type's URL.
@@ -104,12 +104,12 @@ fn list<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer[name].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Asks a server, for JSON.
+/// Queries a server for JSON.
 pub fn get(server: &str, path: &str) -> Result<Value, Unusable> {
     serde_json::from_str(&text(server, path)?).map_err(|_| format!("{server} does not answer as `chancery serve` does").into())
 }
 
-/// Asks a server. It is on this machine, or behind a tunnel that ends here: there is no TLS.
+/// Queries a server without TLS. The server is on this machine, or behind a tunnel that ends here.
 pub fn text(server: &str, path: &str) -> Result<String, Unusable> {
     let rest = server.strip_prefix("http://").ok_or_else(|| format!("{server} is no address of a server: say http://HOST:PORT"))?;
     let host = rest.trim_end_matches('/');

@@ -1,6 +1,6 @@
-//! The Application Gateway in Azure: flags and the environment to who asks, and for which.
+//! The Application Gateway in Azure: converts flags and the environment to credentials and a gateway id.
 //!
-//! What must not be here: requests.
+//! Does not send requests; see `chancery_live`.
 
 use crate::Unusable;
 use crate::args::AzureArgs;
@@ -19,7 +19,7 @@ const LOGIN: &str = "https://login.microsoftonline.com";
 /// The controller's variable with the id of the gateway.
 const RESOURCE_ID: &str = "APPGW_RESOURCE_ID";
 
-/// Who reads the gateway that is named, if one is. Inputs are compiled for it.
+/// Returns the reader of the named gateway, if any. Inputs are compiled for this gateway.
 pub fn gateway(args: &AzureArgs, options: &mut Options) -> Result<Option<Arc<Reader>>, Unusable> {
     let Some(id) = &args.gateway_id else { return Ok(None) };
     if options.text(EXISTING_GATEWAY).is_some() {

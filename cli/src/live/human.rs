@@ -1,6 +1,6 @@
-//! Events for people, each a line or a few.
+//! Events as human-readable text, one or a few lines each.
 //!
-//! What must not be here: what happened.
+//! Does not detect events; see `chancery_live`.
 
 use crate::style::{Style, count, plain};
 use chancery_live::event::{Dated, EnvoyState, Event, FindingLine, Place, PlannedPart, SourceState};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// At most this many findings are shown with one build.
 const MOST: usize = 12;
 
-/// An event; empty for one that people need not see.
+/// Formats an event. Returns an empty string for an event that users need not see.
 pub fn event(dated: &Dated, style: &Style) -> String {
     let mut out = style.dim(time(dated.at_ms));
     out.push(' ');

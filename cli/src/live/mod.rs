@@ -1,6 +1,6 @@
-//! `chancery watch`, `serve` and `bootstrap`: flags to settings, and events to the terminal.
+//! `chancery watch`, `serve` and `bootstrap`: convert flags to settings, and show events in the terminal.
 //!
-//! What must not be here: sources, builds, servers; those are `chancery_live`'s.
+//! Does not contain sources, builds or servers; see `chancery_live`.
 
 pub mod ask;
 mod azure;
@@ -139,7 +139,7 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
     Ok(0)
 }
 
-/// How it runs, whence inputs come, and the Application Gateway that they are compared with.
+/// The settings, the sources of inputs, and the Application Gateway to compare them with.
 type Prepared = (Settings, Vec<Box<dyn Source>>, Option<Arc<Reader>>);
 
 /// The folder of the last good files: `named` or the user's folder for state, unless it is `off`.
@@ -190,7 +190,7 @@ fn prepare(args: &LiveArgs, deployment: &Deployment, reading: Reading) -> Result
     Ok((settings, sources, gateway))
 }
 
-/// Which Consul is meant.
+/// Returns the Consul agent that the flags name.
 fn consul(args: &LiveArgs, address: &str) -> Agent {
     Agent {
         address: Some(address.to_owned()).filter(|address| !address.is_empty()),
@@ -203,7 +203,7 @@ fn consul(args: &LiveArgs, address: &str) -> Agent {
     }
 }
 
-/// Which cluster is meant.
+/// Returns the cluster that the flags name.
 fn cluster(args: &LiveArgs) -> Cluster {
     Cluster {
         kubeconfig: args.kubeconfig.clone(),
@@ -214,7 +214,7 @@ fn cluster(args: &LiveArgs) -> Cluster {
     }
 }
 
-/// Writes events to standard output, until the reader is gone.
+/// Writes events to standard output, until the reader closes it.
 fn show(json: bool, style: &Style) -> Show {
     let style = style.clone();
     Box::new(move |dated: &Dated| {

@@ -1,6 +1,6 @@
-//! `chancery play`: the playground, out of this program, on loopback.
+//! `chancery play`: serves the playground from this program, on loopback.
 //!
-//! What must not be here: what the page shows, and building it.
+//! Does not build the page or choose its content; see `web/` and `cargo xtask binary`.
 
 mod serve;
 
@@ -24,7 +24,7 @@ pub fn page() -> Option<Files> {
     (!page::FILES.is_empty()).then_some(|path| page::FILES.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes))
 }
 
-/// Serves until it is ended.
+/// Serves until it is stopped.
 pub fn run(args: &PlayArgs) -> Outcome {
     if page::FILES.is_empty() {
         return Err("this chancery was built without the playground; in its source, `cargo xtask play` serves it, and `cargo xtask binary` builds one file that contains it".into());

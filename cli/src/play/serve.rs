@@ -1,8 +1,8 @@
-//! A server for the page, on loopback: files by name and nothing else.
+//! A server for the page, on loopback: only serves files by name.
 //!
-//! It depends on nothing, so that `cargo xtask play` is this file too.
+//! Has no dependencies, so that `cargo xtask play` can use this file too.
 //!
-//! What must not be here: where the files come from, and anything that a page could ask to be done.
+//! Does not load the files; see `play` and `cargo xtask play`. Runs no actions for a page.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,13 +15,13 @@ use std::time::Duration;
 /// The port that is tried first.
 pub const PORT: u16 = 8137;
 
-/// What the page may do, besides what it says itself: a page of another origin may not hold it.
+/// The permissions of the page, in addition to its own policy: pages of other origins may not embed it.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-editor'; img-src 'self' blob: data:; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-src 'self'; frame-ancestors 'self'";
 
 /// The longest request that is read.
 const LONGEST: u64 = 16 << 10;
 
-/// What the name of a file ends with that is packed by brotli.
+/// The suffix of files that are compressed by brotli.
 pub const PACKED: &str = ".br";
 
 /// A file by its path below the root, without the first slash.
@@ -50,11 +50,11 @@ pub fn serve(listener: &TcpListener, files: Arc<Files>) {
 struct Request {
     method: String,
     target: String,
-    /// Whether it names this machine.
+    /// Whether the `Host` is this machine.
     local: bool,
-    /// Whether brotli is understood.
+    /// Whether the browser accepts brotli.
     brotli: bool,
-    /// The version that the browser has.
+    /// The version in the browser's cache.
     known: String,
 }
 
@@ -87,7 +87,7 @@ fn answer(mut stream: TcpStream, files: &Files) -> io::Result<()> {
     let packed = || files(&format!("{path}{PACKED}")).filter(|_| request.brotli);
     let mut about = String::new();
     let (status, kind, body) = match (request.local, request.method.as_str()) {
-        // Another name that leads here is somebody else's page asking.
+        // Another name that resolves to this address belongs to another site's page.
         (false, _) => ("421 Misdirected Request", text, Cow::Borrowed(&b"This is served to this machine only.\n"[..])),
         (true, "GET" | "HEAD") => match packed().map(|body| (body, "Content-Encoding: br\r\n")).or_else(|| Some((files(path)?, ""))) {
             Some((body, encoding)) => {
@@ -114,7 +114,7 @@ fn answer(mut stream: TcpStream, files: &Files) -> io::Result<()> {
     stream.flush()
 }
 
-/// The version of a file: a hash of its content, by which a browser knows what it has.
+/// The version of a file: a hash of its content, which the browser compares with its cache.
 fn version(body: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
@@ -127,7 +127,7 @@ fn is_loopback(host: &str) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
-/// The path of an address, as files are named.
+/// Returns the path of a URL as a file name.
 fn path(target: &str) -> &str {
     match target.split(['?', '#']).next().unwrap_or_default().trim_start_matches('/') {
         "" => "index.html",

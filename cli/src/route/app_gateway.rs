@@ -1,6 +1,6 @@
 //! `chancery route` for an Application Gateway.
 //!
-//! What must not be here: finding it out; that is `chancery_core::explain`.
+//! Does not simulate; see `chancery_core::explain`.
 
 use crate::Outcome;
 use crate::args::Format;
@@ -14,7 +14,7 @@ use chancery_core::simulate::Request;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Says what each Application Gateway does with the request.
+/// Shows how each Application Gateway handles the request.
 pub fn run(compilation: &Compilation, request: &Request, format: Format, style: &Style) -> Outcome {
     let positions = compilation.positions();
     let report = |gateway| route_app_gateway(gateway, &positions, request);

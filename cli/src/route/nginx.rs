@@ -1,6 +1,6 @@
 //! `chancery route` for nginx under ingress-nginx.
 //!
-//! What must not be here: finding it out; that is `chancery_core::explain` and the simulation of the back end.
+//! Does not simulate; see `chancery_core::explain` and the simulation of the back end.
 
 use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{message, print, print_json, reason};
@@ -55,7 +55,7 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
     Ok(0)
 }
 
-/// Says what each nginx does with the request.
+/// Shows how each nginx handles the request.
 pub fn run(compilation: &Compilation, request: &Request, format: Format, style: &Style) -> Outcome {
     let positions = compilation.positions();
     let reports: BTreeMap<_, _> =

@@ -1,4 +1,4 @@
-//! `compile --with-secrets` of Consul: a throw-away authority, so that Envoy takes the file.
+//! `compile --with-secrets` of Consul: a temporary CA, so that Envoy accepts the file.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/examples/consul");
 
-/// The first text below a value that begins so.
+/// Returns the first string below a value with this prefix.
 fn find<'a>(of: &'a Value, begin: &str) -> Option<&'a str> {
     match of {
         Value::String(text) => text.starts_with(begin).then_some(text),
@@ -45,7 +45,7 @@ fn a_throw_away_authority_issues_what_consul_would() {
             let json: Value = serde_json::from_str(&text).expect("JSON");
             assert!(find(&json, "-----BEGIN PRIVATE KEY").is_some(), "{}: there is no key", file.display());
             let Some(envoy) = &envoy else { continue };
-            // What an example has on the machine of its proxy is not here.
+            // This machine lacks the files that an example expects on its proxy's machine.
             let authority = folder.path().join("authority.pem");
             std::fs::write(&authority, find(&json, "-----BEGIN CERTIFICATE").expect("a certificate")).expect("a file");
             std::fs::write(&file, text.replace("/etc/ssl/database-ca.pem", &authority.to_string_lossy())).expect("a file");

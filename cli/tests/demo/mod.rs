@@ -1,6 +1,6 @@
-//! The commands on a repository as people have them: charts, kustomizations, other tools' files, ignored folders.
+//! Tests the commands on a typical repository: charts, kustomizations, other tools' files, ignored folders.
 //!
-//! What must not be here: the repository; it is `tests/demo`.
+//! Does not contain the repository; see `tests/demo`.
 
 use crate::{Folder, Run};
 use insta::assert_snapshot;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A copy of the repository, with one commit on `main`, and with what tools leave in a working folder.
+/// A copy of the repository, with one commit on `main`, and with tools' temporary files.
 fn demo() -> Folder {
     let folder = Folder::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/demo"), folder.0.path());
@@ -33,13 +33,13 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(run.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// What a command says, with its exit code.
+/// Returns a command's output with its exit code.
 fn said(run: &Run) -> String {
     format!("{}\n---\n{}\n---\n{}", run.code, run.out, run.err)
 }
 
 #[test]
-fn check_reads_what_is_for_a_gateway_and_passes_over_the_rest() {
+fn check_repository_skips_files_of_other_tools() {
     assert_snapshot!("check", said(&demo().run(&["check", "."])));
 }
 
@@ -53,7 +53,7 @@ fn diff_compares_a_revision_with_the_working_folder() {
 }
 
 #[test]
-fn paths_of_a_revision_are_as_git_has_them() {
+fn revision_paths_follow_git() {
     let folder = demo();
     let inside = |args: &[&str]| {
         let run = Command::new(env!("CARGO_BIN_EXE_chancery")).args(args).current_dir(folder.0.path().join("k8s")).output().expect("it runs");
@@ -109,7 +109,7 @@ fn settings_are_found_upwards() {
     assert!(folder.run(&["check", "."]).err.starts_with("chancery: chancery.toml: there is no option `no-such`"));
 }
 
-/// A program of this name that writes a text.
+/// A program with this name that writes this output.
 #[cfg(unix)]
 fn program(folder: &Folder, name: &str, output: &str) {
     use std::os::unix::fs::PermissionsExt;
@@ -119,12 +119,12 @@ fn program(folder: &Folder, name: &str, output: &str) {
 
 #[cfg(unix)]
 #[test]
-fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
+fn charts_and_kustomizations_are_rendered_by_installed_tools() {
     let folder = demo();
-    // Nothing else, as the machine may have these tools.
+    // Nothing else, because the machine may have these tools.
     let path = folder.0.path().join("bin").display().to_string();
     let check = |arguments: &[&str]| folder.run_with(&[&["check", "--render"], arguments].concat(), &[("PATH", &path)], "");
-    // Two overlays of one base cannot both be meant.
+    // The user must choose between two overlays of one base.
     let both = check(&["."]);
     assert_eq!((both.code, both.err.contains("k8s/overlays/prod and k8s/overlays/staging are both built on k8s/base")), (2, true), "{}", both.err);
     let missing = check(&["chart"]);
@@ -142,7 +142,7 @@ fn charts_and_kustomizations_are_rendered_by_the_tools_of_the_machine() {
     program(&folder, "helm", &format!("---\n# Source: search/templates/mapping.yaml\n{}", mapping("search")));
     program(&folder, "kubectl", &mapping("docs"));
     assert_snapshot!("render", said(&check(&["chart", "gateway", "k8s/overlays/prod"])));
-    // Where a file is named, it is one that there is, without the lines of what was rendered.
+    // Each named file exists. The lines of rendered output are omitted.
     let github = check(&["--format", "github", "chart"]);
     assert!(github.out.contains(" file=chart/templates/mapping.yaml,title="), "{}", github.out);
     let sarif: serde_json::Value = serde_json::from_str(&check(&["--format", "sarif", "chart", "k8s/overlays/prod"]).out).expect("JSON");

@@ -1,13 +1,13 @@
-//! `diff` and `drift`: what is told of two configurations, in every form.
+//! Tests `diff` and `drift`: the reported differences between two configurations, in every format.
 //!
-//! What must not be here: how differences are found; the core tests that.
+//! Does not test how differences are found; see the core's tests.
 
 use crate::{DUMP, Folder, GATEWAY, assumed, json};
 use insta::assert_snapshot;
 use std::io::{Read as _, Write as _};
 
 #[test]
-fn diff_reports_fields_with_the_lines_of_both_sides() {
+fn diff_reports_fields_with_lines_of_both_sides() {
     let new = GATEWAY.replace("timeout_ms: 4000", "timeout_ms: 5000");
     let folder = Folder::with(&[("old.yaml", GATEWAY), ("new.yaml", new.as_str())]);
     let run = folder.run(&["diff", "--exit-code", "old.yaml", "new.yaml"]);
@@ -23,7 +23,7 @@ fn diff_reports_fields_with_the_lines_of_both_sides() {
     let sarif = json(&folder.run(&["diff", "--format", "sarif", "old.yaml", "new.yaml"]).out);
     assert!(sarif["runs"][0]["results"].as_array().is_some_and(|results| results.len() > 1));
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "request-changed");
-    // A name alone is no other thing.
+    // A renamed object is not another object.
     folder.write("renamed.yaml", GATEWAY.replace("name: plain", "name: other").as_bytes());
     let renamed = folder.run(&["diff", "old.yaml", "renamed.yaml"]);
     assert!(renamed.out.contains("> Host other") && renamed.out.contains("was plain"), "{}", renamed.out);
@@ -64,13 +64,13 @@ fn diff_reports_a_renamed_host_once() {
     let (told, out) = envoy("old.yaml", "new.yaml");
     let renamed = "  > virtual host store.org  was shop.org; its 3 routes are the same  new.yaml:5";
     assert_eq!(told, format!("What Envoy gets  1 renamed\n{renamed}"));
-    // Who asks for the old name, or the new one, gets another answer all the same.
+    // Requests for the old name, or the new name, still get another answer.
     assert!(out.contains("~ shop.org/*") && out.contains("~ store.org/*"), "{out}");
-    // What differs besides is told as ever.
+    // Other differences are reported as usual.
     let (told, _) = envoy("old.yaml", "edited.yaml");
     assert!(told.contains("was shop.org; 2 of its 3 routes are the same") && told.contains("~ route /static* in store.org"), "{told}");
     assert!(!told.contains("/api"), "{told}");
-    // Ambassador's routes ask for their hosts by themselves.
+    // Ambassador's routes match their hosts themselves.
     let (told, _) = envoy("old-mapping.yaml", "new-mapping.yaml");
     assert!(told.starts_with("What Envoy gets  1 renamed\n  > virtual host store.org  was shop.org; its "), "{told}");
     let told = |format: &str| folder.run(&["diff", "--format", format, "old.yaml", "new.yaml"]).out;
@@ -103,7 +103,7 @@ fn answers_say_which_files_could_not_be_read() {
     let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", &format!("{GATEWAY}---\nkind: Mapping\nspec: [1\n"))]);
     let line = GATEWAY.lines().count() + 3;
     let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` says why\n");
-    // A picture shows itself what is assumed.
+    // The picture itself shows the assumed objects.
     let commands: [(&[&str], String); 3] = [
         (&["diff", "broken.yaml", "gateway.yaml"], assumed(1)),
         (&["route", "http://a.org/", "broken.yaml", "gateway.yaml"], assumed(1)),
@@ -112,7 +112,7 @@ fn answers_say_which_files_could_not_be_read() {
     for (command, assumed) in commands {
         assert_eq!(folder.run(command).err, format!("{why}{assumed}"), "{command:?}");
     }
-    // What was not read may differ.
+    // Unread parts may differ.
     let same = folder.run(&["diff", "--exit-code", "broken.yaml", "broken.yaml"]);
     assert_eq!(
         (same.code, same.out.as_str()),
@@ -139,14 +139,14 @@ fn diff_reports_requests_that_are_treated_differently() {
     assert!(markdown.starts_with("### Requests that change: in 1 way\n") && markdown.contains("| timeout | `4s` | `5s` |"), "{markdown}");
     let github = folder.run(&["diff", "--format", "github", "old.yaml", "new.yaml"]).out;
     assert!(github.starts_with("::warning file=new.yaml,line=") && github.contains("timeout from 4s to 5s"), "{github}");
-    // A label changes a resource, and no request.
+    // A label changes a resource, but not a request.
     for (of, code) in [("--exit-code", 0), ("--exit-code=requests", 0), ("--exit-code=envoy", 0), ("--exit-code=resources", 1)] {
         assert_eq!(folder.run(&["diff", of, "old.yaml", "docs.yaml"]).code, code, "{of}");
     }
     assert!(!folder.run(&["diff", "--no-requests", "old.yaml", "new.yaml"]).out.contains("Requests"));
 }
 
-/// An admin interface that answers everything with this text; gives its address.
+/// An admin interface that answers everything with this string. Returns its address.
 fn admin_interface(text: &'static str) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address").to_string();

@@ -101,7 +101,7 @@ fn every_link_of_the_book_has_a_target() {
 }
 
 #[test]
-fn every_page_is_in_the_summary_and_every_command_has_a_page() {
+fn book_lists_every_page_and_command() {
     let pages = pages();
     let summary = &pages.iter().find(|(name, _)| name == "SUMMARY.md").expect("a summary").1;
     let listed: BTreeSet<String> = targets(summary).into_iter().collect();
@@ -118,7 +118,7 @@ fn every_page_is_in_the_summary_and_every_command_has_a_page() {
 }
 
 #[test]
-fn consoles_of_the_book_show_what_the_program_prints() {
+fn book_consoles_match_program_output() {
     let update = std::env::var_os("UPDATE_DOCS").is_some();
     let mut wrong = Vec::new();
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
@@ -241,7 +241,7 @@ fn options() -> String {
 }
 
 #[test]
-fn the_page_of_options_is_what_the_dialects_list() {
+fn options_page_matches_dialects() {
     let path = root().join("docs/options.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, options()).expect("the page");
@@ -262,7 +262,7 @@ fn shell_commands(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn paths_of_the_book_are_there_when_they_are_pasted_in_the_root() {
+fn book_paths_exist_in_root() {
     let written = |text: &str, name: &str| text.lines().any(|line| line.strip_prefix("# ").is_some_and(|file| file == name));
     let mut lost = Vec::new();
     let readme = ("README.md".to_string(), fs::read_to_string(root().join("README.md")).expect("the README"));
@@ -286,7 +286,7 @@ fn paths_of_the_book_are_there_when_they_are_pasted_in_the_root() {
 }
 
 #[test]
-fn the_readme_says_how_to_use_it_as_it_works() {
+fn readme_commands_work() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README");
     let section = readme.split("## Use it").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
     let folder = Folder::new();

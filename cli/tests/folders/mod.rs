@@ -1,6 +1,6 @@
-//! Folders, arguments and limits: what is read of what is named.
+//! Tests folders, arguments and limits: which files are read.
 //!
-//! What must not be here: a whole repository; that is `demo`.
+//! Does not test a whole repository; see `demo`.
 
 use crate::{Folder, GATEWAY, json};
 
@@ -36,7 +36,7 @@ fn requests_objects_and_files_are_distinguished() {
 }
 
 #[test]
-fn a_named_file_is_read_whatever_is_in_it() {
+fn named_file_is_always_read() {
     let folder = Folder::with(&[("a/package.json", "{\"name\": \"x\"}"), ("a/a.yaml", MAPPING), ("a/tsconfig.json", "{\n  // a comment\n}\n")]);
     assert_eq!(folder.run(&["check", "a"]).code, 0);
     assert_eq!(folder.run(&["check", "a/package.json"]).code, 1);
@@ -50,7 +50,7 @@ fn a_named_file_is_read_whatever_is_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_cannot_be_read_is_an_error() {
+fn unreadable_file_is_an_error() {
     let folder = Folder::with(&[("a/a.yaml", MAPPING), ("b/only.json", "{}")]);
     let link = |name: &str| std::os::unix::fs::symlink("nowhere.yaml", folder.0.path().join(name)).expect("a link");
     link("a/b.yaml");
@@ -62,7 +62,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     assert_eq!(folder.run(&["check", "a", "--exclude", "b.yaml"]).err, "");
     let named = folder.run(&["check", "a/b.yaml"]);
     assert_eq!((named.code, named.err.as_str()), (2, "chancery: cannot read a/b.yaml: no such file or directory\n"));
-    // What is hidden is left alone, as the locks of an editor are.
+    // Hidden files, such as an editor's locks, are skipped.
     std::fs::remove_file(folder.0.path().join("a/b.yaml")).expect("a link");
     link("a/.#a.yaml");
     link("a/bin");
@@ -78,7 +78,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_not_be_read_is_an_error() {
+fn file_without_permission_is_an_error() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::with(&[("a/a.yaml", MAPPING), ("a/b.yaml", MAPPING)]);
     let path = folder.0.path().join("a/b.yaml");
@@ -92,7 +92,7 @@ fn a_file_that_may_not_be_read_is_an_error() {
 }
 
 #[test]
-fn a_resource_with_a_slip_in_its_group_is_not_passed_over() {
+fn resource_with_misspelled_group_is_read() {
     for version in ["gateway.getambassador.io/v3alpha1", "getambasador.io/v3alpha1"] {
         let slip = MAPPING.replace("getambassador.io/v3alpha1", version);
         let folder = Folder::with(&[("good.yaml", MAPPING), ("slip.yaml", &slip)]);
@@ -105,7 +105,7 @@ fn a_resource_with_a_slip_in_its_group_is_not_passed_over() {
 }
 
 #[test]
-fn json_with_comments_is_reported_at_the_comment_and_read() {
+fn json_with_comments_is_reported_and_read() {
     let text = "{\n  // mine\n  \"apiVersion\": \"getambassador.io/v3alpha1\", \"kind\": \"Mapping\", \"metadata\": {\"name\": \"a\"},\n  \
                 \"spec\": {\"prefix\": \"/a/\", \"service\": \"a\", \"hostname\": \"*\"}\n}\n";
     let run = Folder::with(&[("a.json", text)]).run(&["check", "."]);
@@ -114,7 +114,7 @@ fn json_with_comments_is_reported_at_the_comment_and_read() {
 }
 
 #[test]
-fn settings_below_the_current_folder_are_named_as_not_read() {
+fn settings_below_current_folder_are_reported_as_unread() {
     let folder = Folder::with(&[("gw/a.yaml", MAPPING), ("gw/chancery.toml", "dialect = 'ambassador'\n")]);
     assert!(folder.run(&["check", "gw"]).err.contains("gw/chancery.toml is not read"));
     assert!(!folder.run_in("gw", &["check", "."]).err.contains("not read"));
@@ -122,7 +122,7 @@ fn settings_below_the_current_folder_are_named_as_not_read() {
 }
 
 #[test]
-fn a_folder_of_other_files_has_nothing_to_read() {
+fn folder_of_other_files_is_refused() {
     let folder = Folder::with(&[("a/other.yaml", "a: 1\n"), ("b/kustomization.yaml", "resources: [../c]\n")]);
     for name in ["a", "b"] {
         let run = folder.run(&["check", name]);
@@ -144,7 +144,7 @@ fn requests_are_tested_against_an_application_gateway() {
 }
 
 #[test]
-fn a_pattern_with_a_slash_leaves_a_kustomization_out() {
+fn exclude_pattern_with_slash_skips_kustomization() {
     let overlay = "resources: [../../base]\n";
     let files = [("base/kustomization.yaml", "resources: [m.yaml]\n"), ("base/m.yaml", MAPPING), ("overlays/dev/kustomization.yaml", overlay)];
     let folder = Folder::with(&files);
@@ -156,7 +156,7 @@ fn a_pattern_with_a_slash_leaves_a_kustomization_out() {
 
 #[cfg(unix)]
 #[test]
-fn a_line_break_in_a_file_name_makes_no_line() {
+fn line_break_in_file_name_is_escaped() {
     let folder = Folder::with(&[("a\n::error::x.yaml", MAPPING)]);
     for command in [&["check", "."][..], &["ledger", "."], &["check", "--format", "github", "."], &["check", "--format", "junit", "."]] {
         let run = folder.run(command);
@@ -166,7 +166,7 @@ fn a_line_break_in_a_file_name_makes_no_line() {
 
 #[cfg(unix)]
 #[test]
-fn a_named_pipe_in_a_folder_is_passed_over() {
+fn named_pipe_in_folder_is_skipped() {
     let folder = Folder::with(&[("a/a.yaml", MAPPING)]);
     let made = std::process::Command::new("mkfifo").arg(folder.0.path().join("a/b.yaml")).status().expect("mkfifo");
     assert!(made.success());
@@ -242,14 +242,14 @@ fn known_findings_are_left_out() {
     assert_eq!(folder.run(&["check", "--write-baseline", "known.json", "a.yaml"]).code, 0);
     let known = folder.run(&["check", "--strict", "--baseline", "known.json", "a.yaml"]);
     assert_eq!(known.code, 0, "{}{}", known.out, known.err);
-    // A line further down it is the same finding; a second one is new.
+    // The same finding one line lower is still known; a second finding is new.
     folder.write("a.yaml", format!("# moved\n{}", MAPPING.replace("timout_ms: 1", "timout_ms: 1, prefx: 1")).as_bytes());
     let new = folder.run(&["check", "--strict", "--baseline", "known.json", "a.yaml"]);
     assert!(new.code == 1 && new.out.contains("prefx") && !new.out.contains("no `spec.timout_ms`"), "{}", new.out);
 }
 
 #[test]
-fn known_findings_are_known_from_every_folder_and_by_every_spelling_of_a_path() {
+fn baseline_matches_from_every_folder_and_path_spelling() {
     let folder = Folder::with(&[("gw/a.yaml", MAPPING)]);
     assert_eq!(folder.run(&["check", "--write-baseline", "known.json", "gw"]).code, 0);
     for (from, input, baseline) in [("gw", ".", "../known.json"), ("gw", "a.yaml", "../known.json"), (".", "./gw/../gw", "known.json")] {
@@ -260,7 +260,7 @@ fn known_findings_are_known_from_every_folder_and_by_every_spelling_of_a_path() 
     assert_eq!(folder.run(&["check", "--strict", "--baseline", "old.json", "gw"]).code, 0, "version 1 names files as they are given");
 }
 
-/// Each of these steers a terminal, or turns the text that comes after it.
+/// Each of these controls a terminal, or changes the direction of the text after it.
 const STEERING: [char; 6] = ['\u{1b}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{7}', '\u{200f}'];
 
 #[test]
@@ -297,7 +297,7 @@ fn nothing_that_steers_a_terminal_comes_out_raw() {
         let run = folder.run(&[*command, &[&name]].concat());
         assert!(run.code < 2, "{command:?}: {}", run.err);
         for (text, of) in [(&run.out, "out"), (&run.err, "err")] {
-            // Colours that were asked for are no harm.
+            // Requested colours are harmless.
             let text = if command.contains(&"always") { without_colours(text) } else { text.clone() };
             let found: Vec<char> = STEERING.iter().copied().filter(|c| text.contains(*c)).collect();
             assert!(found.is_empty(), "{command:?} {of}: {found:?} in {text:?}");

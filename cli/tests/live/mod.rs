@@ -1,6 +1,6 @@
-//! What asks a `chancery serve` that runs.
+//! Tests the commands that query a running `chancery serve`.
 //!
-//! What must not be here: Envoys; those are the suites' of the crate that serves.
+//! Does not test Envoys; see the suites of `live`.
 
 use crate::Folder;
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl Drop for Served {
     }
 }
 
-/// Serves a folder; gives its events as they come.
+/// Serves a folder and returns its events as they arrive.
 fn start(folder: &Folder, name: &str) -> (Served, Events) {
     start_with(folder, name, &[])
 }
@@ -61,15 +61,15 @@ fn start_with(folder: &Folder, name: &str, more: &[&str]) -> (Served, Events) {
     (served, Events { from: events, waiting: Vec::new() })
 }
 
-/// What a server tells: its events come from several threads, so their order is not sure.
+/// A server's events. They come from several threads, so their order may vary.
 struct Events {
     from: Receiver<Value>,
-    /// Events that came and that no call of `next` has returned yet.
+    /// Received events that no call of `next` has returned yet.
     waiting: Vec<Value>,
 }
 
 impl Events {
-    /// The first event that this holds for and that was not asked for yet.
+    /// Returns the first event that matches and was not yet returned.
     fn next(&mut self, what: &str, holds: impl Fn(&Value) -> bool) -> Value {
         loop {
             if let Some(at) = self.waiting.iter().position(&holds) {
@@ -81,14 +81,14 @@ impl Events {
     }
 }
 
-/// The address of the diagnostics, once there is a build.
+/// Returns the address of the diagnostics, after the first build.
 fn address(events: &mut Events) -> String {
     let listening = events.next("it listens", |event| event["server"] == "diagnostics");
     events.next("the first build", |event| event["event"] == "build");
     listening["address"].as_str().expect("an address").to_owned()
 }
 
-/// What a server answers, with its head.
+/// Returns a server's response, with its head.
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a connection");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("a request");
@@ -98,7 +98,7 @@ fn get(address: &str, path: &str) -> String {
 }
 
 #[test]
-fn a_file_that_breaks_takes_nothing_away_and_is_told_until_it_is_mended() {
+fn serve_broken_file_keeps_configuration_and_reports() {
     let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
     let file = folder.0.path().join("gateway/a.yaml");
     let (_served, mut events) = start(&folder, "gateway");
@@ -126,7 +126,7 @@ fn a_file_that_breaks_takes_nothing_away_and_is_told_until_it_is_mended() {
     assert_eq!((&build["errors"], build["mended"].as_array().map(Vec::len)), (&0.into(), Some(2)), "{build}");
     events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
     assert!(get(&server, "/readyz").ends_with("\r\n\r\nready\n"));
-    // An empty folder may be an accident.
+    // An empty folder may be a mistake.
     std::fs::remove_file(&file).expect("a file");
     let empty = events.next("the folder is empty", |event| event["event"] == "source" && event["state"] == "error");
     let detail = empty["detail"].as_str().expect("a detail");
@@ -175,7 +175,7 @@ fn restart_with_broken_file_serves_last_good_version() {
 }
 
 #[test]
-fn drift_tells_what_a_server_sends_that_the_source_does_not_say() {
+fn drift_reports_resources_missing_from_source() {
     let folder = Folder::with(&[("gateway/a.yaml", GATEWAY), ("edited/a.yaml", &GATEWAY.replace("timeout_ms: 1000", "timeout_ms: 2000"))]);
     let (_served, mut events) = start(&folder, "gateway");
     let server = format!("http://{}", address(&mut events));
@@ -196,7 +196,7 @@ fn drift_tells_what_a_server_sends_that_the_source_does_not_say() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_in_a_sentence() {
+fn serve_refuses_invalid_arguments_with_sentence() {
     let folder = Folder::with(&[("gateway/a.yaml", GATEWAY)]);
     let refused = folder.run(&["serve", "gateway", "--with-secrets", "--snapshots", "off"]);
     assert!(refused.code == 2 && refused.err.contains("--with-secrets is about the snapshots of --snapshots, which is off"), "{}", refused.err);

@@ -1,12 +1,12 @@
-//! What the command line assumes to exist, and what it does with an input that is empty.
+//! Tests the objects that the command line assumes, and empty inputs.
 
 use crate::Folder;
 
-/// One HTTPProxy, whose Service and Secret are elsewhere.
+/// One HTTPProxy, whose Service and Secret are missing.
 const FRAGMENT: &str = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: shop}\nspec:\n  virtualhost: {fqdn: shop.example.com, tls: {secretName: cert}}\n  routes:\n  - services: [{name: shop, port: 80}]\n";
 
 #[test]
-fn fragments_assume_what_is_missing_and_a_whole_cluster_does_not() {
+fn fragments_assume_missing_objects_but_clusters_do_not() {
     let folder = Folder::with(&[("shop.yaml", FRAGMENT)]);
     let fragment = folder.run(&["check", "shop.yaml"]);
     assert_eq!(fragment.code, 0, "{}", fragment.out);
@@ -42,7 +42,7 @@ fn a_removed_secret_is_not_assumed() {
 }
 
 #[test]
-fn an_empty_input_is_not_usable_and_a_document_about_it_is_whole() {
+fn empty_input_is_refused_with_complete_document() {
     let folder = Folder::with(&[("empty.yaml", "# nothing\n")]);
     let run = folder.run(&["check", "--format", "json", "empty.yaml"]);
     assert_eq!((run.code, run.out.trim()), (2, "{\n  \"diagnostics\": []\n}"), "{}", run.err);

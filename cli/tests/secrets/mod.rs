@@ -1,4 +1,4 @@
-//! What an input holds of secrets is in no output of any command, and an input without resources is no input.
+//! Tests that no command prints a secret of its input, and that an input without resources is refused.
 
 use super::{Folder, Run};
 use chancery_tests::leaks;
@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// Every command that reads resources; formats are added, as `--help` of the command lists them. `LINE` becomes a line of the input, `LINK` a link
-/// to a page with the whole of it, and `EACH` each word that may stand there.
+/// Every command that reads resources. Formats are added from the command's `--help`. `LINE` becomes a line of the input, `LINK` a link
+/// to a page that contains the input, and `EACH` each accepted word.
 const COMMANDS: &[&[&str]] = &[
     &["check", "in.yaml"],
     &["check", "--fix", "--diff", "in.yaml"],
@@ -43,11 +43,11 @@ const COMMANDS: &[&[&str]] = &[
     &["across", "in.yaml"],
 ];
 
-/// Commands that follow files and go on until they are ended.
+/// Commands that follow files until they are stopped.
 const FOLLOWERS: &[&[&str]] =
     &[&["watch", "inputs"], &["serve", "inputs", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0", "--snapshots", "off", "--ready", "off"]];
 
-/// Commands that read no resources, or leave it to those above: what they print has nothing of an input.
+/// Commands that read no resources, or leave this to the commands above: their output contains nothing of an input.
 const OTHERS: &[&str] = &["config", "kinds", "codes", "bootstrap", "manifests", "envoys", "events", "play", "desktop", "completions", "man", "help"];
 
 const OTHER: &str =
@@ -72,7 +72,7 @@ fn subcommands(folder: &Folder) -> Vec<String> {
         .collect()
 }
 
-/// The words that may stand behind a flag or in the place of an argument, as `--help` of the command lists them.
+/// The accepted words of a flag or an argument, as `--help` of the command lists them.
 fn words_of(folder: &Folder, command: &str, flag: &str) -> Vec<String> {
     let help = folder.run(&[command, "--help"]).out;
     let is_entry = |line: &&str| line.starts_with("      --") || line.starts_with("  [") || line.starts_with("  <") || line.starts_with("  -");
@@ -107,7 +107,7 @@ fn in_every_format(folder: &Folder) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_command_is_tried_with_secrets_or_reads_no_resources() {
+fn secrets_tests_cover_every_command() {
     let folder = Folder::new();
     let listed = subcommands(&folder);
     assert!(listed.len() > 20, "{listed:?}");
@@ -123,7 +123,7 @@ fn every_command_is_tried_with_secrets_or_reads_no_resources() {
     }
 }
 
-/// Set `CHANCERY_LEAK_EVERY` to 1 to have every input meet every command.
+/// Set `CHANCERY_LEAK_EVERY` to 1 to run every command with every input.
 #[test]
 fn values_of_secrets_are_in_no_output() {
     let mut found = Vec::new();
@@ -139,7 +139,7 @@ fn values_of_secrets_are_in_no_output() {
         ]);
         let lines = leak.text.lines().count();
         for (at, command) in commands.iter().enumerate() {
-            // Each input meets some of the commands, each command some of the inputs.
+            // Each input runs with some commands, each command with some inputs.
             if (number + at) % every != 0 {
                 continue;
             }
@@ -157,10 +157,10 @@ fn values_of_secrets_are_in_no_output() {
     assert!(runs > 1000 && found.is_empty(), "{} of {runs} leak:\n{}", found.len(), found.join("\n"));
 }
 
-/// Each input is given to one of this many commands.
+/// Each input runs with one of this many commands.
 const EVERY: usize = 23;
 
-/// What a command prints that does not end, until it has printed what it makes of the files.
+/// Returns the output of a command that does not exit, until it has printed the result of the files.
 fn followed(folder: &Folder, command: &[&str], format: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_chancery"))
         .args(command)
@@ -178,7 +178,7 @@ fn followed(folder: &Folder, command: &[&str], format: &str) -> String {
         err.read_to_string(&mut text).map(|_| text).unwrap_or_default()
     });
     let mut printed = String::new();
-    // The first build may take its time; what it prints comes at once.
+    // The first build may take some time; its output arrives at once.
     let mut wait = Duration::from_secs(120);
     while let Ok(line) = lines.recv_timeout(wait) {
         printed.push_str(&line);
@@ -194,7 +194,7 @@ fn followed(folder: &Folder, command: &[&str], format: &str) -> String {
 }
 
 #[test]
-fn values_of_secrets_are_in_nothing_that_is_printed_of_followed_files() {
+fn followers_never_print_secret_values() {
     let leaks = leaks::all();
     let folder = Folder::new();
     leaks.iter().enumerate().for_each(|(at, leak)| folder.write(&format!("inputs/{at}.yaml"), leak.text.as_bytes()));
@@ -202,14 +202,14 @@ fn values_of_secrets_are_in_nothing_that_is_printed_of_followed_files() {
         for format in words_of(&folder, command[0], "--format <") {
             let printed = followed(&folder, command, &format);
             assert!(printed.contains("inputs"), "{command:?} {format} has read the files: {printed}");
-            // Each input numbers its marks from one: the same mark is in many of them.
+            // Each input numbers its marks from one, so many inputs contain the same mark.
             let found = leaks.iter().find_map(|leak| leak.found_in(&printed));
             assert_eq!(found, None, "{command:?} {format}");
         }
     }
 }
 
-/// A running Envoy with keys, users and tokens in place.
+/// A running Envoy with inline keys, users and tokens.
 const DUMP: &str = r#"{"static_resources": {
   "listeners": [{"name": "l", "address": {"socket_address": {"address": "0.0.0.0", "port_value": 8443}}, "filter_chains": [{
     "transport_socket": {"name": "envoy.transport_sockets.tls", "typed_config": {
@@ -220,7 +220,7 @@ const DUMP: &str = r#"{"static_resources": {
     "http_health_check": {"path": "/", "request_headers_to_add": [{"header": {"key": "Authorization", "value": "Bearer hushhush4"}}]}}]}]}}"#;
 
 #[test]
-fn keys_that_a_running_envoy_shows_are_in_no_output() {
+fn dump_keys_are_in_no_output() {
     let folder = Folder::with(&[("dump.json", DUMP), ("cut.json", &DUMP[..DUMP.len() - 40]), ("in.yaml", OTHER)]);
     let commands: &[&[&str]] = &[
         &["dump", "read", "dump.json"],
@@ -258,7 +258,7 @@ fn credentials_are_written_where_a_person_wants_them() {
 }
 
 #[test]
-fn an_input_without_resources_is_an_error_unless_it_is_meant() {
+fn input_without_resources_is_refused_unless_allowed() {
     let folder = Folder::with(&[("empty.yaml", ""), ("comments.yaml", "# nothing\n---\n"), ("list.yaml", "apiVersion: v1\nkind: List\nitems: []\n")]);
     let piped = folder.run_with(&["check", "-"], &[], "");
     assert_eq!((piped.code, piped.out.as_str()), (2, ""));

@@ -1,9 +1,9 @@
-//! `chancery watches`.
+//! Tests `chancery watches`.
 
 use crate::Folder;
 
 #[test]
-fn watches_show_what_asked_for_what_and_what_has_no_answer() {
+fn watches_show_parents_and_missing_answers() {
     let folder = Folder::new();
     let registrations = "\
 service: {name: web, port: 80}

@@ -1,4 +1,4 @@
-//! The static tables: one [`MessageInfo`] a message, one [`EnumInfo`] an enum.
+//! The static tables: one [`MessageInfo`] per message, one [`EnumInfo`] per enum.
 
 use alloc::string::String;
 
@@ -7,22 +7,22 @@ use crate::rules::Rule;
 /// A message type.
 #[derive(Debug)]
 pub struct MessageInfo {
-    /// Such as `envoy.config.route.v3.Route`.
+    /// The full name, such as `envoy.config.route.v3.Route`.
     pub full_name: &'static str,
-    /// In the order of declaration, which is also the order of [`Reflect::visit`](super::Reflect::visit).
+    /// The fields in the order of declaration, which is also the order of [`Reflect::visit`](super::Reflect::visit).
     pub fields: &'static [FieldInfo],
-    /// Groups of fields of which at most one is set.
+    /// Groups of fields. At most one field of a group is set.
     pub oneofs: &'static [OneofInfo],
 }
 
 impl MessageInfo {
-    /// The field of a name, in snake_case or in camelCase.
+    /// Returns the field with a name, in snake_case or in camelCase.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|f| f.name() == name || is_camel_case(f.name(), name))
     }
 
-    /// The field of a number.
+    /// Returns the field with a number.
     #[must_use]
     pub fn field_by_number(&self, number: u32) -> Option<&'static FieldInfo> {
         self.fields.iter().find(|f| f.number == number)
@@ -35,7 +35,7 @@ impl MessageInfo {
     }
 }
 
-/// Statics compare by identity: a message type has one.
+/// Statics compare by identity: each message type has one table.
 impl PartialEq for MessageInfo {
     fn eq(&self, other: &Self) -> bool {
         self.full_name == other.full_name
@@ -47,7 +47,7 @@ impl PartialEq for MessageInfo {
 pub struct OneofInfo {
     /// Its name.
     pub name: &'static str,
-    /// Whether one of its members has to be set.
+    /// Whether one of its members must be set.
     pub required: bool,
 }
 
@@ -61,15 +61,15 @@ pub struct FieldInfo {
     /// The place in [`MessageInfo::fields`].
     pub index: u16,
     oneof: Option<u16>,
-    /// What one element is.
+    /// The kind of one element.
     pub kind: Kind,
-    /// How many elements there are, and what absence means.
+    /// The number of elements, and the meaning of absence.
     pub cardinality: Cardinality,
     /// Envoy's rules for the value.
     pub rules: &'static [Rule],
-    /// Set where Envoy warns of the field.
+    /// Set if Envoy warns of the field.
     pub deprecated: Option<&'static Deprecation>,
-    /// Whether the value is a secret, or holds one.
+    /// Whether the value is or contains a secret.
     pub sensitive: bool,
 }
 
@@ -122,7 +122,7 @@ impl FieldInfo {
     }
 }
 
-/// A name of the proto file as protoc puts it in JSON; the codegen makes sure that no field says otherwise.
+/// Converts a name of the proto file to JSON as protoc does. The codegen checks that no field sets another name.
 fn camel_case(name: &str) -> impl Iterator<Item = char> + '_ {
     let mut capital = false;
     name.chars().filter_map(move |c| {
@@ -135,7 +135,7 @@ fn is_camel_case(name: &str, of: &str) -> bool {
     of.len() <= name.len() && camel_case(name).eq(of.chars())
 }
 
-/// What one element of a field is.
+/// The kind of one element of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// `bool`
@@ -162,7 +162,7 @@ pub enum Kind {
     Message(&'static MessageInfo),
 }
 
-/// How many elements a field has.
+/// The number of elements of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Cardinality {
     /// A scalar whose zero is the same as absence.
@@ -177,26 +177,26 @@ pub enum Cardinality {
     Map(Kind),
 }
 
-/// That Envoy warns of a field or of an enum's value.
+/// Envoy warns of a field or of an enum's value.
 #[derive(Debug)]
 pub struct Deprecation {
-    /// Envoy's version; empty where the API does not tell.
+    /// Envoy's version, or an empty string if the API does not state it.
     pub since: &'static str,
-    /// Whether Envoy refuses it unless a runtime flag says otherwise.
+    /// Whether Envoy rejects it unless a runtime flag allows it.
     pub disallowed: bool,
 }
 
 /// An enum type.
 #[derive(Debug)]
 pub struct EnumInfo {
-    /// Such as `envoy.config.cluster.v3.Cluster.LbPolicy`.
+    /// The full name, such as `envoy.config.cluster.v3.Cluster.LbPolicy`.
     pub full_name: &'static str,
-    /// By number.
+    /// The values, sorted by number.
     pub values: &'static [EnumValue],
 }
 
 impl EnumInfo {
-    /// The value of a number.
+    /// Returns the value with a number.
     #[must_use]
     pub fn value(&self, number: i32) -> Option<&'static EnumValue> {
         // Most enums count from zero without holes.
@@ -206,7 +206,7 @@ impl EnumInfo {
         }
     }
 
-    /// The value of a name. Like Envoy, `high` and `per-route` are taken for `HIGH` and `PER_ROUTE`.
+    /// Returns the value with a name. Like Envoy, accepts `high` and `per-route` as `HIGH` and `PER_ROUTE`.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&'static EnumValue> {
         let byte = |b: u8| {
@@ -224,7 +224,7 @@ pub struct EnumValue {
     pub number: i32,
     /// Its name.
     pub name: &'static str,
-    /// Set where Envoy warns of it.
+    /// Set if Envoy warns of the value.
     pub deprecated: Option<&'static Deprecation>,
 }
 

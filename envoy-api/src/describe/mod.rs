@@ -1,7 +1,7 @@
-//! What a message says of itself.
+//! The descriptions of messages.
 //!
-//! Here: the tables that the codegen fills ([`MessageInfo`], [`FieldInfo`], [`EnumInfo`]), the view of a value
-//! ([`Value`]) and the walk over what is set ([`Reflect`], [`Visitor`]). Not here: anything that is done with them.
+//! Contains the tables that the codegen fills ([`MessageInfo`], [`FieldInfo`], [`EnumInfo`]), the view of a value
+//! ([`Value`]) and the walk over the set fields ([`Reflect`], [`Visitor`]). Does not use them; see `json`, `rules` and `deprecated`.
 
 mod info;
 mod value;

@@ -1,4 +1,4 @@
-//! The view of a value, and the walk over what is set in a message.
+//! The view of a value, and the walk over the set fields of a message.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -12,17 +12,17 @@ use super::info::{EnumInfo, FieldInfo, Kind, MessageInfo};
 use crate::Any;
 use crate::json::{self, Style};
 
-/// A value that knows its type. All messages are, and the scalars that prost uses for `google.protobuf`'s wrappers.
+/// A value that knows its type: a message, or a scalar that prost uses for `google.protobuf`'s wrappers.
 pub trait Reflect: Send + Sync {
     /// Its table.
     fn info(&self) -> &'static MessageInfo;
-    /// How it is seen: as a message, or as what its well-known type stands for.
+    /// Returns its view: a message, or the value of its well-known type.
     fn as_value(&self) -> Value<'_>;
     /// Presents every field that is set, in the order of declaration.
     fn visit(&self, visitor: &mut dyn Visitor);
 }
 
-/// What [`Reflect::visit`] calls.
+/// The receiver of the fields from [`Reflect::visit`].
 pub trait Visitor {
     /// A field that is set.
     fn field(&mut self, field: &'static FieldInfo, value: Value<'_>);
@@ -63,25 +63,25 @@ pub struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// How many there are.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.count()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.count() == 0
     }
 
-    /// One of them.
+    /// Returns one element.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         self.items.item(index, self.kind)
     }
 
-    /// All of them, in order.
+    /// Returns all elements, in order.
     pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
         let (items, kind) = (self.items, self.kind);
         (0..items.count()).filter_map(move |index| items.item(index, kind))
@@ -96,13 +96,13 @@ pub struct Map<'a> {
 }
 
 impl Map<'_> {
-    /// How many there are.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pairs.count()
     }
 
-    /// Whether there are none.
+    /// Whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pairs.count() == 0
@@ -114,11 +114,11 @@ impl Map<'_> {
     }
 }
 
-/// What holds the elements of a [`List`].
+/// The container of a [`List`]'s elements.
 pub trait Items {
-    /// How many there are.
+    /// The number of elements.
     fn count(&self) -> usize;
-    /// One of them.
+    /// Returns one element.
     fn item(&self, index: usize, kind: &'static Kind) -> Option<Value<'_>>;
 }
 
@@ -132,9 +132,9 @@ impl<T: Reflect> Items for Vec<T> {
     }
 }
 
-/// What holds the entries of a [`Map`].
+/// The container of a [`Map`]'s entries.
 pub trait Pairs {
-    /// How many there are.
+    /// The number of entries.
     fn count(&self) -> usize;
     /// Calls with each key and value, by key.
     fn each(&self, kind: &'static Kind, call: &mut dyn FnMut(Value<'_>, Value<'_>));
@@ -152,7 +152,7 @@ impl<K: Reflect, T: Reflect> Pairs for BTreeMap<K, T> {
     }
 }
 
-/// prost keeps enums as numbers; the field knows better.
+/// prost stores enums as numbers, but the field knows the enum.
 #[inline]
 fn seen<'a, T: Reflect>(value: &'a T, kind: &'static Kind) -> Value<'a> {
     match (value.as_value(), kind) {
@@ -163,7 +163,7 @@ fn seen<'a, T: Reflect>(value: &'a T, kind: &'static Kind) -> Value<'a> {
 
 /// A field as prost lays it out.
 pub trait Field {
-    /// Presents it, if it is set.
+    /// Presents the field, if it is set.
     fn put(&self, visitor: &mut dyn Visitor, field: &'static FieldInfo);
 }
 
@@ -228,13 +228,13 @@ pub fn put_boxed<T: Reflect>(value: &Option<Box<T>>, visitor: &mut dyn Visitor, 
     }
 }
 
-/// Presents the member of a oneof that is set, zero or not.
+/// Presents the set member of a oneof, even if it is zero.
 #[inline]
 pub fn put_member<T: Reflect>(value: &T, visitor: &mut dyn Visitor, field: &'static FieldInfo) {
     visitor.field(field, seen(value, &field.kind));
 }
 
-/// The JSON of a message, without its secrets, after its name.
+/// Writes the name of a message and its JSON, without secrets.
 pub fn debug(message: &dyn Reflect, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
     let style = if f.alternate() { Style::PRETTY } else { Style::COMPACT };
     write!(f, "{} {}", message.info().name(), json::to_string_with(message, &style.redact()))

@@ -1,4 +1,4 @@
-//! What `google.protobuf`'s own messages say of themselves. prost has types for them: scalars for the wrappers, `()` for Empty.
+//! The descriptions of `google.protobuf`'s own messages. prost has types for them: scalars for the wrappers, `()` for Empty.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Messages whose types stand in their texts.
+//! Reads messages whose type is in their JSON.
 
 use alloc::borrow::Cow;
 use alloc::string::ToString as _;
@@ -44,7 +44,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The `@type` of the object that comes next, wherever in it that stands.
+    /// Returns the `@type` of the next object, wherever it is in the object.
     fn type_url(&mut self) -> Result<Option<Cow<'t, str>>, Stop> {
         fn found<'t>(ahead: &mut Tokens<'t>) -> Result<Option<Cow<'t, str>>, Stop> {
             ahead.open()?;
@@ -65,7 +65,7 @@ impl<'t> Reader<'t> {
         url
     }
 
-    /// The member `value` of an `Any` whose type is written as something else than an object.
+    /// Reads the member `value` of an `Any` whose type is not written as an object.
     fn any_value(&mut self, entry: &'static registry::Entry) -> Result<Any, Stop> {
         let mut found = None;
         self.tokens.open()?;

@@ -1,4 +1,4 @@
-//! How a single field is read, by the Rust type that it has.
+//! Reads a single field according to its Rust type.
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ use super::tokens::Start;
 pub use super::tokens::Stop;
 use crate::describe::{Describe, FieldInfo, Kind};
 
-/// What reading a field gives.
+/// The result of reading a field.
 pub type Result = core::result::Result<(), Stop>;
 
 impl<M: ReadFields + Describe + Default> Element for M {
@@ -31,7 +31,7 @@ impl<M: ReadFields + Describe + Default> Element for M {
 
 /// A field as prost lays it out.
 pub trait Slot {
-    /// Reads it.
+    /// Reads the field.
     fn fill(&mut self, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result;
 }
 
@@ -45,7 +45,7 @@ pub fn boxed<T: Element>(slot: &mut Option<Box<T>>, reader: &mut Reader<'_>, fie
     member(reader, field, |value| *slot = Some(Box::new(value)))
 }
 
-/// Reads a value and hands it on, unless it is `null`.
+/// Reads a value and passes it to the call, unless it is `null`.
 pub fn member<T: Element>(reader: &mut Reader<'_>, field: &'static FieldInfo, set: impl FnOnce(T)) -> Result {
     if !T::NULLABLE && reader.null()? {
         return Ok(());
@@ -93,9 +93,9 @@ impl<K: Key, T: Element> Slot for BTreeMap<K, T> {
     }
 }
 
-/// A key of a map, which JSON always writes as a string.
+/// A key of a map. JSON always writes it as a string.
 pub trait Key: Ord + Sized {
-    /// Reads it.
+    /// Reads the key.
     fn parse(text: &str) -> Option<Self>;
 }
 
@@ -134,7 +134,7 @@ impl Element for bool {
         match reader.tokens.start()? {
             Start::True => reader.tokens.word("true").map(|()| Some(true)),
             Start::False => reader.tokens.word("false").map(|()| Some(false)),
-            // Envoy takes a string too, if it says yes or no in one of these ways.
+            // Envoy also accepts these strings as booleans.
             Start::String => parsed(reader, "true or false", |text| match text.to_ascii_lowercase().as_str() {
                 "true" | "t" | "yes" | "y" | "1" => Some(true),
                 "false" | "f" | "no" | "n" | "0" => Some(false),
@@ -145,7 +145,7 @@ impl Element for bool {
     }
 }
 
-/// The text of a number, which may stand in quotes.
+/// Reads the digits of a number, which may be in quotes.
 fn number<'t>(reader: &mut Reader<'t>) -> core::result::Result<Option<Cow<'t, str>>, Stop> {
     match reader.tokens.start()? {
         Start::Number => reader.tokens.number().map(|n| Some(Cow::Borrowed(n))),
@@ -167,7 +167,7 @@ macro_rules! integer {
     }};
 }
 
-/// `1e3` and `1.0` are whole numbers too.
+/// `1e3` and `1.0` are also whole numbers.
 #[expect(clippy::cast_possible_truncation, reason = "compared afterwards")]
 fn whole(text: &str) -> Option<i128> {
     let float: f64 = text.parse().ok()?;
@@ -237,7 +237,7 @@ impl Element for f32 {
     }
 }
 
-/// A string, or a complaint.
+/// Reads a string, or reports a problem.
 fn string<'t>(reader: &mut Reader<'t>, wanted: &str) -> core::result::Result<Option<Cow<'t, str>>, Stop> {
     match reader.tokens.start()? {
         Start::String => reader.tokens.string().map(Some),
@@ -245,7 +245,7 @@ fn string<'t>(reader: &mut Reader<'t>, wanted: &str) -> core::result::Result<Opt
     }
 }
 
-/// A string that stands for something else.
+/// Reads a string that encodes another value.
 fn parsed<T>(reader: &mut Reader<'_>, wanted: &str, parse: impl FnOnce(&str) -> Option<T>) -> Maybe<T> {
     let Some(text) = string(reader, wanted)? else {
         return Ok(None);

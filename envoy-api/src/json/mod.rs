@@ -1,6 +1,6 @@
 //! Proto3 JSON, as Envoy reads it: names in snake_case, enums by name.
 //!
-//! Here: the writer, and under the feature `registry` the reader. Not here: any other text format, or a tree of JSON values.
+//! Contains the writer, and the reader under the feature `registry`. Does not contain other text formats or a tree of JSON values.
 
 #[cfg(feature = "registry")]
 mod any;

@@ -1,4 +1,4 @@
-//! JSON into messages, with a report of what did not fit.
+//! Reads JSON into messages, and reports the parts that do not fit.
 
 use alloc::vec::Vec;
 
@@ -11,13 +11,13 @@ use crate::registry;
 /// A message that was read.
 #[derive(Clone, Debug)]
 pub struct Read<M> {
-    /// What could be read.
+    /// The message with the parts that fit.
     pub message: M,
-    /// What could not, in the order of the text.
+    /// The parts that did not fit, in the order of the input.
     pub problems: Vec<Problem>,
 }
 
-/// What can be read. Every message is.
+/// A message that can be read from JSON. Every message implements it.
 pub trait Readable: Element + Reflect {}
 
 impl<M: Element + Reflect> Readable for M {}
@@ -26,7 +26,7 @@ impl<M: Element + Reflect> Readable for M {}
 ///
 /// # Errors
 ///
-/// The text is not JSON. JSON that does not fit the message is no error, but a [`Problem`].
+/// The input is not JSON. JSON that does not fit the message is not an error but a [`Problem`].
 ///
 /// ```
 /// use chancery_envoy_api::envoy::config::cluster::v3::Cluster;
@@ -40,20 +40,20 @@ pub fn from_str<M: Readable>(text: &str) -> Result<Read<M>, SyntaxError> {
     all(text, |reader| Ok(M::read(reader, None)?.unwrap_or_default()))
 }
 
-/// Reads a message whose type stands in its `@type`.
+/// Reads a message whose type is in its `@type`.
 ///
 /// # Errors
 ///
-/// The text is not JSON.
+/// The input is not JSON.
 pub fn any_from_str(text: &str) -> Result<Read<Any>, SyntaxError> {
     from_str(text)
 }
 
-/// Reads a message of the type that has this full name; `None` where no such type is known.
+/// Reads a message of the type with this full name. Returns `None` if the type is unknown.
 ///
 /// # Errors
 ///
-/// The text is not JSON.
+/// The input is not JSON.
 pub fn named_from_str(type_name: &str, text: &str) -> Result<Option<Read<Any>>, SyntaxError> {
     let Some(entry) = registry::find(type_name) else {
         return Ok(None);
@@ -61,7 +61,7 @@ pub fn named_from_str(type_name: &str, text: &str) -> Result<Option<Read<Any>>, 
     all(text, |reader| entry.read(reader)).map(Some)
 }
 
-/// Reads all of a text.
+/// Reads the whole input.
 fn all<M>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<M, Stop>) -> Result<Read<M>, SyntaxError> {
     let mut reader = Reader::new(text);
     match read(&mut reader).and_then(|message| reader.tokens.end().map(|()| message)) {

@@ -1,6 +1,6 @@
-//! The walk through a text: what a message, a list and a map are, and what did not fit.
+//! Walks through JSON: reads messages, lists and maps, and reports the parts that do not fit.
 //!
-//! Not here: syntax (`tokens`), how a single field is read (`fields`), and messages that are found by their names (`any`).
+//! Does not read syntax (see `tokens`), single fields (see `fields`) or messages that are looked up by name (see `any`).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,31 +10,31 @@ use super::tokens::{Start, Stop, Tokens};
 use crate::describe::{FieldInfo, MessageInfo};
 use crate::pointer::Path;
 
-/// What reading a value gives; `None` where the text does not fit.
+/// The result of reading a value, or `None` if the input does not fit.
 pub(super) type Maybe<T> = Result<Option<T>, Stop>;
 
 /// A message whose fields can be read one by one. The codegen implements it.
 pub trait ReadFields {
-    /// Reads the field at a place of the message's table.
+    /// Reads the field at an index of the message's table.
     fn read_field(&mut self, at: usize, reader: &mut Reader<'_>, field: &'static FieldInfo) -> Result<(), Stop>;
 }
 
-/// A value that stands alone: a message, a scalar, an element of a list.
+/// A value without a field: a message, a scalar, or an element of a list.
 pub trait Element: Default {
-    /// Whether `null` is a value of its own.
+    /// Whether `null` is a valid value.
     const NULLABLE: bool = false;
-    /// Reads it; `None` where the text does not fit, which has been reported then.
+    /// Reads the value. Returns `None` after it has reported that the input does not fit.
     fn read(reader: &mut Reader<'_>, field: Option<&'static FieldInfo>) -> Maybe<Self>;
 }
 
-/// A part of the text that did not fit, and was left out.
+/// A part of the input that did not fit and was omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where, as a JSON pointer of proto field names.
+    /// A JSON pointer of proto field names.
     pub pointer: String,
-    /// What kind of misfit.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// In words.
+    /// The problem as a sentence.
     pub message: String,
 }
 
@@ -44,18 +44,18 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The kinds of misfit.
+/// The kinds of problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// The message has no such field.
     UnknownField,
-    /// An `Any` of a type that is not known. It is kept as JSON.
+    /// The type of an `Any` is unknown. The message stays JSON.
     UnknownType,
     /// The enum has no such value.
     UnknownEnumValue,
-    /// A string where a number belongs, and the like.
+    /// A value has the wrong type, such as a string instead of a number.
     WrongType,
-    /// Two members of one oneof.
+    /// Two members of one oneof are set.
     OneofTwice,
 }
 
@@ -64,7 +64,7 @@ pub struct Reader<'t> {
     pub(super) tokens: Tokens<'t>,
     pub(super) path: Path,
     pub(super) problems: Vec<Problem>,
-    /// Whether the object that comes next is an `Any`'s, whose `@type` has been seen.
+    /// Whether the next object belongs to an `Any` whose `@type` was already read.
     pub(super) typed: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
         self.problems.push(Problem { pointer: self.path.pointer(), kind, message });
     }
 
-    /// Passes over a value of the wrong kind.
+    /// Skips a value of the wrong kind.
     pub(super) fn wrong(&mut self, wanted: &str) -> Result<(), Stop> {
         let found = match self.tokens.start()? {
             Start::Object => "an object",
@@ -91,7 +91,7 @@ impl<'t> Reader<'t> {
         self.tokens.skip()
     }
 
-    /// Whether the next value is `null`, which it passes over.
+    /// Whether the next value is `null`. Skips the `null`.
     pub(super) fn null(&mut self) -> Result<bool, Stop> {
         let null = self.tokens.start()? == Start::Null;
         if null {
@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
         Ok(null)
     }
 
-    /// Whether the next value is an object; passes over any other.
+    /// Whether the next value is an object. Skips any other value.
     pub(super) fn is_object(&mut self) -> Result<bool, Stop> {
         let found = self.tokens.start()? == Start::Object;
         if !found {
@@ -110,14 +110,14 @@ impl<'t> Reader<'t> {
         Ok(found)
     }
 
-    /// Reads the object that comes next into a message.
+    /// Reads the next object into a message.
     pub(super) fn object(&mut self, target: &mut dyn ReadFields, info: &'static MessageInfo) -> Result<(), Stop> {
         let typed = core::mem::take(&mut self.typed);
         self.tokens.open()?;
         let (mut first, mut guess, mut oneofs) = (true, 0, 0u64);
         while self.tokens.more(&mut first, b'}')? {
             let key = self.tokens.key()?;
-            // Most texts follow the order of declaration.
+            // Most inputs follow the order of declaration.
             let field = match info.fields.get(guess) {
                 Some(field) if field.name() == key => Some(field),
                 _ => info.field(&key),
@@ -147,7 +147,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Reads a list, each element by the call; a single element is taken for a list of one, as Envoy does.
+    /// Reads a list, each element by the call. Like Envoy, treats a single element as a list with one element.
     pub(super) fn list(&mut self, each: &mut dyn FnMut(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         match self.tokens.start()? {
             Start::Null => return self.tokens.word("null"),
@@ -164,7 +164,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Reads an object of any keys, the value of each by the call.
+    /// Reads an object with arbitrary keys, the value of each by the call.
     pub(super) fn map(&mut self, each: &mut dyn FnMut(&mut Self, &str) -> Result<(), Stop>) -> Result<(), Stop> {
         match self.tokens.start()? {
             Start::Null => return self.tokens.word("null"),

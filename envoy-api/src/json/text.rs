@@ -1,6 +1,6 @@
-//! How single values look in JSON.
+//! Converts single values to and from JSON.
 //!
-//! Here: escapes, numbers, base64, dates, in both directions where there are two. Not here: structure.
+//! Contains escapes, numbers, base64 and dates. Does not contain structure; see `tokens` and `write`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ pub fn string(out: &mut Vec<u8>, s: &str) {
     out.push(b'"');
 }
 
-/// How many bytes at the start need no escape; eight are looked at together.
+/// The number of bytes at the start that need no escape. Checks eight bytes at a time.
 #[inline]
 fn plain_prefix(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;

@@ -1,20 +1,20 @@
-//! JSON text as tokens, read on demand.
+//! Reads JSON as tokens, on demand.
 //!
-//! Here: syntax. Not here: what the values are for.
+//! Contains the syntax. Does not interpret values; see `reader`.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString as _};
 use core::fmt;
 
-/// How deep values may lie in one another.
+/// The maximum depth of nested values.
 const MAX_DEPTH: usize = 200;
 
-/// Text that is not JSON.
+/// The input is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// Bytes before the place.
+    /// The number of bytes before the error.
     pub offset: usize,
-    /// What was wrong there.
+    /// The error as a sentence.
     pub message: String,
 }
 
@@ -26,11 +26,11 @@ impl fmt::Display for SyntaxError {
 
 impl core::error::Error for SyntaxError {}
 
-/// The text is not JSON: [`Tokens::syntax_error`] says where and why. That it is empty keeps small what hundreds of fields have to pass on.
+/// The input is not JSON; [`Tokens::syntax_error`] returns the place and the reason. This type is empty because hundreds of fields pass it on.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop;
 
-/// What a value starts as.
+/// The kind of a value, detected from its first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
     Object,
@@ -42,7 +42,7 @@ pub enum Start {
     Null,
 }
 
-/// A place in a text.
+/// A position in the input.
 #[derive(Clone, Debug)]
 pub struct Tokens<'t> {
     text: &'t str,
@@ -56,7 +56,7 @@ impl<'t> Tokens<'t> {
         Self { text, at: 0, depth: 0, failed: None }
     }
 
-    /// What was wrong, after a [`Stop`].
+    /// Returns the error after a [`Stop`].
     pub fn syntax_error(self) -> SyntaxError {
         self.failed.unwrap_or_else(|| SyntaxError { offset: self.at, message: "this is no JSON".to_string() })
     }
@@ -78,7 +78,7 @@ impl<'t> Tokens<'t> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// What the next value is.
+    /// Detects the kind of the next value.
     pub fn start(&mut self) -> Result<Start, Stop> {
         Ok(match self.byte() {
             Some(b'{') => Start::Object,
@@ -98,7 +98,7 @@ impl<'t> Tokens<'t> {
         if self.byte().is_some() { self.error("the text goes on after its value") } else { Ok(()) }
     }
 
-    /// Goes into an object or a list; `start` has said that there is one.
+    /// Enters an object or a list. `start` has already detected it.
     pub fn open(&mut self) -> Result<(), Stop> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -141,7 +141,7 @@ impl<'t> Tokens<'t> {
         Ok(key)
     }
 
-    /// A string; `start` has said that there is one.
+    /// Reads a string. `start` has already detected it.
     pub fn string(&mut self) -> Result<Cow<'t, str>, Stop> {
         self.at += 1;
         let mut from = self.at;
@@ -212,7 +212,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The digits of a number; `start` has said that there is one.
+    /// Reads the digits of a number. `start` has already detected it.
     pub fn number(&mut self) -> Result<&'t str, Stop> {
         let from = self.at;
         let rest = &self.text[from..];
@@ -227,7 +227,7 @@ impl<'t> Tokens<'t> {
         Ok(number)
     }
 
-    /// `true`, `false` or `null`; `start` has said which.
+    /// Reads `true`, `false` or `null`. `start` has already detected which.
     pub fn word(&mut self, word: &str) -> Result<(), Stop> {
         if self.text[self.at..].starts_with(word) {
             self.at += word.len();
@@ -237,7 +237,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Passes over one value.
+    /// Skips one value.
     pub fn skip(&mut self) -> Result<(), Stop> {
         match self.start()? {
             Start::String => self.string().map(drop),
@@ -265,7 +265,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Passes over one value; its text, without blanks.
+    /// Skips one value and returns it without blanks.
     pub fn raw(&mut self) -> Result<String, Stop> {
         self.blanks();
         let from = self.at;

@@ -1,4 +1,4 @@
-//! The writer.
+//! Writes messages as JSON.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use crate::any::TYPE_URL_PREFIX;
 use crate::describe::{FieldInfo, Reflect, Value, Visitor};
 use crate::pointer::key_text;
 
-/// Types an [`Any`] that is bytes, by the full name of its type. `registry::decode` is one.
+/// Types an [`Any`] that is bytes, by the full name of its type. `registry::decode` is a resolver.
 pub type Resolver = fn(type_name: &str, value: &[u8]) -> Option<Any>;
 
-/// How the JSON looks.
+/// The layout of the JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     indent: Option<u8>,
@@ -25,38 +25,38 @@ pub struct Style {
 impl Style {
     /// No blanks at all.
     pub const COMPACT: Self = Self { indent: None, level: 0, redact: false, without: &[], resolver: None };
-    /// Two blanks a level.
+    /// Indents by two blanks per level.
     pub const PRETTY: Self = Self { indent: Some(2), ..Self::COMPACT };
 
-    /// So many blanks a level.
+    /// Indents by this many blanks per level.
     #[must_use]
     pub const fn indent(mut self, blanks: u8) -> Self {
         self.indent = Some(blanks);
         self
     }
 
-    /// Starts so many levels deep: for a part that is set into a bigger document. The first line is not indented.
+    /// Starts at this depth, for a part of a larger document. Does not indent the first line.
     #[must_use]
     pub const fn level(mut self, level: usize) -> Self {
         self.level = level;
         self
     }
 
-    /// Writes `[redacted]` for what the API marks as sensitive.
+    /// Writes `[redacted]` for values that the API marks as sensitive.
     #[must_use]
     pub const fn redact(mut self) -> Self {
         self.redact = true;
         self
     }
 
-    /// Leaves out these fields, each by its message's full name and its own, wherever they stand.
+    /// Omits these fields everywhere. Each is named by its message's full name and its own name.
     #[must_use]
     pub const fn without(mut self, fields: &'static [(&'static str, &'static str)]) -> Self {
         self.without = fields;
         self
     }
 
-    /// Types what is bytes in an [`Any`]. Without a resolver its value is written in base64.
+    /// Types the bytes in an [`Any`]. Without a resolver, its value is written in base64.
     #[must_use]
     pub const fn resolver(mut self, resolver: Resolver) -> Self {
         self.resolver = Some(resolver);
@@ -117,7 +117,7 @@ struct Writer<'a> {
     out: &'a mut Vec<u8>,
     style: &'a Style,
     level: usize,
-    /// Whether nothing stands yet in the object or list that is open.
+    /// Whether the open object or list is still empty.
     first: bool,
     /// Whether the value is part of a sensitive field.
     secret: bool,
@@ -141,7 +141,7 @@ impl Visitor for Writer<'_> {
     }
 }
 
-/// The fields of a message but for those that are left out.
+/// Writes the fields of a message, except the omitted fields.
 struct Without<'a, 'w> {
     message: &'static str,
     writer: &'a mut Writer<'w>,
@@ -196,7 +196,7 @@ impl Writer<'_> {
         self.out.push(close);
     }
 
-    /// A key that no field has.
+    /// Writes a key that is not a field.
     fn key(&mut self, key: &str) {
         self.next();
         text::string(self.out, key);
@@ -343,7 +343,7 @@ impl Writer<'_> {
         }
     }
 
-    /// JSON text without blanks that was kept as it was read.
+    /// Writes JSON without blanks that was kept verbatim.
     fn foreign(&mut self, json: &str) {
         if self.style.indent.is_none() {
             self.out.extend_from_slice(json.as_bytes());

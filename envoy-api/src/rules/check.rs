@@ -8,7 +8,7 @@ use super::{Bound, Rule, Violation, code, header};
 use crate::describe::{Cardinality, FieldInfo, Kind, MessageInfo, Reflect, Value, Visitor};
 use crate::pointer::Path;
 
-/// All rules that a message breaks, in the order of the walk. An [`Any`](crate::Any) is looked into if it is typed.
+/// Returns all rules that a message breaks, in the order of the walk. The walk enters an [`Any`](crate::Any) if it is typed.
 #[must_use]
 pub fn validate(message: &dyn Reflect) -> Vec<Violation> {
     let mut out = Vec::new();
@@ -26,7 +26,7 @@ struct Walk<'a> {
 struct Message<'w, 'a> {
     walk: &'w mut Walk<'a>,
     info: &'static MessageInfo,
-    /// Which fields are set; few messages have more than 128.
+    /// The set fields. Few messages have more than 128 fields.
     seen: u128,
     oneofs: u64,
     /// Whether Envoy's code has rules for its scalars.
@@ -65,7 +65,7 @@ impl Visitor for Message<'_, '_> {
         if let Some(oneof) = field.oneof_index() {
             self.oneofs |= 1 << (oneof % 64);
         }
-        // Most fields are scalars without rules: there is nothing to look at.
+        // Most fields are scalars without rules, which need no check.
         if field.rules.is_empty() && !holds_messages(field) && !self.has_code {
             return;
         }
@@ -109,7 +109,7 @@ impl Message<'_, '_> {
         }
     }
 
-    /// What Envoy's code has against a value that its rules take.
+    /// Returns the error of Envoy's code for a value that the rules accept.
     fn code(&mut self, field: &'static FieldInfo, value: Value<'_>) {
         let Some((index, message)) = code::complaint(self.info, field, value) else { return };
         if let Some(index) = index {
@@ -121,7 +121,7 @@ impl Message<'_, '_> {
         }
     }
 
-    /// What the rules say of fields that are not set.
+    /// Checks the rules for fields that are not set.
     fn absent(&mut self) {
         for field in self.info.fields.iter().filter(|f| !f.rules.is_empty()) {
             if self.seen & bit(field) != 0 || field.oneof_index().is_some() {
@@ -160,7 +160,7 @@ impl Message<'_, '_> {
         self.walk.broken(self.info, field.name(), rule.name(), message);
     }
 
-    /// Checks a value; whether to look into it.
+    /// Checks a value. Returns whether to enter it.
     fn rules(&mut self, field: &'static FieldInfo, rules: &'static [Rule], value: Value<'_>) -> bool {
         let mut look = true;
         let mut bounds = Bounds::default();
@@ -218,12 +218,12 @@ impl Message<'_, '_> {
     }
 }
 
-/// What one rule has against a value.
+/// Returns the error of one rule for a value.
 fn single(rule: &Rule, value: Value<'_>) -> Option<String> {
     let bytes = |len: usize| len as u64;
     match (rule, value) {
         (Rule::MinChars(min), Value::String(s)) => {
-            // As many bytes as characters, or more.
+            // The number of bytes is at least the number of characters.
             (*min > 0 && bytes(s.len()) < *min || s.chars().take(64).count() < 64 && bytes(s.chars().count()) < *min)
                 .then(|| format!("{} long", at_least(*min, "character")))
         }
@@ -258,7 +258,7 @@ fn single(rule: &Rule, value: Value<'_>) -> Option<String> {
     }
 }
 
-/// The bounds of one value. A lower bound above the upper one means: not between them.
+/// The bounds of one value. If the lower bound is above the upper bound, values between them are invalid.
 #[derive(Default)]
 struct Bounds {
     lower: Option<&'static Rule>,
@@ -308,7 +308,7 @@ fn limit(rule: &Rule) -> f64 {
     }
 }
 
-/// Whether a value keeps a bound; one of another kind does.
+/// Whether a value is within a bound. Returns true for another kind of value.
 fn keeps(rule: &Rule, value: Value<'_>) -> bool {
     let order = match (bound(rule), value) {
         (Bound::Int(bound), Value::I32(v)) => i128::from(v).partial_cmp(&bound),

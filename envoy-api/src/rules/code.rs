@@ -1,15 +1,15 @@
-//! Rules that Envoy's code has beyond its protos, for the fields that controllers write from what a user chose.
+//! Rules of Envoy's code that are not in its protos, for fields that controllers copy from a user's resource.
 //!
-//! Each was asked of an Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
-//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and what BoringSSL takes
-//! as cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Not here: texts with `%COMMANDS%`, headers, expressions.
+//! Each rule was checked with Envoy 1.40. Source of behaviour: envoyproxy/envoy, `source/common/protobuf/utility.cc` (durations),
+//! `source/common/router/config_impl.cc` (weights), `source/extensions/filters/common/ext_authz/ext_authz_http_impl.cc` (paths), and BoringSSL
+//! for cipher suites and groups (`ssl/ssl_cipher.cc`, `ssl/ssl_key_share.cc`). Does not check strings with `%COMMANDS%`, headers or expressions.
 
 use crate::describe::{FieldInfo, List, MessageInfo, Reflect, Value, Visitor};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The longest duration that Envoy takes: seconds.
+/// The longest duration that Envoy accepts, in seconds.
 const LONGEST: i64 = 9_223_372_036;
 
 const TLS: &str = "envoy.extensions.transport_sockets.tls.v3.TlsParameters";
@@ -21,7 +21,7 @@ pub(super) fn knows(message: &MessageInfo) -> bool {
     matches!(message.full_name, TLS | AUTHORIZATION)
 }
 
-/// What Envoy's code has against the value of a field: the index of the item where it is one of several, and what is wrong.
+/// Returns the error of Envoy's code for a field's value, with the index of the item in a list.
 pub(super) fn complaint(message: &MessageInfo, field: &FieldInfo, value: Value<'_>) -> Option<(Option<usize>, String)> {
     match (message.full_name, field.name(), value) {
         (_, _, Value::Duration(duration)) if duration.seconds < 0 || duration.nanos < 0 => Some((None, "must not be negative".into())),
@@ -40,14 +40,14 @@ pub(super) fn complaint(message: &MessageInfo, field: &FieldInfo, value: Value<'
     }
 }
 
-/// The first text of a list with something against it.
+/// Returns the first invalid string of a list.
 fn item(list: Value<'_>, complaint: impl Fn(&str) -> Option<String>) -> Option<(Option<usize>, String)> {
     let Value::List(list) = list else { return None };
     let mut items = list.iter().enumerate();
     items.find_map(|(index, item)| if let Value::String(text) = item { complaint(text).map(|why| (Some(index), why)) } else { None })
 }
 
-/// The first curve with something against it. Envoy joins the items, so that one curve must not be in two of them.
+/// Returns the first invalid curve. Envoy joins the items, so two items must not contain the same curve.
 fn curves(list: List<'_>) -> Option<(Option<usize>, String)> {
     let mut seen = Vec::new();
     for (index, item) in list.iter().enumerate() {
@@ -69,7 +69,7 @@ fn curves(list: List<'_>) -> Option<(Option<usize>, String)> {
     None
 }
 
-/// The weight of one cluster of several.
+/// Checks the weight of one of several clusters.
 fn weight(of: &dyn Reflect) -> u64 {
     struct Weight(u64);
     impl Visitor for Weight {

@@ -1,6 +1,6 @@
-//! What may stand in a header.
+//! Checks the characters of a header.
 
-/// Whether a text can be a header's name. A pseudo-header starts with a colon.
+/// Whether a string is a valid header name. A pseudo-header starts with a colon.
 pub fn is_name(text: &str, strict: bool) -> bool {
     if !strict {
         return without_breaks(text);
@@ -10,7 +10,7 @@ pub fn is_name(text: &str, strict: bool) -> bool {
     !token.is_empty() && token.bytes().all(fits)
 }
 
-/// Whether a text can be a header's value.
+/// Whether a string is a valid header value.
 pub fn is_value(text: &str, strict: bool) -> bool {
     if !strict {
         return without_breaks(text);

@@ -1,6 +1,6 @@
-//! Envoy's own field rules (`validate.rules` in its protos), checked: all violations, not the first. With them, rules that its code has beyond its protos.
+//! Checks Envoy's own field rules (`validate.rules` in its protos) and rules of Envoy's code. Returns all violations, not only the first.
 //!
-//! Here: what a rule is, the walk, the words. Not here: the tables of rules, which the codegen writes.
+//! Contains the types of rules, the walk and the messages. Does not contain the tables of rules, which the codegen writes.
 
 mod check;
 mod code;
@@ -14,23 +14,23 @@ pub use check::validate;
 /// One rule for a value. A field has a list of them.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
-    /// The message has to be set.
+    /// The message must be set.
     Required,
-    /// The message is not looked into.
+    /// The message's fields are not checked.
     Skip,
-    /// An empty string, or zero, passes whatever the other rules say.
+    /// An empty string or zero is valid, whatever the other rules are.
     IgnoreEmpty,
-    /// At least so many characters.
+    /// At least this many characters.
     MinChars(u64),
     /// At most this many characters.
     MaxChars(u64),
-    /// At least so many bytes.
+    /// At least this many bytes.
     MinBytes(u64),
     /// At most this many bytes.
     MaxBytes(u64),
-    /// Starts so.
+    /// Starts with this string.
     Prefix(&'static str),
-    /// Ends so.
+    /// Ends with this string.
     Suffix(&'static str),
     /// Matches a regular expression as a whole.
     Pattern(&'static Pattern),
@@ -38,12 +38,12 @@ pub enum Rule {
     In(&'static [&'static str]),
     /// Is a header's name; if not strict, anything without line breaks.
     HeaderName {
-        /// Whether only token characters are let through.
+        /// Whether only token characters are allowed.
         strict: bool,
     },
     /// Is a header's value; if not strict, anything without line breaks.
     HeaderValue {
-        /// Whether control characters are refused.
+        /// Whether control characters are invalid.
         strict: bool,
     },
     /// Is this boolean.
@@ -56,19 +56,19 @@ pub enum Rule {
     Lt(Bound),
     /// The bound or less.
     Lte(Bound),
-    /// Is a value that the enum has.
+    /// Is a value of the enum.
     DefinedOnly,
-    /// Is none of these values of the enum.
+    /// Is not one of these values of the enum.
     NotIn(&'static [i32]),
-    /// At least so many items, or entries.
+    /// At least this many items or entries.
     MinItems(u64),
     /// At most this many items.
     MaxItems(u64),
     /// No item twice.
     Unique,
-    /// Each item, or each entry's value, keeps these.
+    /// Each item, or each entry's value, follows these rules.
     Each(&'static [Rule]),
-    /// Each entry's key keeps these.
+    /// Each entry's key follows these rules.
     Keys(&'static [Rule]),
 }
 
@@ -105,7 +105,7 @@ impl Rule {
     }
 }
 
-/// What a number is compared with.
+/// The bound of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// A whole number.
@@ -116,7 +116,7 @@ pub enum Bound {
     Duration(i128),
 }
 
-/// A regular expression, as the table of its automaton. State 0 is the dead one, state 1 the first.
+/// A regular expression, as the table of its automaton. State 0 is the failure state, state 1 the first state.
 #[derive(Debug)]
 pub struct Pattern {
     /// The expression.
@@ -143,15 +143,15 @@ impl Pattern {
 /// A rule that a value breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where: a JSON pointer of proto field names.
+    /// A JSON pointer of proto field names.
     pub pointer: String,
-    /// The full name of the message whose field it is.
+    /// The full name of the message that has the field.
     pub message_type: &'static str,
     /// The field, or the oneof.
     pub field: &'static str,
-    /// The rule's name; `code` for one that is in no proto.
+    /// The rule's name, or `code` for a rule that is not in a proto.
     pub rule: &'static str,
-    /// What the value would have to be: `must be at least 1 character long`.
+    /// The requirement: `must be at least 1 character long`.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The messages that are wanted, with all that their fields refer to, as a descriptor set of nothing else.
+//! Finds the requested messages and every type that their fields refer to, as a minimal descriptor set.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,23 +6,23 @@ use prost::Message as _;
 use prost_reflect::{DescriptorPool, EnumDescriptor, Kind, MessageDescriptor};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FieldOptions, FileDescriptorSet};
 
-/// What `close` found.
+/// The result of `close`.
 pub struct Closure {
     /// All descriptors, options and their extensions included.
     pub pool: DescriptorPool,
-    /// The wanted part, without options, comments, services and extensions.
+    /// The requested part, without options, comments, services and extensions.
     pub set: FileDescriptorSet,
     /// Messages to describe, without map entries and `google.protobuf`, by full name.
     pub messages: BTreeMap<String, MessageDescriptor>,
     /// Enums to describe, by full name.
     pub enums: BTreeMap<String, EnumDescriptor>,
-    /// The full names of messages that the smaller registry has.
+    /// The full names of the messages in the smaller registry.
     pub usual: BTreeSet<String>,
-    /// Lines of the lists that name nothing.
+    /// Lines of the lists that match no message.
     pub missing: Vec<String>,
 }
 
-/// Follows every field from the roots. `usual` lists those that the smaller registry has.
+/// Follows every field from the roots. `usual` lists the messages of the smaller registry.
 pub fn close(bytes: &[u8], roots: &str, usual: &str) -> Result<Closure, String> {
     let pool = DescriptorPool::decode(bytes).map_err(|e| e.to_string())?;
     let (mut todo, mut missing) = listed(&pool, roots);
@@ -56,7 +56,7 @@ pub fn close(bytes: &[u8], roots: &str, usual: &str) -> Result<Closure, String> 
     Ok(Closure { pool, set, messages, enums, usual, missing })
 }
 
-/// The messages that a list names, and its lines that name nothing.
+/// Returns the messages that a list names, and its lines that match no message.
 fn listed(pool: &DescriptorPool, list: &str) -> (Vec<MessageDescriptor>, Vec<String>) {
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for line in list.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')) {

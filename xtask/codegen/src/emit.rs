@@ -1,4 +1,4 @@
-//! The generated files: prost-build's text for each package, followed by what describes its messages.
+//! Writes the generated files: prost-build's code for each package, then the descriptions of its messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -261,7 +261,7 @@ fn field_info(code: &mut String, field: &FieldDescriptor, at: usize, oneof: Opti
     Ok(())
 }
 
-/// A name in JSON, unless the file says otherwise.
+/// Returns a name in JSON, unless the file sets another name.
 fn camel_case(name: &str) -> String {
     let mut parts = name.split('_');
     let first = parts.next().unwrap_or_default().to_owned();

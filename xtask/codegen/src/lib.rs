@@ -1,6 +1,6 @@
 //! Writes `envoy-api/src/generated/` from Envoy's descriptor set. `cargo xtask codegen` starts it.
 //!
-//! Here: what turns descriptors into Rust, one step a module. Not here: anything that a compiled Chancery needs at run time.
+//! Converts descriptors to Rust; each module is one step. Does not contain code that a compiled Chancery needs at run time.
 
 mod closure;
 mod emit;
@@ -11,17 +11,17 @@ mod rules;
 mod rust_names;
 pub mod source;
 
-/// The list of messages that are wanted.
+/// The list of requested messages.
 const ROOTS: &str = include_str!("roots.txt");
 
-/// The list of messages that are found by name under the feature `registry` alone.
+/// The list of messages that the feature `registry` alone finds by name.
 const USUAL: &str = include_str!("usual.txt");
 
-/// Generates everything; returns whether the files on disk are fresh now. With `check`, nothing is written.
+/// Generates everything. Returns whether the files on disk are now fresh. With `check`, writes nothing.
 ///
 /// # Errors
 ///
-/// The descriptor set cannot be read, or has something that the codegen does not know.
+/// The descriptor set cannot be read, or contains something that the codegen does not support.
 pub fn run(check: bool) -> Result<bool, String> {
     let bytes = source::descriptor_set()?;
     let closure = closure::close(&bytes, ROOTS, USUAL)?;

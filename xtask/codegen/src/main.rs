@@ -1,6 +1,6 @@
 //! The command line of the codegen. `cargo xtask codegen` starts it.
 //!
-//! Here: the arguments. Not here: the work, which is the library's, so that tests can call it.
+//! Parses the arguments. Does not generate; see the library, which tests can call.
 
 use std::process::ExitCode;
 

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::source;
 
-/// Where generated files go, from the workspace's root.
+/// The folder of generated files, relative to the workspace's root.
 const FOLDER: &str = "envoy-api/src/generated";
 
-/// Writes `files` (name to text), removing what is no longer generated; with `check`, only says whether all are fresh.
+/// Writes `files` (name to content) and removes outdated files. With `check`, only returns whether all are fresh.
 pub fn write(files: BTreeMap<String, String>, check: bool) -> Result<bool, String> {
     let folder = source::workspace().join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
@@ -62,7 +62,7 @@ fn stale(folder: &Path, names: &[String]) -> Result<Vec<std::path::PathBuf>, Str
     Ok(stale)
 }
 
-/// rustfmt's opinion of a text.
+/// Formats code with rustfmt.
 fn format(text: &str) -> Result<String, String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition=2024", "--quiet"])

@@ -1,4 +1,4 @@
-//! The generated half of the JSON reader: which field of the struct a described field is.
+//! Generates the JSON reader's match from described fields to fields of the struct.
 
 use std::fmt::Write as _;
 

@@ -15,7 +15,7 @@ pub fn rules(rules: &DynamicMessage) -> Result<Vec<String>, String> {
             out.extend(one(field.name(), rule.name(), value)?);
         }
     }
-    // What lets a value pass unseen has to come first.
+    // A rule that skips the other rules must come first.
     out.sort_by_key(|rule| !rule.ends_with("IgnoreEmpty"));
     if let Some(strict) = out.iter().position(|r| r == "strict=false") {
         out.remove(strict);

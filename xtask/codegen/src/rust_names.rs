@@ -1,4 +1,4 @@
-//! What prost-build calls things: its output, parsed back, so that our code agrees with its names, boxes and variants.
+//! The names that prost-build chooses. Parses its output, so that our code uses the same names, boxes and variants.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use syn::{Item, Type};
 
 use crate::closure::Closure;
 
-/// Fields that are put into a `Box`: big, often absent, and part of what a gateway has many of.
+/// Fields in a `Box`: large, often absent, and part of a message that a gateway has many of.
 const BOXED: [&str; 17] = [
     ".envoy.config.route.v3.Route.action.direct_response",
     ".envoy.config.route.v3.Route.action.redirect",
@@ -56,7 +56,7 @@ pub struct RustField {
     pub variant: Option<String>,
 }
 
-/// Runs prost-build; modules by package.
+/// Runs prost-build and returns the modules by package.
 pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> {
     let mut config = prost_build::Config::new();
     config
@@ -77,7 +77,7 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
         if package == "google.protobuf" {
             continue;
         }
-        // Any has neither Eq nor Hash, and nobody hashes a configuration.
+        // Any has neither Eq nor Hash, and no code hashes a configuration.
         let code =
             ["Message", "Oneof"].iter().fold(code, |code, of| code.replace(&format!(", Eq, Hash, ::prost::{of})"), &format!(", ::prost::{of})")));
         // Debug is the JSON, without secrets; `emit` writes it.
@@ -90,7 +90,7 @@ pub fn build(closure: &Closure) -> Result<BTreeMap<String, RustModule>, String> 
     Ok(modules)
 }
 
-/// What reading one module has found so far.
+/// The results of reading one module so far.
 #[derive(Default)]
 struct Parse {
     names: BTreeMap<String, String>,
@@ -98,7 +98,7 @@ struct Parse {
     variants: BTreeMap<(String, u32), (String, bool)>,
 }
 
-/// What a `#[prost(..)]` attribute says of a field.
+/// The contents of a field's `#[prost(..)]` attribute.
 enum Tags {
     Plain(u32),
     Oneof { path: String, tags: Vec<u32> },

@@ -1,4 +1,4 @@
-//! Finds Envoy's descriptor set: the `envoy-types` package ships it, and `cargo metadata` knows where that package is.
+//! Finds Envoy's descriptor set in the `envoy-types` package. `cargo metadata` returns the package's path.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Our JSON and our wire format say the same as prost-reflect's, which reads the descriptors at run time.
+//! Compares our JSON and wire format with prost-reflect's, which reads the descriptors at run time.
 
 use chancery_envoy_api::{json, registry};
 use prost_reflect::prost::Message as _;
@@ -14,19 +14,19 @@ fn check(type_name: &str, sample: &str) {
     assert_eq!(read.problems, []);
     let ours = read.message.message().expect("a typed message");
 
-    // JSON, written from what each of the two has read.
+    // Both sides write JSON from the message that they read.
     let wanted = json_of(&theirs);
     for style in [json::Style::COMPACT, json::Style::PRETTY] {
         let got: serde_json::Value = serde_json::from_str(&json::to_string_with(ours, &style)).expect("JSON");
         assert_eq!(got, wanted);
     }
 
-    // Their bytes, read by us, and the other way round.
+    // Each side reads the other side's bytes.
     let from_theirs = registry::decode(type_name, &theirs.encode_to_vec()).expect("decodable");
     let text = json::to_string_with(from_theirs.message().expect("typed"), &json::Style::COMPACT.resolver(registry::decode));
     assert_eq!(text, json::to_string(ours));
     let from_ours = DynamicMessage::decode(theirs.descriptor(), &read.message.value()[..]).expect("decodable");
-    // As JSON, since the order of a map's entries within an `Any` is theirs to choose, and differs from run to run.
+    // Compare as JSON, because prost-reflect's order of map entries within an `Any` differs from run to run.
     assert_eq!(json_of(&from_ours), wanted);
 }
 

@@ -1,4 +1,4 @@
-//! The committed files are what the codegen writes today.
+//! Checks that the committed files match the codegen's output.
 
 #[test]
 fn generated_files_are_fresh() {

@@ -1,6 +1,6 @@
-//! `cargo xtask codegen [--check]`: writes `envoy-api/src/generated/`, or says whether it is fresh.
+//! `cargo xtask codegen [--check]`: writes `envoy-api/src/generated/`, or reports whether it is fresh.
 //!
-//! Here: the call. The work is done by the package `xtask-codegen`, whose dependencies take long to build.
+//! Starts the codegen. Does not generate; see the package `xtask-codegen`, whose dependencies take long to build.
 
 use std::process::{Command, ExitCode};
 

@@ -1,25 +1,25 @@
-//! Rules about single files: what stands at their top, how long they are, what they must not say.
+//! Checks single files: their header, their length, and their forbidden words.
 //!
-//! What must not be here: anything about two files.
+//! Does not compare files; see `arrows` and `licences`.
 
 use super::File;
 
-/// A file of Rust past this many lines holds more than one idea.
+/// A Rust file with more lines contains more than one idea.
 const LINES: usize = 700;
 
-/// Files that may be longer, and why.
+/// Files that may be longer, with the reason.
 const LONG: &[(&str, &str)] = &[];
 
-/// Words that stand for something left undone.
+/// Words that mark unfinished work.
 const UNDONE: [&str; 5] = ["TODO", "FIXME", "XXX", "unimplemented!", "todo!"];
 
-/// Names of places that are on one machine only.
+/// Paths that exist on one machine only.
 const PLACES: [&str; 4] = ["/home/", "/root/", "/work/", "../shared/"];
 
-/// Files that may name places outside of the repository.
+/// Files that may name paths outside of the repository.
 const PLACES_ALLOWED: [&str; 2] = [".ci/run", "xtask/src/tidy/files.rs"];
 
-/// Checks all of them.
+/// Checks all files.
 pub fn check(files: &[File], found: &mut Vec<String>) {
     for file in files {
         if !PLACES_ALLOWED.contains(&file.path.as_str()) && !is_data(&file.path) {
@@ -31,12 +31,12 @@ pub fn check(files: &[File], found: &mut Vec<String>) {
     }
 }
 
-/// Written by a program.
+/// Whether a program wrote the file.
 fn is_generated(file: &File) -> bool {
     file.text.starts_with("// @generated")
 }
 
-/// Inputs of tests and what is expected of them: anything may stand there.
+/// Whether the file is a test input or an expected result, which may contain anything.
 fn is_data(path: &str) -> bool {
     path.starts_with("fuzz/corpus/") || path.ends_with(".snap") || path.ends_with(".lock")
 }
@@ -74,7 +74,7 @@ fn report_words(file: &File, words: &[&str], what: &str, found: &mut Vec<String>
     }
 }
 
-/// Whether a line has a word, not as a part of a longer one.
+/// Whether a line contains a word, but not as a part of a longer word.
 fn says(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();

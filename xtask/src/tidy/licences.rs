@@ -1,10 +1,10 @@
-//! Licences of everything that is linked: those of `deny.toml`, by what cargo knows of each package.
+//! Checks the licence of every linked package against `deny.toml`.
 //!
-//! What must not be here: advisories, which need a database that changes every day (`cargo deny check advisories`).
+//! Does not check advisories, whose database changes every day; see `cargo deny check advisories`.
 
 use crate::shell::{cargo, output, root};
 
-/// Checks all of them.
+/// Checks all packages.
 pub fn check(found: &mut Vec<String>) {
     let Some(allowed) = allowed() else {
         found.push("deny.toml: has no list `allow` of licences".into());
@@ -28,13 +28,13 @@ fn allowed() -> Option<Vec<String>> {
     Some(list.split('"').skip(1).step_by(2).map(str::to_string).collect())
 }
 
-/// Whether an SPDX expression can be met: of an `OR` one side, of an `AND` both.
+/// Whether an SPDX expression can be met: one side of an `OR`, both sides of an `AND`.
 fn fits(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace(['(', ')'], "").replace('/', " OR ");
     expression.split(" OR ").any(|side| side.split(" AND ").all(|name| allowed.iter().any(|it| it == name.trim())))
 }
 
-/// Name and licence of each package: cargo writes them near the start of each, in this order.
+/// Returns the name and licence of each package. Cargo writes them in this order, near the start of each package.
 fn packages(metadata: &str) -> Vec<(String, String)> {
     let string = |text: &str, key: &str| {
         let rest = &text[text.find(key)? + key.len()..];
@@ -43,7 +43,7 @@ fn packages(metadata: &str) -> Vec<(String, String)> {
     let starts: Vec<usize> = metadata.match_indices("{\"name\":\"").map(|(at, _)| at).collect();
     let packages = starts.iter().filter_map(|at| {
         let text = &metadata[*at..];
-        // Targets and dependencies have names as well, but no licence before the next one.
+        // Targets and dependencies also have names, but no licence before the next name.
         let own = text.find("\"dependencies\":[").map_or(text, |end| &text[..end]);
         let name = string(own, "\"name\":")?;
         own.contains("\"license\":").then(|| (name, string(own, "\"license\":").unwrap_or_else(|| "none".into())))

@@ -1,6 +1,6 @@
-//! `cargo xtask tidy`: the rules of the house that the compiler does not know. `ARCHITECTURE.md` tells of them.
+//! `cargo xtask tidy`: checks the project's rules that the compiler does not check. `ARCHITECTURE.md` describes them.
 //!
-//! What must not be here: rules; each has a module.
+//! Does not contain rules; each rule has a module.
 
 mod arrows;
 mod files;
@@ -15,9 +15,9 @@ use std::process::ExitCode;
 
 /// A file of the repository.
 pub struct File {
-    /// From the root, with `/`.
+    /// The path from the root, with `/`.
     pub path: String,
-    /// Its text.
+    /// The content.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// All rules.
+/// Returns the breaches of all rules.
 pub fn check() -> Result<(), String> {
     let files = files()?;
     let mut found = Vec::new();
@@ -46,12 +46,12 @@ pub fn check() -> Result<(), String> {
     if found.is_empty() { Ok(()) } else { Err(format!("{} rules of the house are broken", found.len())) }
 }
 
-/// The files that are, or are about to be, in the repository.
+/// The files that are in the repository or will be added.
 fn files() -> Result<Vec<File>, String> {
     let list = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"])).ok_or("git lists no files")?;
     let mut files = Vec::new();
     for path in list.lines() {
-        // Deleted files and files that are no text are passed over.
+        // Skips deleted files and binary files.
         if let Ok(text) = fs::read_to_string(root().join(path)) {
             files.push(File { path: path.into(), text });
         }

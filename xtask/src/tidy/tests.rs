@@ -1,4 +1,4 @@
-//! Each rule finds its breach, and leaves what is right alone.
+//! Each rule reports its breach and accepts valid files.
 
 use super::{File, arrows, files};
 
