@@ -155,7 +155,7 @@ fn unusable_arguments_are_explained_in_one_sentence() {
         (&["check", "empty"], "chancery: there is no .yaml, .yml, .json or .hcl file in empty\n"),
         (
             &["check", "--dialect", "esperanto", "gateway.yaml"],
-            "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, ingress, consul\n",
+            "chancery: there is no dialect `esperanto`; this version knows ambassador, contour, envoy-gateway, ingress, ingress-nginx, consul\n",
         ),
         (&["explain", "gateway.yaml:9999", "gateway.yaml"], "chancery: gateway.yaml has no line 9999\n"),
         (&["explain", "/nothing/here", "gateway.yaml"], "chancery: nothing in the envoy output is called `/nothing/here`\n"),
@@ -681,7 +681,8 @@ fn graph_shows_objects_of_provisioner_with_owner() {
 fn an_option_that_changes_nothing_is_refused() {
     let mapping = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: '*', prefix: /, service: a}\n";
     let run = Folder::with(&[("mapping.yaml", mapping)]).run(&["check", "--controller-arg=--root-namespaces=a", "mapping.yaml"]);
-    let expected = "chancery: --controller-arg is an option of contour, and the input is read as ambassador's; --dialect contour reads it so\n";
+    let expected =
+        "chancery: --controller-arg is an option of contour, ingress-nginx, and the input is read as ambassador's; --dialect contour reads it so\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", expected));
 }
 

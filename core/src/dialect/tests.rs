@@ -99,12 +99,12 @@ fn a_stable_version_is_not_replaced_by_one_that_clusters_may_not_serve() {
 }
 
 #[test]
-fn two_entries_in_one_file_of_hcl_are_not_mended_by_what_hcl_does_not_have() {
+fn second_hcl_entry_in_file_has_no_fix() {
     let text = "Kind = \"service-defaults\"\nName = \"web\"\nProtocol = \"http\"\n\nKind = \"service-splitter\"\nName = \"web\"\nSplits = []\n";
     let all = found("a.hcl", text);
     let separator: Vec<&Diagnostic> = all.iter().filter(|finding| finding.code == &codes::BROKEN_SEPARATOR).collect();
     assert!(
-        matches!(separator[..], [finding] if finding.fix.is_none() && finding.help.as_deref().is_some_and(|help| help.contains("file of its own")))
+        matches!(separator[..], [finding] if finding.fix.is_none() && finding.help.as_deref().is_some_and(|help| help.contains("separate file")))
     );
     assert!(all.iter().all(|finding| finding.fix.is_none()), "{all:?}");
 }
