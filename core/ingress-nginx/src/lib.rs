@@ -1,6 +1,6 @@
-//! Ingress under ingress-nginx: what the controller reads, what that means, and what nginx is told.
+//! Ingresses under ingress-nginx: the objects that the controller reads, their meaning, and the resulting servers, locations and upstreams.
 //!
-//! Follows kubernetes/ingress-nginx 1.15.1. Does not write nginx's directives or answer requests; see `backend::nginx`.
+//! Follows kubernetes/ingress-nginx 1.15.1. Does not write nginx's directives or answer requests; see `chancery-nginx`.
 
 #![no_std]
 
