@@ -679,8 +679,7 @@ fn graph_shows_objects_of_provisioner_with_owner() {
 
 #[test]
 fn an_option_that_changes_nothing_is_refused() {
-    let mapping = "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: '*', prefix: /, service: a}\n";
-    let run = Folder::with(&[("mapping.yaml", mapping)]).run(&["check", "--controller-arg=--root-namespaces=a", "mapping.yaml"]);
+    let run = gateway().run(&["check", "--controller-arg=--root-namespaces=a", "gateway.yaml"]);
     let expected =
         "chancery: --controller-arg is an option of contour, ingress-nginx, and the input is read as ambassador's; --dialect contour reads it so\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (2, "", expected));
