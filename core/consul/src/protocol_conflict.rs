@@ -40,7 +40,7 @@ fn services(why: &str) -> Option<(Str, Str)> {
     Some((Str::new(chain), Str::new(other)))
 }
 
-/// What decides the protocol of a service.
+/// The line that decides the protocol of a service, and an explanation.
 struct ProtocolSource {
     place: Option<Place>,
     words: String,

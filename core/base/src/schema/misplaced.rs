@@ -1,4 +1,4 @@
-//! Finds where a field belongs that stands at the wrong level of an object.
+//! Finds the object that a field at the wrong level belongs to.
 
 use super::path::{Path, Step};
 use super::{Schema, Shape};

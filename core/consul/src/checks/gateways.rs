@@ -129,7 +129,7 @@ fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> 
 /// The port where servers expect TLS.
 const TLS_PORT: i64 = 443;
 
-/// A service at port 443 to which a terminating gateway speaks without TLS: it does so unless the service has a `CAFile`
+/// Reports services at port 443 that get cleartext. A terminating gateway uses TLS only if the service has a `CAFile`
 /// (agent/xds/clusters.go, `makeTerminatingGatewayClusters`).
 fn cleartext(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
     if is_set(service.get("CAFile")) {

@@ -208,7 +208,7 @@ impl Proxy<'_> {
         }
     }
 
-    /// A prefix with a slash at its end, for which Contour adds a route without the slash (internal/dag/httpproxy_processor.go,
+    /// Reports a prefix that ends with a slash: Contour adds a route without the slash (internal/dag/httpproxy_processor.go,
     /// `expandPrefixMatches`).
     fn widened(&mut self, prefix: &Node, written: &str, has_twin: bool) {
         if !has_twin {
