@@ -3,6 +3,8 @@
 
 #[path = "support/azure.rs"]
 mod azure;
+#[path = "support/chart.rs"]
+mod chart;
 #[path = "support/config.rs"]
 mod config;
 #[path = "support/crds.rs"]
@@ -557,6 +559,7 @@ async fn a_real_api_server() {
     foreign_statuses_stay_unless_taken_over(&cluster).await;
     edits_arrive_at_a_real_envoy(&cluster).await;
     two_replicas_run_with_manifest_permissions(&cluster).await;
+    chart::three_replicas_of_chart_survive_killed_leader(&cluster).await;
     clock_jump_keeps_lease(&cluster).await;
     azure::an_application_gateway_follows_the_cluster(&cluster).await;
     provisioner_runs_with_manifest_permissions(&cluster).await;

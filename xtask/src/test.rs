@@ -146,7 +146,7 @@ fn web() -> Result<Ended, String> {
 static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
 
 /// The suites on real servers, which are separate parts.
-const ON_SERVERS: [&str; 6] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience"];
+const ON_SERVERS: [&str; 8] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience", "--test", "chaos"];
 
 /// `cargo test` of the workspace, compiled by Clippy. All parts use the same features: other features would rebuild half of it.
 fn workspace() -> Result<Command, String> {
@@ -322,7 +322,12 @@ fn apiserver() -> Result<Ended, String> {
 
 /// Tests the followers of a cluster on a real API server.
 fn cluster() -> Result<Ended, String> {
-    call(with_envoy(workspace()?.args(["--test", "cluster"])))?;
+    let mut command = workspace()?;
+    command.args(["--test", "cluster"]);
+    if works("go", &["version"]) {
+        command.env("CHANCERY_HELM", setup::helm()?);
+    }
+    call(with_envoy(&mut command))?;
     Ok(Ended::Passed)
 }
 
@@ -341,11 +346,14 @@ fn live() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// Repeats this for a long time: kills the server and cuts the network many times.
+/// Kills servers and Envoys, cuts the network and breaks files many times, for more than 20 minutes.
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
     command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
     call(with_envoy(&mut command).env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
+    let mut command = workspace()?;
+    command.args(["--test", "chaos", "--", "--nocapture", "--test-threads=1"]);
+    call(with_envoy(&mut command).env("CHANCERY_CHAOS_SECONDS", env::var("CHANCERY_CHAOS_SECONDS").unwrap_or_else(|_| "600".into())))?;
     Ok(Ended::Passed)
 }
 
