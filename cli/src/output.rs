@@ -43,7 +43,7 @@ pub fn hold(all: Vec<Redactor>) {
 }
 
 /// Writes everything: the user requested output with secrets.
-pub fn tell_all() {
+pub fn allow_secrets() {
     REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 

@@ -85,8 +85,8 @@ fn part(proxy: &Watches, style: &Style) -> String {
         style.green("complete")
     } else {
         style.yellow(match missing {
-            1 => "1 watch brought nothing to go on with".to_owned(),
-            many => format!("{many} watches brought nothing to go on with"),
+            1 => "1 watch has no result".to_owned(),
+            many => format!("{many} watches have no result"),
         })
     };
     let mut out = format!("{}  {state}\n", style.heading(plain(&proxy.proxy)));

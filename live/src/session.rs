@@ -130,7 +130,7 @@ impl Session {
         };
         // The session ended it.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
-        self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
+        self.events.publish(Event::Listening { server: Server::Xds, address: address.to_string() });
         self.xds = Some(Serving { address, stop, task });
         Ok(address)
     }

@@ -36,8 +36,8 @@ pub async fn watch(
         }
         before = Some(build.clone());
         events.hold_back(build.compilation.redactor());
-        events.tell(event);
-        reporter.planned(build).into_iter().for_each(|event| events.tell(event));
+        events.publish(event);
+        reporter.planned(build).into_iter().for_each(|event| events.publish(event));
         Ok(())
     };
     let mut engine = Engine::start(settings, sources, publish)?;

@@ -225,9 +225,9 @@ async fn statuses_are_written_if_requested(cluster: &Cluster) {
     let of_broken = status(&broken, "Inactive").await;
     assert!(of_broken["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{of_broken}");
     cluster.apply_value(&mapping("broken", 1000)).await;
-    let mended = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
-    cluster.apply_value(&mended).await;
-    assert_eq!(status(&mended, "Running").await["reason"], "", "what was bad is cleared");
+    let fixed = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
+    cluster.apply_value(&fixed).await;
+    assert_eq!(status(&fixed, "Running").await["reason"], "", "what was bad is cleared");
     // A rejection by an Envoy appears on the object that made the resource, until an Envoy accepts it.
     rejects.send_replace(Arc::new(BTreeMap::from([(format!("{MAPPING}/default/one"), "the Envoy e rejects c: no".to_owned())])));
     assert_eq!(status(&mapping("one", 0), "Inactive").await["reason"], "the Envoy e rejects c: no");
@@ -239,7 +239,7 @@ async fn statuses_are_written_if_requested(cluster: &Cluster) {
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(follower.engine.metrics.builds(), builds, "it comes to rest");
     task.abort();
-    cluster.delete(&mended).await;
+    cluster.delete(&fixed).await;
 }
 
 async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {

@@ -1,7 +1,7 @@
 //! Checks inputs that are fragments: missing resources that they refer to are assumed once, visibly, and never in a status.
 
 use crate::{envoy, examples};
-use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_people};
+use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_interactive_use};
 use chancery_core::dialect;
 use chancery_core::explain::{NodeKind, graph};
 use chancery_core::text::to_json;
@@ -151,8 +151,8 @@ fn missing_secrets_option_wins_for_secrets() {
 
 #[test]
 fn missing_secrets_assume_disables_other_assumptions() {
-    let usual = |words: &str| for_people(Options::from_words(words, dialect::ALL).expect("options"));
-    let missing = |words: &str| Assumptions::of(&usual(words)).of_others();
+    let usual = |words: &str| for_interactive_use(Options::from_words(words, dialect::ALL).expect("options"));
+    let missing = |words: &str| Assumptions::of(&usual(words)).for_other_kinds();
     assert_eq!(missing(""), Missing::Auto);
     assert_eq!(missing("missing-secrets=same"), Missing::Auto);
     assert_eq!(missing("missing-secrets=assume"), Missing::Error);

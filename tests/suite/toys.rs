@@ -27,7 +27,7 @@ static TOY: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: Vec::new,
     listing: Vec::new,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| key.group == "doors.example.com" && key.kind == "Door",
     references: |_, _| Vec::new(),
     options: &[OptionSpec {
@@ -44,7 +44,7 @@ static TOY: Dialect = Dialect {
     codes: &[],
     memory: || Box::new(()),
     compile: open,
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

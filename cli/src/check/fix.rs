@@ -55,7 +55,7 @@ pub fn run(
         }
     }
     message(&match applied {
-        0 => "there is nothing that can be mended for certain".to_string(),
+        0 => "no finding has a certain fix".to_string(),
         applied => {
             let verb = if show_only {
                 "can be"
@@ -64,7 +64,7 @@ pub fn run(
             } else {
                 "are"
             };
-            format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file"))
+            format!("{} {verb} fixed in {}", count(applied, "finding"), count(files, "file"))
         }
     });
     let elsewhere = found.iter().filter(|finding| finding.fix.as_ref().is_some_and(|fix| !may_be_written(&now, fix))).count();

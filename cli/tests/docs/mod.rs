@@ -5,7 +5,7 @@
 //! into the page.
 
 use crate::Folder;
-use chancery_core::compilation::{OptionKind, Options, for_people};
+use chancery_core::compilation::{OptionKind, Options, for_interactive_use};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -224,8 +224,10 @@ fn options() -> String {
                 OptionKind::Choice(words) => {
                     let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
                     let words = || words.iter().map(|(word, _)| *word);
-                    let default =
-                        for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
+                    let default = for_interactive_use(Options::default())
+                        .text(spec.name)
+                        .and_then(|text| words().find(|word| *text == *word))
+                        .or(words().next());
                     (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
                 OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),

@@ -197,7 +197,7 @@ fn a_diff_against_nothing_is_refused() {
         ("none.json", "{\"configs\": []}"),
     ]);
     for (name, why) in [
-        ("empty.json", "there is no resource in empty.json that could be read"),
+        ("empty.json", "empty.json has no readable resource"),
         ("cut.json", "cut.json is cut off or broken"),
         ("part.json", "part.json"),
         ("none.json", "none.json"),

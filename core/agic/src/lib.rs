@@ -82,7 +82,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
@@ -105,7 +105,7 @@ pub static DIALECT: Dialect = Dialect {
         let answers = Answers { statuses: status::written(&stages.statuses, &options, &environment), ..Answers::default() };
         Draft { stages: Arc::new(stages), answers, gateways: gateway.into_iter().collect() }
     },
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

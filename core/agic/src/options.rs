@@ -86,7 +86,7 @@ impl Options {
             update_error: options.text(UPDATE_ERROR).cloned(),
             old_ingress_api: options.flag(OLD_INGRESS_API),
             assumes_start: Assumptions::of(options).assumes_controller(),
-            assumes_parts: Assumptions::of(options).of_others() != Missing::Error && options.text(EXISTING_GATEWAY).is_none(),
+            assumes_parts: Assumptions::of(options).for_other_kinds() != Missing::Error && options.text(EXISTING_GATEWAY).is_none(),
         }
     }
 }

@@ -60,7 +60,7 @@ fn next(
         let none = BTreeSet::new();
         let from = referring.get(first.kinds).unwrap_or(&none);
         let is_misspelt = || {
-            assumptions.of_others() == Missing::Auto
+            assumptions.for_other_kinds() == Missing::Auto
                 && names.get(first.kinds).is_some_and(|names| nearest(&key.name, names.iter().copied()).is_some())
         };
         *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects, from)) && !is_misspelt()

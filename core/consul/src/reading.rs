@@ -177,7 +177,7 @@ impl Reading<'_> {
         for dropped in admitted.dropped {
             let message = match admission::edition(&dropped.path) {
                 Some(edition) => format!("`{}` needs {edition}: it has no effect on what Chancery shows", dropped.path),
-                None if dropped.of_others => {
+                None if dropped.is_elsewhere => {
                     format!("there is no field `{}` in Consul 1.16, which Chancery follows: it has no effect on what Chancery shows", dropped.path)
                 }
                 None => format!("there is no field `{}`: Kubernetes drops it", dropped.path),

@@ -33,7 +33,7 @@ pub const ALL: &[Output] = &[
         name: "life",
         doc: "Whether Contour serves with its own configuration, waits or uses defaults; the configuration's status and finalizer, and the \
               settings whose change makes Contour start again",
-        document: |of| of.side.answers.life_document("contourConfiguration"),
+        document: |of| of.side.answers.controller_state_document("contourConfiguration"),
         traced: None,
     },
 ];

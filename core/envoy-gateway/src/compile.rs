@@ -145,6 +145,6 @@ fn ir_of(resources: xds::Resources) -> Ir {
 }
 
 /// Says what people call a cluster of Envoy's.
-pub(crate) fn called(_: &str) -> Option<String> {
+pub(crate) fn cluster_label(_: &str) -> Option<String> {
     None
 }

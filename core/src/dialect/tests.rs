@@ -1,7 +1,7 @@
 //! What all dialects hold to: a word that a field does not take is never taken in silence, and nothing right is called wrong.
 
 use crate::check::check;
-use crate::compilation::{Options, for_people};
+use crate::compilation::{Options, for_interactive_use};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Diagnostic, Policy, Severity, codes};
 use crate::dialect;
@@ -51,7 +51,7 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
                     "{{\"apiVersion\": \"{}\", \"kind\": \"{}\", \"metadata\": {{\"name\": \"a\"}}, \"spec\": {spec}}}",
                     kind.api_version, kind.name
                 );
-                let mut compilation = compile(&Inputs::one("a.json", object.as_str()), &for_people(Options::of(dialect)), &[dialect]);
+                let mut compilation = compile(&Inputs::one("a.json", object.as_str()), &for_interactive_use(Options::of(dialect)), &[dialect]);
                 check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
                 let is_said = |finding: &crate::diagnostic::Diagnostic| finding.severity != Severity::Notice && finding.message.contains(NO_WORD);
                 if !compilation.all_diagnostics().any(is_said) {
@@ -65,7 +65,7 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
 }
 
 fn found(name: &str, text: &str) -> Vec<Diagnostic> {
-    let mut compilation = compile(&Inputs::one(name, text), &for_people(Options::default()), dialect::ALL);
+    let mut compilation = compile(&Inputs::one(name, text), &for_interactive_use(Options::default()), dialect::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().cloned().collect()
 }

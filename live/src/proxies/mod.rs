@@ -93,13 +93,13 @@ impl ConfigSource {
     /// Registers a proxy, or changes its registration.
     pub fn register(&self, node: &str, registration: Registration) {
         self.proxies.wanted.register(self.number, node, registration);
-        self.proxies.told([node]);
+        self.proxies.reconcile([node]);
     }
 
     /// Deregisters a proxy. Another source may still register it.
     pub fn deregister(&self, node: &str) {
         self.proxies.wanted.deregister(self.number, node);
-        self.proxies.told([node]);
+        self.proxies.reconcile([node]);
     }
 
     /// Sets all proxies of the source.
@@ -183,7 +183,7 @@ impl Proxies {
     }
 
     /// Reconciles proxies whose registration changed.
-    fn told<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
+    fn reconcile<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
         let mut manager = lock(&self.manager);
         for node in nodes {
             manager.event(Change::Custom(REGISTERED, Object::new(delivery::proxy(node), serde_json::Value::Null)));
@@ -285,7 +285,7 @@ impl Proxies {
             became == rollout::Change::Released
         });
         if became == rollout::Change::Held {
-            self.events.tell(Event::Held { gateway: gateway.to_owned(), version });
+            self.events.publish(Event::Held { gateway: gateway.to_owned(), version });
         }
     }
 }

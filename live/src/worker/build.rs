@@ -271,7 +271,7 @@ impl Builder {
         for file in files {
             let known = before.iter().position(|(known, _)| *known == file).map(|at| before.swap_remove(at));
             self.unreadable.push(known.unwrap_or_else(|| {
-                let found = what_is_wrong(&file, options);
+                let found = file_errors(&file, options);
                 (file, found)
             }));
         }
@@ -353,7 +353,7 @@ impl Builder {
 }
 
 /// Returns the errors of a file that cannot be read: the failure itself, and the errors of its text.
-fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
+fn file_errors(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let bytes = file.bytes.as_deref().unwrap_or_default();
     let (input, not_utf8_at) = Input::from_bytes(file.name.as_str(), bytes.to_vec());
     let mut alone = compile(&Inputs::from(vec![input]), options, dialect::ALL);

@@ -46,7 +46,7 @@ const FOR_SERVICES: [(&str, &str, &str); 3] = [
 pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     // A fragment may leave these services to the cluster.
-    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let is_whole = Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error;
     let is_written = |kind: &str| side.objects().iter().any(|object| *object.key.kind == *kind && !object.broken);
     let missing: Vec<_> = FOR_SERVICES.into_iter().filter(|(_, _, kind)| !is_written(kind)).collect();
     let domains = limited_domains(side);

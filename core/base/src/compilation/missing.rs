@@ -91,7 +91,7 @@ impl Assumptions {
     }
 
     /// How kinds other than Secrets are treated.
-    pub fn of_others(&self) -> Missing {
+    pub fn for_other_kinds(&self) -> Missing {
         self.others
     }
 
@@ -130,7 +130,7 @@ impl Assumptions {
 
 /// The options of a host for interactive use, whose input is often a fragment: objects are assumed if the input has none of their kind. If the
 /// options treat Secrets, the input is a whole cluster without its Secrets: nothing else is assumed then, unless the options say so.
-pub fn for_people(options: Options) -> Options {
+pub fn for_interactive_use(options: Options) -> Options {
     if options.text(MISSING_SECRETS).is_some_and(|word| word != SAME) {
         return options;
     }

@@ -40,7 +40,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     }
     // If the input has no such entry at all, it may be elsewhere.
     let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
-    let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
+    let is_part = Assumptions::of(&of.side.options).for_other_kinds() != Missing::Error;
     let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
     let absent = [(&codes::GATEWAY_WITHOUT_ENTRY, entries), (&codes::MESH_GATEWAY_MISSING, gateways)];
     for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {

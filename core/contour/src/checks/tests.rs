@@ -4,7 +4,7 @@ use crate::DIALECT;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Options, for_people};
+use chancery_base::compilation::{Options, for_interactive_use};
 use chancery_base::diagnostic::{Diagnostic, Policy, Severity};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
@@ -21,7 +21,7 @@ spec: {ports: [{name: http, port: 80}, {name: tls, port: 443, appProtocol: https
 
 /// The findings of an input, except those about assumptions.
 fn found(text: &str) -> Vec<Diagnostic> {
-    let options = for_people(Options::of(&DIALECT));
+    let options = for_interactive_use(Options::of(&DIALECT));
     let mut compilation = compile(&Inputs::one("contour.yaml", format!("{text}{SERVICE}")), &options, &[&crate::DIALECT]);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().filter(|finding| finding.severity != Severity::Notice).cloned().collect()
@@ -116,7 +116,7 @@ fn protocols_of_missing_ports_are_reported() {
 
 /// Codes, severities and help of all findings.
 fn reported_findings(text: &str) -> Vec<(&'static str, Severity, String)> {
-    let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_people(Options::default()), &[&crate::DIALECT]);
+    let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_interactive_use(Options::default()), &[&crate::DIALECT]);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let all = compilation.all_diagnostics().filter(|finding| !finding.code.name.starts_with("assumed"));
     all.map(|finding| (finding.code.name, finding.severity, finding.help.clone().unwrap_or_default().to_string())).collect()
@@ -337,13 +337,13 @@ fn limits_that_no_service_counts_are_reported() {
     };
     let message = "`rateLimitPolicy.global` limits nothing: Contour gives Envoy no rate limit service";
     let found = |severity: Severity| [(severity, message.to_string()), (severity, message.to_string())];
-    assert_eq!(of(&text, for_people(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
+    assert_eq!(of(&text, for_interactive_use(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
     assert_eq!(of(&text, Options::of(&DIALECT)), found(Severity::Warning), "this is the whole cluster");
     let service = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: contour, namespace: projectcontour}\n\
                    data: {contour.yaml: 'rateLimitService: {extensionService: default/limits, domain: d}'}\n\
                    ---\napiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: limits, namespace: default}\n\
                    spec: {services: [{name: web, port: 80}]}\n";
-    assert_eq!(of(&format!("{text}{service}"), for_people(Options::of(&DIALECT))), []);
+    assert_eq!(of(&format!("{text}{service}"), for_interactive_use(Options::of(&DIALECT))), []);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         limits: has(|of| matches!(of, HttpFilterKind::RateLimit(_))),
     };
     let rewritten = Rewritten::of(side, &proxies);
-    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let is_whole = Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error;
     let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
     let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
     for object in proxies {

@@ -34,7 +34,7 @@ pub(crate) fn one(item: Tree) -> Tree {
 }
 
 /// Text; null if it is empty.
-pub(crate) fn said(text: &str) -> Tree {
+pub(crate) fn non_empty(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 

@@ -5,8 +5,8 @@ use super::load_balancer::hash_policies;
 use super::matcher::{header_matcher, string_matcher};
 use super::metadata::write_metadata;
 use super::proto::{
-    SECOND, Setting as _, copied, derived, duration, empty, extension, fraction, inline_bytes, list, message, nanos, of_hundred, of_million, one,
-    proto_duration, regex, said,
+    SECOND, Setting as _, copied, derived, duration, empty, extension, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred,
+    of_million, one, proto_duration, regex,
 };
 use super::tracing::{custom_tags, operations};
 use crate::model::{
@@ -377,7 +377,7 @@ fn redirect_action(of: &Redirect, path: Option<&StringMatch>) -> Tree {
         308 => "PERMANENT_REDIRECT",
         _ => "",
     };
-    out.set("response_code", said(code).or_from(of.status.origin));
+    out.set("response_code", non_empty(code).or_from(of.status.origin));
     out.or_from(of.origin)
 }
 

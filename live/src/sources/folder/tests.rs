@@ -233,8 +233,8 @@ fn broken_file_keeps_last_content_until_fixed() {
         followed.is(what, &[("a.yaml", good)]);
         // A text that changes back is news, although it equals the last readable version.
         put(followed.path("a.yaml"), good);
-        followed.until("it is mended", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
-        followed.is("it is mended", &[("a.yaml", good)]);
+        followed.until("the file is fixed", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+        followed.is("the file is fixed", &[("a.yaml", good)]);
     }
     fs::write(followed.path("a.yaml"), "\0").expect("a file");
     followed.until("binary again", |out| !unreadable(out).is_empty());
