@@ -208,7 +208,7 @@ fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSe
     for (gateway, of) in build.running() {
         for listener in of.ir.listeners.iter().filter(|listener| listener.in_bootstrap) {
             if let (Ok(address), SocketProtocol::Tcp) = (listener.address.address.parse(), listener.address.protocol) {
-                let what = format!("the listener {} with which Envoys of the gateway {gateway} start", &**listener.name);
+                let what = format!("the listener {} in the bootstrap of the gateway {gateway}", &**listener.name);
                 out.insert(Claim { port: *listener.address.port, address, what });
             }
         }

@@ -250,7 +250,7 @@ pub async fn serve(
         tokio::select! {
             () = &mut end => break Ok(()),
             // After a source ends, its inputs are still served.
-            failure = engine.died(), if !finite => match failure {
+            failure = engine.wait_for_end(), if !finite => match failure {
                 Some(failure) => break Err(failure),
                 None => finite = true,
             },

@@ -165,7 +165,7 @@ impl Drop for Serving {
 async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) {
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
-        failure = engine.died() => {
+        failure = engine.wait_for_end() => {
             if let Some(failure) = failure {
                 engine.states.note(&engine.events, &name, &name, SourceState::Error, Some(failure.0));
             }

@@ -44,7 +44,7 @@ pub async fn watch(
     tokio::pin!(end);
     let outcome = tokio::select! {
         () = &mut end => Ok(()),
-        failure = engine.died() => failure.map_or(Ok(()), Err),
+        failure = engine.wait_for_end() => failure.map_or(Ok(()), Err),
     };
     // The last changes are built first.
     let waited = std::time::Instant::now();

@@ -355,7 +355,7 @@ async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     let house = House::start(envoy, How { delta: true, ..How::default() }).await;
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
-    put(house.folder.path(), "taken.yaml", &format!("# somebody else has this port\n{}", listener("taken", port)));
+    put(house.folder.path(), "taken.yaml", &format!("# another program uses this port\n{}", listener("taken", port)));
     let (message, places) = until("the rejection is told", || {
         house.events.timeline().into_iter().find_map(|dated| match dated.event {
             Event::Rejected { message, places, .. } => Some((message, places)),
@@ -368,7 +368,7 @@ async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     assert!(place.file.ends_with("taken.yaml") && place.line > 1, "{places:?}");
     assert!(place.object.starts_with("Listener taken"), "{places:?}");
     house.moved_to("/while-rejected/").await;
-    assert!(get(house.port, "/stay/x").await.is_some(), "the rest goes on");
+    assert!(get(house.port, "/stay/x").await.is_some(), "the rest still works");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -167,7 +167,7 @@ async fn updates_respect_order_of_references() {
         let first = client.next().await.expect("a response");
         assert!(first.type_url.ends_with("Cluster") && first.names.contains(&"new".to_owned()), "{first:?}");
         if variant == Variant::Sotw {
-            assert!(first.names.contains(&"old".to_owned()), "what is left out would be gone: {first:?}");
+            assert!(first.names.contains(&"old".to_owned()), "omitted names would be removed: {first:?}");
         }
         assert!(client.next().await.is_none(), "{variant:?}: the rest waits for the answer");
         client.answer(&first).await;

@@ -329,7 +329,7 @@ spec:
   virtualhost: {fqdn: \"*.example.org\"}
   includes:
   - {name: team, namespace: teams, conditions: [{header: {name: x-team, present: true}}]}
-  - {name: nobody, namespace: teams, conditions: [{prefix: /nobody}]}
+  - {name: absent, namespace: teams, conditions: [{prefix: /absent}]}
 ---
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy

@@ -344,7 +344,7 @@ fn live() -> Result<Ended, String> {
 /// Repeats this for a long time: kills the server and cuts the network many times.
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
-    command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
+    command.args(["--test", "cluster", "chaos_leaves_state", "--", "--nocapture"]);
     call(with_envoy(&mut command).env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
 }

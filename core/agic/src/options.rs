@@ -45,13 +45,13 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: EXISTING_GATEWAY,
         kind: OptionKind::File { placeholder: "FILE" },
-        doc: "The Application Gateway as it is now, as ARM JSON; an empty gateway unless given",
+        doc: "The current Application Gateway, as ARM JSON [default: an empty gateway]",
         common: false,
     },
     OptionSpec {
         name: PUBLIC_IPS,
         kind: OptionKind::File { placeholder: "FILE" },
-        doc: "JSON with the address of each public address by its id; 203.0.113.10 for each unless given",
+        doc: "JSON with the IP address of each public address, by resource id [default: 203.0.113.10 for each]",
         common: false,
     },
     OptionSpec {

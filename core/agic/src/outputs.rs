@@ -26,7 +26,7 @@ pub const ALL: &[Output] = &[
     },
     Output {
         name: "appgw-origins",
-        doc: "Where each value of `appgw` comes from, by JSON pointer: the resource, its field and line, and the rule by which it counts",
+        doc: "The origin of each value of `appgw`, by JSON pointer: the resource, its field and line, and the rule that applies it",
         document: |of| Some(origins::document(of, stages(of)?.gateway.as_ref()?)),
         traced: None,
     },

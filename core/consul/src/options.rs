@@ -23,8 +23,8 @@ pub const SPECS: &[OptionSpec] = &[
     MISSING_SECRETS_OPTION,
     OptionSpec {
         name: POLICY,
-        kind: OptionKind::Choice(&[("allow", "Everybody may"), (DENY, "Nobody may")]),
-        doc: "What applies where no intention matches",
+        kind: OptionKind::Choice(&[("allow", "Connections are allowed"), (DENY, "Connections are denied")]),
+        doc: "Allow or deny connections that no intention matches",
         common: false,
     },
     OptionSpec {

@@ -175,7 +175,7 @@ impl ReferenceCollector {
         let Some(first) = called.first() else {
             let holds_for_all = |kind: Kind| matches!(kind, Kind::ProxyDefaults | Kind::Mesh | Kind::ServiceIntentions);
             if let Some(first) = entries.iter().find(|entry| holds_for_all(entry.kind)).filter(|_| self.out.is_empty()) {
-                let notice = format!("nothing is registered in the input; a service `{client}` is assumed, to show what applies to all services");
+                let notice = format!("the input registers no service; the service `{client}` is assumed, to show the settings for all services");
                 self.local(first, client, Vec::new(), &[], notice);
             }
             return;

@@ -46,7 +46,7 @@ pub struct IngressProof {
     pub compared: usize,
     /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
-    /// What was not decided, in sentences.
+    /// Sentences about requests that could not be compared.
     pub limits: Vec<String>,
 }
 

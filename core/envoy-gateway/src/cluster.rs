@@ -84,7 +84,7 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// An object that the API server refused, or of which it dropped fields.
+/// An object that the API server refused, or whose fields it dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) object: ObjectId,

@@ -11,7 +11,7 @@ use chancery_kubernetes::secret;
 use chancery_kubernetes::status::{object, text};
 use chancery_text::{Node, Str};
 
-/// What is left of a compile.
+/// The results of a compile's stages.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     admitted: AdmittedObjects,
@@ -51,7 +51,7 @@ fn stages(of: SideRef<'_>) -> Option<&Stages> {
     stages.downcast_ref()
 }
 
-/// What Envoy Gateway answers besides the configuration of Envoys.
+/// Envoy Gateway's outputs in addition to the configuration of Envoys.
 pub(crate) const OUTPUTS: &[Output] = &[
     Output {
         name: "status",

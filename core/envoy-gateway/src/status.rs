@@ -8,7 +8,7 @@ use chancery_base::resource::ObjectId;
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 
-/// The name by which Envoy Gateway signs statuses, unless its configuration has another.
+/// The default of Envoy Gateway's name in statuses.
 pub(crate) const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 
 /// The longest message that the API server accepts.

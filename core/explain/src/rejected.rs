@@ -91,7 +91,7 @@ fn invalid_combination(cluster: &Tree) -> Option<InvalidCombination> {
         }
         "ORIGINAL_DST" if cluster.get("lb_policy").text() != "CLUSTER_PROVIDED" => {
             let message = format!("Envoy rejects the cluster `{name}`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED");
-            (message, "a cluster with an address of its own has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
+            (message, "a cluster with its own address has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
         }
         _ => return None,
     };

@@ -42,7 +42,7 @@ pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Sou
     }
 }
 
-/// The names of what was made of each object.
+/// Returns the names of the parts that each object generates.
 fn made(source: &Source, built: &Built) -> HashMap<ObjectId, Vec<Str>> {
     let mut made: HashMap<ObjectId, Vec<Str>> = HashMap::new();
     let mut add = |origin: Option<Origin>, name: String| {

@@ -33,7 +33,7 @@ impl Held<'_> {
         Cursor::new(self.object.id, &self.root)
     }
 
-    /// Namespace; empty for what stands in none.
+    /// Returns the namespace; empty for a cluster-scoped object.
     pub fn namespace(&self) -> &str {
         self.object.key.namespace.as_deref().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Reads the controller's ConfigMap: keys with rules of their own first, then every other key by its type.
+//! Reads the controller's ConfigMap: keys with their own rules first, then every other key by its type.
 //!
 //! ingress-nginx `internal/ingress/controller/template/configmap.go`. The keys and their defaults are in `ir::nginx::globals`.
 

@@ -14,7 +14,7 @@ use chancery_text::Str;
 /// The option that holds the controller's flags.
 pub const CONTROLLER_ARG: &str = "controller-arg";
 
-/// The options by which people say so.
+/// The options that users set.
 pub const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,

@@ -146,11 +146,11 @@ fn is_suspicious(text: &str) -> bool {
     has_directive("alias") || has_directive("root") || directories.iter().any(|word| text.contains(word))
 }
 
-/// Looks for suspicious texts in hosts, paths and names of Secrets.
+/// Looks for suspicious strings in hosts, paths and names of Secrets.
 ///
 /// # Errors
 ///
-/// What was found.
+/// The Ingress contains a suspicious string.
 pub fn inspect(ingress: &Ingress) -> Result<(), Dropped> {
     let (namespace, name) = (&ingress.namespace, &ingress.name);
     let found = |text: &chancery_base::resource::Sourced<Str>, message: String| {

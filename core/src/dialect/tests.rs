@@ -1,4 +1,4 @@
-//! What all dialects hold to: a word that a field does not take is never taken in silence, and nothing right is called wrong.
+//! Tests of all dialects: a wrong word in a field is always reported, and valid input has no errors.
 
 use crate::check::check;
 use crate::compilation::{Options, for_interactive_use};
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 const NO_WORD: &str = "no-such-word";
 
-/// Values of a schema, as JSON, in each of which one word is wrong.
+/// Writes values of a schema, as JSON, each with one wrong word.
 fn wrong(schema: &Schema, out: &mut Vec<String>) {
     let mut within = |inner: &Schema, around: &dyn Fn(String) -> String| {
         let mut all = Vec::new();
@@ -38,7 +38,7 @@ fn wrong(schema: &Schema, out: &mut Vec<String>) {
 }
 
 #[test]
-fn a_word_that_a_field_does_not_take_is_always_said() {
+fn wrong_word_in_any_field_is_reported() {
     let mut silent = Vec::new();
     let mut count = 0;
     for dialect in dialect::ALL {
@@ -71,7 +71,7 @@ fn found(name: &str, text: &str) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn what_a_template_leaves_in_a_name_is_not_made_a_name() {
+fn template_remains_in_name_have_no_fix() {
     let fixes = |name: &str| {
         let text = format!(
             "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: \"{name}\"}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: []}}\n"
@@ -87,7 +87,7 @@ fn what_a_template_leaves_in_a_name_is_not_made_a_name() {
 }
 
 #[test]
-fn a_stable_version_is_not_replaced_by_one_that_clusters_may_not_serve() {
+fn stable_version_has_no_fix_to_older() {
     let fix = |kind: &str, version: &str| {
         let text = format!(
             "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: a}}\n"
@@ -110,7 +110,7 @@ fn second_hcl_entry_in_file_has_no_fix() {
 }
 
 #[test]
-fn what_consul_and_its_cluster_programs_take_is_no_error() {
+fn fields_and_kinds_of_consul_are_accepted() {
     let is_clean = |name: &str, text: &str| found(name, text).iter().all(|finding| finding.severity != Severity::Error);
     let read_back = "{\"Kind\": \"service-defaults\", \"Name\": \"web\", \"Protocol\": \"http\", \"CreateIndex\": 15, \"ModifyIndex\": 35}";
     assert!(is_clean("a.json", read_back));
@@ -121,7 +121,7 @@ fn what_consul_and_its_cluster_programs_take_is_no_error() {
 }
 
 #[test]
-fn what_applies_to_things_elsewhere_is_not_to_be_deleted() {
+fn help_does_not_delete_objects_used_elsewhere() {
     let class = "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: agic}\nspec: {controller: azure/application-gateway}\n";
     let mapping = |name: &str| {
         format!(

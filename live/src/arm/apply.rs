@@ -68,7 +68,7 @@ impl Applier {
             return Decision::Nothing;
         }
         if let Some(cluster) = plan.other_cluster.as_ref().filter(|_| !self.allowed.take_over) {
-            return Decision::Held(format!("the gateway belongs to the cluster {cluster}, by its tags; --take-over changes it all the same"));
+            return Decision::Held(format!("the gateway belongs to the cluster {cluster}, by its tags; --take-over changes it anyway"));
         }
         let (gone, all) = (self.lost(plan), plan.listeners);
         if !self.allowed.removals && gone * 2 > all {

@@ -183,7 +183,7 @@ mod tests {
         for _ in 1..MOST_FAILURES {
             operation = asked(operation.after(&Err(Trouble::new(Kind::Unavailable, "cut"))));
         }
-        assert!(matches!(operation.clone().after(&Ok(answer(503, &json!({})))), Next::Failed(_)), "not for ever");
+        assert!(matches!(operation.clone().after(&Ok(answer(503, &json!({})))), Next::Failed(_)), "it stops in the end");
         let operation = asked(operation.after(&Ok(answer(200, &json!({"status": "InProgress"})))));
         assert!(matches!(operation.clone().after(&Ok(answer(404, &json!({})))), Next::Failed(_)), "it does not come back");
         asked(operation.after(&Ok(answer(500, &json!({})))));

@@ -288,7 +288,7 @@ mod tests {
         let owner = |action: &Action| if let Action::Write(id, value) = action { owner_of(&id.kind, value) } else { None };
         let ids: BTreeSet<Id> = test.written.iter().filter_map(owner).map(|(gateway, _)| gateway).collect();
         rebuild(test, ids.into_iter().collect());
-        assert!(!test.written.is_empty() && secrets(test).is_empty(), "what is there stays");
+        assert!(!test.written.is_empty() && secrets(test).is_empty(), "existing Secrets stay");
     }
 
     #[test]

@@ -396,7 +396,7 @@ mod tests {
         assert!(latest.has_changed().expect("it is there"), "its stream is woken");
         assert_eq!(gateway(&mut latest).as_deref(), Some("two"));
         proxies.of_file().replace(&BTreeMap::from([("x".to_owned(), named)]));
-        assert!(!latest.has_changed().expect("it is there"), "the same again wakes nobody");
+        assert!(!latest.has_changed().expect("it is there"), "an unchanged file wakes no task");
         proxies.of_file().replace(&BTreeMap::new());
         assert_eq!(gateway(&mut latest).as_deref(), Some("one"));
     }

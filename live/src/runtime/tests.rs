@@ -174,7 +174,7 @@ fn mappers_find_dependent_objects() {
     assert_eq!(found(mapper::all("Mapping"), &host("one")), ["a", "b", "c"]);
     assert_eq!(found(mapper::several([mapper::referring("Mapping", "host"), mapper::owned("Mapping")]), &host("one")), ["a", "b"]);
     cache.take(&labelled.id);
-    assert_eq!(by(mapper::referring("Mapping", "host"), &host("one"), &cache), ["b"], "an index forgets what is gone");
+    assert_eq!(by(mapper::referring("Mapping", "host"), &host("one"), &cache), ["b"], "an index forgets deleted objects");
 }
 
 #[test]

@@ -145,7 +145,7 @@ async fn describe_client(transport: &mut Transport, received: &[u8]) -> String {
         // The client may have left already.
         let _ = transport.write_all(WRONG_PORT).await;
         let _ = transport.shutdown().await;
-        return "it speaks HTTP/1.1, and this port is for Envoys: the diagnostics server is for people and programs".into();
+        return "it speaks HTTP/1.1, and this port is for Envoys: use the diagnostics server".into();
     }
     "it does not speak HTTP/2".into()
 }

@@ -102,7 +102,7 @@ impl Xds {
     fn open<W: Wire>(&self, only: Option<Service>, request: hyper::Request<Body>) -> hyper::Response<Body> {
         let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
         if only == Some(Service::Secrets) && !peer.may_have_secrets() {
-            return Status::permission_denied("certificates are served on this machine, or to clients with a certificate of their own").into_http();
+            return Status::permission_denied("certificates are served on this machine, or to clients with their own certificate").into_http();
         }
         let token = request.headers().get(token::HEADER).and_then(|token| token.to_str().ok()).filter(|token| !token.is_empty()).map(str::to_owned);
         let decoder = ProstCodec::<(), W::Request>::default().decoder();

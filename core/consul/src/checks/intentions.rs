@@ -78,7 +78,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
         let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
-    // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
+    // If the proxy checks connections and not requests, each permission denies. Tokens are still required.
     if says_default {
         let name = source.get("Name").text().to_owned();
         let message = if default {
@@ -87,7 +87,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
             format!("this intention only denies, and so does the default policy: every request of `{name}` to `{}` gets 403", entry.name)
         };
         let help = default.then(|| {
-            "if the agents deny by default, say so: `--default-policy deny`; or deny all else by a last permission with `Action: deny`".into()
+            "if the agents deny by default, set `--default-policy deny`; or deny everything else with a last permission with `Action: deny`".into()
         });
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Permissions"), Some(entry.object), help);
     }

@@ -62,7 +62,7 @@ fn ports_out_of_range(mesh: &mut Mesh<'_>) {
         let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
         for (port, place) in all.filter(|(port, _)| !(0..=65_535).contains(&port.int())) {
             let message = format!("the service `{}` is registered with the port {}{place}, which does not exist", instance.service, port.int());
-            let help = "ports are from 1 to 65535; 0 stands for none".to_string();
+            let help = "write a port from 1 to 65535, or 0 for none".to_string();
             mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, port, instance.object, Some(help));
         }
     }

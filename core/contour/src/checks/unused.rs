@@ -220,7 +220,7 @@ impl Proxy<'_> {
         self.report(&codes::REWRITE_SLASHES, message, prefix, &help);
     }
 
-    /// What a route has only for requests that it forwards, beside an answer of its own.
+    /// Reports fields for forwarded requests on a route that answers requests itself.
     fn answers(&mut self, route: &Node) {
         const FORWARDED: [&str; 10] = [
             "timeoutPolicy",

@@ -28,7 +28,7 @@ pub(crate) struct AccessLogs {
 /// A file of lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TextLog {
-    /// Valid CEL expressions, of which one must hold.
+    /// Valid CEL expressions; at least one must be true.
     pub(crate) matches: Vec<Tree>,
     /// `Tree::NULL` for the default.
     pub(crate) format: Tree,

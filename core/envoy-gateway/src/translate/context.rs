@@ -189,7 +189,7 @@ pub(crate) struct RouteContext<'a> {
 }
 
 impl<'a> RouteContext<'a> {
-    /// Returns `KIND/NAMESPACE/NAME/` in lower case, with which the names of its routes begin.
+    /// Returns `KIND/NAMESPACE/NAME/` in lower case, the prefix of the names of its routes.
     pub(crate) fn prefix(&self) -> String {
         format!("{}/{}/{}/", self.kind.lower(), self.object.namespace(), self.object.name())
     }

@@ -200,7 +200,7 @@ fn answer_itself(of: &RuleDestination, is_filter_broken: bool, at: At<'_, '_>, r
     }
 }
 
-/// Lets Envoy answer with a status; where it answers itself already, only if that is to be overridden.
+/// Lets Envoy answer with a status. `overrides` replaces an existing answer of Envoy too.
 fn answer(routes: &mut [HttpRoute], status: i64, origin: Origin, overrides: bool) {
     for route in routes.iter_mut().filter(|route| overrides || (route.direct_response.is_none() && route.redirect.is_none())) {
         route.direct_response = Some(DirectResponse { status: Sourced::new(status, origin), ..DirectResponse::default() });

@@ -185,7 +185,7 @@ fn validate_tls(t: &mut Translator<'_>, id: ListenerId) -> bool {
     is_valid
 }
 
-/// Concludes the conditions of a listener from what was found.
+/// Concludes the conditions of a listener from the results of its checks.
 fn conclude(t: &mut Translator<'_>, id: ListenerId) {
     const PROGRAMMED: &str = "Sending translated listener configuration to the data plane";
     const ACCEPTED: &str = "Listener has been successfully translated";

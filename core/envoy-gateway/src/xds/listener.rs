@@ -495,7 +495,7 @@ pub(crate) fn add_http_chain(building: &mut Building, listener: &HttpListener, c
     Ok(())
 }
 
-/// What a chain for TCP says besides its route.
+/// Writes the TCP proxy of a chain.
 pub(crate) fn tcp_proxy(
     route: &crate::model::TcpRoute,
     cluster: Tree,

@@ -94,13 +94,13 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     if !path.starts_with('/') {
         let rest = path.split_once("://").map(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
         let help = match rest {
-            Some(rest) => format!("write the path alone, `{rest}`; the host has a field of its own"),
+            Some(rest) => format!("write only the path, `{rest}`; the host has its own field"),
             None => format!("write `/{path}`"),
         };
         return impossible("paths begin with a slash", help);
     }
     if let Some(at) = path.find(['?', '#']) {
-        let help = "leave it out; query parameters are matched by a field of their own, where there is one";
+        let help = "remove it; match query parameters with their own field, if the kind has one";
         return impossible(&format!("`{}` is not part of the path that is matched", path.get(at..).unwrap_or_default()), help.into());
     }
     if let Some(encoded) = encoded(path) {
@@ -212,8 +212,8 @@ fn parameter(whole: &mut Whole<'_>, query: &Sourced<QueryMatch>) {
         let _ = if is_bad(byte) { write!(sent, "%{byte:02X}") } else { sent.write_char(char::from(byte)) };
     }
     let message =
-        format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares what is sent", query.value.name);
-    report(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write it as it is sent: `{sent}`"));
+        format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares the encoded query", query.value.name);
+    report(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write the encoded value: `{sent}`"));
 }
 
 /// Reports conditions on one header that no value meets together.

@@ -524,7 +524,7 @@ fn unusable_secret_is_not_reported_as_missing() {
     let lacks = "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it";
     assert_eq!(help("data: {tls.crt: YQ==}"), [Some(lacks.into())]);
     assert_eq!(help("data: {other: YQ==}"), [Some(lacks.into())]);
-    let refused = "the Secret is there, and Kubernetes refuses it: see what is said of it";
+    let refused = "the Secret exists, but Kubernetes refuses it: see its findings";
     assert_eq!(help("type: kubernetes.io/tls\ndata: {tls.crt: YQ==}"), [Some(refused.into())]);
 }
 

@@ -53,7 +53,7 @@ pub enum Form {
     Ranges,
     /// A name of a Service.
     ServiceName,
-    /// A value with a rule of its own.
+    /// A value with its own rule.
     Own(fn(&str) -> bool),
 }
 
@@ -85,7 +85,7 @@ impl Form {
         }
     }
 
-    /// What sort of value that is, in a few words.
+    /// Describes the accepted values.
     pub const fn takes(self) -> &'static str {
         match self {
             Form::Flag => "\"true\" or \"false\"",

@@ -62,7 +62,7 @@ pub struct Annotation {
     pub aliases: &'static [&'static str],
     /// What its value must look like.
     pub form: Form,
-    /// The value without it, for people.
+    /// The default, as a description.
     pub default: &'static str,
     /// What it does.
     pub doc: &'static str,
@@ -156,7 +156,7 @@ annotations! {
     "auth-tls-verify-client" CertificateAuth Medium [] Own(forms::is_verification), "on"
         "Whether a client certificate is required: `on`, `off`, `optional`, `optional_no_ca`";
     "auth-tls-verify-depth" CertificateAuth Low [] Number, "1"
-        "How many certificates may stand between the client's and the CA";
+        "The largest number of certificates between the client's and the CA";
     "auth-type" BasicDigestAuth Low [] Own(forms::is_auth_type), "none"
         "Asks for a password: `basic` or `digest`";
     "auth-url" ExternalAuth High [] UrlWithVariables, "none"
@@ -194,7 +194,7 @@ annotations! {
     "cors-expose-headers" CorsConfig Medium [] Own(forms::is_exposed_headers), "none"
         "Headers that scripts may read";
     "cors-max-age" CorsConfig Low [] Number, "1728000"
-        "Seconds for which a browser keeps the answer to a preflight request";
+        "How many seconds a browser caches the answer to a preflight request";
     "custom-headers" CustomHeaders Medium [] Basic, "none"
         "A ConfigMap, `NAMESPACE/NAME`, with response headers that `global-allowed-response-headers` allows";
     "custom-http-errors" CustomHTTPErrors Low [] Own(forms::is_error_list), "custom-http-errors of the ConfigMap"
@@ -258,7 +258,7 @@ annotations! {
     "opentelemetry-operation-name" Opentelemetry Medium [] Own(forms::is_operation_name), "none"
         "The name of spans";
     "opentelemetry-trust-incoming-span" Opentelemetry Low [] Flag, "true"
-        "Whether spans of the client go on";
+        "Whether to continue the client's trace";
     "permanent-redirect" Redirect Medium [] Url, "none"
         "Redirects every request to this URL with 301";
     "permanent-redirect-code" Redirect Low [] Number, "301"
@@ -288,7 +288,7 @@ annotations! {
     "proxy-next-upstream" Proxy Medium [] Own(forms::is_next_upstream), "error timeout"
         "When another endpoint is tried";
     "proxy-next-upstream-timeout" Proxy Low [] Number, "0"
-        "Seconds for which other endpoints are tried; 0 for no limit";
+        "How many seconds nginx tries other endpoints; 0 for no limit";
     "proxy-next-upstream-tries" Proxy Low [] Number, "3"
         "How many endpoints are tried";
     "proxy-read-timeout" Proxy Low [] Number, "60"
@@ -314,7 +314,7 @@ annotations! {
     "proxy-ssl-verify" ProxySSL Low [] Own(forms::is_on_or_off), "off"
         "Whether the service's certificate is checked: `on` or `off`";
     "proxy-ssl-verify-depth" ProxySSL Low [] Number, "1"
-        "How many certificates may stand between the service's and the CA";
+        "The largest number of certificates between the service's and the CA";
     "relative-redirects" Redirect Low [] Flag, "false"
         "Writes Location headers without scheme and host";
     "rewrite-target" Rewrite Medium [] PathWithGroups, "none"
@@ -360,7 +360,7 @@ annotations! {
     "temporal-redirect-code" Redirect Low [] Number, "302"
         "The status of `temporal-redirect`";
     "upstream-hash-by" UpstreamHashBy High [] Own(forms::is_hash_by), "none"
-        "A text with variables by which an endpoint is chosen";
+        "A string with variables; its hash chooses the endpoint";
     "upstream-hash-by-subset" UpstreamHashBy Low [] Flag, "false"
         "Chooses a group of endpoints instead of one";
     "upstream-hash-by-subset-size" UpstreamHashBy Low [] Number, "3"

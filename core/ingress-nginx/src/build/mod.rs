@@ -68,7 +68,7 @@ pub enum NoticeKind {
     CanarySecond,
     /// A canary that takes requests of other hosts or paths too.
     CanarySpreads,
-    /// A redirect between `www.` and the name without it, which has rules of its own.
+    /// A redirect between `www.` and a name without it that has its own rules.
     RedirectTaken,
     /// A backend that is not a Service.
     ResourceBackend,
@@ -76,10 +76,10 @@ pub enum NoticeKind {
     ClientCertificatesTaken,
 }
 
-/// What is made, and what is said.
+/// The nginx configuration, and the controller's notices.
 #[derive(Debug, Default)]
 pub struct Built {
-    /// What nginx is told.
+    /// The configuration of nginx.
     pub nginx: Nginx,
     /// What the controller says.
     pub notices: Vec<Notice>,

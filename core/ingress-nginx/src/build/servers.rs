@@ -159,7 +159,7 @@ impl Builder<'_> {
         aliases
     }
 
-    /// An alias that is a host of its own, or the host itself, goes.
+    /// Removes aliases that are hosts themselves.
     fn clean_aliases(&mut self, aliases: BTreeMap<Str, Sourced<Vec<Str>>>) {
         for (host, all) in aliases {
             let (taken, kept): (Vec<Str>, Vec<Str>) = all.value.into_iter().partition(|alias| *alias == host || self.servers.contains_key(alias));
@@ -167,7 +167,7 @@ impl Builder<'_> {
                 let other = self.servers.get(alias).and_then(|server| server.host.origin);
                 self.notice(Notice {
                     kind: NoticeKind::AliasIsHost,
-                    message: format!("the alias {alias} is a host with rules of its own"),
+                    message: format!("the alias {alias} is a host with its own rules"),
                     origin: all.origin,
                     other,
                     ingress: all.origin.map(Origin::object),

@@ -1,4 +1,4 @@
-//! What holds for a whole host, though one Ingress says it.
+//! Reports settings of one Ingress that apply to a whole host.
 
 use super::Checked;
 use crate::build::NoticeKind;
@@ -28,7 +28,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
             }
             NoticeKind::AliasIsHost => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, notice.message.clone(), notice, "the host"),
             NoticeKind::RedirectTaken => {
-                let message = "the name to redirect from has rules of its own, so it is not redirected";
+                let message = "the name to redirect from has its own rules, so it is not redirected";
                 checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the host")
             }
             NoticeKind::Certificate | NoticeKind::CertificateHost => {

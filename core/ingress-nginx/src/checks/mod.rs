@@ -31,7 +31,7 @@ pub(super) struct Checked<'a> {
     pub read: &'a Read,
     /// The Ingresses.
     pub source: &'a Source,
-    /// What was made of them.
+    /// The configuration that they generate.
     pub built: &'a Built,
 }
 

@@ -124,7 +124,7 @@ fn captures(regex: &Regex, text: &str) -> Option<Captures> {
     Some(Captures { groups, names })
 }
 
-/// An expression that looks ahead once, outside of groups: what is before it, what it looks for, and what follows.
+/// An expression with one lookahead, outside of groups: the part before it, the lookahead, and the rest.
 struct Ahead<'p> {
     before: &'p str,
     is_wanted: bool,

@@ -191,7 +191,7 @@ fn rewritten_file_is_never_seen_empty() {
     let mut file = fs::File::create(followed.path("a.yaml")).expect("it is emptied");
     let begin = Instant::now();
     while begin.elapsed() < TICK / 2 {
-        assert!(has(&followed, "one"), "what was there stays: {:?}", followed.texts());
+        assert!(has(&followed, "one"), "the last content stays: {:?}", followed.texts());
         std::thread::sleep(Duration::from_millis(1));
     }
     std::io::Write::write_all(&mut file, format!("{CLAIM}two").as_bytes()).expect("it is written");
@@ -328,7 +328,7 @@ fn named_pipe_is_skipped() {
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
     put(followed.path("a.yaml"), "2");
-    followed.is("it goes on", &[("a.yaml", "2")]);
+    followed.is("it continues", &[("a.yaml", "2")]);
     assert_eq!(unreadable(&followed), [""; 0]);
 }
 

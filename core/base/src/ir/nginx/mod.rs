@@ -50,7 +50,7 @@ pub struct Nginx {
     pub stream_snippets: Vec<Sourced<Str>>,
     /// The Ingresses that count, in the order in which they were merged.
     pub ingresses: Vec<Sourced<Str>>,
-    /// What hosts without a certificate of their own show.
+    /// The certificate for hosts without their own.
     pub default_certificate: Certificate,
     /// Addresses of Services that URLs name, by host; empty for a host of the cluster without a Service.
     pub names: BTreeMap<Str, Str>,
@@ -215,14 +215,14 @@ pub struct Upstream {
     pub load_balance: Sourced<Str>,
 }
 
-/// What is known of a Service.
+/// The facts about a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceFacts {
     /// `NAMESPACE/NAME`
     pub name: Str,
     /// Its type.
     pub kind: Str,
-    /// The name that it stands for.
+    /// The external name.
     pub external_name: Str,
     /// The whole of it.
     pub origin: Option<Origin>,

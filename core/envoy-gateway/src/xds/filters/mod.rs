@@ -155,7 +155,7 @@ pub(crate) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> 
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }
 
-/// Names of filters, in the order in which Envoy runs them. Those of scripts and services have numbers of their own between.
+/// Names of filters, in the order in which Envoy runs them. Filters of scripts and services have their own numbers in between.
 const ORDER: [(&str, i64); 29] = [
     ("envoy.filters.http.custom_response", 0),
     ("envoy.filters.http.health_check", 1),

@@ -77,7 +77,7 @@ fn session(route: &HttpRoute) -> Tree {
     message! { "session_state": state.or_from(of.origin) }
 }
 
-/// The path of a session's cookie: that of the route, of an expression what stands before its first star.
+/// Returns the path of a session's cookie: the route's path, or the part of its expression before the first star.
 fn cookie_path(path: Option<&StringMatch>) -> Tree {
     let Some(path) = path else { return "/".into() };
     let value = Tree::from(path.value.clone());
