@@ -59,7 +59,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         return Err(input::nothing_runs(&compilation));
     }
     if answers.is_empty() {
-        let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
+        let hint = if args.target.contains(':') { ", and it is not a FILE:LINE of the input" } else { "" };
         return Err(format!("nothing in the {name} output is called `{}`{hint}", args.target).into());
     }
     match (args.format, &answers[..]) {

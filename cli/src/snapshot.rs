@@ -40,7 +40,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
 /// Runs `open`.
 pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if !args.link.to_str().is_some_and(|link| link.contains('#')) {
-        return Err("this is no link with a snapshot".into());
+        return Err("the link contains no snapshot".into());
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
     let judging = args.judging.clone();

@@ -24,8 +24,8 @@ fn errors_of(bad: &str) -> Vec<String> {
     let around = format!("{GOOD}---\n{bad}{end}{}{GATEWAY}", GOOD.replace("good", "after"));
     let mut around = Work::new(&inputs([("input.yaml", around.as_str())]), &chancery_core::compilation::Options::default());
     let envoy = around.text(Document::Bootstrap);
-    assert!(envoy.contains("cluster_good_default"), "what stands before it compiles");
-    assert!(envoy.contains("cluster_after_default"), "what stands after it compiles");
+    assert!(envoy.contains("cluster_good_default"), "the part before it compiles");
+    assert!(envoy.contains("cluster_after_default"), "the part after it compiles");
     let took = start.elapsed();
     assert!(took < HANGS, "it takes {took:?}");
     errors

@@ -109,9 +109,9 @@ spec: {hostname: shop.example.com, prefix: /, service: shop}
 fn assumed_objects_appear_in_graph_not_ledger() {
     let work = compiled(FRAGMENT, "missing=auto");
     let graph = graph(&work.compilation, &work.compilation.positions());
-    let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).collect();
-    assert!(ghosts.len() >= 4 && ghosts.iter().all(|node| node.state == Some("assumed")), "{ghosts:#?}");
-    let shop = ghosts.iter().find(|node| node.label.contains("shop-tls")).expect("the Secret");
+    let assumed: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).collect();
+    assert!(assumed.len() >= 4 && assumed.iter().all(|node| node.state == Some("assumed")), "{assumed:#?}");
+    let shop = assumed.iter().find(|node| node.label.contains("shop-tls")).expect("the Secret");
     assert!(graph.edges.iter().any(|edge| edge.to == shop.id), "the HTTPProxy refers to it");
     assert_eq!(work.ledger().len(), 1);
 }
@@ -353,9 +353,9 @@ fn mesh_entries_get_assumed_gateways_and_services() {
     let others: Vec<String> = messages(&work).into_iter().filter(|message| !told.contains(message)).collect();
     assert!(!others.iter().any(|message| message.contains("instances") || message.contains("registered")), "{others:#?}");
     let graph = graph(&work.compilation, &work.compilation.positions());
-    let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).map(|node| (&node.label, node.state)).collect();
-    assert!(ghosts.iter().any(|(label, _)| label.contains("admin")), "{ghosts:#?}");
-    assert!(ghosts.iter().all(|(_, state)| *state == Some("assumed")), "{ghosts:#?}");
+    let assumed: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).map(|node| (&node.label, node.state)).collect();
+    assert!(assumed.iter().any(|(label, _)| label.contains("admin")), "{assumed:#?}");
+    assert!(assumed.iter().all(|(_, state)| *state == Some("assumed")), "{assumed:#?}");
     assert_eq!(work.ledger().len(), 4);
     assert!(!of("consul", MESH, "missing=error").errors().is_empty());
 }

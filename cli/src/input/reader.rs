@@ -29,7 +29,7 @@ const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell:
 /// Reads texts, one after the other.
 #[derive(Default)]
 pub struct Reader {
-    /// The texts.
+    /// The contents of the files.
     pub inputs: Inputs,
     /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,

@@ -119,7 +119,7 @@ fn keys(tree: &Tree, around: Option<Origin>, out: &mut Vec<InvalidCombination>) 
         && !holds_keys(text.text())
     {
         out.push(InvalidCombination {
-            message: "Envoy rejects the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
+            message: "Envoy rejects the keys: they are not a JSON Web Key Set with at least one key under `keys`".into(),
             help: "write the set as it is published, with its `keys`",
             at: text.origin.filter(is_written).or(origin),
         });

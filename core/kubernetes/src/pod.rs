@@ -311,7 +311,7 @@ const SOURCE: Schema = object![
     field(
         "serviceAccountToken",
         object![
-            field("audience", STRING, "For whom it is"),
+            field("audience", STRING, "The audience of the token"),
             field("expirationSeconds", INTEGER, "How long it is valid"),
             field("path", STRING, "The file").required(),
         ],

@@ -1,4 +1,4 @@
-//! Stands in for Azure Resource Manager and its login: a gateway and its public address, and changes by long-running
+//! A stand-in for Azure Resource Manager and its login: a gateway and its public address, and changes by long-running
 //! operations.
 //!
 //! Like Azure, it adds its own fields to each part (tags of versions, states, references). It keeps certificates, shows

@@ -1,6 +1,6 @@
 //! The live inputs: the host's files, the user's changes to them, and events.
 //!
-//! Applies the host's changes at once, unless the user froze the page or changed the same file. Then the page keeps both texts until the user
+//! Applies the host's changes at once, unless the user froze the page or changed the same file. Then the page keeps both versions until the user
 //! decides. Does not compile; see `engine`.
 
 use super::history::{History, Undo};
