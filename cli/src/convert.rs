@@ -60,7 +60,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
 /// Reports on standard error which Services were assumed to exist.
 fn show_assumed(assumed: &[String]) {
     if !assumed.is_empty() {
-        message(&format!("these Services are not in the input, and are taken to exist: {}", assumed.join(", ")));
+        message(&format!("these Services are not in the input, and are assumed to exist: {}", assumed.join(", ")));
     }
 }
 

@@ -33,7 +33,7 @@ usage: cargo xtask <command>
   setup     installs missing tools; `setup --all` also installs tools for single tests
   bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
   tidy      checks the rules of the house that the compiler does not know
-  codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
+  codegen   writes Envoy's messages from its descriptors; `codegen --check` reports outdated files
 ";
 
 fn main() -> ExitCode {

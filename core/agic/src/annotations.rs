@@ -97,7 +97,7 @@ annotations! {
     BACKEND_HOSTNAME "appgw.ingress.kubernetes.io/backend-hostname" Text "the host of the request"
         "The host that requests to backends and probes are sent with";
     BACKEND_PATH_PREFIX "appgw.ingress.kubernetes.io/backend-path-prefix" Text "the path of the request"
-        "What takes the place of the matched path; probes ask for it too";
+        "The replacement of the matched path; probes use it too";
     BACKEND_PROTOCOL "appgw.ingress.kubernetes.io/backend-protocol" Protocol "http, or https where the backend's port is 443"
         "The protocol to backends, `http` or `https`";
     CONNECTION_DRAINING "appgw.ingress.kubernetes.io/connection-draining" Flag "false"

@@ -13,7 +13,7 @@ pub const ALL: &[Output] = &[
     Output { name: "appgw", doc: "The parts of the Application Gateway, as ARM JSON", document: |of| gateway(of, Document::Parts), traced: None },
     Output {
         name: "arm",
-        doc: "The whole Application Gateway as it is sent, as ARM JSON",
+        doc: "The complete Application Gateway that AGIC sends, as ARM JSON",
         document: |of| gateway(of, Document::Whole),
         traced: None,
     },

@@ -302,7 +302,7 @@ impl ReferenceCollector {
     fn subset(&mut self, from: ObjectId, name: &Str, subset: &Tree) {
         if is_set(subset) && !self.subsets.contains_key(name) {
             let kind = Kind::ServiceResolver.name();
-            let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the subsets that are asked for");
+            let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the requested subsets");
             let subsets = object(Vec::from([(subset.text(), object(Vec::new()))]));
             let document = object(Vec::from([("Kind", text(kind)), ("Name", text(name)), ("Subsets", subsets)]));
             self.add((from, node(subset)), kind, name, RESOLVERS, document, Some(notice));

@@ -74,7 +74,7 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
 pub const OUTPUTS: &[Output] = &[
     Output {
         name: "entries",
-        doc: "Config entries as they are stored",
+        doc: "The stored config entries",
         document: |of| stages(of).map(|stages| stages.state.answer().node()),
         traced: Some(|of| stages(of).map(|stages| stages.state.answer())),
     },

@@ -11,12 +11,7 @@ pub const ALL: &[Output] = &[
         traced: None,
     },
     Output { name: "admission", doc: "What the API server refuses, and why", document: |of| of.side.answers.admission_document(), traced: None },
-    Output {
-        name: "error",
-        doc: "Why the controller does not serve, where it does not",
-        document: |of| of.side.answers.failure_document(),
-        traced: None,
-    },
+    Output { name: "error", doc: "Why the controller does not serve, if it fails", document: |of| of.side.answers.failure_document(), traced: None },
     Output {
         name: "contourconfiguration",
         doc: "Contour's own configuration: as flags and file give it, and as it takes effect",

@@ -67,7 +67,7 @@ pub(crate) const OUTPUTS: &[Output] = &[
     },
     Output {
         name: "startup",
-        doc: "Why the controller does not start, where it does not",
+        doc: "Why the controller does not start, if it fails",
         document: |of| Some(object(alloc::vec![("error", text(&of.side.answers.failure.as_ref()?.error))])),
         traced: None,
     },

@@ -113,13 +113,13 @@ fn errors(of: SideRef<'_>, stages: &Stages) -> Node {
     list(rows)
 }
 
-/// Why nothing was made of an object that is valid and that nothing refers to.
+/// Returns why a valid object without references generates nothing.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
-        "Ingress" => "nothing was made of it",
+        "Ingress" => "it generates nothing",
         "IngressClass" => "no Ingress of this controller names it",
         "ConfigMap" => "it is not the controller's ConfigMap, and no Ingress names it",
         "Namespace" => "no flag selects namespaces",
-        _ => "no Ingress that counts uses it",
+        _ => "no effective Ingress uses it",
     }
 }

@@ -211,7 +211,7 @@ const OPTIONAL: Field = field("optional", BOOLEAN, "Whether it may be missing");
 const NAME_OR_EMPTY: Field = field("name", STRING.default(Literal::Str("")), "Its name");
 const LOCAL_REFERENCE: Schema = object![NAME_OR_EMPTY];
 const SECRET_REF: Field = field("secretRef", LOCAL_REFERENCE, "The Secret");
-const DEFAULT_MODE: Field = field("defaultMode", INT32, "The files' mode where none is set");
+const DEFAULT_MODE: Field = field("defaultMode", INT32, "The default mode of the files");
 const MODE: Field = field("mode", INT32, "The file's mode");
 const ITEMS: Field = field(
     "items",

@@ -122,7 +122,7 @@ impl ListenerPaths {
         let covering = self.covering(&pattern);
         let finding = covering.map(|(earlier, at)| {
             let message = format!("`{earlier}` comes before `{pattern}` and takes all of its requests: the gateway tries paths in order");
-            let finding = checked.finding(&codes::UNREACHABLE_PATH, message, path.origin).related(Place::origin(*at), "the path that takes them");
+            let finding = checked.finding(&codes::UNREACHABLE_PATH, message, path.origin).related(Place::origin(*at), "the path that matches them");
             finding.help("put the longer path first")
         });
         self.places.insert(pattern.clone(), path.origin);

@@ -18,12 +18,8 @@ const SERVER: Schema = object![
     field("hosts", STRINGS, "The hosts"),
     field(
         "port",
-        object![
-            field("name", STRING, "Its name"),
-            field("number", INTEGER, "The port"),
-            field("protocol", STRING, "`HTTP` is the only one that counts")
-        ]
-        .open(),
+        object![field("name", STRING, "Its name"), field("number", INTEGER, "The port"), field("protocol", STRING, "Only `HTTP` has an effect")]
+            .open(),
         "The port"
     ),
 ]

@@ -27,7 +27,7 @@ const HEADER: Schema = object![
 const URL: Schema = object![
     field("modifiedPath", STRING, "The path; the same unless set"),
     field("modifiedQueryString", STRING, "The query; the same unless set"),
-    field("reroute", BOOLEAN, "Whether the new path is looked up again"),
+    field("reroute", BOOLEAN, "Whether routing starts again with the new path"),
 ];
 const CONDITION: Schema = object![
     field("ignoreCase", BOOLEAN, "Whether upper and lower case are the same"),

@@ -33,7 +33,7 @@ pub(super) fn help(kind: &AmbassadorKind, violation: &Violation) -> Option<Strin
         ("Mapping", path, Fault::WrongType) if path.starts_with("spec.headers.") || path.starts_with("spec.query_parameters.") => {
             "v3alpha1 wants a string; to ask only whether it is there, use `regex_headers` or `regex_query_parameters` with `.*`"
         }
-        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, as Envoy takes them, are refused",
+        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, which Envoy accepts, are refused",
         _ => return None,
     };
     Some(help.into())

@@ -358,7 +358,7 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
         let regex = spec.host_regex.as_ref().is_some_and(|regex| regex.value);
         if !regex && exact.value.contains('*') {
             let message = format!("host exact-match {} contains *, which cannot match anything.", exact.value);
-            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which takes globs"));
+            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which accepts globs"));
         }
         host = Some((exact.clone(), regex));
     }

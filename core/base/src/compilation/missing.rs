@@ -43,8 +43,8 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
     name: MISSING,
     kind: OptionKind::Choice(&[
         (ERROR, "They do not exist, as in a whole cluster"),
-        (AUTO, "They are assumed to exist where the input has none of their kind; a notice says so"),
-        (ASSUME, "They are assumed to exist; a notice says so"),
+        (AUTO, "They are assumed to exist if the input has none of their kind; a notice lists them"),
+        (ASSUME, "They are assumed to exist; a notice lists them"),
     ]),
     doc: "What to do about objects that others refer to and that are not in the input",
     common: true,
@@ -56,7 +56,7 @@ pub const MISSING_SECRETS_OPTION: OptionSpec = OptionSpec {
     kind: OptionKind::Choice(&[
         (SAME, "They are treated as --missing says"),
         (ERROR, "They do not exist"),
-        (ASSUME, "They are assumed to exist; a notice says so"),
+        (ASSUME, "They are assumed to exist; a notice lists them"),
     ]),
     doc: "What to do about Secrets that are not in the input; other objects are then not assumed, unless --missing is given too",
     common: false,

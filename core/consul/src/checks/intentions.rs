@@ -75,7 +75,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     }
     if is_set(source.get("Action")) && allows == default {
         let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
-        let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
+        let help = allows.then(|| "if the agents deny by default, set `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
     // If the proxy checks connections and not requests, each permission denies. Tokens are still required.
@@ -98,7 +98,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
 fn open_permissions(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
     let message = format!(
-        "`{name}` may send every request to `{}`, not only those of these permissions: the others follow the default policy (allow), not the intention for `*`",
+        "`{name}` may send every request to `{}`, not only the requests of these permissions: others follow the default policy (allow), not the intention for `*`",
         entry.name
     );
     let help = "add a last permission with `Action: deny` and `PathPrefix: /`, or let the agents deny by default (`--default-policy deny`)".into();

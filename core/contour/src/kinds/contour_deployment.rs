@@ -19,7 +19,7 @@ pub(super) const SPEC: Schema = object![
 const REPLICAS: Field = field("replicas", INT32.at_least(0), "How many pods");
 const NODE_PLACEMENT: Field = field(
     "nodePlacement",
-    object![field("nodeSelector", STRING_MAP, "Labels of the nodes"), field("tolerations", TOLERATIONS, "Taints of nodes that are put up with"),],
+    object![field("nodeSelector", STRING_MAP, "Labels of the nodes"), field("tolerations", TOLERATIONS, "Taints of nodes that are tolerated"),],
     "The nodes of its pods",
 );
 const DEPLOYMENT: Field =

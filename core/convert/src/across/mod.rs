@@ -140,7 +140,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     let mut limits = asked.limits;
     limits.extend(of_other_classes(original, &ingresses));
     limits.push(
-        "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
+        "Requests are generated from the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
     );
     limits.push("Only the results of requests were compared: timeouts, affinity, firewalls and other settings may differ.".into());

@@ -104,7 +104,7 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
         return impossible(&format!("`{}` is not part of the path that is matched", path.get(at..).unwrap_or_default()), help.into());
     }
     if let Some(encoded) = encoded(path) {
-        return impossible("clients encode such characters", format!("write it as it is sent: `{encoded}`"));
+        return impossible("clients encode such characters", format!("write the encoded form: `{encoded}`"));
     }
     // The last segment of a prefix may be incomplete.
     let segments = path.matches('/').count() - usize::from(!is_whole);
@@ -318,7 +318,7 @@ fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
         () if wanted.bytes().any(|byte| byte.is_ascii_uppercase()) => {
             ("browsers write it in small letters".into(), format!("write `{}`", wanted.to_ascii_lowercase()))
         }
-        () if !wanted.is_ascii() => ("browsers write such names as `xn--...`".into(), "write the name as it is in DNS".into()),
+        () if !wanted.is_ascii() => ("browsers write such names as `xn--...`".into(), "write the name in its DNS form".into()),
         () if scheme == "https" && host.ends_with(":443") || scheme == "http" && host.ends_with(":80") => {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
             ("browsers leave the usual port out".into(), format!("write `{scheme}://{name}`"))

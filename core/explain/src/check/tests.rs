@@ -656,7 +656,7 @@ fn only_cleartext_route_without_redirect_is_reported() {
     let messages: Vec<&str> = of_code.map(|finding| finding.message.as_str()).collect();
     assert_eq!(
         messages,
-        ["`a.example.com` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are"]
+        ["`a.example.com` is served over TLS, but this route does not redirect its requests from http:// to https://, as other routes do"]
     );
 }
 

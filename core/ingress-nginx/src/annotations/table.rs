@@ -160,7 +160,7 @@ annotations! {
     "auth-type" BasicDigestAuth Low [] Own(forms::is_auth_type), "none"
         "Asks for a password: `basic` or `digest`";
     "auth-url" ExternalAuth High [] UrlWithVariables, "none"
-        "A service that is asked whether a request may pass";
+        "The URL of a service that authorizes requests";
     "backend-protocol" BackendProtocol Low [] AnyCaseWords(&["auto_http", "http", "https", "grpc", "grpcs", "fcgi"]), "HTTP"
         "The protocol towards the service";
     "canary" Canary Low [] Flag, "false"
@@ -176,7 +176,7 @@ annotations! {
     "canary-weight" Canary Low [] Number, "0"
         "The share of other requests that the canary gets";
     "canary-weight-total" Canary Low [] Number, "100"
-        "The number that `canary-weight` is a share of; less than 100 counts as 100";
+        "The total for `canary-weight`; at least 100";
     "client-body-buffer-size" ClientBodyBufferSize Low [] Size, "8k"
         "How much of a body stays in memory";
     "configuration-snippet" ConfigurationSnippet Critical [] Snippet, "none"
@@ -298,7 +298,7 @@ annotations! {
     "proxy-redirect-to" Proxy Medium [] Own(forms::is_packed_url), "off"
         "What replaces `proxy-redirect-from`";
     "proxy-request-buffering" Proxy Low [] Words(&["on", "off"]), "on"
-        "Whether a request is read as a whole before it is passed on: `on` or `off`";
+        "Whether nginx reads the whole request before it forwards it: `on` or `off`";
     "proxy-send-timeout" Proxy Low [] Number, "60"
         "Seconds between two parts of a request";
     "proxy-ssl-ciphers" ProxySSL Medium [] Own(forms::is_proxy_ciphers), "DEFAULT"
@@ -354,7 +354,7 @@ annotations! {
     "ssl-redirect" Rewrite Low [] Flag, "true"
         "Redirects http to https if the host has a certificate";
     "stream-snippet" StreamSnippet Critical [] Snippet, "none"
-        "nginx directives beside TCP and UDP services";
+        "nginx directives next to TCP and UDP services";
     "temporal-redirect" Redirect Medium [] Url, "none"
         "Redirects every request to this URL with 302";
     "temporal-redirect-code" Redirect Low [] Number, "302"
@@ -370,7 +370,7 @@ annotations! {
     "use-port-in-redirects" UsePortInRedirects Low [] Flag, "false"
         "Writes the port into redirects";
     "use-regex" Rewrite Low [] Flag, "false"
-        "Makes all paths of the host regular expressions that ignore case and match beginnings";
+        "Turns all paths of the host into case-insensitive prefix expressions";
     "x-forwarded-prefix" XForwardedPrefix Medium [] Own(forms::is_packed_path), "none"
         "The value of X-Forwarded-Prefix; only with `rewrite-target`";
 }

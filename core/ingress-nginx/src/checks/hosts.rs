@@ -76,11 +76,11 @@ fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
     names.truncate(3);
     let message = match (others.first(), exact) {
         (Some(_), _) => format!(
-            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings, also those of other Ingresses: {}",
+            "`{name}` turns all paths of {host} into case-insensitive prefix expressions, also the paths of other Ingresses: {}",
             names.join(", ")
         ),
         (None, Some(exact)) => format!(
-            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings: the exact path {} also takes longer paths",
+            "`{name}` turns all paths of {host} into case-insensitive prefix expressions: the exact path {} also matches longer paths",
             exact.path.value
         ),
         (None, None) => return,

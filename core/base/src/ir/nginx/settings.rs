@@ -66,7 +66,7 @@ records! {
         headers: BTreeMap<Str, Str> => "headers",
     }
 
-    /// A service that is asked whether a request may pass.
+    /// The URL of a service that authorizes requests.
     ExternalAuth {
         url: Str => "url",
         host: Str => "host",
