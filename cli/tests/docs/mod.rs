@@ -230,10 +230,10 @@ fn options() -> String {
                         .or(words().next());
                     (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
-                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),
-                OptionKind::Map => (" KEY=VALUE".into(), "; may be given several times".into()),
-                OptionKind::File { placeholder } => (format!(" {placeholder}"), ", from a file".into()),
-                OptionKind::Files => (" KEY=PATH".into(), ", from files".into()),
+                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; repeatable".into()),
+                OptionKind::Map => (" KEY=VALUE".into(), "; repeatable".into()),
+                OptionKind::File { placeholder } => (format!(" {placeholder}"), String::new()),
+                OptionKind::Files => (" KEY=PATH".into(), String::new()),
             };
             let more = if spec.doc.ends_with(&more) { String::new() } else { more };
             let _ = writeln!(out, "| `--{}{value}` | {}{} |", spec.name, spec.doc.replace('|', "\\|"), more.replace('|', "\\|"));

@@ -15,9 +15,9 @@ pub struct Options {
     pub env: BTreeMap<Str, Str>,
     /// The IP addresses of public addresses, by id; by default 203.0.113.10.
     pub public_ips: Option<BTreeMap<Str, Str>>,
-    /// The error that Azure answers with when the gateway is read.
+    /// Azure's error when AGIC reads the gateway.
     pub get_error: Option<Str>,
-    /// The error that Azure answers with when the gateway is changed.
+    /// Azure's error when AGIC changes the gateway.
     pub update_error: Option<Str>,
     /// Whether the cluster is older than 1.19, with Ingresses of `extensions/v1beta1`.
     pub old_ingress_api: bool,
@@ -57,13 +57,13 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: GET_ERROR,
         kind: OptionKind::Text { placeholder: "TEXT", default: "" },
-        doc: "The error that Azure answers with when the gateway is read",
+        doc: "Azure's error when AGIC reads the gateway",
         common: false,
     },
     OptionSpec {
         name: UPDATE_ERROR,
         kind: OptionKind::Text { placeholder: "TEXT", default: "" },
-        doc: "The error that Azure answers with when the gateway is changed",
+        doc: "Azure's error when AGIC changes the gateway",
         common: false,
     },
     OptionSpec {
@@ -72,7 +72,7 @@ pub const SPECS: &[OptionSpec] = &[
         doc: "Read Ingresses of extensions/v1beta1, as in clusters before 1.19",
         common: false,
     },
-    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },
+    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; repeatable", common: false },
 ];
 
 impl Options {

@@ -20,7 +20,7 @@ pub const ALL: &[Output] = &[
     Output { name: "events", doc: "The events that the controller records", document: |of| Some(stages(of)?.recorder.document()), traced: None },
     Output {
         name: "status",
-        doc: "What the controller writes into the statuses of objects",
+        doc: "The statuses of objects that the controller writes",
         document: |of| Some(status::document(&stages(of)?.statuses)),
         traced: None,
     },
@@ -32,7 +32,7 @@ pub const ALL: &[Output] = &[
     },
     Output {
         name: "pipeline",
-        doc: "How far each object gets on its way into the gateway",
+        doc: "The last processing step of each object",
         document: |of| Some(pipeline::document(&super::passages(of.objects(), &Options::of(&of.side.options)), of.objects())),
         traced: None,
     },

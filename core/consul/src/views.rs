@@ -92,13 +92,13 @@ pub const OUTPUTS: &[Output] = &[
     },
     Output {
         name: "bootstrap",
-        doc: "What a proxy's Envoy is started with",
+        doc: "The bootstrap of a proxy's Envoy",
         document: |of| of_proxies(of, |known| known.bootstrap.node()),
         traced: None,
     },
     Output {
         name: "watches",
-        doc: "What a proxy watches, why, and what it brought",
+        doc: "The watches of a proxy: their reasons and results",
         document: |of| of_proxies(of, |known| known.mail.answer().node()),
         traced: None,
     },

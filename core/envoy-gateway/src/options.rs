@@ -40,7 +40,7 @@ pub(crate) const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: NAMESPACE,
         kind: OptionKind::Text { placeholder: "NAMESPACE", default: NAMESPACE_DEFAULT },
-        doc: "Namespace that Envoy Gateway runs in",
+        doc: "Namespace of Envoy Gateway",
         common: false,
     },
     OptionSpec {

@@ -55,13 +55,13 @@ fn stages(of: SideRef<'_>) -> Option<&Stages> {
 pub(crate) const OUTPUTS: &[Output] = &[
     Output {
         name: "status",
-        doc: "What the controller writes into the statuses of objects",
+        doc: "The statuses of objects that the controller writes",
         document: |of| of.side.answers.status_document(),
         traced: None,
     },
     Output {
         name: "admission",
-        doc: "What the API server refuses, and the fields that it drops",
+        doc: "The objects that the API server refuses, and the fields that it drops",
         document: |of| stages(of)?.admission.clone(),
         traced: None,
     },
@@ -71,7 +71,7 @@ pub(crate) const OUTPUTS: &[Output] = &[
         document: |of| Some(object(alloc::vec![("error", text(&of.side.answers.failure.as_ref()?.error))])),
         traced: None,
     },
-    Output { name: "xds-by-gateway", doc: "What each Envoy gets, by its Gateway", document: by_gateway, traced: None },
+    Output { name: "xds-by-gateway", doc: "The configuration of each Envoy, by its Gateway", document: by_gateway, traced: None },
 ];
 
 /// The resources of each Envoy that has a listener.

@@ -21,7 +21,7 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: CONTROLLER_ARG,
         kind: OptionKind::List { placeholder: "FLAG" },
-        doc: "Flag of the controller, such as --ingress-class=internal; may be given several times",
+        doc: "Flag of the controller, such as --ingress-class=internal; repeatable",
         common: true,
     },
 ];

@@ -34,7 +34,7 @@ pub const ALL: &[Output] = &[
     },
     Output {
         name: "errors",
-        doc: "What the controller logs about Ingresses and its ConfigMap",
+        doc: "The controller's log lines about Ingresses and its ConfigMap",
         document: |of| Some(errors(of, stages(of)?)),
         traced: None,
     },

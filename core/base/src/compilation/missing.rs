@@ -42,11 +42,11 @@ const SAME: &str = "same";
 pub const MISSING_OPTION: OptionSpec = OptionSpec {
     name: MISSING,
     kind: OptionKind::Choice(&[
-        (ERROR, "They do not exist, as in a whole cluster"),
-        (AUTO, "They are assumed to exist if the input has none of their kind; a notice lists them"),
-        (ASSUME, "They are assumed to exist; a notice lists them"),
+        (ERROR, "they do not exist: the input is the whole cluster"),
+        (AUTO, "they are assumed to exist if the input has none of their kind; a notice lists them"),
+        (ASSUME, "they are assumed to exist; a notice lists them"),
     ]),
-    doc: "What to do about objects that others refer to and that are not in the input",
+    doc: "Treatment of objects that the input refers to and does not contain",
     common: true,
 };
 
@@ -54,11 +54,11 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
 pub const MISSING_SECRETS_OPTION: OptionSpec = OptionSpec {
     name: MISSING_SECRETS,
     kind: OptionKind::Choice(&[
-        (SAME, "They are treated as --missing says"),
-        (ERROR, "They do not exist"),
-        (ASSUME, "They are assumed to exist; a notice lists them"),
+        (SAME, "like other objects"),
+        (ERROR, "they do not exist"),
+        (ASSUME, "they are assumed to exist; a notice lists them"),
     ]),
-    doc: "What to do about Secrets that are not in the input; other objects are then not assumed, unless --missing is given too",
+    doc: "Treatment of Secrets that the input does not contain. If set, other objects are not assumed, unless --missing is set too",
     common: false,
 };
 
