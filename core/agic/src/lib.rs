@@ -55,7 +55,7 @@ use checks::Checked;
 use cluster::Cluster;
 use environment::Environment;
 use names::Names;
-use pipeline::Passage;
+use pipeline::ObjectProgress;
 use source::Source;
 use stages::Stages;
 
@@ -133,7 +133,7 @@ pub fn compile(
 }
 
 /// How far each object gets on its way into the gateway, computed on demand.
-pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
+pub fn passages(objects: &Objects, options: &Options) -> Vec<ObjectProgress> {
     let sink = &mut Findings::default();
     let options = &*assumed::options(objects, options, sink);
     let given = options.existing_gateway.as_ref().map(|text| present(text, &mut None, sink));

@@ -8,7 +8,7 @@ use super::entry::{Entry, Kind};
 use super::graph::named_providers;
 use super::instance::Instance;
 use super::registration;
-use super::schema::{Manner, decode};
+use super::schema::{Leniency, decode};
 use super::state::DATACENTER;
 use super::validate::{is_set, normalise};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ struct ReferenceCollector {
 
 fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     let root = documents::read_words(object);
-    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, Manner::Entry).tree;
+    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, Leniency::Entry).tree;
     normalise(kind, &mut tree).ok()?;
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The reason why a change needs no build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
+pub enum NoBuildReason {
     /// The content is unchanged.
     Unchanged,
     /// Nothing refers to it.
@@ -125,11 +125,11 @@ impl Metrics {
     }
 
     /// Counts a change that needs no build.
-    pub fn dropped(&self, why: Noise) {
+    pub fn dropped(&self, why: NoBuildReason) {
         let counter = match why {
-            Noise::Unchanged => &self.0.unchanged,
-            Noise::Unreferenced => &self.0.unreferenced,
-            Noise::Unwatched => &self.0.unwatched,
+            NoBuildReason::Unchanged => &self.0.unchanged,
+            NoBuildReason::Unreferenced => &self.0.unreferenced,
+            NoBuildReason::Unwatched => &self.0.unwatched,
         };
         counter.fetch_add(1, Relaxed);
     }

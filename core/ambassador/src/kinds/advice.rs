@@ -5,7 +5,7 @@ use alloc::string::String;
 use chancery_base::schema::{Fault, Violation};
 
 /// The field that was certainly meant by an unknown one, if spelling does not tell.
-pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
+pub(super) fn intended_field(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
     match (kind.name, version, name) {
         ("Mapping", Version::V1 | Version::V2, "hostname") => Some("host"),
         ("Mapping", Version::V3Alpha1, "v3StatsName") => Some("stats_name"),

@@ -26,7 +26,7 @@ impl<'a> Report<'a> {
         match change {
             Change::Unknown(entry, members) => {
                 let name = entry.key.as_str();
-                let meant = super::advice::meant(self.kind, version, name);
+                let meant = super::advice::intended_field(self.kind, version, name);
                 let other = || Some(format!("only {} has `{name}`, and this is {}", self.kind.other_version(name, version)?.name(), version.name()));
                 let moved = || advise_move(self.kind.schema(version)?, path, name);
                 let help = || moved().or_else(other);

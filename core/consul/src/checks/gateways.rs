@@ -70,7 +70,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             let name = service.get("Name").str();
             if name != "*" && !mesh.is_served(&name) {
                 let message = format!("`{name}` is exported, and has no instances");
-                let help = mesh.meant(&name);
+                let help = mesh.intended_service(&name);
                 mesh.report_with(&codes::EXPORT_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
             }
         }
@@ -156,6 +156,6 @@ fn known(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
 fn missing(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
     let name = service.get("Name").str();
     let message = format!("the gateway serves `{name}`, which has no instances");
-    let help = mesh.meant(&name);
+    let help = mesh.intended_service(&name);
     mesh.report_with(&codes::GATEWAY_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
 }

@@ -34,7 +34,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
     // An API outside of the input may still add a proxy: only a service without any proxy is reported.
     if name != "*" && !in_mesh() {
         let message = format!("no proxy applies this intention: `{name}` has no sidecar and is behind no terminating gateway");
-        let help = mesh.meant(name);
+        let help = mesh.intended_service(name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SERVICE, message, entry.tree.get("Name"), Some(entry.object), help);
     }
 }
@@ -44,7 +44,7 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
     if name != "*" && !is_set(source.get("Peer")) && !is_set(source.get("SamenessGroup")) && !known(&name) {
         let message = format!("there is no service `{name}`, which this intention is about");
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SOURCE, message, source.get("Name"), Some(entry.object), help);
     }
     let allows = source.get("Action").is("allow");

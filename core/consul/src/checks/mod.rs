@@ -128,7 +128,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// A service that may be meant by a name.
-    fn meant(&self, service: &str) -> Option<String> {
+    fn intended_service(&self, service: &str) -> Option<String> {
         let found = nearest(service, self.names.iter().map(Str::as_str).filter(|name| *name != service))?;
         Some(format!("did you mean `{found}`?"))
     }

@@ -73,7 +73,7 @@ fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
     let name = named.str();
     if !mesh.state.instances.of_service(&name).any(|of| of.kind.is_empty() && of.node.datacenter == mesh.state.datacenter) {
         let message = format!("the proxy `{}` is the proxy of `{name}`, which is not registered", proxy.id);
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
     }
 }
@@ -100,7 +100,7 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
             }
             None => {
                 let message = format!("the upstream `{name}` has no instances and no router, splitter or resolver");
-                let help = mesh.meant(&name);
+                let help = mesh.intended_service(&name);
                 mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
             }
         }
@@ -233,7 +233,7 @@ fn override_of(mesh: &mut Mesh<'_>, of: &Tree, object: ObjectId) {
     let name = of.get("Name").str();
     if !is_set(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
         let message = format!("settings for the upstream `{name}` have no effect: it has no instances");
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(CODE, message, of.get("Name"), Some(object), help);
     }
 }
