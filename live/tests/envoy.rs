@@ -151,7 +151,7 @@ impl Scenario {
         self.end = Some(start_server(self.folder.path(), self.xds, self.setup.files(), &self.events));
     }
 
-    /// Returns setup often an Envoy left.
+    /// Returns how often an Envoy left.
     fn left(&self) -> usize {
         self.events.timeline().iter().filter(|dated| matches!(dated.event, Event::Envoy { state: EnvoyState::Gone, .. })).count()
     }

@@ -68,7 +68,7 @@ fn next(
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
 }
 
-/// The kinds that count as one kind.
+/// The kinds that are treated as one kind.
 type Kinds = &'static [(&'static str, &'static str)];
 
 /// The names of objects of these kinds that refer to objects of the same kinds.

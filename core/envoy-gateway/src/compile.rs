@@ -96,7 +96,7 @@ fn class_gateways(
     statuses.extend(documents::statuses(&translated));
 }
 
-/// Returns the objects that resources are made of.
+/// Returns the objects that resources are generated from.
 fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
     fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
         found.extend(of.origin.map(|origin| origin.object()));

@@ -151,7 +151,7 @@ pub(crate) fn of_others(objects: &Objects, controller: &str, ledger: &mut Ledger
     }
 }
 
-/// Writes down which objects an Envoy is made of.
+/// Records the objects that an Envoy's configuration is generated from.
 pub(crate) fn emitted(objects: impl Iterator<Item = ObjectId>, key: &str, ledger: &mut Ledger) {
     for object in objects {
         ledger.emitted(object, format!("the Envoy {key}"));

@@ -84,7 +84,7 @@ fn headers(found: &mut Read, cluster: &Cluster<'_>) {
     }
 }
 
-/// Items by comma. An empty item counts only if it has blanks.
+/// Splits a list at commas. An empty item is used only if it has blanks.
 fn items(text: &str) -> Vec<Str> {
     text.split(',').filter(|item| !item.is_empty()).map(|item| Str::new(item.trim())).collect()
 }

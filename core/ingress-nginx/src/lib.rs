@@ -79,7 +79,7 @@ pub static DIALECT: Dialect = Dialect {
     setting_changes: |_, _| Vec::new(),
 };
 
-/// From objects to what nginx is told.
+/// Compiles objects to the configuration of nginx.
 fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
     let cluster = Cluster::apply(objects, executor, ledger, sink);
     let read = config_map::read(&cluster, options);

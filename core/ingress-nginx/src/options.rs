@@ -227,7 +227,7 @@ impl Options {
         }
     }
 
-    /// Whether the controller looks at a namespace, as far as `--watch-namespace` says so.
+    /// Whether `--watch-namespace` includes a namespace.
     pub fn watches(&self, namespace: &str) -> bool {
         self.watch_namespace.is_empty() || self.watch_namespace == namespace
     }

@@ -50,12 +50,12 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
     (&*of.side.stages as &dyn Any).downcast_ref()
 }
 
-/// What the webhook says of each Ingress, in the order of the input.
+/// The webhook's answer for each Ingress, in the order of the input.
 pub fn verdicts(of: SideRef<'_>) -> Vec<Verdict> {
     admission_of(of.objects(), &Options::of(&of.side.options))
 }
 
-/// What the webhook says of each Ingress, in the order of the input.
+/// The webhook's answer for each Ingress, in the order of the input.
 pub fn admission_of(objects: &Objects, options: &Options) -> Vec<Verdict> {
     let cluster = Cluster::apply(objects, &Sequential, &mut Ledger::new(objects), &mut Findings::default());
     let read = config_map::read(&cluster, options);

@@ -145,7 +145,7 @@ pub struct HttpMapping {
     pub rewrite: Sourced<Str>,
     /// Normalised.
     pub service: Sourced<Str>,
-    /// Where the service's port is written, if that is in another object.
+    /// The origin of the service's port, if another object contains it.
     pub port_from: Option<Origin>,
     /// The resolver's name.
     pub resolver: Sourced<Str>,

@@ -91,7 +91,7 @@ pub enum Outcome {
     Runs(Arc<Ir>),
     /// An Application Gateway with these parts.
     AppGateway(Arc<AppGateway>),
-    /// It is an nginx that is told this.
+    /// It is an nginx with this configuration.
     Nginx(Arc<Nginx>),
     /// Its controller does not get as far as configuring it.
     Stopped(Failure),
@@ -136,7 +136,7 @@ pub struct AppGatewayRef<'a> {
 pub struct NginxRef<'a> {
     /// Its name, and where it belongs.
     pub named: NamedGateway<'a>,
-    /// What it is told.
+    /// Its configuration.
     pub nginx: &'a Arc<Nginx>,
 }
 

@@ -360,7 +360,7 @@ pub fn find(group: &str, kind: &str) -> Option<Kind> {
 impl Kind {
     /// Its names, versions and schemas.
     pub fn definition(self) -> &'static kind::Kind {
-        // The table has the order of the kinds; a test says so.
+        // The table has the order of the kinds; a test checks it.
         ALL[self as usize].1
     }
 

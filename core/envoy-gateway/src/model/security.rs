@@ -1,4 +1,4 @@
-//! Holds what a SecurityPolicy says of requests.
+//! Defines the effects of a SecurityPolicy on requests.
 
 use super::{Cors, Destination, StringMatch, Traffic};
 use alloc::vec::Vec;
@@ -95,7 +95,7 @@ pub(crate) struct BasicAuth {
     pub(crate) origin: Option<Origin>,
 }
 
-/// How a service for authorization is asked.
+/// The settings of calls to an authorization service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ExtAuthProtocol {
     #[default]

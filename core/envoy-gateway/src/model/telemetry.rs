@@ -1,4 +1,4 @@
-//! Holds logs and traces, and the listener that says whether Envoy is ready.
+//! Defines logs, traces, and the listener for readiness checks.
 
 use super::{Destination, Traffic};
 use alloc::vec::Vec;

@@ -19,7 +19,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// A route without its host, and what its destination is made of.
+/// A route without its host, and the parts of its destination.
 struct Prepared {
     route: HttpRoute,
     /// `None` if Envoy answers itself.

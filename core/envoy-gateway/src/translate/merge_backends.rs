@@ -140,7 +140,7 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// What a destination is made of.
+/// The parts of a destination.
 #[derive(Clone, Copy)]
 pub(super) struct DestinationParts<'d> {
     pub(super) name: &'d Str,

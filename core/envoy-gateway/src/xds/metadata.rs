@@ -1,4 +1,4 @@
-//! Writes the Kubernetes resources that a part of Envoy's configuration is made of. Does not choose them; see `translate`.
+//! Writes the Kubernetes resources that a part of Envoy's configuration is generated from. Does not choose them; see `translate`.
 
 use super::proto::{list, message, non_empty, one};
 use crate::model::Metadata;

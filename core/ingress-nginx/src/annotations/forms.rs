@@ -282,7 +282,7 @@ pub fn is_words(text: &str, is_letter: impl Fn(char) -> bool) -> bool {
     !text.is_empty()
 }
 
-/// `cors-allow-methods` and headers as they are when the list is used.
+/// Whether `cors-allow-methods` or headers are valid when the list is used.
 pub fn is_used_methods(text: &str) -> bool {
     is_words(text, |c| c.is_ascii_alphabetic())
 }

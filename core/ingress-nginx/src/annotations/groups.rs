@@ -171,7 +171,7 @@ pub(super) fn opentelemetry(of: &Annotations) -> Result<OpenTelemetry, Fault> {
     Ok(found)
 }
 
-/// What the ConfigMap says of passing requests on.
+/// The ConfigMap's settings for forwarded requests.
 pub fn global_proxy(globals: &Globals) -> Proxy {
     proxy(&Annotations::default(), globals)
 }

@@ -9,7 +9,7 @@ use super::forms::Form::{
 use super::forms::{self, Form};
 use chancery_base::compilation::{AnnotationDoc, KnownAnnotations};
 
-/// What the controller's annotations begin with, unless a flag says otherwise.
+/// The default prefix of the controller's annotations.
 pub const PREFIX: &str = "nginx.ingress.kubernetes.io";
 /// The old annotation for the class.
 pub const CLASS: &str = "kubernetes.io/ingress.class";

@@ -1,4 +1,4 @@
-//! Locations: one for each path of a host, as the first Ingress that has it wants it; and what a path becomes for nginx.
+//! Builds locations: one for each path of a host, with the settings of the first Ingress that has the path. Translates paths for nginx.
 //!
 //! ingress-nginx `internal/ingress/controller/location.go`.
 

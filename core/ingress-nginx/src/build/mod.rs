@@ -66,7 +66,7 @@ pub enum NoticeKind {
     CanaryAlone,
     /// A canary that is not asked, since another one is.
     CanarySecond,
-    /// A canary that takes requests of other hosts or paths too.
+    /// A canary that also gets requests for other hosts or paths.
     CanarySpreads,
     /// A redirect between `www.` and a name without it that has its own rules.
     RedirectTaken,
@@ -104,7 +104,7 @@ struct Builder<'a> {
     used: HashSet<ObjectId>,
 }
 
-/// Makes what nginx is told.
+/// Builds the configuration of nginx.
 pub fn build(cluster: &Cluster<'_>, options: &Options, read: &Read, counted: &[Counted]) -> Built {
     let mut builder = Builder {
         cluster,

@@ -1,4 +1,4 @@
-//! Canaries: without a main Ingress, second ones, and those that take more than it looks.
+//! Checks canaries: without a main Ingress, second canaries, and canaries on more paths than they name.
 
 use super::Checked;
 use crate::build::NoticeKind;

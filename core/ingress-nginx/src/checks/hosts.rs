@@ -50,7 +50,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
     }
 }
 
-/// Whether a location makes all of its host expressions, and what says so.
+/// Returns the annotation that turns all paths of the host into expressions, if any.
 fn spreads(location: &Location) -> Option<(&'static str, Option<Origin>)> {
     let rewrite = &location.settings.rewrite;
     if rewrite.use_regex.value {

@@ -90,7 +90,7 @@ fn translate(pattern: &str) -> String {
     out
 }
 
-/// Whether nginx can use an expression, as far as it can be told.
+/// Whether nginx can use an expression, as far as this is known.
 pub fn is_valid(pattern: &str) -> bool {
     compile(pattern, false).is_some() || Lookahead::read(pattern).is_some()
 }
