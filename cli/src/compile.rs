@@ -277,7 +277,7 @@ impl<'a> Writer<'a> {
                 part.pieces().for_each(|piece| text.push_str(piece));
                 Ok(())
             })?;
-            return parse(&text, &limits).root.ok_or_else(|| "the output is too deep to be written so".into());
+            return parse(&text, &limits).root.ok_or_else(|| "the output is nested too deeply for this format".into());
         }
         Ok(if self.args.origins { dump_with_origins(gateway, &self.side.compilation.positions()) } else { dump_tree(gateway.ir) })
     }

@@ -39,7 +39,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
     let joined = if most == 0 { 0 } else { graph.fold(most, &[]) };
     if joined > 0 {
-        message(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
+        message(&format!("{joined} nodes are joined by kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
     }
     match args.format {
         GraphFormat::Dot => print(&dot(&graph))?,
@@ -59,7 +59,7 @@ fn drawn(graph: &mut Graph, may_fold: bool) -> String {
         }
         let joined = graph.fold(most, &[]);
         if joined > 0 {
-            message(&format!("{joined} nodes are folded into those of their kind, to keep the picture low: --fold 0 shows all of them"));
+            message(&format!("{joined} nodes are joined by kind, to keep the picture low: --fold 0 shows all of them"));
             drawing = picture(graph, &PictureOptions::default());
         }
     }

@@ -63,7 +63,7 @@ pub fn run(args: &WatchesArgs, deployment: &Deployment, style: &Style) -> Outcom
 fn nothing_watches() -> Unusable {
     let with = dialect::ALL.iter().filter(|dialect| dialect.outputs.iter().any(|output| output.name == OUTPUT));
     let with: Vec<&str> = with.map(|dialect| dialect.name).collect();
-    format!("the proxies of this input watch nothing; those of the dialect {} do", with.join(", ")).into()
+    format!("the proxies of this input have no watches; proxies of {} have them", with.join(", ")).into()
 }
 
 /// The document of one proxy is its watches. The document of several proxies is an object by id.

@@ -142,7 +142,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// Sizes as they are in the wild: a few large, many small.
+    /// Realistic sizes: a few large, many small.
     fn new(envoys: usize, gateways: usize) -> Self {
         let weights: Vec<f64> = (1..=gateways).map(|rank| 1.0 / (rank as f64).sqrt()).collect();
         let sum: f64 = weights.iter().sum();

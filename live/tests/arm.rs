@@ -271,7 +271,7 @@ async fn stopped_gateway_is_unchanged_until_it_runs() {
     program.applied().await;
     program.server.azure().gateway["properties"]["operationalState"] = "Stopped".into();
     program.server.azure().gateway["etag"] = "W/\"stopped\"".into();
-    program.event("it is told", |event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("Stopped"))).await;
+    program.event("it is reported", |event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("Stopped"))).await;
     program.write(&PATHS.replace("shop.example.com", "store.example.com"));
     program.quiet().await;
     assert_eq!(program.puts(), 1);

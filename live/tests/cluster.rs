@@ -588,7 +588,7 @@ async fn missing_server_is_reported_and_awaited() {
     assert!(detail.starts_with("the API server cannot be reached"), "{detail}");
     assert!(follower.builds.borrow().is_none(), "nothing is served before all is known");
     let told = follower.engine.events.timeline().into_iter().filter(|dated| matches!(dated.event, Event::Source { .. })).count();
-    assert_eq!(told, 1, "it is said once");
+    assert_eq!(told, 1, "it is reported once");
 }
 
 /// Returns the API server's Mappings by their input names, with their specs.

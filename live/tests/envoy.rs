@@ -356,7 +356,7 @@ async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
     put(scenario.folder.path(), "taken.yaml", &format!("# another program uses this port\n{}", listener("taken", port)));
-    let (message, places) = until("the rejection is told", || {
+    let (message, places) = until("the rejection is reported", || {
         scenario.events.timeline().into_iter().find_map(|dated| match dated.event {
             Event::Rejected { message, places, .. } => Some((message, places)),
             _ => None,

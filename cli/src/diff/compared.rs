@@ -158,7 +158,7 @@ impl Differences {
     pub fn same(&self) -> String {
         match self.limits().is_empty() {
             true => format!("{} gets the same.", self.gateways.first().map_or("Envoy", |of| of.make.name())),
-            false => "As far as it was compared, the gateway gets the same.".into(),
+            false => "Nothing that was compared differs at the gateway.".into(),
         }
     }
 

@@ -103,7 +103,7 @@ fn kept(out: &mut String, all: &[KeptPart], style: &Style) {
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{}  {}", style.bold("Left as they are"), style.dim(format!("{} of others", count(all.len(), "part"))));
+    let _ = writeln!(out, "{}  {}", style.bold("Unchanged"), style.dim(format!("{} of others", count(all.len(), "part"))));
     for part in all {
         let _ = writeln!(out, "  = {} {}", part.kind, style.bold(plain(&part.name)));
     }

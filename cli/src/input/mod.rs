@@ -50,7 +50,7 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_
     }
     let given = read_all(paths, deployment)?;
     if contains_no_resource(&given.inputs) {
-        message("there is no resource in the input; this is what the controller makes of none");
+        message("the input has no resource; this is the result of an empty input");
     }
     given.compile_by(compiler)
 }
@@ -61,7 +61,7 @@ pub struct LoadedInput {
     pub inputs: Inputs,
     /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
-    /// The file of each text, where it is one that a person keeps.
+    /// The file of each input, if a user keeps it.
     pub paths: Vec<Option<PathBuf>>,
     pub options: Options,
     /// The only gateway to speak of.
@@ -205,7 +205,7 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     });
     let stopped: Vec<String> = stopped.collect();
     let outputs: Vec<&str> = compilation.sides.iter().flat_map(|side| side.dialect.outputs).map(|output| output.name).collect();
-    // The first error explains it best, or the first warning where there is no error.
+    // The first error explains it best, or the first warning if there is no error.
     let first = |severity| compilation.all_diagnostics().find(|finding| finding.severity == severity);
     let wrong = first(Severity::Error).or_else(|| first(Severity::Warning)).map(|finding| plain(&finding.message).into_owned());
     let why = match (stopped.is_empty(), wrong, outputs.is_empty()) {
@@ -318,7 +318,7 @@ fn nothing_in(names: &[&str]) -> String {
         [one] => format!("in {one}"),
         names => format!("in any of {} files", names.len()),
     };
-    format!("there is no resource {place}: the program that writes it may have failed; --allow-empty takes it as it is")
+    format!("there is no resource {place}: the program that writes it may have failed; --allow-empty accepts it")
 }
 
 /// Reads a file, or the files of a folder, from a git revision.

@@ -36,7 +36,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// As the command line tells it.
+/// The form on the command line.
 fn unusable(failure: Failure) -> Unusable {
     Unusable(failure.0)
 }

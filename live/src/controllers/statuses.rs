@@ -306,7 +306,7 @@ mod tests {
             test.event(Change::Custom(BUILD, build_event(&id)));
         }
         let before: Vec<Value> = [&proxy(1, Value::Null).id, &route, &mapping].map(|id| test.status(id)).to_vec();
-        assert!(!before.iter().any(|status| status.to_string().contains(ACCEPTED)), "nothing is said of what no Envoy rejected: {before:?}");
+        assert!(!before.iter().any(|status| status.to_string().contains(ACCEPTED)), "accepted objects have no such status: {before:?}");
         let reject = |test: &mut TestController, names: &[&str]| {
             let rejected = names.iter().map(|name| ((*name).to_owned(), "the Envoy e rejects c: no".to_owned())).collect();
             for id in wanted.reject(&rejected) {

@@ -109,6 +109,6 @@ fn notes(running: &Running) -> Vec<String> {
     let refused = running.refused.iter().map(|of| format!("Envoy rejected the {} {}: {}", of.kind, of.name, of.details));
     let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
     let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
-    let missing = running.missing.iter().map(|part| format!("The dump has no {part}: it was asked for a part only, or cut."));
+    let missing = running.missing.iter().map(|part| format!("The dump has no {part}: it is filtered or truncated."));
     refused.chain(warming).chain(unknown).chain(missing).collect()
 }

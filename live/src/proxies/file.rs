@@ -86,12 +86,12 @@ impl ProxyFile {
                             tracing::info!(proxies = content.proxies.len(), "the file of proxies was read again");
                             self.take(&content);
                         }
-                        Err(why) => tracing::warn!("proxies stay as they are: {why}"),
+                        Err(why) => tracing::warn!("the proxies stay unchanged: {why}"),
                     }
                     self.text = text;
                 }
                 Err(why) if !self.text.is_empty() => {
-                    tracing::warn!("proxies stay as they are: {why}");
+                    tracing::warn!("the proxies stay unchanged: {why}");
                     self.text.clear();
                 }
                 Err(_) => {}

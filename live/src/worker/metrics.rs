@@ -180,7 +180,7 @@ impl Metrics {
             counter("chancery_changes_unwatched", "Changes that were dropped, as their namespace is not watched.", count(&of.unwatched)),
             counter("chancery_changes_built", "Changes that went into builds.", count(&of.drained)),
             counter("chancery_builds", "Builds.", count(&of.builds)),
-            counter("chancery_build_failures", "Builds that could not be handed on.", count(&of.failures)),
+            counter("chancery_build_failures", "Builds that could not be published.", count(&of.failures)),
             counter("chancery_build_seconds", "Time that builds took.", seconds(&of.micros)),
             counter("chancery_build_wait_seconds", "Time from the first change to the begin of its build.", seconds(&of.waited_micros)),
             gauge("chancery_errors", "Errors that the last build found.", count(&of.errors)),

@@ -164,12 +164,12 @@ fn missing_folder_keeps_objects() {
     let followed = Followed::start(prepare, "mount");
     fs::rename(followed.path("mount"), followed.path("elsewhere")).expect("a rename");
     let state = |out: &Followed| out.states.all().first().map(|status| status.state);
-    followed.until("the loss is told", |out| state(out) == Some(SourceState::Missing));
+    followed.until("the loss is reported", |out| state(out) == Some(SourceState::Missing));
     followed.is("what it held is kept", &[("mount/a.yaml", "1")]);
     fs::rename(followed.path("elsewhere"), followed.path("mount")).expect("a rename");
     put(followed.path("mount/a.yaml"), "2");
     followed.is("it is back", &[("mount/a.yaml", "2")]);
-    followed.until("that is told", |out| state(out) == Some(SourceState::Synced));
+    followed.until("the return is reported", |out| state(out) == Some(SourceState::Synced));
 }
 
 #[cfg(unix)]
@@ -244,7 +244,7 @@ fn broken_file_keeps_last_content_until_fixed() {
     followed.until("binary again", |out| !unreadable(out).is_empty());
     fs::remove_file(followed.path("a.yaml")).expect("a file");
     followed.is("what is removed is gone", &[]);
-    followed.until("nothing is said of it", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+    followed.until("no report of it", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn dangling_link_is_unreadable_file() {
     };
     let followed = Followed::start(prepare, "");
     fs::remove_file(followed.path("real")).expect("a file");
-    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("it is a link that leads nowhere")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|told| told.contains("it is a link that leads nowhere")));
     followed.is("what it said stays", &[("a.yaml", "1")]);
     fs::remove_file(followed.path("a.yaml")).expect("a link");
     followed.is("what is removed is gone", &[]);
@@ -302,7 +302,7 @@ fn forbidden_file_keeps_last_content() {
         eprintln!("skipped: this user may read everything");
         return;
     }
-    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("permission denied")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|told| told.contains("permission denied")));
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.until("it may be read", |out| unreadable(out).is_empty());
@@ -310,7 +310,7 @@ fn forbidden_file_keeps_last_content() {
     put(followed.path("new"), "3");
     may(&followed.path("new"), 0o000);
     fs::rename(followed.path("new"), followed.path("a.yaml")).expect("a rename");
-    followed.until("the loss is told", |out| !unreadable(out).is_empty());
+    followed.until("the loss is reported", |out| !unreadable(out).is_empty());
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.is("it may be read", &[("a.yaml", "3")]);
