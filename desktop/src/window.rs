@@ -84,8 +84,8 @@ fn listen(window: WebviewWindow, sessions: State<'_, WindowSessions>, channel: C
         session.send_all(|message| channel.send(InvokeResponseBody::Raw(message.into_bytes())).is_ok()).await;
     });
     sessions.with(|sessions| {
-        if let Some((_, told)) = sessions.get_mut(window.label())
-            && let Some(before) = told.replace(task)
+        if let Some((_, last)) = sessions.get_mut(window.label())
+            && let Some(before) = last.replace(task)
         {
             before.abort();
         }

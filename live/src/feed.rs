@@ -308,10 +308,10 @@ mod tests {
     #[test]
     fn feed_sends_changed_options() {
         let text = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {}\n";
-        let built = |told: &[(&'static str, &str)]| {
+        let built = |given: &[(&'static str, &str)]| {
             let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
             let inputs = Inputs::one("a.yaml", text);
-            let options_told = told.iter().map(|(name, value)| (*name, (*value).into())).collect();
+            let options_told = given.iter().map(|(name, value)| (*name, (*value).into())).collect();
             let drained = crate::worker::intake::Drained { inputs, not_utf8: vec![Vec::new()], options: options_told, ..Default::default() };
             crate::worker::build::Builder::new(options).build(drained)
         };

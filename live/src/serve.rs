@@ -349,7 +349,7 @@ pub(crate) fn publisher(
     mut ports: Ports,
 ) -> impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static {
     let mut reporter = Reporter::default();
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     let mut serving: BTreeMap<&'static str, Serving> = BTreeMap::new();
     let mut had: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     move |build| {
@@ -373,12 +373,12 @@ pub(crate) fn publisher(
         for event in build.gateways.iter().flat_map(withheld_events) {
             // A withheld resource is reported again only if it was sent meanwhile.
             let text = serde_json::to_string(&event).unwrap_or_default();
-            if !told.contains(&text) {
+            if !reported.contains(&text) {
                 events.publish(event);
             }
             now.insert(text);
         }
-        told = now;
+        reported = now;
         Ok(())
     }
 }

@@ -34,8 +34,8 @@ impl compilation::Stages for Stages {
     }
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
-        let told = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
-        relations::relations(&self.state, told, objects)
+        let registrations = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
+        relations::relations(&self.state, registrations, objects)
     }
 
     fn is_needed(&self, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {

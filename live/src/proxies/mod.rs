@@ -166,8 +166,8 @@ impl Proxies {
 
     fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) {
         let mut manager = lock(&self.manager);
-        let (told, others) = self.wanted.serve(snapshots, whole);
-        for gateway in told {
+        let (changed, others) = self.wanted.serve(snapshots, whole);
+        for gateway in changed {
             manager.event(Change::Custom(SERVED, Object::new(delivery::snapshot(&gateway), serde_json::Value::Null)));
         }
         if others {

@@ -213,8 +213,8 @@ fn changed_owner_reconciles_both_owners() {
     test.event(Change::Put(part("one")));
     test.forget();
     test.event(Change::Put(part("two")));
-    let told: BTreeSet<&str> = test.reconciled.iter().map(|id| &*id.name).collect();
-    assert_eq!(told, BTreeSet::from(["one", "two"]));
+    let reconciled: BTreeSet<&str> = test.reconciled.iter().map(|id| &*id.name).collect();
+    assert_eq!(reconciled, BTreeSet::from(["one", "two"]));
 }
 
 #[test]

@@ -182,8 +182,8 @@ fn new_compiler() -> Compiler {
 }
 
 /// Returns the name of the gateway that is read from Azure, if no input is written for an Application Gateway.
-fn unplanned(compilation: &Compilation, told: &BTreeMap<&'static str, Str>) -> Option<String> {
-    let present = told.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
+fn unplanned(compilation: &Compilation, options: &BTreeMap<&'static str, Str>) -> Option<String> {
+    let present = options.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
     let document: serde_json::Value = serde_json::from_str(present).ok()?;
     Some(document["name"].as_str().unwrap_or_default().to_owned())
 }
@@ -279,9 +279,9 @@ impl Builder {
     }
 
     /// Returns the options with the sources' own options.
-    fn options_with(&self, told: &BTreeMap<&'static str, Str>) -> Options {
+    fn options_with(&self, of_sources: &BTreeMap<&'static str, Str>) -> Options {
         let mut options = self.options.clone();
-        for (name, value) in told {
+        for (name, value) in of_sources {
             options.insert(*name, OptionValue::Text(value.clone()));
         }
         options

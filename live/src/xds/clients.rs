@@ -363,7 +363,7 @@ mod tests {
     async fn rejections_by_input_end_with_acceptance_or_disconnect() {
         let clients = Clients::default();
         let inputs = || clients.rejected().keys().cloned().collect::<Vec<_>>();
-        let (out, mut told) = watch::channel(Rejected::default());
+        let (out, mut rejections) = watch::channel(Rejected::default());
         let telling = clients.clone();
         tokio::spawn(async move { telling.watch_rejections(out).await });
         let mut snapshot = Snapshot::new("g");
@@ -380,14 +380,14 @@ mod tests {
         clients.answered("one", &verdict(Some("a: bad")), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/a"]);
         assert_eq!(clients.rejected().values().next().map(String::as_str), Some("the Envoy one rejects a: a: bad"));
-        assert!(told.wait_for(|told| told.len() == 1).await.is_ok());
+        assert!(rejections.wait_for(|rejections| rejections.len() == 1).await.is_ok());
         clients.answered("other", &verdict(Some("b: bad")), &snapshot);
         assert_eq!(inputs().len(), 2);
         clients.answered("one", &verdict(None), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/b"], "what is accepted is rejected no longer");
         drop(other);
         assert!(inputs().is_empty(), "an Envoy that is gone rejects nothing");
-        assert!(told.wait_for(|told| told.is_empty()).await.is_ok());
+        assert!(rejections.wait_for(|rejections| rejections.is_empty()).await.is_ok());
         drop(one);
     }
 }

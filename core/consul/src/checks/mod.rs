@@ -48,8 +48,8 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     }
     // A refused field needs no second finding.
     let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
-    let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
-    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));
+    let reported_places: HashSet<_> = of.diagnostics().filter_map(at).collect();
+    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !reported_places.contains(&at)));
     join_alike(mesh.found)
 }
 

@@ -39,11 +39,11 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
 
 /// Consul stores opaque settings. The command that starts an Envoy reads them, and exits with an error.
 fn bootstraps(mesh: &mut Mesh<'_>) {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (id, proxy) in &mesh.stages.proxies {
         for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
             // Many proxies may inherit it from their defaults.
-            if value.origin.is_none_or(|origin| told.insert(origin)) {
+            if value.origin.is_none_or(|origin| reported.insert(origin)) {
                 let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
                 let object = value.origin.map(|origin| origin.object()).or(proxy.object);
                 mesh.report_with(&codes::BOOTSTRAP_REFUSED, message, value, object, None);

@@ -227,8 +227,8 @@ fn broken_file_keeps_last_content_until_fixed() {
     for (what, bytes, why) in broken {
         fs::write(followed.path("a.yaml"), bytes).expect("a file");
         followed.until(what, |out| !unreadable(out).is_empty());
-        let [told] = &unreadable(&followed)[..] else { panic!("{what}") };
-        assert!(told.contains("a.yaml cannot be read: ") && told.contains(why) && told.ends_with("UTC, is used"), "{what}: {told}");
+        let [message] = &unreadable(&followed)[..] else { panic!("{what}") };
+        assert!(message.contains("a.yaml cannot be read: ") && message.contains(why) && message.ends_with("UTC, is used"), "{what}: {message}");
         followed.until(what, |out| state(out) == Some(SourceState::Error));
         followed.is(what, &[("a.yaml", good)]);
         // A text that changes back is news, although it equals the last readable version.
@@ -259,8 +259,8 @@ fn never_readable_file_is_reported() {
     };
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
-    let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
-    assert!(told.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{told}");
+    let [message] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
+    assert!(message.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{message}");
     // The file never had a readable version.
     put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
     followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
@@ -283,7 +283,7 @@ fn dangling_link_is_unreadable_file() {
     };
     let followed = Followed::start(prepare, "");
     fs::remove_file(followed.path("real")).expect("a file");
-    followed.until("the loss is reported", |out| unreadable(out).iter().any(|told| told.contains("it is a link that leads nowhere")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|message| message.contains("it is a link that leads nowhere")));
     followed.is("what it said stays", &[("a.yaml", "1")]);
     fs::remove_file(followed.path("a.yaml")).expect("a link");
     followed.is("what is removed is gone", &[]);
@@ -302,7 +302,7 @@ fn forbidden_file_keeps_last_content() {
         eprintln!("skipped: this user may read everything");
         return;
     }
-    followed.until("the loss is reported", |out| unreadable(out).iter().any(|told| told.contains("permission denied")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|message| message.contains("permission denied")));
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.until("it may be read", |out| unreadable(out).is_empty());

@@ -27,8 +27,8 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
     let Some(cluster) = gateway.cluster(name).map(|placed| &placed.message) else {
         return if name.is_empty() { "nothing".into() } else { format!("{name}, which does not exist") };
     };
-    if let Some(told) = named.and_then(|named| named(cluster)) {
-        return told;
+    if let Some(label) = named.and_then(|named| named(cluster)) {
+        return label;
     }
     if let Some(parts) = aggregated(cluster).filter(|_| depth > 0) {
         return parts.iter().map(|name| reach_within(gateway, name, named, depth - 1)).collect::<Vec<_>>().join(", else ");
