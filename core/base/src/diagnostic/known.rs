@@ -93,7 +93,7 @@ fn intended_word(text: &str, words: &[&'static str]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::meant;
+    use super::intended_word;
 
     #[test]
     fn only_certain_words_become_fixes() {
