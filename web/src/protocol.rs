@@ -92,8 +92,10 @@ pub enum Question {
     Try(WrittenRequest),
     /// Parses a `curl` command; answered by an optional [`WrittenRequest`], which is empty if the text is not a `curl` command.
     Curl(String),
-    /// Suggests a request that matches the route at this pointer, or any route; answered by `Option<WrittenRequest>`.
-    Suggest(Option<String>),
+    /// Suggests a request that matches the route at this pointer; answered by `Option<WrittenRequest>`.
+    Suggest(String),
+    /// Suggests requests that reach a service, each for another rule; answered by a list of [`WrittenRequest`].
+    Suggestions,
     /// Runs saved requests against their expectations; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
     /// Writes saved requests as a file of `chancery test`; answered by a string.
@@ -178,6 +180,9 @@ pub struct Compiled<F = Vec<Finding>> {
     pub output: String,
     /// The controllers that the input configures.
     pub read_as: Vec<String>,
+    /// If the input belongs to other programs: what Chancery does not read, and the next step.
+    #[serde(default)]
+    pub unsupported: Option<String>,
     /// The id of the shown gateway.
     pub gateway: String,
     /// The ids of all gateways of the shown dialect.
@@ -191,6 +196,9 @@ pub struct Compiled<F = Vec<Finding>> {
     pub took: f64,
     /// All findings, sorted by file and place.
     pub findings: F,
+    /// The findings by their causes.
+    #[serde(default)]
+    pub groups: Vec<Group>,
     pub names: Vec<Named>,
     /// The files without secrets, for the browser to store. Missing if the files are large.
     pub kept: Option<Vec<SourceFile>>,
@@ -273,6 +281,16 @@ impl Finding {
     pub fn shown_message(&self) -> &str {
         self.plain.as_ref().unwrap_or(&self.message)
     }
+}
+
+/// Findings with one cause, by their indexes, as `chancery_core::explain::FindingGroup` writes them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    pub first: usize,
+    /// The same finding at other places.
+    pub others: Vec<usize>,
+    /// Findings of other objects that refer to the place of this error.
+    pub consequences: Vec<usize>,
 }
 
 /// Another place that explains a finding.
@@ -503,7 +521,7 @@ pub struct GraphFocus {
     /// Kinds to leave out.
     pub without: Vec<String>,
     /// Only nodes with problems and their neighbours.
-    pub only_errors: bool,
+    pub only_problems: bool,
     /// Whether to draw each part of Envoy's configuration, or the overview of the resources.
     #[serde(default)]
     pub envoy_parts: bool,
@@ -517,7 +535,13 @@ pub struct GraphFocus {
     pub written_only: bool,
     /// Whether to join similar nodes. If missing, only large graphs join them.
     pub fold: Option<bool>,
+    /// If there are more boxes than these, they are joined further. If missing, the level of detail decides.
+    #[serde(default)]
+    pub most: Option<u32>,
     pub open: Vec<String>,
+    /// Boxes that are not joined: the way of a request.
+    #[serde(default)]
+    pub keep: Vec<String>,
 }
 
 /// The laid out graph.

@@ -11,11 +11,13 @@ extern crate alloc;
 
 mod app_gateway;
 mod assist;
+mod assumed_address;
 mod certificate;
 pub mod check;
 pub mod compare;
 mod dump;
 mod finding;
+mod finding_group;
 mod gateway_chain;
 mod graph;
 mod headline;
@@ -39,6 +41,7 @@ pub mod share;
 mod snapshot;
 mod trace;
 mod unmatched;
+mod verdict;
 mod view;
 mod why_not;
 
@@ -47,27 +50,33 @@ pub use app_gateway::{
     describe_app_gateway_ending, route_app_gateway,
 };
 pub use assist::{Completion, Completions, Hover, completions, hover};
+pub use assumed_address::mark_assumed;
 pub use certificate::describe_certificate;
 pub use chancery_base::positions::{Excerpt, Positions, Span};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
 pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message};
+pub use finding_group::{FindingGroup, group_findings};
 pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
-pub use headline::{ServiceNames, headline, service_name, shares, story_path};
+pub use headline::{ServiceNames, parts_on_path, service_name, shares, story_path};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
-pub use nginx::{NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
+pub use nginx::{CanaryView, NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
 pub use rejected::rejected_by_envoy;
 pub use request_test::{Mismatch, RequestTest, RequestTests};
 pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_unknown};
 pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
-pub use sample_request::sample_request;
+pub use sample_request::{named_host, sample_request, sample_requests, sample_requests_for_hosts};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use unmatched::{ServedHost, UnservedResource};
+pub use verdict::{
+    RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, nginx_story_path, overview, suggested_requests,
+    whole_story_path,
+};
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};
 

@@ -2,11 +2,12 @@
 //!
 //! Does not simulate requests; see `chancery_nginx::simulate`. Does not render.
 
+mod document;
 mod routes;
 
 pub use routes::{nginx_routes, nginx_sample_request};
 
-use crate::{OriginOf, OriginView, Positions};
+use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
@@ -16,6 +17,9 @@ use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, W
 /// What nginx does with a request, and the lines that cause it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct NginxReport {
+    /// The result in one sentence, if it was computed.
+    #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
+    pub verdict: RequestVerdict,
     /// The status; 0 without a response.
     pub status: u16,
     /// The `Location` header.
@@ -27,6 +31,9 @@ pub struct NginxReport {
     /// The Ingress whose annotations apply.
     pub ingress: Option<String>,
     pub upstream: Option<String>,
+    /// The canary that other such requests go to by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canary: Option<CanaryView>,
     /// The request as the service receives it.
     pub seen: Option<SeenView>,
     /// Requests to other services: authentication, copies, failed attempts.
@@ -38,6 +45,14 @@ pub struct NginxReport {
     pub notes: Vec<String>,
     /// The origins of the parts.
     pub origins: Vec<OriginOf>,
+}
+
+/// A canary and its share of requests.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CanaryView {
+    pub upstream: String,
+    /// In percent.
+    pub percent: f64,
 }
 
 /// A part that a request passes.
@@ -67,6 +82,12 @@ pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Reques
     let responses = Simulator::new(of.nginx).answer(&World::default(), &[asked(request)]);
     let response = responses.into_iter().next().unwrap_or_default();
     report(of, positions, response)
+}
+
+/// A weight in percent of a total.
+fn share(weight: i64, total: i64) -> f64 {
+    let number = |of: i64| f64::from(u32::try_from(of).unwrap_or_default());
+    number(weight) * 100.0 / number(total).max(1.0)
 }
 
 /// Converts a request to the simulation's type.
@@ -100,6 +121,7 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         Some(OriginOf { of: step.what.into(), pointer: step.name.clone(), around: false, origin })
     });
     NginxReport {
+        verdict: RequestVerdict::default(),
         origins: origins.collect(),
         way: response.way.iter().map(|step| WayStep { what: step.what, name: step.name.clone() }).collect(),
         status: response.status,
@@ -107,6 +129,7 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         error: response.error,
         ingress: response.ingress,
         upstream: response.upstream,
+        canary: response.canary.map(|(upstream, weight, total)| CanaryView { upstream, percent: share(weight, total) }),
         seen: response.seen.map(view),
         others: response.others.into_iter().map(view).collect(),
         headers: response.headers,

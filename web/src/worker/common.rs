@@ -1,6 +1,6 @@
 //! Shared parts of answers: spans in the page's form, findings with plain words, and the options of a compile.
 
-use crate::protocol::Work;
+use crate::protocol::{Group, Work};
 use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
 use chancery_core::explain;
 use serde::Serialize;
@@ -57,8 +57,12 @@ pub struct PageFinding {
     plain: Option<String>,
 }
 
-pub fn page_findings(compilation: &Compilation) -> Vec<PageFinding> {
+/// All findings, and their groups.
+pub fn page_findings(compilation: &Compilation) -> (Vec<PageFinding>, Vec<Group>) {
     let positions = compilation.positions();
-    let all = explain::findings(compilation, &positions).into_iter();
-    all.map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
+    let all = explain::findings(compilation, &positions);
+    let group = |of: explain::FindingGroup| Group { first: of.first, others: of.others, consequences: of.consequences };
+    let groups = explain::group_findings(&all).into_iter().map(group).collect();
+    let findings = all.into_iter().map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding });
+    (findings.collect(), groups)
 }

@@ -4,7 +4,7 @@
 use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, routes};
+use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_routes, routes};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -81,7 +81,8 @@ impl Finder<'_> {
                         Box::new(Rules::new(routes(gateway), names))
                     }
                     None => {
-                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).unwrap_or_default();
+                        let of_nginx = || side.nginxes().find(|of| of.named.id == id).map(nginx_routes);
+                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).or_else(of_nginx).unwrap_or_default();
                         if let Some((host, path)) = request {
                             taking.extend(rows.iter().filter(|row| app_gateway_row_matches(row, host, path)).map(|row| row.pointer.clone()));
                         }

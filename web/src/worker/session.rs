@@ -5,7 +5,6 @@ use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{
     Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
 };
-use crate::worker::app_gateway;
 use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
@@ -18,19 +17,20 @@ use crate::worker::share;
 use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
-use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, NginxRef, Options, SideRef};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::Policy;
+use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, TracedGateway, View, Viewed, app_gateway_routes,
-    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
+    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, View, Viewed, app_gateway_routes,
+    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, nginx_routes, nginx_sample_request,
+    routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::Redactor;
 use chancery_core::resource::SourceId;
-use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::simulate::{SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -140,12 +140,36 @@ fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Opti
     side.app_gateways().find(|gateway| gateway.named.id == id)
 }
 
+/// The nginx at these indexes.
+fn nginx_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<NginxRef<'_>> {
+    let side = compilation.sides().nth(side)?;
+    let id = &side.side.gateways.get(at)?.id;
+    side.nginxes().find(|gateway| gateway.named.id == id)
+}
+
 /// The number of routes and of clusters or pools in all gateways.
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
     let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
-    of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
+    let of_nginxes = compilation.nginxes().map(|gateway| (nginx_routes(gateway).len(), gateway.nginx.upstreams.len()));
+    of_envoys.chain(of_others).chain(of_nginxes).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
+}
+
+/// The parts of an input that belong to other programs, with the next step, if Chancery reads nothing of the input.
+fn unsupported(compilation: &Compilation) -> Option<String> {
+    let found: Vec<String> = compilation
+        .diagnostics
+        .iter()
+        .filter(|finding| *finding.code == codes::UNSUPPORTED_INPUT)
+        .map(|finding| finding.help.iter().fold(format!("{}.", finding.message), |message, help| format!("{message} {}.", sentence_case(help))))
+        .collect();
+    (compilation.objects.is_empty() && !found.is_empty()).then(|| found.join(" "))
+}
+
+/// Starts a text with a capital letter.
+fn sentence_case(text: &str) -> String {
+    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
 /// The indexes of the requested gateway, or of the first gateway.
@@ -193,7 +217,7 @@ impl Session {
 
     fn dispatch(&mut self, question: Question) -> String {
         let is_about_requests = match &question {
-            Question::Try(_) | Question::Suggest(_) | Question::Judge(_) => true,
+            Question::Try(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) => true,
             Question::Routes(filter) => routes::request_of(filter).is_some(),
             _ => false,
         };
@@ -207,7 +231,9 @@ impl Session {
                 self.about_tree(question)
             }
             Question::Graph(_) | Question::Picture(_) | Question::Seek { .. } => self.about_graph(question),
-            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Judge(_) | Question::Tests(_) => self.about_requests(question),
+            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) | Question::Tests(_) => {
+                self.about_requests(question)
+            }
             Question::WhyNot(target) => fine(&self.why_not(&target)),
             Question::Select(target) => {
                 self.selected = Some(target);
@@ -290,13 +316,15 @@ impl Session {
                 true => answer_result(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
-            Question::Suggest(pointer) => fine(&match self.app_gateway() {
-                Some(gateway) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
-                None => {
+            Question::Suggest(pointer) => fine(&match (self.app_gateway(), self.nginx()) {
+                (Some(gateway), _) => app_gateway_sample_request(&app_gateway_routes(gateway), Some(&pointer)),
+                (None, Some(gateway)) => nginx_sample_request(&nginx_routes(gateway), Some(&pointer)),
+                (None, None) => {
                     let config = self.envoy_config();
-                    sample_request(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                    sample_request(&|| self.routes(), Some(&pointer), &ByPointer::of(&config))
                 }
             }),
+            Question::Suggestions => fine(&self.with_router(request::Router::suggestions)),
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
@@ -340,17 +368,27 @@ impl Session {
         ir.map(|ir| self.configs.of(&ir)).unwrap_or_default()
     }
 
-    fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+    /// Answers with a router of the shown gateway, if it runs.
+    fn with_router<T: Default>(&mut self, answer: impl FnOnce(&request::Router<'_>) -> T) -> T {
         self.overview();
-        if let (Some(gateway), Some(overview)) = (self.app_gateway(), &self.overview) {
-            return app_gateway::way(gateway, &self.positions(), overview, written);
+        let (config, map) = (self.envoy_config(), self.map(Doc::Envoy));
+        let (Some(shown), Some(overview)) = (self.running(), &self.overview) else { return T::default() };
+        answer(&request::Router { shown, positions: &self.positions(), config: &config, map: &map, overview })
+    }
+
+    fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+        let mut way = self.with_router(|router| Some(router.way(written))).unwrap_or_else(|| Ok(Way::default()))?;
+        if !self.is_large() {
+            self.whole_graph();
+            if let (Some(whole), Some(overview)) = (&self.graph, &self.overview) {
+                way.parts = explain::parts_on_path(whole, overview, &way.nodes);
+            }
         }
-        let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
-        let (Some(gateway), Some(overview)) = (self.gateway(), &self.overview) else {
-            return Ok(Way::default());
-        };
-        let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map };
-        request::way(gateway, &ground, overview, written)
+        Ok(way)
+    }
+
+    fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
+        self.with_router(|router| router.judge(saved))
     }
 
     fn why_not(&mut self, target: &Target) -> Option<Reach> {
@@ -368,15 +406,6 @@ impl Session {
             }
         }
         self.overview.get_or_insert_default()
-    }
-
-    fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
-        if let Some(gateway) = self.app_gateway() {
-            return saved.iter().map(|saved| app_gateway::judge(gateway, &self.positions(), saved)).collect();
-        }
-        let config = self.envoy_config();
-        let gateway = Gateway::new(&config);
-        saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
@@ -401,6 +430,17 @@ impl Session {
         app_gateway_at(&self.compilation, self.shown)
     }
 
+    /// The shown gateway, if it is an nginx.
+    fn nginx(&self) -> Option<NginxRef<'_>> {
+        nginx_at(&self.compilation, self.shown)
+    }
+
+    /// The shown gateway, if it runs.
+    fn running(&self) -> Option<RunningGateway<'_>> {
+        let of_envoy = self.gateway().map(RunningGateway::Envoy);
+        of_envoy.or_else(|| self.app_gateway().map(RunningGateway::AppGateway)).or_else(|| self.nginx().map(RunningGateway::Nginx))
+    }
+
     /// The side of the shown gateway.
     fn side(&self) -> Option<SideRef<'_>> {
         self.compilation.sides().nth(self.shown.0)
@@ -414,7 +454,8 @@ impl Session {
     /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
         let of_app_gateway = || self.app_gateway().map(app_gateway_routes).unwrap_or_default();
-        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
+        let of_nginx = || self.nginx().map(nginx_routes).unwrap_or_default();
+        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter().chain(of_nginx())) as RouteRows<'_>, route_rows)
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -467,7 +508,7 @@ impl Session {
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
-        let found = page_findings(&compilation);
+        let (found, groups) = page_findings(&compilation);
         self.redactor = compilation.redactor();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
@@ -480,6 +521,7 @@ impl Session {
         let counts = counts(compilation);
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
+            unsupported: unsupported(compilation),
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
@@ -490,11 +532,17 @@ impl Session {
             resources: compilation.objects.len(),
             routes: counts.0,
             clusters: counts.1,
-            output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
+            output: match (self.app_gateway(), self.nginx()) {
+                (Some(_), _) => "Gateway",
+                (None, Some(_)) => "nginx",
+                (None, None) => "Envoy",
+            }
+            .into(),
             took,
             names: names.collect(),
             kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(changes_direction))),
             findings: found,
+            groups,
         })
     }
 
@@ -523,10 +571,11 @@ impl Session {
                     let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
                     Some((viewed.root, viewed.map))
                 }
-                (Doc::Envoy, None) => app_gateway_at(compilation, *shown).map(|gateway| {
-                    let viewed = Viewed::app_gateway(gateway.parts);
-                    (viewed.root, viewed.map)
-                }),
+                (Doc::Envoy, None) => {
+                    let of_nginx = || nginx_at(compilation, *shown).map(|gateway| Viewed::nginx(gateway.nginx));
+                    let viewed = app_gateway_at(compilation, *shown).map(|gateway| Viewed::app_gateway(gateway.parts)).or_else(of_nginx);
+                    viewed.map(|viewed| (viewed.root, viewed.map))
+                }
                 (Doc::Ir, Some(gateway)) => Some(explain::dump(gateway.ir)),
                 (Doc::Config, _) => side.map(explain::dump_config),
                 (Doc::Ir, None) => None,

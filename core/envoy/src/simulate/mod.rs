@@ -30,7 +30,7 @@ mod written;
 
 pub use connection::{bound, chain_of, is_own, is_tls};
 pub use describe::endpoint_address;
-pub use ending::{Ending, SavedRequest, Verdict, percent};
+pub use ending::{Ending, RouteShareEnding, SavedRequest, Verdict, percent};
 pub use headers::header_action;
 pub use matcher::parts as fraction;
 pub use matcher::{path_words, string_words};
