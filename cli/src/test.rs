@@ -7,9 +7,9 @@ use crate::input;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable};
-use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway};
+use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway, NginxRef};
 use chancery_core::compile::Compiler;
-use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway};
+use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway, route_nginx};
 use chancery_core::text::markup::escaped;
 use serde_json::json;
 use std::fmt::Write;
@@ -51,7 +51,7 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
         let given = input::given(&inputs, deployment)?;
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_gaps(&compilation);
-        if compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
+        if gateways(&compilation).is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
         verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler)));
@@ -158,6 +158,7 @@ fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler)
     let report = match gateway_of(test, compilation)? {
         Tested::Envoy(gateway) => serde_json::to_value(route(gateway, &positions, &request, compiler.emitted.of(gateway))),
         Tested::AppGateway(gateway) => serde_json::to_value(route_app_gateway(gateway, &positions, &request)),
+        Tested::Nginx(of) => serde_json::to_value(route_nginx(of, &positions, &request)),
     };
     report.map_err(|error| format!("cannot write JSON: {error}"))
 }
@@ -166,6 +167,7 @@ fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler)
 enum Tested<'c> {
     Envoy(GatewayRef<'c>),
     AppGateway(AppGatewayRef<'c>),
+    Nginx(NginxRef<'c>),
 }
 
 impl<'c> Tested<'c> {
@@ -173,12 +175,19 @@ impl<'c> Tested<'c> {
         match self {
             Self::Envoy(gateway) => gateway.named(),
             Self::AppGateway(gateway) => gateway.named,
+            Self::Nginx(of) => of.named,
         }
     }
 }
 
+/// Returns all running gateways.
+fn gateways(compilation: &Compilation) -> Vec<Tested<'_>> {
+    let envoys = compilation.gateways().map(Tested::Envoy);
+    envoys.chain(compilation.app_gateways().map(Tested::AppGateway)).chain(compilation.nginxes().map(Tested::Nginx)).collect()
+}
+
 fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Tested<'c>, String> {
-    let mut all: Vec<Tested<'_>> = compilation.gateways().map(Tested::Envoy).chain(compilation.app_gateways().map(Tested::AppGateway)).collect();
+    let mut all = gateways(compilation);
     let names: Vec<String> = all.iter().map(|of| of.named().label().unwrap_or_else(|| of.named().id.to_string())).collect();
     let names = some(&names.iter().map(String::as_str).collect::<Vec<_>>());
     if let Some(asked) = &test.gateway {

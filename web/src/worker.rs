@@ -12,6 +12,7 @@ mod configs;
 mod drawing;
 #[cfg(target_arch = "wasm32")]
 mod lines;
+mod nginx;
 #[cfg(target_arch = "wasm32")]
 mod reach;
 #[cfg(target_arch = "wasm32")]

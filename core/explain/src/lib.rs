@@ -57,7 +57,10 @@ pub use headline::{ServiceNames, headline, service_name, shares, story_path};
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
-pub use nginx::{NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
+pub use nginx::{
+    NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_routes, nginx_row_matches, nginx_sample_request, nginx_story_path,
+    route_nginx,
+};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
 pub use rejected::rejected_by_envoy;
@@ -79,5 +82,11 @@ mod testing {
     use chancery_base::compilation::Dialect;
 
     /// The dialects that tests compile.
-    pub static ALL: &[&Dialect] = &[&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT, &chancery_consul::DIALECT];
+    pub static ALL: &[&Dialect] = &[
+        &chancery_ambassador::DIALECT,
+        &chancery_contour::DIALECT,
+        &chancery_agic::DIALECT,
+        &chancery_ingress_nginx::DIALECT,
+        &chancery_consul::DIALECT,
+    ];
 }

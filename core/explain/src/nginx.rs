@@ -2,20 +2,24 @@
 //!
 //! Does not simulate requests; see `chancery_nginx::simulate`. Does not render.
 
+mod ending;
 mod routes;
 
-pub use routes::{nginx_routes, nginx_sample_request};
+pub use ending::{describe_nginx_ending, nginx_ending, nginx_story_path};
+pub use routes::{nginx_routes, nginx_row_matches, nginx_sample_request};
 
 use crate::{OriginOf, OriginView, Positions};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
-use chancery_envoy::simulate::{Protocol, Request};
+use chancery_envoy::simulate::{Outcome, Protocol, Request};
 use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
 
 /// What nginx does with a request, and the lines that cause it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct NginxReport {
+    /// How the request ends, in the terms that all gateways share.
+    pub outcome: Outcome,
     /// The status; 0 without a response.
     pub status: u16,
     /// The `Location` header.
@@ -26,6 +30,8 @@ pub struct NginxReport {
     pub way: Vec<WayStep>,
     /// The Ingress whose annotations apply.
     pub ingress: Option<String>,
+    /// The path of the location that matches the request.
+    pub location_path: Option<String>,
     pub upstream: Option<String>,
     /// The request as the service receives it.
     pub seen: Option<SeenView>,
@@ -47,6 +53,8 @@ pub struct WayStep {
     pub what: &'static str,
     /// The part's name in nginx's configuration.
     pub name: String,
+    /// Its place in the model; empty if it has none.
+    pub pointer: String,
 }
 
 /// A request as a service receives it.
@@ -100,12 +108,14 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         Some(OriginOf { of: step.what.into(), pointer: step.name.clone(), around: false, origin })
     });
     NginxReport {
+        outcome: ending::outcome(&response),
         origins: origins.collect(),
-        way: response.way.iter().map(|step| WayStep { what: step.what, name: step.name.clone() }).collect(),
+        way: ending::way(of.nginx, &response),
         status: response.status,
         location: response.location,
         error: response.error,
         ingress: response.ingress,
+        location_path: response.location_path,
         upstream: response.upstream,
         seen: response.seen.map(view),
         others: response.others.into_iter().map(view).collect(),

@@ -5,7 +5,6 @@ use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{
     Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
 };
-use crate::worker::app_gateway;
 use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
@@ -16,16 +15,18 @@ use crate::worker::routes;
 use crate::worker::selection;
 use crate::worker::share;
 use crate::worker::tree::{Folding, Tree};
+use crate::worker::{app_gateway, nginx};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
-use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, NginxRef, Options, SideRef};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
     self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, TracedGateway, View, Viewed, app_gateway_routes,
-    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
+    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, nginx_routes, nginx_sample_request,
+    routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::Redactor;
@@ -140,12 +141,20 @@ fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Opti
     side.app_gateways().find(|gateway| gateway.named.id == id)
 }
 
-/// The number of routes and of clusters or pools in all gateways.
+/// The nginx at these indexes.
+fn nginx_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<NginxRef<'_>> {
+    let side = compilation.sides().nth(side)?;
+    let id = &side.side.gateways.get(at)?.id;
+    side.nginxes().find(|of| of.named.id == id)
+}
+
+/// The number of routes and of clusters, pools or upstreams in all gateways.
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
     let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
-    of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
+    let of_nginxes = compilation.nginxes().map(|of| (nginx_routes(of).len(), of.nginx.upstreams.len()));
+    of_envoys.chain(of_others).chain(of_nginxes).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
 /// The indexes of the requested gateway, or of the first gateway.
@@ -290,9 +299,10 @@ impl Session {
                 true => answer_result(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
-            Question::Suggest(pointer) => fine(&match self.app_gateway() {
-                Some(gateway) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
-                None => {
+            Question::Suggest(pointer) => fine(&match (self.app_gateway(), self.nginx()) {
+                (Some(gateway), _) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
+                (None, Some(of)) => nginx_sample_request(&nginx_routes(of), pointer.as_deref()),
+                (None, None) => {
                     let config = self.envoy_config();
                     sample_request(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
                 }
@@ -345,6 +355,9 @@ impl Session {
         if let (Some(gateway), Some(overview)) = (self.app_gateway(), &self.overview) {
             return app_gateway::way(gateway, &self.positions(), overview, written);
         }
+        if let (Some(of), Some(overview)) = (self.nginx(), &self.overview) {
+            return nginx::way(of, &self.positions(), overview, written);
+        }
         let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
         let (Some(gateway), Some(overview)) = (self.gateway(), &self.overview) else {
             return Ok(Way::default());
@@ -374,6 +387,9 @@ impl Session {
         if let Some(gateway) = self.app_gateway() {
             return saved.iter().map(|saved| app_gateway::judge(gateway, &self.positions(), saved)).collect();
         }
+        if let Some(of) = self.nginx() {
+            return saved.iter().map(|saved| nginx::judge(of, &self.positions(), saved)).collect();
+        }
         let config = self.envoy_config();
         let gateway = Gateway::new(&config);
         saved.iter().map(|saved| saved.judge(&gateway)).collect()
@@ -401,6 +417,11 @@ impl Session {
         app_gateway_at(&self.compilation, self.shown)
     }
 
+    /// The shown gateway, if it is an nginx.
+    fn nginx(&self) -> Option<NginxRef<'_>> {
+        nginx_at(&self.compilation, self.shown)
+    }
+
     /// The side of the shown gateway.
     fn side(&self) -> Option<SideRef<'_>> {
         self.compilation.sides().nth(self.shown.0)
@@ -413,8 +434,8 @@ impl Session {
 
     /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
-        let of_app_gateway = || self.app_gateway().map(app_gateway_routes).unwrap_or_default();
-        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
+        let of_others = || self.app_gateway().map(app_gateway_routes).or_else(|| self.nginx().map(nginx_routes)).unwrap_or_default();
+        self.gateway().map_or_else(|| Box::new(of_others().into_iter()) as RouteRows<'_>, route_rows)
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -490,7 +511,12 @@ impl Session {
             resources: compilation.objects.len(),
             routes: counts.0,
             clusters: counts.1,
-            output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
+            output: match (self.app_gateway(), self.nginx()) {
+                (Some(_), _) => "Gateway",
+                (None, Some(_)) => "nginx",
+                (None, None) => "Envoy",
+            }
+            .into(),
             took,
             names: names.collect(),
             kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(changes_direction))),
@@ -523,10 +549,11 @@ impl Session {
                     let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
                     Some((viewed.root, viewed.map))
                 }
-                (Doc::Envoy, None) => app_gateway_at(compilation, *shown).map(|gateway| {
-                    let viewed = Viewed::app_gateway(gateway.parts);
-                    (viewed.root, viewed.map)
-                }),
+                (Doc::Envoy, None) => {
+                    let azure = app_gateway_at(compilation, *shown).map(|gateway| Viewed::app_gateway(gateway.parts));
+                    let viewed = azure.or_else(|| nginx_at(compilation, *shown).map(|of| Viewed::nginx(of.nginx)));
+                    viewed.map(|viewed| (viewed.root, viewed.map))
+                }
                 (Doc::Ir, Some(gateway)) => Some(explain::dump(gateway.ir)),
                 (Doc::Config, _) => side.map(explain::dump_config),
                 (Doc::Ir, None) => None,
