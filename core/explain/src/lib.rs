@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+pub mod answers;
 mod app_gateway;
 mod assist;
 mod certificate;
@@ -23,6 +24,7 @@ pub mod layout;
 mod ledger;
 mod line_removal;
 mod lineage;
+pub mod migration;
 mod named_parts;
 mod nginx;
 mod origin;

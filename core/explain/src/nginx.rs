@@ -78,7 +78,7 @@ pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Reques
 }
 
 /// Converts a request to the simulation's type.
-fn asked(request: &Request) -> Asked {
+pub(crate) fn asked(request: &Request) -> Asked {
     let mut asked = Asked {
         tls: request.tls,
         method: request.method.clone(),

@@ -18,6 +18,7 @@ mod tls;
 mod uri;
 
 pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
+pub use tls::certificate_of;
 pub use uri::host_name;
 
 use crate::directive::Directive;
