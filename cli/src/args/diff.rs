@@ -15,6 +15,8 @@ Examples:
   chancery diff --format markdown main:gateway/ gateway/ for a pull request
   chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
   chancery diff gateway.json ingresses/                  what AGIC would do to an Application Gateway that there is
+  chancery diff --from ingress-nginx before/ --to envoy-gateway after/
+                                                         which requests another controller answers differently
 
 Where there are several gateways, each is compared with the one of the same id.
 
@@ -26,8 +28,8 @@ filters ask) and the content of Secrets are unknown. Rewrites are compared for t
 Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at (as where a text cannot be read), 2 the input cannot be used.")]
 pub struct DiffArgs {
     /// The first side: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
-    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
-    pub before: PathBuf,
+    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath, required_unless_present = "from")]
+    pub before: Option<PathBuf>,
     /// The second side; the current folder, or the path of the revision in it, when not given.
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub after: Option<PathBuf>,
@@ -37,6 +39,15 @@ pub struct DiffArgs {
     /// Exit with 1 if a request is treated differently, or if anything that Envoy gets, or any resource, differs.
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "requests")]
     pub exit_code: Option<Counts>,
+    /// Compare two dialects by what they do with requests: the dialect of the first side, then its files. Needs --to.
+    #[arg(long, value_names = ["DIALECT", "BEFORE"], num_args = 1.., requires = "to", value_hint = ValueHint::AnyPath)]
+    pub from: Vec<String>,
+    /// The dialect of the second side, then its files.
+    #[arg(long, value_names = ["DIALECT", "AFTER"], num_args = 1.., requires = "from", value_hint = ValueHint::AnyPath)]
+    pub to: Vec<String>,
+    /// With --from: a file of known and wanted changes, each with its rule and reason. Then other changes exit with 1.
+    #[arg(long, value_name = "FILE", requires = "from", value_hint = ValueHint::FilePath)]
+    pub accept: Option<PathBuf>,
     /// Do not look for requests that are treated differently. Then --exit-code counts what Envoy gets.
     #[arg(long)]
     pub no_requests: bool,
@@ -111,4 +122,8 @@ pub enum DiffFormat {
     Sarif,
     /// Commands of GitHub's workflows.
     Github,
+    /// One HTML file, for people who do not use the command line.
+    Html,
+    /// JUnit's XML.
+    Junit,
 }

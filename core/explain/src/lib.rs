@@ -9,6 +9,7 @@
 
 extern crate alloc;
 
+pub mod answers;
 mod app_gateway;
 mod assist;
 mod assumed_address;
@@ -25,6 +26,7 @@ pub mod layout;
 mod ledger;
 mod line_removal;
 mod lineage;
+pub mod migration;
 mod named_parts;
 mod nginx;
 mod origin;
@@ -62,7 +64,10 @@ pub use headline::{ServiceNames, parts_on_path, service_name, shares, story_path
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
-pub use nginx::{CanaryView, NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
+pub use nginx::{
+    CanaryView, NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_routes, nginx_row_matches, nginx_sample_request,
+    nginx_story_path, route_nginx,
+};
 pub use origin::OriginView;
 pub use pointer::{describe, get, name_of, resolve};
 pub use rejected::rejected_by_envoy;
@@ -74,8 +79,7 @@ pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
 pub use unmatched::{ServedHost, UnservedResource};
 pub use verdict::{
-    RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, nginx_story_path, overview, suggested_requests,
-    whole_story_path,
+    RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, overview, suggested_requests, whole_story_path,
 };
 pub use view::{View, Viewed};
 pub use why_not::{Case, WhyNot, why_not};
@@ -88,5 +92,11 @@ mod testing {
     use chancery_base::compilation::Dialect;
 
     /// The dialects that tests compile.
-    pub static ALL: &[&Dialect] = &[&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT, &chancery_consul::DIALECT];
+    pub static ALL: &[&Dialect] = &[
+        &chancery_ambassador::DIALECT,
+        &chancery_contour::DIALECT,
+        &chancery_agic::DIALECT,
+        &chancery_ingress_nginx::DIALECT,
+        &chancery_consul::DIALECT,
+    ];
 }

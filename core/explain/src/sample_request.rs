@@ -154,7 +154,7 @@ fn value(matcher: &Node) -> Option<String> {
 }
 
 /// Returns a short string that starts with `begin` and matches the expression.
-fn shortest(regex: &str, begin: &str) -> Option<String> {
+pub(super) fn shortest(regex: &str, begin: &str) -> Option<String> {
     let mut language = Language::regex(regex).ok()?;
     let mut budget = MOST_STATES;
     let found = texts(&mut [&mut language], &TextShape { begin, ..TextShape::VISIBLE }, &mut budget);

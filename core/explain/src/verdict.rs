@@ -4,11 +4,12 @@
 
 use super::gateway_chain::{listens, route_in_one_gateway, route_through_gateways};
 use super::headline::{headline, service_name, story_path};
+use super::nginx::shares;
 use super::sample_request::simplest;
 use super::{
     AppGatewayReport, Graph, Hop, NginxReport, Positions, RouteReport, app_gateway_ending, app_gateway_routes, app_gateway_sample_request,
-    describe_app_gateway_ending, graph, mark_assumed, nginx_routes, nginx_sample_request, route_app_gateway, route_nginx, routes, sample_requests,
-    story,
+    describe_app_gateway_ending, describe_nginx_ending, graph, mark_assumed, nginx_ending, nginx_routes, nginx_sample_request, route_app_gateway,
+    route_nginx, routes, sample_requests, story,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,7 +19,7 @@ use chancery_app_gateway::route as appgw;
 use chancery_base::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway, NginxRef, SideRef};
 use chancery_compile::EmittedByGateway;
 use chancery_envoy::config::{ByPointer, EnvoyConfig};
-use chancery_envoy::simulate::{ClusterShare, Ending, Outcome, Request, SavedRequest, Simulation, Verdict, WrittenRequest, percent};
+use chancery_envoy::simulate::{Ending, Outcome, Request, SavedRequest, Simulation, Verdict, WrittenRequest, percent};
 
 /// The result of a request on its whole way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -246,42 +247,12 @@ fn app_gateway_verdict(report: &AppGatewayReport, names: &Graph) -> RequestVerdi
     RequestVerdict { sentence, good: is_good(ending.outcome), outcome: ending.outcome, status: ending.status, at: None }
 }
 
-/// Returns how a request ends in nginx.
-fn nginx_ending(report: &NginxReport) -> Ending {
-    let status = Some(u32::from(report.status)).filter(|status| *status != 0);
-    match (&report.seen, &report.upstream) {
-        (Some(seen), Some(upstream)) => Ending {
-            outcome: Outcome::Forward,
-            clusters: nginx_shares(report, upstream)
-                .into_iter()
-                .map(|(name, percent)| ClusterShare { name: name.into(), weight: 100, percent })
-                .collect(),
-            authority: Some(seen.host.clone()),
-            path: Some(seen.path.clone()),
-            ..Ending::default()
-        },
-        _ if report.error.is_some() => Ending { outcome: Outcome::Reset, ..Ending::default() },
-        _ if report.location.is_some() => Ending { outcome: Outcome::Redirect, status, location: report.location.clone(), ..Ending::default() },
-        _ if report.ingress.is_none() && report.status == 404 => Ending { outcome: Outcome::NoRoute, status, ..Ending::default() },
-        _ => Ending { outcome: Outcome::DirectResponse, status, ..Ending::default() },
-    }
-}
-
-/// The upstreams of such requests, each with its share in percent, the largest first.
-fn nginx_shares<'r>(report: &'r NginxReport, upstream: &'r str) -> Vec<(&'r str, f64)> {
-    let canary = report.canary.as_ref().map_or(0.0, |canary| canary.percent);
-    let mut all = Vec::from([(upstream, 100.0 - canary)]);
-    all.extend(report.canary.as_ref().map(|canary| (canary.upstream.as_str(), canary.percent)));
-    all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    all
-}
-
 fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
     let ending = nginx_ending(report);
     let sentence = match (&report.seen, &report.upstream) {
         (Some(seen), Some(upstream)) => {
             let at = seen.endpoint.as_ref().map(|endpoint| format!(" at {endpoint}")).unwrap_or_default();
-            let to = match &nginx_shares(report, upstream)[..] {
+            let to = match &shares(report, upstream)[..] {
                 [(one, _)] => format!("{}{at}", service_name(names, one)),
                 shares => {
                     let all: Vec<String> =
@@ -291,10 +262,7 @@ fn nginx_verdict(report: &NginxReport, names: &Graph) -> RequestVerdict {
             };
             format!("{to}, as {}", seen.path)
         }
-        _ => match &report.error {
-            Some(error) => format!("fails: {}", error.trim_end_matches('.')),
-            None => ending.summary_at("nginx"),
-        },
+        _ => describe_nginx_ending(report),
     };
     RequestVerdict { sentence, good: is_good(ending.outcome), outcome: ending.outcome, status: ending.status, at: None }
 }
@@ -305,33 +273,6 @@ pub fn judge(gateway: RunningGateway<'_>, positions: &Positions<'_>, saved: &Sav
         Ok(request) => gateway.receiver(&request).route(positions, &request, emitted, names).judge(saved),
         Err(why) => Verdict { holds: false, expected: saved.expected.summary(), now: why.to_string(), ending: None },
     }
-}
-
-/// Returns the ids of the story nodes that a request passes in nginx.
-#[must_use]
-pub fn nginx_story_path(report: &NginxReport, story: &Graph) -> Vec<String> {
-    let part = |what: &str| report.way.iter().find(|of| of.what == what).map(|of| of.name.as_str());
-    let (host, location) = (part("server"), part("location"));
-    let host = host.map(|host| if host == "*" { "_" } else { host });
-    let wanted: Vec<String> = [
-        host.map(|host| format!("server:{host}")),
-        host.zip(location).map(|(host, location)| format!("route:{} {host} ", location.rsplit(' ').next().unwrap_or_default())),
-        report.upstream.as_ref().map(|upstream| format!("cluster:{upstream}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    // A gateway's name may precede the id of its part, and the type of a path follows the id of a location.
-    let is_part =
-        |id: &str| wanted.iter().any(|part| if part.starts_with("route:") { id.contains(part.as_str()) } else { id.ends_with(part.as_str()) });
-    let passed: Vec<&super::GraphNode> =
-        story.nodes.iter().filter(|node| node.lane.is_some() && node.stands_for.iter().any(|id| is_part(id))).collect();
-    let leads_there = |node: &super::GraphNode| {
-        let forwards = |edge: &super::Edge| edge.relation == super::Relation::Forwards && edge.from == node.id;
-        node.lane.is_some() && story.edges.iter().any(|edge| forwards(edge) && passed.iter().any(|to| to.id == edge.to))
-    };
-    let before = story.nodes.iter().filter(|node| node.lane == Some(0) && leads_there(node));
-    before.chain(passed.iter().copied()).map(|node| node.id.to_string()).collect()
 }
 
 /// Returns the ids of the story nodes that a request passes in all Envoys on its way. `config` is the configuration of the first.

@@ -160,17 +160,6 @@ pub fn server(nginx: &Nginx, server: &Server) -> Directive {
     Directive::block("server", [""; 0], block, server.host.origin)
 }
 
-/// Returns the directives of each location of a server, in the order of its locations.
-pub fn locations(nginx: &Nginx, server: &Server) -> Vec<Vec<Directive>> {
-    let regex = location::enforces_regex(&server.locations);
-    let write = |location| {
-        let mut block = Vec::new();
-        crate::location_template::write(nginx, server, location, regex, &mut block);
-        block
-    };
-    server.locations.iter().map(write).collect()
-}
-
 fn allowed_server(nginx: &Nginx, server: &Server, block: &mut Vec<Directive>) {
     let certificates = &server.client_certificates;
     if !certificates.ca_file.is_empty() {

@@ -2,21 +2,27 @@
 
 use crate::protocol::{Sent, Step, Way};
 use crate::worker::common::span;
-use chancery_core::explain::{Graph, NginxReport, nginx_story_path};
+use chancery_core::explain::{Graph, NginxReport, WayStep, nginx_story_path};
+use chancery_core::ir::nginx::Nginx;
 
-/// Converts a report.
-pub fn way(report: NginxReport, overview: &Graph) -> Way {
-    let mut steps: Vec<Step> = report.way.iter().map(|of| step(&report, of.what, &of.name)).collect();
-    steps.push(end(&report));
-    Way { nodes: nginx_story_path(&report, overview), steps, notes: report.notes.clone(), ..Way::default() }
+/// Converts a report of an nginx.
+pub fn way(report: &NginxReport, nginx: &Nginx, overview: &Graph) -> Way {
+    let mut steps: Vec<Step> = report.way.iter().map(|of| step(report, of)).collect();
+    steps.push(end(report));
+    Way { nodes: nginx_story_path(report, nginx, overview), steps, notes: report.notes.clone(), ..Way::default() }
 }
 
-/// A step with the line of its part.
-fn step(report: &NginxReport, what: &str, name: &str) -> Step {
-    let origins = report.origins.iter().filter(|origin| origin.of == what && origin.pointer == name);
+/// A step with the place and the line of its part.
+fn step(report: &NginxReport, of: &WayStep) -> Step {
+    let what = match of.what {
+        "server" => "Server",
+        "location" => "Location",
+        _ => "Upstream",
+    };
+    let origins = report.origins.iter().filter(|origin| origin.of == of.what && origin.pointer == of.name);
     let spans = origins.filter_map(|origin| origin.origin.span.as_ref()).map(span).take(1).collect();
-    let title = what.chars().take(1).flat_map(char::to_uppercase).chain(what.chars().skip(1)).collect();
-    Step { what: title, name: name.into(), spans, ..Step::default() }
+    let pointer = Some(of.pointer.clone()).filter(|pointer| !pointer.is_empty());
+    Step { what: what.into(), name: of.name.clone(), pointer, spans, ..Step::default() }
 }
 
 fn end(report: &NginxReport) -> Step {

@@ -56,7 +56,10 @@ impl<'a> Router<'a> {
         let mut way = match report {
             RequestReport::Envoy(report) => self.envoy_way(receiver, *report),
             RequestReport::AppGateway(report) => app_gateway::way(&report, self.overview, &request.method),
-            RequestReport::Nginx(report) => nginx::way(*report, self.overview),
+            RequestReport::Nginx(report) => match receiver {
+                RunningGateway::Nginx(of) => nginx::way(&report, of.nginx, self.overview),
+                RunningGateway::Envoy(_) | RunningGateway::AppGateway(_) => Way::default(),
+            },
         };
         if !is_shown {
             way.steps.iter_mut().for_each(forget_pointers);

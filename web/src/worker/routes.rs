@@ -4,7 +4,9 @@
 use crate::protocol::{RouteFilter, RouteList, Which};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_routes, routes};
+use chancery_core::explain::{
+    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_routes, nginx_row_matches, routes,
+};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -80,9 +82,16 @@ impl Finder<'_> {
                         }
                         Box::new(Rules::new(routes(gateway), names))
                     }
+                    None if side.nginxes().any(|of| of.named.id == id) => {
+                        let of = side.nginxes().find(|of| of.named.id == id);
+                        let rows = of.map(nginx_routes).unwrap_or_default();
+                        if let (Some((host, path)), Some(of)) = (request, of) {
+                            taking.extend(rows.iter().filter(|row| nginx_row_matches(of, row, host, path)).map(|row| row.pointer.clone()));
+                        }
+                        Box::new(rows.into_iter().map(|row| RouteRow { summary: nginx_summary(&row, names), ..row }))
+                    }
                     None => {
-                        let of_nginx = || side.nginxes().find(|of| of.named.id == id).map(nginx_routes);
-                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).or_else(of_nginx).unwrap_or_default();
+                        let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).unwrap_or_default();
                         if let Some((host, path)) = request {
                             taking.extend(rows.iter().filter(|row| app_gateway_row_matches(row, host, path)).map(|row| row.pointer.clone()));
                         }
@@ -103,6 +112,14 @@ impl Finder<'_> {
             }
         }
         found
+    }
+}
+
+/// The effect of a location, with the Service instead of the upstream.
+fn nginx_summary(row: &RouteRow, names: &ServiceNames<'_>) -> String {
+    match row.upstreams.first().map(|upstream| (names.name(upstream), upstream)) {
+        Some((service, upstream)) if service != upstream.as_str() => format!("to {service}, at {}", row.summary),
+        _ => row.summary.clone(),
     }
 }
 
