@@ -3,6 +3,7 @@
 //! Lines count from 1, columns in UTF-16 units from 0, as in the editor.
 
 mod compare;
+mod option;
 mod reach;
 mod request;
 mod share;
@@ -10,7 +11,8 @@ mod window;
 
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
-pub use reach::{Reach, ReachCase};
+pub use option::{OptionField, OptionPanel, OptionSort};
+pub use reach::{Contribution, Reach, ReachCase};
 pub use request::{Hop, Reason, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::{Call, EnvoyAt};
@@ -100,8 +102,9 @@ pub enum Question {
     Judge(Vec<SavedRequest>),
     /// Writes saved requests as a file of `chancery test`; answered by a string.
     Tests(Vec<SavedRequest>),
-    /// Explains why requests do not reach a place; answered by an optional [`Reach`], which is empty if the place belongs to no resource.
-    WhyNot(Target),
+    /// Explains the part of a place in a request, and why requests do not reach it; answered by an optional [`Reach`], which is empty if the place
+    /// belongs to no resource.
+    WhyNot { target: Target, request: WrittenRequest },
     /// Exports the current work as a link and as a file; answered by [`Shared`].
     Share(Sharing),
     /// Removes secrets from work, so that the browser can store it; answered by [`Kept`].
@@ -110,6 +113,10 @@ pub enum Question {
     Open(String),
     /// Compares the current work with another state; answered by [`Comparison`].
     Compare(Other),
+    /// Lists the options of the shown dialect; answered by [`OptionPanel`].
+    Options,
+    /// Applies a form to the options; answered by the options as JSON.
+    SetOptions(Vec<OptionField>),
     /// Reads the documentation of a finding code; answered by `Option<String>`, in Markdown.
     CodePage(String),
 }
@@ -482,11 +489,22 @@ pub struct RouteList<Row = RouteRow> {
     pub built_in: usize,
     /// The request that the filter was parsed as: an optional host, and a path.
     pub request: Option<String>,
+    /// What happens to this request, if it names a host.
+    #[serde(default)]
+    pub verdict: Option<RouteVerdict>,
+}
+
+/// The verdict on the request of a filter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RouteVerdict {
+    pub url: String,
+    pub sentence: String,
+    pub good: bool,
 }
 
 impl<Row> Default for RouteList<Row> {
     fn default() -> Self {
-        Self { rows: Vec::new(), more: 0, all: 0, built_in: 0, request: None }
+        Self { rows: Vec::new(), more: 0, all: 0, built_in: 0, request: None, verdict: None }
     }
 }
 

@@ -15,6 +15,8 @@ mod lines;
 #[cfg(target_arch = "wasm32")]
 mod nginx;
 #[cfg(target_arch = "wasm32")]
+mod option_panel;
+#[cfg(target_arch = "wasm32")]
 mod reach;
 #[cfg(target_arch = "wasm32")]
 mod request;

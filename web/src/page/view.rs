@@ -72,6 +72,8 @@ pub enum Overlay {
     Sessions,
     /// The export as a link or a file.
     Share,
+    /// The options of the controller.
+    Options,
     /// Search and commands.
     Palette,
     /// All files.

@@ -99,6 +99,9 @@ pub struct Step {
 /// A filter chain or a route that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
+    /// Its number in the list of routes; 0 for routes that the controller adds itself.
+    #[serde(default)]
+    pub number: u32,
     pub name: String,
     /// Whether it matched.
     pub taken: bool,

@@ -1,15 +1,19 @@
 //! Describes the result of a request as steps: each with its name, its lines, and why other candidates did not match. Does not simulate the request;
 //! see `chancery_core::simulate`.
 
-use crate::protocol::{Hop, Reason, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
+use crate::protocol::{Hop, Reason, RouteVerdict, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
 use crate::worker::{app_gateway, nginx};
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::GatewayRef;
 use chancery_core::compile::EmittedByGateway;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
-use chancery_core::explain::{self, Graph, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway};
+use chancery_core::explain::{
+    self, Contribution, Graph, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
+};
+use chancery_core::resource::ObjectId;
 use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, percent};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The largest number of hosts to suggest if no host matches.
@@ -29,6 +33,8 @@ pub struct Router<'a> {
     pub config: &'a Arc<EnvoyConfig>,
     pub map: &'a OutputMap,
     pub overview: &'a Graph,
+    /// The number of each route in the list of routes, by pointer.
+    pub numbers: Option<&'a HashMap<String, u32>>,
 }
 
 impl<'a> Router<'a> {
@@ -61,6 +67,11 @@ impl<'a> Router<'a> {
                 RunningGateway::Envoy(_) | RunningGateway::AppGateway(_) => Way::default(),
             },
         };
+        if let Some(numbers) = self.numbers.filter(|_| is_shown) {
+            for tried in way.steps.iter_mut().flat_map(|step| &mut step.tried) {
+                tried.number = tried.pointer.as_ref().and_then(|pointer| numbers.get(pointer)).copied().unwrap_or_default();
+            }
+        }
         if !is_shown {
             way.steps.iter_mut().for_each(forget_pointers);
             way.gateway = Some(receiver.named().id.to_string());
@@ -89,13 +100,31 @@ impl<'a> Router<'a> {
         saved.iter().map(judge).collect()
     }
 
+    /// The part of an object in a request, if the shown gateway is an Envoy.
+    pub fn contributions(&self, written: &WrittenRequest, object: ObjectId) -> Vec<Contribution> {
+        let (RunningGateway::Envoy(gateway), Ok(request)) = (self.shown, written.read()) else { return Vec::new() };
+        let (_, RequestReport::Envoy(report)) = self.report(&request) else { return Vec::new() };
+        explain::contributions(gateway, self.positions, self.map, &report, object)
+    }
+
     /// Requests that reach a service.
     pub fn suggestions(&self) -> Vec<WrittenRequest> {
         explain::suggested_requests(self.shown, &ByPointer::of(self.config), |written| self.verdict(written))
     }
 
+    /// The verdict on the first request that is served, or on the first request.
+    pub fn first_good(&self, requests: Vec<WrittenRequest>) -> Option<RouteVerdict> {
+        let verdict = |written: WrittenRequest| {
+            let RequestVerdict { sentence, good, .. } = self.verdict(&written)?;
+            Some(RouteVerdict { url: written.url, sentence, good })
+        };
+        let all: Vec<RouteVerdict> = requests.into_iter().filter_map(verdict).collect();
+        let at = all.iter().position(|verdict| verdict.good).unwrap_or_default();
+        all.into_iter().nth(at)
+    }
+
     /// The verdict on a request.
-    pub fn verdict(&self, written: &WrittenRequest) -> Option<RequestVerdict> {
+    fn verdict(&self, written: &WrittenRequest) -> Option<RequestVerdict> {
         Some(self.report(&written.read().ok()?).1.verdict().clone())
     }
 }

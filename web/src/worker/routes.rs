@@ -1,7 +1,7 @@
 //! The routes in the page's form: joins routes that differ only in http and https, names Services instead of clusters, and numbers routes within the
 //! user's own rules. Does not list the routes; see `chancery_core::explain`.
 
-use crate::protocol::{RouteFilter, RouteList, Which};
+use crate::protocol::{RouteFilter, RouteList, Which, WrittenRequest};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
 use chancery_core::explain::{
@@ -45,6 +45,16 @@ pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
     let slash = rest.find('/').filter(|_| !filter.as_words && !text.contains(char::is_whitespace))?;
     let (host, path) = rest.split_at(slash);
     Some((Some(host).filter(|host| !host.is_empty()), path))
+}
+
+/// The requests that a filter may mean: the URL as it is typed, or over http and https.
+pub fn requests_of(filter: &RouteFilter) -> Vec<WrittenRequest> {
+    if request_of(filter).is_none_or(|(host, _)| host.is_none()) {
+        return Vec::new();
+    }
+    let text = filter.text.trim();
+    let urls = if text.contains("://") { vec![text.to_string()] } else { vec![format!("http://{text}"), format!("https://{text}")] };
+    urls.into_iter().map(|url| WrittenRequest { url, ..WrittenRequest::default() }).collect()
 }
 
 /// Whether a row contains these lower-case words.
@@ -150,6 +160,16 @@ impl<'n, 's> Rules<'n, 's> {
     fn new(rows: RouteRows<'n>, names: &'n ServiceNames<'s>) -> Self {
         Self { rows, last: None, numbers: HashMap::new(), names }
     }
+}
+
+/// The number of each route among the rules of its virtual host, by pointer. Built-in routes have the number 0.
+pub fn numbers(rows: RouteRows<'_>, names: &ServiceNames<'_>) -> HashMap<String, u32> {
+    let mut rules = Rules::new(rows, names);
+    while rules.next().is_some() {}
+    let of_host = |(host, (_, orders)): (String, (u32, HashMap<u32, u32>))| {
+        orders.into_iter().map(move |(order, number)| (format!("{host}/routes/{}", order.saturating_sub(1)), number))
+    };
+    rules.numbers.into_iter().flat_map(of_host).collect()
 }
 
 impl Iterator for Rules<'_, '_> {

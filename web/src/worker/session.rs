@@ -9,6 +9,7 @@ use crate::worker::common::{PageFinding, changes_direction, in_its_order, option
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
 use crate::worker::drawing;
+use crate::worker::option_panel;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
 use crate::worker::routes;
@@ -23,9 +24,9 @@ use chancery_core::diagnostic::{Policy, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, View, Viewed, app_gateway_routes,
-    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, nginx_routes, nginx_sample_request,
-    routes as route_rows, sample_request,
+    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, ServiceNames, View, Viewed,
+    app_gateway_routes, app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, nginx_routes,
+    nginx_sample_request, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::Redactor;
@@ -34,7 +35,7 @@ use chancery_core::simulate::{SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// For inputs with more objects, the session computes views again instead of keeping them: a worker's memory never shrinks.
@@ -68,6 +69,8 @@ pub struct Session {
     graph: Option<explain::Graph>,
     /// The overview of the graph. It also names the steps of requests.
     overview: Option<explain::Graph>,
+    /// The number of each route in the list of routes, by pointer, if it was needed.
+    numbers: Option<HashMap<String, u32>>,
     /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
@@ -90,6 +93,7 @@ impl Session {
             selected: None,
             graph: None,
             overview: None,
+            numbers: None,
             tops: BTreeMap::new(),
             redactor: Default::default(),
         }
@@ -234,7 +238,7 @@ impl Session {
             Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) | Question::Tests(_) => {
                 self.about_requests(question)
             }
-            Question::WhyNot(target) => fine(&self.why_not(&target)),
+            Question::WhyNot { target, request } => fine(&self.why_not(&target, &request)),
             Question::Select(target) => {
                 self.selected = Some(target);
                 fine(&self.selection())
@@ -249,7 +253,9 @@ impl Session {
             Question::Routes(filter) => {
                 self.overview();
                 let Self { compilation, configs, shown, overview, .. } = self;
-                fine(&routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter))
+                let mut found = routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter);
+                found.verdict = self.with_router(|router| router.first_good(routes::requests_of(&filter)));
+                fine(&found)
             }
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
@@ -263,6 +269,8 @@ impl Session {
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => answer_result(&share::opened(&text)),
             Question::Compare(other) => answer_result(&self.compare(other)),
+            Question::Options => fine(&option_panel::panel(&self.options, &self.dialects())),
+            Question::SetOptions(fields) => answer_result(&option_panel::changed(&self.options, &fields, self.dialects)),
             Question::CodePage(code) => fine(&code_page(&code)),
         }
     }
@@ -371,9 +379,14 @@ impl Session {
     /// Answers with a router of the shown gateway, if it runs.
     fn with_router<T: Default>(&mut self, answer: impl FnOnce(&request::Router<'_>) -> T) -> T {
         self.overview();
+        if self.numbers.is_none() && !self.is_large() {
+            let names = self.overview.as_ref().map(ServiceNames::of);
+            self.numbers = names.zip(self.gateway()).map(|(names, gateway)| routes::numbers(route_rows(gateway), &names));
+        }
         let (config, map) = (self.envoy_config(), self.map(Doc::Envoy));
         let (Some(shown), Some(overview)) = (self.running(), &self.overview) else { return T::default() };
-        answer(&request::Router { shown, positions: &self.positions(), config: &config, map: &map, overview })
+        let numbers = self.numbers.as_ref();
+        answer(&request::Router { shown, positions: &self.positions(), config: &config, map: &map, overview, numbers })
     }
 
     fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
@@ -391,10 +404,13 @@ impl Session {
         self.with_router(|router| router.judge(saved))
     }
 
-    fn why_not(&mut self, target: &Target) -> Option<Reach> {
+    fn why_not(&mut self, target: &Target, request: &WrittenRequest) -> Option<Reach> {
         let resources = self.core_thread(target).resources(&self.compilation);
         let again = reach::Again { dialects: self.dialects, options: &self.options };
-        reach::reach(&self.compilation, self.side()?, &resources, &again)
+        let mut reach = reach::reach(&self.compilation, self.side()?, &resources, &again)?;
+        let object = resources.first().and_then(|of| reach::id_of(self.side()?, of));
+        reach.request = object.map(|object| self.with_router(|router| router.contributions(request, object))).unwrap_or_default();
+        Some(reach)
     }
 
     /// The overview of the graph.
@@ -488,6 +504,7 @@ impl Session {
         self.map = None;
         self.graph = None;
         self.overview = None;
+        self.numbers = None;
         self.configs = Configs::default();
         self.proxies = None;
     }

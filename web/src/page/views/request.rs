@@ -402,7 +402,8 @@ fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
 
 #[component]
 fn Loser(app: App, tried: Tried) -> impl IntoView {
-    let Tried { name, taken, matcher, expected, seen, pointer, span, .. } = tried;
+    let Tried { number, name, taken, matcher, expected, seen, pointer, span, .. } = tried;
+    let number = (number > 0).then(|| view! { <span class="tried-number" title="Its number in Routes">{number}</span> });
     let lit = {
         let pointer = pointer.clone();
         move || is_lit(app, pointer.as_ref())
@@ -429,7 +430,7 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     view! {
         <li class="tried" class:taken=taken class:lit=lit>
             <span class="tried-mark" role="img" aria-label=if taken { "matched" } else { "not matched" }>{if taken { "✓" } else { "✗" }}</span>
-            {title} {why}
+            {number} {title} {why}
             {span.map(|span| source(app, span))}
         </li>
     }
