@@ -80,7 +80,7 @@ impl Requests {
         }
         self.form.update(|form| match WrittenRequest::split_method(&text) {
             Some((method, url)) => (form.method, form.url) = (method.into(), url.into()),
-            None => form.url = text,
+            None => form.url.clone_from(&text),
         });
     }
 

@@ -81,9 +81,11 @@ fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, 
     (graph, folded, kinds)
 }
 
-/// Lays out a graph.
-pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
+/// Lays out a graph. `joined` receives the box that represents each joined box.
+pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, joined: &mut HashMap<String, String>) -> Drawing {
     let (graph, folded, kinds) = focused(graph, focus);
+    let groups = graph.nodes.iter().filter(|node| node.folded.is_some());
+    *joined = groups.flat_map(|group| group.stands_for.iter().map(|id| (id.to_string(), group.id.to_string()))).collect();
     let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
     let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();

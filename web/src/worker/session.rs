@@ -71,6 +71,8 @@ pub struct Session {
     overview: Option<explain::Graph>,
     /// The number of each route in the list of routes, by pointer, if it was needed.
     numbers: Option<HashMap<String, u32>>,
+    /// The box of the last drawing that represents each joined box.
+    joined: HashMap<String, String>,
     /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
@@ -94,6 +96,7 @@ impl Session {
             graph: None,
             overview: None,
             numbers: None,
+            joined: HashMap::new(),
             tops: BTreeMap::new(),
             redactor: Default::default(),
         }
@@ -302,7 +305,7 @@ impl Session {
         match question {
             Question::Graph(focus) => {
                 let graph = self.at_level(&focus);
-                fine(&drawing::draw(graph, &focus, &mut self.tops))
+                fine(&drawing::draw(graph, &focus, &mut self.tops, &mut self.joined))
             }
             Question::Picture(focus) => {
                 let graph = self.at_level(&focus);
@@ -332,7 +335,7 @@ impl Session {
                     sample_request(&|| self.routes(), Some(&pointer), &ByPointer::of(&config))
                 }
             }),
-            Question::Suggestions => fine(&self.with_router(request::Router::suggestions)),
+            Question::Suggestions => fine(&self.with_router(|router| router.suggestions())),
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
@@ -676,6 +679,9 @@ impl Session {
         self.whole_graph();
         if let (Some(graph), Some(overview)) = (&self.graph, &self.overview) {
             (details.nodes, details.groups) = drawing::boxes_of_selection(graph, overview, &self.compilation, &core);
+            for (node, group) in details.nodes.iter().zip(&mut details.groups) {
+                self.joined.get(node).into_iter().for_each(|joined| group.clone_from(joined));
+            }
         }
         if self.is_large() {
             self.graph = None;

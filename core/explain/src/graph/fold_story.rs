@@ -4,7 +4,7 @@
 use super::fold::edges;
 use super::{Graph, GraphNode, NodeKind, Relation};
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -78,18 +78,16 @@ impl Graph {
         }
         let hosts = self.hosts();
         let stays = self.staying(open, keep);
-        let mut last = Vec::new();
-        for level in LEVELS {
-            let groups = self.groups(level, &hosts, &stays, open);
-            let joined: usize = groups.iter().flatten().count();
-            let remaining: HashSet<&Group> = groups.iter().flatten().collect();
-            let left = self.nodes.len() - joined + remaining.len();
-            last = groups;
-            if left <= most {
-                break;
-            }
-        }
-        self.join(last)
+        // An opened group must not change the level, or its nodes would be joined at the next one.
+        let fits = |level: &Level| {
+            let groups = self.groups(*level, &hosts, &stays, &[]);
+            let joined = groups.iter().flatten().count();
+            let remaining: BTreeSet<&Group> = groups.iter().flatten().collect();
+            self.nodes.len() - joined + remaining.len() <= most
+        };
+        let level = LEVELS.iter().copied().find(fits).unwrap_or(Level::Kind);
+        let groups = self.groups(level, &hosts, &stays, open);
+        self.join(groups)
     }
 
     /// The nodes that are not joined.
@@ -188,6 +186,7 @@ impl Graph {
             into.folded = into.folded.map(|count| count + 1);
             into.state = if into.folded == Some(1) { node.state } else { into.state.filter(|state| node.state == Some(state)) };
             into.stands_for.extend(node.stands_for);
+            into.stands_for.push(node.id.clone());
             renamed.insert(node.id, into.id.clone());
             joined += 1;
         }

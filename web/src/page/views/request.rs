@@ -80,7 +80,7 @@ pub fn RequestChips(requests: Requests) -> impl IntoView {
         let others = [
             (form.port.map(|port| format!("port {port}")), Callback::new(move |()| requests.change(|form| form.port = None))),
             (
-                form.sni.as_ref().map(|name| format!("server name {}", if name.is_empty() { "none" } else { name })),
+                form.sni.as_ref().map(|name| format!("server name {}", if name.is_empty() { "none" } else { name.as_str() })),
                 Callback::new(move |()| requests.change(|form| form.sni = None)),
             ),
             (form.source.as_ref().map(|source| format!("from {source}")), Callback::new(move |()| requests.change(|form| form.source = None))),

@@ -279,9 +279,14 @@ impl Board {
         let Some(focus) = self.focus.try_get_untracked() else { return };
         self.is_drawing.set(true);
         spawn_local(async move {
+            let kept = focus.keep.clone();
             let answer = ask::<Option<Drawing>>(Question::Graph(focus)).await;
             let _ = self.is_drawing.try_set(false);
             let Ok(Some(answer)) = answer else { return };
+            // The way of the request became known meanwhile.
+            if answer.folded > 0 && self.focus.try_with_untracked(|focus| focus.keep != kept) == Some(true) {
+                self.draw();
+            }
             let first = self.drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
             let _ = self.drawing.try_set(answer);
             if let Some((id, false)) = self.sought.try_get_value().flatten() {
