@@ -15,6 +15,7 @@ mod tests;
 mod unsupported;
 
 pub use detect::{Detection, detect, is_claimed, recognise};
+pub use envoy_input::{ENVOY, is_envoy_config};
 pub use unsupported::{UnsupportedInput, unsupported_input};
 
 use detect::{ClaimMemory, detect_with};

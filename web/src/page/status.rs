@@ -125,7 +125,10 @@ fn progress(app: App) -> String {
 fn Dialects(app: App) -> impl IntoView {
     let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
     let unsupported = move || app.engine.compiled.with(|compiled| compiled.unsupported.is_some());
+    // Envoy's own configuration is of no dialect.
+    let other = move || app.engine.compiled.with(|compiled| compiled.dialect == "envoy");
     let detect = move || match (app.workspace.chosen.get(), unsupported()) {
+        _ if other() => Some(view! { <option value="" selected=true>"Envoy configuration"</option> }.into_any()),
         (true, _) => Some(view! { <option value="">"detect"</option> }.into_any()),
         (false, true) => Some(view! { <option value="" selected=true>"not supported"</option> }.into_any()),
         (false, false) => None,

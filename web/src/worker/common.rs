@@ -2,6 +2,7 @@
 
 use crate::protocol::{Group, Work};
 use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
+use chancery_core::diagnostic::codes;
 use chancery_core::explain;
 use serde::Serialize;
 
@@ -65,4 +66,20 @@ pub fn page_findings(compilation: &Compilation) -> (Vec<PageFinding>, Vec<Group>
     let groups = explain::group_findings(&all).into_iter().map(group).collect();
     let findings = all.into_iter().map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding });
     (findings.collect(), groups)
+}
+
+/// The parts of an input that belong to other programs, with the next step, if Chancery reads nothing of the input.
+pub fn unsupported(compilation: &Compilation) -> Option<String> {
+    let found: Vec<String> = compilation
+        .diagnostics
+        .iter()
+        .filter(|finding| *finding.code == codes::UNSUPPORTED_INPUT)
+        .map(|finding| finding.help.iter().fold(format!("{}.", finding.message), |message, help| format!("{message} {}.", sentence_case(help))))
+        .collect();
+    (compilation.objects.is_empty() && !found.is_empty()).then(|| found.join(" "))
+}
+
+/// Starts a text with a capital letter.
+fn sentence_case(text: &str) -> String {
+    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }

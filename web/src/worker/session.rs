@@ -5,7 +5,7 @@ use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{
     Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
 };
-use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings};
+use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings, unsupported};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
 use crate::worker::drawing;
@@ -19,8 +19,8 @@ use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, NginxRef, Options, SideRef};
-use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Policy, codes};
+use chancery_core::compile::{Compiler, ENVOY, is_envoy_config};
+use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
@@ -161,22 +161,6 @@ fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
     let of_nginxes = compilation.nginxes().map(|gateway| (nginx_routes(gateway).len(), gateway.nginx.upstreams.len()));
     of_envoys.chain(of_others).chain(of_nginxes).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
-}
-
-/// The parts of an input that belong to other programs, with the next step, if Chancery reads nothing of the input.
-fn unsupported(compilation: &Compilation) -> Option<String> {
-    let found: Vec<String> = compilation
-        .diagnostics
-        .iter()
-        .filter(|finding| *finding.code == codes::UNSUPPORTED_INPUT)
-        .map(|finding| finding.help.iter().fold(format!("{}.", finding.message), |message, help| format!("{message} {}.", sentence_case(help))))
-        .collect();
-    (compilation.objects.is_empty() && !found.is_empty()).then(|| found.join(" "))
-}
-
-/// Starts a text with a capital letter.
-fn sentence_case(text: &str) -> String {
-    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }
 
 /// The indexes of the requested gateway, or of the first gateway.
@@ -521,8 +505,12 @@ impl Session {
         let is_chosen = work.chosen || !is_detected(&inputs, wanted);
         self.shared = if is_chosen { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // Compiles an input of several dialects for each of them. The page shows one dialect, and the findings of all.
-        let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
-        if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
+        let mut compilation = match &work.files[..] {
+            [one] if is_envoy_config(&one.text) => Compiler::new(&[&ENVOY]).without_memory().compile(&inputs, &Options::default()),
+            _ => self.compiler.compile(&inputs, &self.options.clone().of_any_dialect()),
+        };
+        let is_envoy = compilation.sides.iter().any(|side| side.dialect.name == ENVOY.name);
+        if wanted.is_some_and(|wanted| !is_envoy && compilation.side(wanted).is_none()) {
             compilation = self.compiler.compile(&inputs, &self.options);
         }
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
@@ -578,7 +566,12 @@ impl Session {
 
     /// The graph at the requested level of detail.
     fn at_level(&mut self, focus: &GraphFocus) -> explain::Graph {
-        if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) }
+        let graph = if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) };
+        // Envoy's own configuration has no resources to show in an overview.
+        match graph.nodes.is_empty() && !focus.envoy_parts {
+            true => drawing::at_level(self.whole_graph(), &GraphFocus { envoy_parts: true, ..focus.clone() }),
+            false => graph,
+        }
     }
 
     /// A document, built when it is first needed.
