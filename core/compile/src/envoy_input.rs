@@ -112,7 +112,8 @@ fn held(item: &Node, object: ObjectId, out: &mut Verbatim) {
 
 /// Collects a resource of a response by its type.
 fn by_type(node: &Node, object: ObjectId, out: &mut Verbatim) {
-    let resource = node.get("resource").filter(|_| node.get("@type").is_none_or(|of| of.as_str().is_some_and(|of| of.ends_with("Resource")))).unwrap_or(node);
+    let resource =
+        node.get("resource").filter(|_| node.get("@type").is_none_or(|of| of.as_str().is_some_and(|of| of.ends_with("Resource")))).unwrap_or(node);
     let name = resource.get("@type").and_then(Node::as_str).unwrap_or_default();
     let made = || Arc::new(tree(resource, object));
     match name.rsplit('.').next().unwrap_or_default() {

@@ -10,6 +10,7 @@ extern crate alloc;
 mod assume;
 mod conflict;
 mod detect;
+mod envoy_input;
 #[cfg(test)]
 mod tests;
 mod unsupported;

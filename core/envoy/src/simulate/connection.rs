@@ -54,7 +54,7 @@ const PRIVILEGED_OFFSET: u32 = 10_000;
 /// Whether a listener belongs to the controller, and is not for users' requests.
 pub fn is_own(listener: &Listener) -> bool {
     let is_of_controller = |own: &&str| listener.name.strip_prefix(*own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1"));
-    OWN.iter().any(|own| is_of_controller(&own)) || listener.name.starts_with(OWN_OF_ENVOY_GATEWAY)
+    OWN.iter().any(is_of_controller) || listener.name.starts_with(OWN_OF_ENVOY_GATEWAY)
 }
 
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {

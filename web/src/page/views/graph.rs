@@ -69,7 +69,7 @@ fn Bar(board: Board) -> impl IntoView {
         view! { <button aria-pressed=move || (shows_parts() == to).to_string() title=title on:click=move |_| board.refocus(|focus| { focus.envoy_parts = to; focus.open.clear(); })>{label}</button> }
     };
     view! {
-        <div class="bar graph-bar">
+        <div class="bar graph-bar" class:open=move || board.controls.get()>
             <div class="segments" role="group" aria-label="Level of detail">
                 {level_button(false, "Overview", "Your resources in the order of a request")}
                 {level_button(true, "Envoy parts", "Each part of Envoy's configuration")}
@@ -142,6 +142,7 @@ fn Ground(board: Board) -> impl IntoView {
     let copy = move |_| board.app.screen.copy(&board.drawing.with_untracked(plain), "The graph as text");
     view! {
         <div class="graph-ground">
+            <button class="quiet graph-more" aria-expanded=move || board.controls.get().to_string() title="Show search and filters" on:click=move |_| board.controls.update(|open| *open = !*open)>"Controls"</button>
             <div class="zoom" hidden=move || listed.get()>
                 <button class="quiet" aria-label="Zoom out" on:click=move |_| board.zoom(0.8, board.middle())>"−"</button>
                 <span class="zoom-scale">{scale}</span>

@@ -83,6 +83,8 @@ pub struct Board {
     pub is_drawing: RwSignal<bool>,
     /// Whether the legend is shown.
     pub legend: RwSignal<bool>,
+    /// Whether a short pane shows search and filters.
+    pub controls: RwSignal<bool>,
     /// A search inside folded boxes, and whether its result is drawn.
     sought: StoredValue<Option<(String, bool)>>,
     /// Pressed pointers with their positions. One pointer moves the graph, two zoom.
@@ -120,6 +122,7 @@ impl Board {
             lit,
             is_drawing: RwSignal::new(true),
             legend: RwSignal::new(false),
+            controls: RwSignal::new(false),
             sought: StoredValue::new(None),
             held: StoredValue::new(Vec::new()),
         }
