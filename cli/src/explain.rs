@@ -55,7 +55,9 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
             answers.push((gateway.label().unwrap_or_default(), answer(gateway, &viewed, &found, args.format, style)?));
         }
     }
-    if answers.is_empty() && compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
+    let runs_nothing =
+        compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() && compilation.nginxes().next().is_none();
+    if answers.is_empty() && runs_nothing {
         return Err(input::nothing_runs(&compilation));
     }
     if answers.is_empty() {
@@ -83,11 +85,12 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     Ok(0)
 }
 
-/// Returns the documents of all gateways: the requested document of Envoys, and the parts of Application Gateways.
+/// Returns the documents of all gateways: the requested document of Envoys, and the parts of Application Gateways and nginxes.
 fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'a>) -> Viewed) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
     let mut document = document;
     let envoys = compilation.gateways().map(move |gateway| (gateway.named(), document(gateway)));
-    envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
+    let azure = compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts)));
+    envoys.chain(azure).chain(compilation.nginxes().map(|of| (of.named, Viewed::nginx(of.nginx))))
 }
 
 /// Returns the controllers' documents, each once. They are explained like a gateway's document.

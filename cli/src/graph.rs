@@ -34,8 +34,15 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     if args.resources {
         kinds.extend([NodeKind::Resource, NodeKind::Missing, NodeKind::Created].map(|kind| kind.name().into()));
     }
-    Focus { from, depth: args.depth, kinds, only_errors: args.only_errors, written_only: args.format == GraphFormat::Svg && !args.all }
-        .apply(&mut graph);
+    Focus {
+        from,
+        depth: args.depth,
+        kinds,
+        only_errors: args.only_errors,
+        written_only: args.format == GraphFormat::Svg && !args.all,
+        ..Focus::default()
+    }
+    .apply(&mut graph);
     let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
     let joined = if most == 0 { 0 } else { graph.fold(most, &[]) };
     if joined > 0 {

@@ -17,6 +17,7 @@ mod dump;
 mod explain;
 mod generate;
 mod graph;
+mod html;
 mod input;
 mod judging;
 mod ledger;

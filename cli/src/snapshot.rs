@@ -6,9 +6,8 @@ use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, Snapshot
 use crate::output::{Sink, allow_secrets, file_named, message, print};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, check, input};
-use chancery_core::envoy_config::EnvoyConfig;
-use chancery_core::explain::{Snapshot, share};
-use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::explain::{RunningGateway, Snapshot, judge, overview, share};
+use chancery_core::simulate::{SavedRequest, Verdict};
 use std::fmt::Write;
 
 /// Runs `snapshot`.
@@ -50,11 +49,12 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     if given.requests.is_empty() || !matches!(args.format, CheckFormat::Human) {
         return Ok(checked);
     }
-    let (_, compilation) = given.compile_one()?;
-    let Some(served) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
-    let config = EnvoyConfig::of(served.ir);
-    let gateway = Gateway::new(&config);
-    let judged: Vec<(&SavedRequest, Verdict)> = given.requests.iter().map(|saved| (saved, saved.judge(&gateway))).collect();
+    let (mut compiler, compilation) = given.compile_one()?;
+    let Some(gateway) = RunningGateway::all(&compilation).into_iter().next() else { return Err(input::nothing_runs(&compilation)) };
+    let positions = compilation.positions();
+    let names = overview(&compilation, &positions);
+    let judged: Vec<(&SavedRequest, Verdict)> =
+        given.requests.iter().map(|saved| (saved, judge(gateway, &positions, saved, &mut compiler.emitted, &names))).collect();
     print(&rendered(&judged, style))?;
     Ok(checked.max(u8::from(judged.iter().any(|(_, verdict)| !verdict.holds))))
 }

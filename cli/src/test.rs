@@ -7,9 +7,9 @@ use crate::input;
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain, some};
 use crate::{Outcome, Unusable};
-use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway};
+use chancery_core::compilation::Compilation;
 use chancery_core::compile::Compiler;
-use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway};
+use chancery_core::explain::{Graph, Mismatch, RequestTest, RequestTests, RunningGateway, overview};
 use chancery_core::text::markup::escaped;
 use serde_json::json;
 use std::fmt::Write;
@@ -51,10 +51,11 @@ pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
         let given = input::given(&inputs, deployment)?;
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_gaps(&compilation);
-        if compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
+        if RunningGateway::all(&compilation).is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
-        verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler)));
+        let names = overview(&compilation, &compilation.positions());
+        verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler, &names)));
     }
     match args.format {
         TestFormat::Human => print(&report(&verdicts, style))?,
@@ -130,7 +131,7 @@ fn inputs_of(file: &TestFile, deployment: &Deployment) -> Result<Vec<PathBuf>, U
     Ok(vec![if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }])
 }
 
-fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Verdict {
+fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler, names: &Graph) -> Verdict {
     let mut verdict = Verdict {
         file: file.name.clone(),
         line: test.line,
@@ -140,9 +141,9 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
         mismatches: Vec::new(),
         error: None,
     };
-    match tried(test, compilation, compiler) {
+    match tried(test, compilation, compiler, names) {
         Ok(report) => {
-            let outcome = report["outcome"].as_str().or_else(|| report["ending"]["outcome"].as_str());
+            let outcome = report["outcome"].as_str().or_else(|| report["verdict"]["outcome"].as_str());
             verdict.outcome = outcome.unwrap_or_default().replace('_', " ");
             verdict.mismatches = test.mismatches(&report);
         }
@@ -152,33 +153,15 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
 }
 
 /// Shows the result of the request, like `route`.
-fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Result<serde_json::Value, String> {
+fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler, names: &Graph) -> Result<serde_json::Value, String> {
     let request = test.request.read()?;
-    let positions = compilation.positions();
-    let report = match gateway_of(test, compilation)? {
-        Tested::Envoy(gateway) => serde_json::to_value(route(gateway, &positions, &request, compiler.emitted.of(gateway))),
-        Tested::AppGateway(gateway) => serde_json::to_value(route_app_gateway(gateway, &positions, &request)),
-    };
-    report.map_err(|error| format!("cannot write JSON: {error}"))
+    let report = gateway_of(test, compilation)?.route(&compilation.positions(), &request, &mut compiler.emitted, names);
+    serde_json::to_value(report).map_err(|error| format!("cannot write JSON: {error}"))
 }
 
 /// The gateway that gets a test's request.
-enum Tested<'c> {
-    Envoy(GatewayRef<'c>),
-    AppGateway(AppGatewayRef<'c>),
-}
-
-impl<'c> Tested<'c> {
-    fn named(&self) -> NamedGateway<'c> {
-        match self {
-            Self::Envoy(gateway) => gateway.named(),
-            Self::AppGateway(gateway) => gateway.named,
-        }
-    }
-}
-
-fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Tested<'c>, String> {
-    let mut all: Vec<Tested<'_>> = compilation.gateways().map(Tested::Envoy).chain(compilation.app_gateways().map(Tested::AppGateway)).collect();
+fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<RunningGateway<'c>, String> {
+    let mut all = RunningGateway::all(compilation);
     let names: Vec<String> = all.iter().map(|of| of.named().label().unwrap_or_else(|| of.named().id.to_string())).collect();
     let names = some(&names.iter().map(String::as_str).collect::<Vec<_>>());
     if let Some(asked) = &test.gateway {

@@ -8,6 +8,7 @@ mod folders;
 mod live;
 mod missing;
 mod secrets;
+mod verdicts;
 mod watches;
 
 use insta::assert_snapshot;
@@ -59,7 +60,6 @@ impl Folder {
         self.run_with(args, &[], "")
     }
 
-    /// Runs it in a folder below.
     fn run_in(&self, folder: &str, args: &[&str]) -> Run {
         self.run_from(folder, args, &[], "")
     }

@@ -9,6 +9,8 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
+export { default as AxeBuilder } from "@axe-core/playwright";
+
 // Ends a test that hangs.
 export const test = (name, options, body) => run(name, { timeout: 180_000, ...(body ? options : {}) }, body ?? options);
 

@@ -36,6 +36,9 @@ pub struct CheckArgs {
     /// Report errors only (with --strict, warnings too), without a summary
     #[arg(short, long)]
     pub quiet: bool,
+    /// Show every place of a repeated finding [default: the first three]
+    #[arg(long)]
+    pub all: bool,
     /// Report only findings about objects of this namespace; repeatable
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Vec<String>,

@@ -15,6 +15,8 @@ Examples:
   chancery diff --format markdown main:gateway/ gateway/ write a table for a pull request
   chancery diff --exit-code old.json new.json            compare dumps, bootstraps, snapshots
   chancery diff gateway.json ingresses/                  show how AGIC would change an existing Application Gateway
+  chancery diff --from ingress-nginx before/ --to envoy-gateway after/
+                                                         show requests that another controller answers differently
 
 If there are several gateways, gateways with the same id are compared.
 
@@ -26,8 +28,8 @@ external services and the content of Secrets. It compares rewrites for the reque
 Exit codes: 0 success, 1 with --exit-code if a request has a different result or the comparison is incomplete (for example because a file cannot be read), 2 the input cannot be used.")]
 pub struct DiffArgs {
     /// The first side: file, folder, git revision, REVISION:PATH, snapshot, link with a snapshot, dump or bootstrap
-    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
-    pub before: PathBuf,
+    #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath, required_unless_present = "from")]
+    pub before: Option<PathBuf>,
     /// The second side [default: the current folder, or the revision's path in it]
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub after: Option<PathBuf>,
@@ -37,6 +39,15 @@ pub struct DiffArgs {
     /// Exit with 1 if a request has a different result, or if Envoy's configuration or a resource differs
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "requests")]
     pub exit_code: Option<Counts>,
+    /// Compare two dialects by their answers to requests: the dialect of the first side, then its files. Needs --to
+    #[arg(long, value_names = ["DIALECT", "BEFORE"], num_args = 1.., requires = "to", value_hint = ValueHint::AnyPath)]
+    pub from: Vec<String>,
+    /// The dialect of the second side, then its files
+    #[arg(long, value_names = ["DIALECT", "AFTER"], num_args = 1.., requires = "from", value_hint = ValueHint::AnyPath)]
+    pub to: Vec<String>,
+    /// With --from: a file of known and wanted changes, each with its rule and reason. Any other change exits with 1
+    #[arg(long, value_name = "FILE", requires = "from", value_hint = ValueHint::FilePath)]
+    pub accept: Option<PathBuf>,
     /// Do not compare requests. --exit-code then compares Envoy's configuration
     #[arg(long)]
     pub no_requests: bool,
@@ -111,4 +122,8 @@ pub enum DiffFormat {
     Sarif,
     /// Commands of GitHub's workflows.
     Github,
+    /// One HTML file, for people who do not use the command line.
+    Html,
+    /// JUnit's XML.
+    Junit,
 }

@@ -78,7 +78,9 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     }
     let positions = compilation.positions();
     match args.format {
-        CheckFormat::Human => print(&human::report(&findings, &hidden, &compilation, &positions, args.quiet, style))?,
+        CheckFormat::Human => {
+            print(&human::report(&findings, &hidden, &compilation, &positions, human::Extent { quiet: args.quiet, all: args.all }, style))?
+        }
         format => document(format, &findings, &compilation, args.strict)?,
     }
     Ok(u8::from(failed))

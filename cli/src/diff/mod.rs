@@ -7,6 +7,8 @@ mod envoy;
 pub mod human;
 mod live;
 mod loaded;
+mod migration;
+mod migration_report;
 mod report;
 mod without;
 
@@ -27,15 +29,19 @@ use std::path::{Path, PathBuf};
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    if !args.from.is_empty() || !args.to.is_empty() {
+        return migration::run(args, deployment, style);
+    }
+    let before = args.before.as_ref().ok_or("name a first input")?;
     let after = match &args.after {
         Some(after) => after.clone(),
-        None => after_of(&args.before)?,
+        None => after_of(before)?,
     };
     let is_running = |path: &Path| path.is_file() && input::text(path).is_ok_and(|text| Running::is_one(&text));
-    let alone = is_running(&args.before) || is_running(&after);
-    let existing = if args.before.is_file() { input::text(&args.before).ok().filter(|text| loaded::existing(text).is_some()) } else { None };
+    let alone = is_running(before) || is_running(&after);
+    let existing = if before.is_file() { input::text(before).ok().filter(|text| loaded::existing(text).is_some()) } else { None };
     let read_after = || Loaded::read_onto(&after, deployment, alone, existing.as_deref());
-    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), read_after);
+    let (before, after) = at_once(|| Loaded::read(before, deployment, alone), read_after);
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
     // The second input no longer has these kinds: references to them are missing, not assumed.
@@ -111,6 +117,8 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
         DiffFormat::Markdown => print(&report::markdown(differences, running)),
         DiffFormat::Sarif => print_json(&report::sarif(differences)),
         DiffFormat::Github => print(&report::github(differences)),
+        DiffFormat::Html => print(&report::html(differences)),
+        DiffFormat::Junit => print(&report::junit(differences)),
     }
 }
 

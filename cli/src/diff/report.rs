@@ -1,4 +1,4 @@
-//! Differences for pull requests and CI: Markdown, SARIF, GitHub workflow commands.
+//! Differences for pull requests, CI and people without the command line: Markdown, SARIF, GitHub workflow commands, HTML, JUnit.
 //!
 //! Does not compare; see `compared`.
 
@@ -6,11 +6,13 @@ use super::compared::{Differences, GatewayDifference, GatewayState, Make};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
 use crate::check::github::{data, property};
 use crate::check::sarif;
+use crate::html::{Report, Tone};
 use crate::output::scrub;
 use crate::style::plain;
 use chancery_core::compare::{Change, RequestChange, Requests, SettingView};
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::Span;
+use chancery_core::text::markup::escaped;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -215,5 +217,61 @@ pub fn github(differences: &Differences) -> String {
         let command = if is_for_users(line.rule) { "warning" } else { "notice" };
         let _ = writeln!(out, "::{command}{}::{}", place.unwrap_or_default(), data(&line.text));
     }
+    out
+}
+
+/// All differences as one HTML file.
+pub fn html(differences: &Differences) -> String {
+    let all = lines(differences);
+    let lead = if differences.is_empty() { differences.nothing("Nothing differs.") } else { "What differs between the two sides." };
+    let mut report = Report::new("Differences", lead);
+    for (rule, title, tone) in [
+        ("request-changed", "Requests that change", Tone::Bad),
+        ("gateway-changed", "Gateways", Tone::Bad),
+        ("resource-changed", "Resources", Tone::Neutral),
+        ("envoy-changed", "What Envoy gets", Tone::Neutral),
+        ("part-changed", "Parts of the Application Gateway", Tone::Neutral),
+    ] {
+        let own: Vec<&Line<'_>> = all.iter().filter(|line| line.rule == rule).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let place = |line: &Line<'_>| line.span.map(|span| format!("{}:{}", span.file, span.line)).into_iter().collect();
+        report.group(title, &own.len().to_string(), tone, is_for_users(rule), |report| {
+            report.table(&["difference"], own.iter().map(|line| vec![(line.text.clone(), place(line))]));
+        });
+    }
+    let limits = differences.limits();
+    if !limits.is_empty() {
+        report.heading("Not compared");
+        report.list(&limits);
+    }
+    report.finish()
+}
+
+/// All differences as JUnit's XML: each request that changes is a failure, and the others are skipped.
+pub fn junit(differences: &Differences) -> String {
+    let all = lines(differences);
+    let failures = all.iter().filter(|line| is_for_users(line.rule)).count();
+    let text = |text: &str| escaped(&plain(&scrub(text)));
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites name=\"chancery\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">", all.len());
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"diff\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\">",
+        all.len(),
+        all.len() - failures
+    );
+    for line in &all {
+        let message = text(&line.text);
+        let place = line.span.map(|span| format!(" file=\"{}\" line=\"{}\"", text(&span.file), span.line)).unwrap_or_default();
+        let _ = writeln!(out, "    <testcase classname=\"{}\" name=\"{message}\"{place}>", line.rule);
+        let _ = match is_for_users(line.rule) {
+            true => writeln!(out, "      <failure type=\"{}\" message=\"{message}\"/>", line.rule),
+            false => writeln!(out, "      <skipped/>"),
+        };
+        out.push_str("    </testcase>\n");
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
     out
 }

@@ -4,7 +4,7 @@ mod routes;
 
 pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
-use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
+use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, RequestVerdict, Viewed};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,6 +20,9 @@ use chancery_text::{Node, Str};
 pub struct AppGatewayReport {
     #[serde(flatten)]
     pub journey: Journey,
+    /// The result in one sentence, if it was computed.
+    #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
+    pub verdict: RequestVerdict,
     /// The request after rewrites, if any known rewrite applies.
     pub rewritten: Option<Rewritten>,
     /// How the gateway checks the health of the addresses.
@@ -77,7 +80,7 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
             origin: OriginView::of(*origin, of.named.of, positions),
         }));
     }
-    AppGatewayReport { journey, rewritten, probe, origins }
+    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins }
 }
 
 /// Applies the gateway's rewrites to a request.

@@ -76,7 +76,7 @@ fn listener_at<'a>(gateway: GatewayRef<'a>, hop: &NextHop, from: &str) -> Option
 }
 
 /// Whether a gateway listens on a port, at an address if that is known.
-fn listens(ir: &Ir, address: Option<IpAddr>, port: u32) -> bool {
+pub(super) fn listens(ir: &Ir, address: Option<IpAddr>, port: u32) -> bool {
     let takes = |host: &str| match (host.parse::<IpAddr>(), address) {
         (Ok(host), Some(address)) => host.is_unspecified() || host == address,
         _ => true,

@@ -10,7 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use chancery_base::resource::nearest;
-use chancery_envoy::simulate::{SavedRequest, WrittenRequest};
+use chancery_envoy::simulate::{ClusterShare, Ending, RouteShareEnding, SavedRequest, WrittenRequest};
 use chancery_text::{Limits, LineIndex, Node, Object, Spans, Str, Value, parse, to_json, to_yaml};
 
 /// A test file.
@@ -50,7 +50,8 @@ pub struct Mismatch {
 }
 
 /// Fields that a report leaves out when they are empty.
-const LEFT_OUT_WHERE_EMPTY: [&str; 9] = ["around", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "wanting"];
+const LEFT_OUT_WHERE_EMPTY: [&str; 11] =
+    ["around", "at", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "verdict", "wanting"];
 
 impl RequestTests {
     /// Whether a text is a test file: an object with a list `tests` that is not a resource.
@@ -99,20 +100,7 @@ impl RequestTests {
     pub fn write(saved: &[SavedRequest]) -> String {
         let tests = saved.iter().map(|saved| {
             let (request, expected) = (saved.request.without_credentials(), &saved.expected);
-            let clusters = expected.clusters.iter().map(|share| {
-                let percent = (expected.clusters.len() > 1).then(|| ("percent", Node::synthesised(Value::Float(share.percent))));
-                object([("name", value_node(&share.name))].into_iter().chain(percent))
-            });
-            let clusters: Vec<Node> = clusters.collect();
-            let upstream: Vec<(&str, Node)> = [("authority", &expected.authority), ("path", &expected.path)]
-                .into_iter()
-                .filter_map(|(name, value)| Some((name, value_node(value.as_ref()?))))
-                .collect();
-            let mut expect = vec![("outcome", value_node(expected.outcome.name()))];
-            expect.extend(expected.status.map(|status| ("status", Node::synthesised(Value::Int(status.into())))));
-            expect.extend(expected.location.as_ref().map(|location| ("location", value_node(location))));
-            expect.extend((!clusters.is_empty()).then(|| ("clusters", Node::synthesised(Value::Array(clusters)))));
-            expect.extend((!upstream.is_empty()).then(|| ("upstream", object(upstream))));
+            let expect = expectation(expected);
             let method = if request.method.is_empty() { "GET" } else { &request.method };
             let name = format!("{method} {} {}", request.url, expected.summary());
             let request = serde_json::to_string(&request).ok().and_then(|text| parse(&text, &Limits::default()).root);
@@ -120,6 +108,40 @@ impl RequestTests {
         });
         to_yaml(&object([("tests", Node::synthesised(Value::Array(tests.collect())))]))
     }
+}
+
+/// The fields of a report that an ending names.
+fn expectation(expected: &Ending) -> Vec<(&'static str, Node)> {
+    let number = |value: f64| Node::synthesised(Value::Float(value));
+    let list = |of: Vec<Node>| Node::synthesised(Value::Array(of));
+    let status = expected.status.map(|status| ("status", Node::synthesised(Value::Int(status.into()))));
+    // Another gateway on the way ends the request: the report's own fields describe the first.
+    if let Some(at) = &expected.at {
+        let fields = [("at", value_node(at)), ("outcome", value_node(expected.outcome.name()))];
+        return vec![("verdict", object(fields.into_iter().chain(status)))];
+    }
+    let mut expect = vec![("outcome", value_node(expected.outcome.name()))];
+    expect.extend(status);
+    expect.extend(expected.location.as_ref().map(|location| ("location", value_node(location))));
+    if !expected.shares.is_empty() {
+        let share = |share: &RouteShareEnding| {
+            let clusters = share.clusters.iter().map(|name| value_node(name)).collect();
+            object([("percent", number(share.percent)), ("clusters", list(clusters))])
+        };
+        expect.push(("shares", list(expected.shares.iter().map(share).collect())));
+    } else if !expected.clusters.is_empty() {
+        let cluster = |share: &ClusterShare| {
+            let percent = (expected.clusters.len() > 1).then(|| ("percent", number(share.percent)));
+            object([("name", value_node(&share.name))].into_iter().chain(percent))
+        };
+        expect.push(("clusters", list(expected.clusters.iter().map(cluster).collect())));
+    }
+    let upstream: Vec<(&str, Node)> = [("authority", &expected.authority), ("path", &expected.path)]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value_node(value.as_ref()?))))
+        .collect();
+    expect.extend((!upstream.is_empty()).then(|| ("upstream", object(upstream))));
+    expect
 }
 
 fn value_node(text: &str) -> Node {
@@ -281,7 +303,7 @@ fn is_same(expected: &Node, actual: &serde_json::Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chancery_envoy::simulate::{ClusterShare, Ending, Outcome};
+    use chancery_envoy::simulate::Outcome;
 
     const FILE: &str = "\
 inputs: [../gateway]

@@ -321,6 +321,11 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
     Err(no(FRACTION, format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
 }
 
+/// Whether a matcher accepts a string.
+pub fn string_matches(of: &StringMatcher, text: &str) -> bool {
+    takes(of, text)
+}
+
 /// Whether a matcher accepts a string, compiling its expression only for this call.
 pub(super) fn takes(of: &StringMatcher, text: &str) -> bool {
     string(of, text, &Patterns::default())

@@ -30,10 +30,10 @@ mod written;
 
 pub use connection::{bound, chain_of, is_own, is_tls};
 pub use describe::endpoint_address;
-pub use ending::{Ending, SavedRequest, Verdict, percent};
+pub use ending::{Ending, RouteShareEnding, SavedRequest, Verdict, percent};
 pub use headers::header_action;
 pub use matcher::parts as fraction;
-pub use matcher::{path_words, string_words};
+pub use matcher::{path_words, string_matches, string_words};
 pub use next_hop::NextHop;
 pub use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
 pub use request::host_of;

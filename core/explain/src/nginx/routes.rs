@@ -2,6 +2,7 @@
 //!
 //! Does not choose the row for a request, and does not draw the table.
 
+use crate::sample_request::shortest;
 use crate::{ResourceRef, RouteRow};
 use alloc::format;
 use alloc::string::String;
@@ -10,6 +11,7 @@ use chancery_base::compilation::NginxRef;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, Location, PathType, Server, Settings, Upstream};
 use chancery_base::resource::Origin;
 use chancery_envoy::simulate::WrittenRequest;
+use chancery_nginx::location::enforces_regex;
 use chancery_text::Str;
 
 /// Returns all locations, server by server.
@@ -20,6 +22,19 @@ pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
         .collect()
 }
 
+/// Whether the server of a row has this host, or any host if it is `None`, and the location of the row matches the path.
+pub fn nginx_row_matches(of: NginxRef<'_>, row: &RouteRow, host: Option<&str>, path: &str) -> bool {
+    let mut numbers = row.pointer.split('/').filter_map(|part| part.parse::<usize>().ok());
+    let server = numbers.next().and_then(|at| of.nginx.servers.get(at));
+    let Some((server, at)) = server.zip(numbers.next()) else { return false };
+    let Some(location) = server.locations.get(at) else { return false };
+    let is_of_host = host.is_none_or(|host| match chancery_nginx::simulate::server_of(of.nginx, host) {
+        Some(found) => found.host.value == server.host.value,
+        None => false,
+    });
+    is_of_host && chancery_nginx::location::matches(location, enforces_regex(&server.locations), path)
+}
+
 /// Returns a request that a row matches: the row at `pointer`, or else the first row that leads to an upstream.
 pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
     let row = match pointer {
@@ -28,9 +43,21 @@ pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<
     };
     let host = row.domains.first().map_or("*", Str::as_str);
     let host = if host == "*" { "example.com".into() } else { host.replacen('*', "www", 1) };
-    let path = row.path.split_once(' ').map_or("/", |(_, path)| path);
+    let path = match row.path.split_once(' ') {
+        Some(("regex", regex)) => path_of_regex(regex)?,
+        Some((_, path)) => path.into(),
+        None => "/".into(),
+    };
     let scheme = if row.chain.is_empty() { "http" } else { "https" };
     Some(WrittenRequest { method: "GET".into(), url: format!("{scheme}://{host}{path}"), ..WrittenRequest::default() })
+}
+
+/// Returns a path that nginx's regular expression for a path matches, if it can be determined.
+fn path_of_regex(regex: &str) -> Option<String> {
+    if !regex.contains(['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$']) {
+        return Some(regex.into());
+    }
+    shortest(&format!("{regex}.*"), "/")
 }
 
 fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (usize, &Location)) -> RouteRow {
@@ -45,7 +72,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     };
     let mut domains: Vec<Str> = Vec::from([if server.host.value == DEFAULT_SERVER { "*".into() } else { server.host.value.clone() }]);
     domains.extend(server.aliases.value.iter().cloned());
-    let kind = match (settings.rewrite.use_regex.value, location.path_type) {
+    let kind = match (enforces_regex(&server.locations), location.path_type) {
         (true, _) => "regex",
         (false, PathType::Exact) => "path",
         (false, PathType::Prefix) => "prefix",

@@ -117,6 +117,7 @@ impl Exchange<'_> {
         }
         let total = policy.weight_total.value.max(100);
         if policy.weight.value > 0 && policy.weight.value < total {
+            self.response.canary = Some((canary.name.value.to_string(), policy.weight.value, total));
             self.note(format!("a share of {} in {total} of such requests goes to the canary {}", policy.weight.value, canary.name.value));
         }
         policy.weight.value >= total

@@ -18,15 +18,24 @@ mod tls;
 mod uri;
 
 pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
+pub use tls::certificate_of;
 pub use uri::host_name;
 
 use crate::directive::Directive;
 use crate::template;
 use access::Counted;
 use alloc::vec::Vec;
-use chancery_base::ir::nginx::Nginx;
+use chancery_base::ir::nginx::{Nginx, Server};
 use choose::ServerIndex;
 use core::cell::OnceCell;
+
+/// Returns the server that answers requests for a host; `None` if a redirect to or from `www.` answers them.
+pub fn server_of<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Server> {
+    match choose::server(nginx, host).0 {
+        ServerIndex::Host(at) => nginx.servers.get(at).map(|server| &**server),
+        ServerIndex::Redirect(_) => None,
+    }
+}
 
 /// An nginx that answers requests, one after another.
 pub struct Simulator<'n> {
