@@ -6,7 +6,7 @@ mod ending;
 mod routes;
 
 pub use ending::{describe_nginx_ending, nginx_ending, nginx_story_path};
-pub use routes::{nginx_routes, nginx_row_matches, nginx_sample_request};
+pub use routes::{nginx_matching_rows, nginx_routes, nginx_sample_request};
 
 use crate::{OriginOf, OriginView, Positions};
 use alloc::string::{String, ToString as _};
