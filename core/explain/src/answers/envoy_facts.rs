@@ -5,7 +5,7 @@ use super::{Aspect, PreparedEnvoy};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_envoy::emit::pb;
@@ -110,7 +110,7 @@ pub(super) fn route_facts(route: &Route, host: &VirtualHost) -> Vec<(Aspect, Str
     let Some(Action::Route(action)) = &route.action else { return Vec::new() };
     let mut out = Vec::from([(Aspect::ResponseTimeout, response_timeout(action), "/route/timeout")]);
     let retry = action.retry_policy.as_ref().or(host.retry_policy.as_ref());
-    out.push((Aspect::Retries, retry.map_or_else(|| "none".to_owned(), retries), "/route/retry_policy"));
+    out.push((Aspect::Retries, retry.map_or_else(|| "none".to_owned(), |retry| retries(retry)), "/route/retry_policy"));
     let mut body = None;
     for config in [&route.typed_per_filter_config, &host.typed_per_filter_config].into_iter().flat_map(BTreeMap::values) {
         filter_facts(config, &mut out, &mut body);

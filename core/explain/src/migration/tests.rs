@@ -61,7 +61,8 @@ spec:
 }
 
 fn compared(before: &Compilation, after: &Compilation, accepted: &[AcceptedChange]) -> MigrationDiff {
-    compare_migration(&Respondents::of(before), &Respondents::of(after), accepted, &Sequential)
+    let (old, new) = (before.positions(), after.positions());
+    compare_migration(&Respondents::of(before, &old), &Respondents::of(after, &new), accepted, &Sequential)
 }
 
 fn rows<'d>(of: &'d MigrationDiff, rule: &str) -> Vec<&'d MigrationRow> {
