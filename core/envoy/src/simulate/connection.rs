@@ -45,9 +45,13 @@ pub fn is_tls(chain: &FilterChain) -> bool {
 /// Names of listeners that controllers add for their own checks, statistics and the admin interface.
 const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
 
+/// The beginnings of names of such listeners that also contain an address.
+const OWN_WITH_ADDRESS: [&str; 2] = ["envoy-gateway-proxy-ready-", "envoy-gateway-proxy-stats-"];
+
 /// Whether a listener belongs to the controller, and is not for users' requests.
 pub fn is_own(listener: &Listener) -> bool {
-    OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
+    OWN_WITH_ADDRESS.iter().any(|own| listener.name.starts_with(own))
+        || OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }
 
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
@@ -78,8 +82,8 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
         Some(port) => format!("no listener is bound to the URL's port {port}; {why}"),
         None => why,
     };
-    // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443.
-    let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
+    // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443, or 10080 and 10443 under Envoy Gateway.
+    let usual: [u32; 3] = if request.tls { [443, 8443, 10443] } else { [80, 8080, 10080] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
         return Some(ChosenListener { listener, why: Some(unbound(format!("{port} is a usual port for {scheme}"))), port });

@@ -180,12 +180,14 @@ fn retries(of: &pb::route::RetryPolicy) -> String {
     for word in &words {
         match *word {
             "connect-failure" | "refused-stream" | "reset" | "reset-before-request" | "http3-post-connect-failure" => {
-                drop(after.insert("connection errors".to_owned()))
+                after.insert("connection errors".to_owned());
             }
             "5xx" => after.extend(["connection errors".to_owned(), "5xx".to_owned()]),
             "gateway-error" => after.extend(["502".to_owned(), "503".to_owned(), "504".to_owned()]),
             "retriable-status-codes" => after.extend(of.retriable_status_codes.iter().map(ToString::to_string)),
-            other => drop(after.insert(other.to_owned())),
+            other => {
+                after.insert(other.to_owned());
+            }
         }
     }
     let is_timeout = of.per_try_timeout.is_some() && ["5xx", "gateway-error", "reset"].iter().any(|word| words.contains(word));

@@ -181,7 +181,7 @@ mod tests {
         let text = format!(
             "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, annotations: {{{annotation}}}}}\nspec: {{ingressClassName: nginx, rules: [{{host: a.example.com, http: {{paths: [{{path: /a, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]}}\n"
         );
-        compile(&Inputs::one("input.yaml", &text), &Options::of(&chancery_ingress_nginx::DIALECT), crate::testing::ALL)
+        compile(&Inputs::one("input.yaml", text.as_str()), &Options::of(&chancery_ingress_nginx::DIALECT), crate::testing::ALL)
     }
 
     #[test]

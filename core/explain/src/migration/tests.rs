@@ -27,7 +27,7 @@ endpoints: [{addresses: [10.1.1.1]}]
 ";
 
 fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
-    compile(&Inputs::one("input.yaml", &format!("{text}{SERVICES}")), &Options::of(dialect), crate::testing::ALL)
+    compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}").as_str()), &Options::of(dialect), crate::testing::ALL)
 }
 
 fn ingress(annotations: &str) -> Compilation {
