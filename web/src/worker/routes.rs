@@ -5,7 +5,7 @@ use crate::protocol::{RouteFilter, RouteList, Which, WrittenRequest};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
 use chancery_core::explain::{
-    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_routes, nginx_row_matches, routes,
+    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_matching_rows, nginx_routes, routes,
 };
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
@@ -96,7 +96,7 @@ impl Finder<'_> {
                         let of = side.nginxes().find(|of| of.named.id == id);
                         let rows = of.map(nginx_routes).unwrap_or_default();
                         if let (Some((host, path)), Some(of)) = (request, of) {
-                            taking.extend(rows.iter().filter(|row| nginx_row_matches(of, row, host, path)).map(|row| row.pointer.clone()));
+                            taking.extend(nginx_matching_rows(of, &rows, host, path));
                         }
                         Box::new(rows.into_iter().map(|row| RouteRow { summary: nginx_summary(&row, names), ..row }))
                     }
