@@ -7,12 +7,15 @@ mod deployment;
 mod diff;
 pub mod layers;
 mod live;
+mod replay;
 
 pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+
+pub use replay::{ReplayArgs, ReplayFormat, Scheme};
 
 use crate::judging::Judging;
 use chancery_core::compilation::Output;
@@ -94,6 +97,8 @@ pub enum Command {
     /// Read the configuration dump of a running Envoy.
     #[command(subcommand)]
     Dump(DumpCommand),
+    /// Replay access logs: which requests a configuration answers differently, and which routes get none.
+    Replay(ReplayArgs),
     /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// Show what each proxy watches, why, what it brought, and what is still missing.

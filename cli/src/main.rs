@@ -24,6 +24,7 @@ mod live;
 mod output;
 mod play;
 mod registry;
+mod replay;
 mod route;
 mod settings;
 mod snapshot;
@@ -84,6 +85,7 @@ fn main() {
         Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
         Command::Route(args) => route::run(args, &cli.deployment, &style),
+        Command::Replay(args) => replay::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Watches(args) => watches::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &cli.deployment, &style),

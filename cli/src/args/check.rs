@@ -106,6 +106,8 @@ Examples:
   chancery test routes.test.yaml gateway/
   chancery test                              the files that chancery.toml names
   chancery test --format junit tests/*.yaml gateway/ > report.xml
+  chancery test --coverage --fail-under 90   what no test reaches
+  chancery test --write gateway/ > routes.test.yaml   tests that reach everything, with today's answers
 
 A file of tests has a list `tests`: each with a `request` and what is expected of it, in the fields of `chancery route --format json`:
 
@@ -114,7 +116,7 @@ A file of tests has a list `tests`: each with a `request` and what is expected o
     request: {url: http://shop.example.com/cart}
     expect: {outcome: forward, clusters: [{name: cluster_cart}]}
 
-Exit codes: 0 all as expected, 1 some are not, 2 the input or a file of tests cannot be used.")]
+Exit codes: 0 all as expected, 1 some are not or less is reached than --fail-under, 2 the input or a file of tests cannot be used.")]
 pub struct TestArgs {
     /// Files of tests, and what to test: files and folders as other commands read them. Where none is named, those of chancery.toml.
     #[arg(value_name = "FILE|INPUT", value_hint = ValueHint::AnyPath)]
@@ -122,6 +124,35 @@ pub struct TestArgs {
     /// The output format.
     #[arg(long, value_enum, default_value_t = TestFormat::Human)]
     pub format: TestFormat,
+    /// Report the rules, conditions, splits, redirects and policies that no test reaches.
+    #[arg(long)]
+    pub coverage: bool,
+    /// Exit with 1 if tests reach less than this percentage.
+    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
+    pub fail_under: Option<f64>,
+    /// Write the coverage into this file as an LCOV tracefile.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub lcov: Option<PathBuf>,
+    /// Write the coverage into this file as Cobertura XML.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub cobertura: Option<PathBuf>,
+    /// Write tests for everything that no test reaches, with today's answers, to standard output or this file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "-",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["format", "coverage", "fail_under", "lcov", "cobertura"]
+    )]
+    pub write: Option<PathBuf>,
+}
+
+/// Parses a number from 0 to 100.
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
+    if (0.0..=100.0).contains(&number) { Ok(number) } else { Err(format!("`{text}` is not between 0 and 100")) }
 }
 
 /// `--format` of tests.
