@@ -1,6 +1,7 @@
 //! Tests the command line's exit codes, flags and output.
 
 mod authority;
+mod ci;
 mod demo;
 mod diff;
 mod docs;
@@ -11,8 +12,7 @@ mod secrets;
 mod watches;
 
 use insta::assert_snapshot;
-use std::io::Write;
-use std::path::Path;
+use std::{io::Write, path::Path};
 use std::process::{Command, Output, Stdio};
 
 /// A gateway with one object of each kind that the views show.

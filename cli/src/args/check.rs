@@ -18,6 +18,7 @@ Examples:
   chancery check --watch gateway/             again after every change
   chancery check --write-baseline known.json gateway/
   chancery check --baseline known.json gateway/
+  chancery check --since origin/main gateway/ what a branch adds or breaks
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
   chancery check --severity rewrite-slashes=error --severity placeholder=off gateway/
@@ -51,6 +52,9 @@ pub struct CheckArgs {
     /// Check again whenever a file changes, until it is ended.
     #[arg(long)]
     pub watch: bool,
+    /// Report only findings in objects that changed since this git revision, and new findings elsewhere.
+    #[arg(long, value_name = "REVISION", conflicts_with_all = ["fix", "watch", "write_baseline"])]
+    pub since: Option<String>,
     /// Report only findings that are not in this file.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub baseline: Option<PathBuf>,
@@ -97,6 +101,8 @@ pub enum CheckFormat {
     Github,
     /// JUnit's XML.
     Junit,
+    /// A Code Climate report, for GitLab.
+    Codeclimate,
 }
 
 /// `test`

@@ -11,6 +11,7 @@ mod fields;
 mod issued;
 mod order;
 mod parts;
+mod protection;
 mod renames;
 mod requests;
 mod resources;
@@ -21,6 +22,7 @@ mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
+pub use protection::lost_protection;
 pub use requests::{
     Answer, ChangedRequest, Difference, ListenerPairing, Reaches, RequestChange, RequestComparer, RequestOptions, RequestPlace, Requests, Witness,
     requests,
