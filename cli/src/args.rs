@@ -13,7 +13,7 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
-pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+pub use live::{AskArgs, AzureArgs, BootstrapArgs, CollectArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 
 pub use replay::{ReplayArgs, ReplayFormat, Scheme};
 
@@ -38,7 +38,7 @@ const STYLES: Styles = Styles::styled()
 /// exactly the configuration that the controller would make of them, and explains it: which line made which field, what is wrong, and what had no
 /// effect.
 #[derive(Parser)]
-#[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "chancery", version, long_version = long_version(), styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 fine, 1 `check` found errors or --exit-code a difference, 2 the input cannot be used.")]
 #[command(after_long_help = "\
 Examples:
@@ -60,6 +60,12 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The version, with the versions of the controllers and of Envoy.
+fn long_version() -> String {
+    let names: Vec<String> = dialect::CONTROLLERS.iter().map(|(name, version)| format!("  {name:<14} {version}")).collect();
+    format!("{}\nfollows:\n{}\n  {:<14} {}", env!("CARGO_PKG_VERSION"), names.join("\n"), "envoy", dialect::ENVOY)
 }
 
 /// What to do.
@@ -84,6 +90,8 @@ pub enum Command {
     Why(WhyArgs),
     /// Write inputs and options into one file that gives the same answer elsewhere. Every command takes it as its input.
     Snapshot(SnapshotArgs),
+    /// Write what a cluster has into one snapshot, without keys, for a bug report.
+    Collect(CollectArgs),
     /// Report what is wrong in the snapshot of a link. Every command takes such a link as its input.
     Open(OpenArgs),
     /// Write objects of one configuration language as objects of another.

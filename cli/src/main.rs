@@ -79,6 +79,7 @@ fn main() {
         Command::Convert(args) => convert::run(args, &cli.deployment, &style),
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
+        Command::Collect(args) => live::collect(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
         Command::Across(args) => across::run(args, &cli.deployment, &style),
         Command::Diff(args) => diff::run(args, &cli.deployment, &style),

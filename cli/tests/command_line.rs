@@ -12,8 +12,8 @@ mod secrets;
 mod watches;
 
 use insta::assert_snapshot;
-use std::{io::Write, path::Path};
 use std::process::{Command, Output, Stdio};
+use std::{io::Write, path::Path};
 
 /// A gateway with one object of each kind that the views show.
 const GATEWAY: &str = include_str!("cases/gateway.yaml");

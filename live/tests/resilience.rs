@@ -71,6 +71,7 @@ impl RunningServer {
             proxies: None,
             canary: true,
             page: None,
+            admission: None,
         };
         let settings = Settings { options, spacing: Duration::ZERO, recorder: None, events: events.clone() };
         let empty = EmptyFolder::Accident(Duration::from_secs(600));

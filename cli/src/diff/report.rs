@@ -42,7 +42,8 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
 /// Requests that lose protection, which reviewers need before everything else.
 fn lost(out: &mut String, differences: &Differences) {
     let changes = differences.gateways.iter().filter_map(|of| of.requests.as_ref()).flat_map(|requests| &requests.changes);
-    let lost: Vec<(&RequestChange, Vec<String>)> = changes.map(|change| (change, lost_protection(change))).filter(|(_, lost)| !lost.is_empty()).collect();
+    let lost: Vec<(&RequestChange, Vec<String>)> =
+        changes.map(|change| (change, lost_protection(change))).filter(|(_, lost)| !lost.is_empty()).collect();
     if lost.is_empty() {
         return;
     }

@@ -6,7 +6,9 @@ use std::io::Write as _;
 
 fn log() -> String {
     let line = |path: &str| {
-        format!("[2026-11-28T10:00:00.000Z] \"GET {path} HTTP/1.1\" 200 - 0 0 0 - \"10.0.0.1\" \"curl\" \"id\" \"shop.example.com\" \"10.1.0.1:80\"\n")
+        format!(
+            "[2026-11-28T10:00:00.000Z] \"GET {path} HTTP/1.1\" 200 - 0 0 0 - \"10.0.0.1\" \"curl\" \"id\" \"shop.example.com\" \"10.1.0.1:80\"\n"
+        )
     };
     line("/cart/1?token=secret").repeat(3) + &line("/help/") + "broken\n"
 }
@@ -45,7 +47,8 @@ fn replay_compares_git_revision_with_folder() {
 
 #[test]
 fn replay_refuses_logs_that_it_cannot_read() {
-    let folder = Folder::with(&[("a.yaml", GATEWAY), ("a.log", "hello\nworld\n"), ("b.log", "1.1.1.1 - - [t] \"GET / HTTP/1.1\" 200 1 \"-\" \"-\"\n")]);
+    let folder =
+        Folder::with(&[("a.yaml", GATEWAY), ("a.log", "hello\nworld\n"), ("b.log", "1.1.1.1 - - [t] \"GET / HTTP/1.1\" 200 1 \"-\" \"-\"\n")]);
     let unknown = folder.run(&["replay", "a.log", "--after", "a.yaml"]);
     assert!(unknown.code == 2 && unknown.err.contains("no known format"), "{}", unknown.err);
     let hostless = folder.run(&["replay", "b.log", "--after", "a.yaml"]);

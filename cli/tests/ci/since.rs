@@ -5,7 +5,9 @@ use crate::{Folder, json};
 
 /// A Mapping with a misspelt field.
 fn typo(name: &str) -> String {
-    format!("---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: shop.example.com, prefix: /{name}/, service: {name}, timout_ms: 1}}\n")
+    format!(
+        "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: {name}}}\nspec: {{hostname: shop.example.com, prefix: /{name}/, service: {name}, timout_ms: 1}}\n"
+    )
 }
 
 #[test]

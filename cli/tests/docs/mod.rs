@@ -134,8 +134,10 @@ fn book_consoles_match_program_output() {
         let mut at = 0;
         for block in &blocks {
             let body = &lines[block.first..block.end];
-            if let Some(file) =
-                body.first().and_then(|line| line.strip_prefix("# ")).filter(|file| block.language == "yaml" && file.ends_with(".yaml") || block.language == "text" && file.ends_with(".log"))
+            if let Some(file) = body
+                .first()
+                .and_then(|line| line.strip_prefix("# "))
+                .filter(|file| block.language == "yaml" && file.ends_with(".yaml") || block.language == "text" && file.ends_with(".log"))
             {
                 folder.write(file, body.join("\n").as_bytes());
             }

@@ -20,6 +20,7 @@ mod finding;
 mod gateway_chain;
 mod graph;
 mod headline;
+mod known_findings;
 pub mod layout;
 mod ledger;
 mod line_removal;
@@ -56,6 +57,7 @@ pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings
 pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, headline, service_name, shares, story_path};
+pub use known_findings::KnownFindings;
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;

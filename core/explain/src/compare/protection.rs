@@ -4,7 +4,7 @@
 
 use super::RequestChange;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The filters that protect, with the words for their protection.
@@ -49,13 +49,14 @@ fn by_outcome(before: &str, after: &str) -> Option<String> {
         return Some("are redirected to https".into());
     }
     let is_refused = ["is answered 401", "is answered 403", "is answered 429"].iter().any(|answer| before.starts_with(answer));
-    is_refused.then(|| format!("are refused ({})", before.trim_start_matches("is answered ").to_string()))
+    is_refused.then(|| format!("are refused ({})", before.trim_start_matches("is answered ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Difference;
     use super::*;
+    use alloc::string::ToString;
 
     fn lost(what: &str, before: Option<&str>, after: Option<&str>) -> Vec<String> {
         let text = |value: Option<&str>| value.map(ToString::to_string);

@@ -3,8 +3,9 @@
 use super::LoggedRequest;
 use crate::compare::{ChangedRequest, Difference, RequestComparer, Side, SideSource};
 use crate::coverage::{EnvoyParts, PartId};
-use crate::request_test::{TestedGateway, TestedKind, Tester};
+use crate::request_test::{TestAnswer, TestedGateway, TestedKind, Tester};
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,10 +15,42 @@ use chancery_envoy::simulate::{Gateway, Outcome, Request, Simulation, conditions
 
 /// The gateways of a replay: one, or the one before and the one after a change.
 pub struct ReplayGateways<'a> {
-    before: Option<&'a Tester<'a>>,
-    after: &'a Tester<'a>,
+    before: Option<ReplaySide<'a>>,
+    after: ReplaySide<'a>,
     /// Indexes, if both are Envoys.
     envoys: Option<[Gateway<'a>; 2]>,
+}
+
+/// One gateway of a replay.
+struct ReplaySide<'a> {
+    /// If it is an Envoy.
+    envoy: Option<(Side<'a>, &'a EnvoyParts)>,
+    answer: AnswerOf<'a>,
+}
+
+type AnswerOf<'a> = Box<dyn Fn(&Request) -> TestAnswer + 'a>;
+
+impl<'a> ReplaySide<'a> {
+    fn of<'c: 'a>(tester: &'a Tester<'c>) -> Result<Self, String> {
+        let names = || tester.gateways.iter().map(TestedGateway::name).collect::<Vec<_>>().join(", ");
+        let gateway = match tester.gateways.as_slice() {
+            [] => return Err("no gateway runs".into()),
+            [gateway] => gateway,
+            _ => return Err(format!("there are several gateways ({}): name one with --gateway", names())),
+        };
+        let envoy = match &gateway.kind {
+            TestedKind::Envoy { gateway, config, map, parts, .. } => {
+                let source = SideSource { gateway: *gateway, positions: tester.positions, map };
+                Some((Side { config, source: Some(source) }, parts))
+            }
+            TestedKind::Nginx { .. } | TestedKind::AppGateway { .. } => None,
+        };
+        Ok(Self { envoy, answer: Box::new(|request| gateway.answer(request, tester.positions)) })
+    }
+
+    fn config(&self) -> Option<&'a EnvoyConfig> {
+        self.envoy.as_ref().map(|(side, _)| side.config)
+    }
 }
 
 impl<'a> ReplayGateways<'a> {
@@ -26,20 +59,10 @@ impl<'a> ReplayGateways<'a> {
     /// # Errors
     ///
     /// If an input does not have exactly one gateway.
-    pub fn new(before: Option<&'a Tester<'a>>, after: &'a Tester<'a>) -> Result<Self, String> {
-        for tester in before.into_iter().chain([after]) {
-            let names: Vec<String> = tester.gateways.iter().map(TestedGateway::name).collect();
-            match names.len() {
-                1 => {}
-                0 => return Err("no gateway runs".into()),
-                _ => return Err(format!("there are several gateways ({}): name one with --gateway", names.join(", "))),
-            }
-        }
-        let config = |tester: &'a Tester<'a>| match tester.gateways.first().map(|gateway| &gateway.kind) {
-            Some(TestedKind::Envoy { config, .. }) => Some(*config),
-            _ => None,
-        };
-        let envoys = match (config(before.unwrap_or(after)), config(after)) {
+    pub fn new<'o: 'a, 'n: 'a>(before: Option<&'a Tester<'o>>, after: &'a Tester<'n>) -> Result<Self, String> {
+        let before = before.map(ReplaySide::of).transpose()?;
+        let after = ReplaySide::of(after)?;
+        let envoys = match (before.as_ref().unwrap_or(&after).config(), after.config()) {
             (Some(old), Some(new)) => Some([Gateway::new(old), Gateway::new(new)]),
             _ => None,
         };
@@ -47,42 +70,17 @@ impl<'a> ReplayGateways<'a> {
     }
 
     pub(super) fn answers(&self) -> Answers<'_, 'a> {
-        let configs: Vec<&EnvoyConfig> = self.before.into_iter().chain([self.after]).filter_map(config_of).collect();
-        let reads = Reads::of(&configs);
-        let kind = match &self.envoys {
-            Some(indexes) => match (side_of(self.before.unwrap_or(self.after)), side_of(self.after), parts_of(self.after)) {
-                (Some(before), Some(after), Some(parts)) => {
-                    AnswerKind::Envoys { comparer: RequestComparer::new([before, after], indexes), parts, compares: self.before.is_some() }
-                }
-                _ => AnswerKind::Others { before: self.before, after: self.after },
-            },
-            None => AnswerKind::Others { before: self.before, after: self.after },
+        let first = self.before.as_ref().unwrap_or(&self.after);
+        let configs: Vec<&EnvoyConfig> = [first, &self.after].into_iter().filter_map(ReplaySide::config).collect();
+        let kind = match (&self.envoys, &first.envoy, &self.after.envoy) {
+            (Some(indexes), Some((before, _)), Some((after, parts))) => {
+                AnswerKind::Envoys { comparer: Box::new(RequestComparer::new([*before, *after], indexes)), parts, compares: self.before.is_some() }
+            }
+            _ => AnswerKind::Others { before: self.before.as_ref().map(|of| &of.answer), after: &self.after.answer },
         };
-        let has_tls = if configs.is_empty() { false } else { configs.iter().any(|config| has_tls(config)) };
-        Answers { kind, reads, has_tls, tls: [self.before.unwrap_or(self.after), self.after].map(|of| config_of(of).is_none_or(has_tls)) }
-    }
-}
-
-fn config_of<'a>(tester: &'a Tester<'a>) -> Option<&'a EnvoyConfig> {
-    match tester.gateways.first().map(|gateway| &gateway.kind) {
-        Some(TestedKind::Envoy { config, .. }) => Some(config),
-        _ => None,
-    }
-}
-
-fn side_of<'a>(tester: &'a Tester<'a>) -> Option<Side<'a>> {
-    match tester.gateways.first().map(|gateway| &gateway.kind) {
-        Some(TestedKind::Envoy { gateway, config, map, .. }) => {
-            Some(Side { config, source: Some(SideSource { gateway: *gateway, positions: tester.positions, map }) })
-        }
-        _ => None,
-    }
-}
-
-fn parts_of<'a>(tester: &'a Tester<'a>) -> Option<&'a EnvoyParts> {
-    match tester.gateways.first().map(|gateway| &gateway.kind) {
-        Some(TestedKind::Envoy { parts, .. }) => Some(parts),
-        _ => None,
+        let any_tls = configs.iter().any(|config| has_tls(config));
+        let tls = [first, &self.after].map(|of| of.config().is_none_or(has_tls));
+        Answers { kind, reads: Reads::of(&configs), has_tls: any_tls, tls }
     }
 }
 
@@ -129,8 +127,8 @@ pub(super) struct Answers<'w, 'a> {
 }
 
 enum AnswerKind<'w, 'a> {
-    Envoys { comparer: RequestComparer<'w, 'a>, parts: &'a EnvoyParts, compares: bool },
-    Others { before: Option<&'a Tester<'a>>, after: &'a Tester<'a> },
+    Envoys { comparer: Box<RequestComparer<'w, 'a>>, parts: &'w EnvoyParts, compares: bool },
+    Others { before: Option<&'w AnswerOf<'a>>, after: &'w AnswerOf<'a> },
 }
 
 /// A change of one request.
@@ -254,27 +252,20 @@ impl Answers<'_, '_> {
                 }
             }
             AnswerKind::Others { before, after } => {
-                let answer = |tester: &Tester<'_>| tester.gateways.first().map(|gateway| gateway.answer(request, tester.positions));
-                let new = answer(after);
-                let old = before.and_then(answer);
-                let first = old.as_ref().or(new.as_ref());
-                let words = |of: Option<&crate::TestAnswer>| of.map(crate::TestAnswer::summary).unwrap_or_default();
-                let change = match (&old, &new) {
-                    (Some(old), Some(new)) => of_others(&old.report, &new.report).map(|key| FoundChange {
-                        key,
-                        before: words(Some(old)),
-                        after: words(Some(new)),
-                        differences: Vec::new(),
-                    }),
-                    _ => None,
-                };
-                let report = first.map(|of| of.report.clone()).unwrap_or_default();
+                let new = after(request);
+                let old = before.map(|before| before(request));
+                let first = old.as_ref().unwrap_or(&new);
+                let change = old.as_ref().and_then(|old| {
+                    let key = of_others(&old.report, &new.report)?;
+                    Some(FoundChange { key, before: old.summary(), after: new.summary(), differences: Vec::new() })
+                });
+                let report = &first.report;
                 let outcome: Outcome = serde_json::from_value(report["outcome"].clone()).unwrap_or_default();
                 let simulation =
                     Simulation { outcome, status: report["status"].as_u64().and_then(|status| u32::try_from(status).ok()), ..Simulation::default() };
-                let mut expected = Expected::of(&simulation, words(first));
+                let mut expected = Expected::of(&simulation, first.summary());
                 expected.key = expected.words.clone();
-                Evaluated { change, expected, reached: new.map(|new| new.reached).unwrap_or_default(), undecided: BTreeSet::new() }
+                Evaluated { change, expected, reached: new.reached, undecided: BTreeSet::new() }
             }
         }
     }

@@ -111,10 +111,15 @@ struct Cached {
 }
 
 /// A group of requests in the report.
-#[derive(Default)]
 struct Group<T> {
     by_key: HashMap<String, usize>,
     all: Vec<T>,
+}
+
+impl<T> Default for Group<T> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), all: Vec::new() }
+    }
 }
 
 impl<T> Group<T> {
@@ -183,7 +188,8 @@ impl<'w, 'a> Replay<'w, 'a> {
     /// Takes a request.
     pub fn take(&mut self, logged: &LoggedRequest<'_>) {
         let Some(path) = logged.path.as_deref() else { return self.unreadable() };
-        let Some(host) = logged.authority.as_deref().or(self.options.host.as_deref()) else {
+        let fallback = if logged.authority.is_none() { self.options.host.clone() } else { None };
+        let Some(host) = logged.authority.as_deref().or(fallback.as_deref()) else {
             self.report.without_host += 1;
             return;
         };
@@ -234,9 +240,9 @@ impl<'w, 'a> Replay<'w, 'a> {
         let example = || privacy::example(&request, shown);
         let words = expected.key.clone();
         let expected = self.expected.find(&words, || expected);
-        let change = change.and_then(|change| {
+        let change = change.map(|change| {
             if self.changes.all.len() >= MOST_CHANGES && !self.changes.by_key.contains_key(&change.key) {
-                return Some(usize::MAX);
+                return usize::MAX;
             }
             let make = || ReplayedChange {
                 example: example(),
@@ -245,7 +251,7 @@ impl<'w, 'a> Replay<'w, 'a> {
                 differences: change.differences.into_iter().map(|of| privacy::difference(of, shown)).collect(),
                 ..ReplayedChange::default()
             };
-            Some(self.changes.find(&change.key, make))
+            self.changes.find(&change.key, make)
         });
         Some(Cached { count: 0, reached: reached.into_iter().collect(), change, expected, undecided: undecided.into_iter().collect() })
     }
