@@ -7,12 +7,15 @@ mod deployment;
 mod diff;
 pub mod layers;
 mod live;
+mod replay;
 
 pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
-pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+pub use live::{AskArgs, AzureArgs, BootstrapArgs, CollectArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+
+pub use replay::{ReplayArgs, ReplayFormat, Scheme};
 
 use crate::judging::Judging;
 use chancery_core::compilation::Output;
@@ -35,7 +38,7 @@ const STYLES: Styles = Styles::styled()
 /// ingress controller. Computes exactly the configuration that the controller would send, and explains it: the line behind each field, wrong
 /// fields, and resources without effect.
 #[derive(Parser)]
-#[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "chancery", version, long_version = long_version(), styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 success, 1 `check` found errors or --exit-code found a difference, 2 the input cannot be used.")]
 #[command(after_long_help = "\
 Examples:
@@ -57,6 +60,12 @@ pub struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Returns the version, with the versions of the controllers and of Envoy.
+fn long_version() -> String {
+    let names: Vec<String> = dialect::CONTROLLERS.iter().map(|(name, version)| format!("  {name:<14} {version}")).collect();
+    format!("{}\nfollows:\n{}\n  {:<14} {}", env!("CARGO_PKG_VERSION"), names.join("\n"), "envoy", dialect::ENVOY)
 }
 
 /// The commands.
@@ -81,6 +90,8 @@ pub enum Command {
     Why(WhyArgs),
     /// Write inputs and options into one file that gives the same result elsewhere. Every command accepts it as its input.
     Snapshot(SnapshotArgs),
+    /// Write a cluster's objects into one snapshot, without keys, for a bug report.
+    Collect(CollectArgs),
     /// Check the snapshot in a link. Every command accepts such a link as its input.
     Open(OpenArgs),
     /// Convert objects of one configuration language to another.
@@ -94,6 +105,8 @@ pub enum Command {
     /// Read the configuration dump of a running Envoy.
     #[command(subcommand)]
     Dump(DumpCommand),
+    /// Replay access logs: show requests with different answers, and routes without requests.
+    Replay(ReplayArgs),
     /// Show the result of every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
     /// Show the watches of each proxy: their reasons, their results, and missing answers.

@@ -25,6 +25,7 @@ mod live;
 mod output;
 mod play;
 mod registry;
+mod replay;
 mod route;
 mod settings;
 mod snapshot;
@@ -79,12 +80,14 @@ fn main() {
         Command::Convert(args) => convert::run(args, &cli.deployment, &style),
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
+        Command::Collect(args) => live::collect(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
         Command::Across(args) => across::run(args, &cli.deployment, &style),
         Command::Diff(args) => diff::run(args, &cli.deployment, &style),
         Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
         Command::Route(args) => route::run(args, &cli.deployment, &style),
+        Command::Replay(args) => replay::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Watches(args) => watches::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &cli.deployment, &style),

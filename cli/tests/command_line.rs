@@ -1,6 +1,7 @@
 //! Tests the command line's exit codes, flags and output.
 
 mod authority;
+mod ci;
 mod demo;
 mod diff;
 mod docs;
@@ -12,9 +13,8 @@ mod verdicts;
 mod watches;
 
 use insta::assert_snapshot;
-use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::{io::Write, path::Path};
 
 /// A gateway with one object of each kind that the views show.
 const GATEWAY: &str = include_str!("cases/gateway.yaml");

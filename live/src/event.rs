@@ -28,6 +28,8 @@ pub enum Server {
     PublicSnapshots,
     /// Readiness checks.
     Ready,
+    /// The webhook that reviews objects.
+    Admission,
 }
 
 impl Server {
@@ -39,6 +41,7 @@ impl Server {
             Server::Snapshots => "snapshots",
             Server::PublicSnapshots => "public-snapshots",
             Server::Ready => "ready",
+            Server::Admission => "admission",
         }
     }
 }

@@ -2,8 +2,12 @@
 
 use crate::event::{Dated, Events};
 use crate::serve::{Applying, Servers, Writing};
+use crate::session::Session;
 use crate::sources::Source;
+use crate::worker::build::Build;
 use crate::{Failure, engine};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -36,6 +40,35 @@ pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_req
     let events = settings.events.clone();
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
+
+/// Reads sources once, for at most this long. Returns the build of everything, and the kinds that could not be read.
+///
+/// # Errors
+///
+/// The sources were not read in time.
+pub fn collect(settings: engine::Settings, sources: Vec<Box<dyn Source>>, most: Duration) -> Result<(Arc<Build>, Vec<String>), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let outcome = runtime.block_on(async {
+        let session = Session::start(settings, sources)?;
+        let start = std::time::Instant::now();
+        while !session.is_complete() {
+            if start.elapsed() > most {
+                let why = session.unread();
+                let why = if why.is_empty() { String::new() } else { format!(": {}", why.join("; ")) };
+                return Err(Failure(format!("the sources were not read within {} s{why}", most.as_secs())));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        let build = session.build().ok_or("nothing was built")?;
+        Ok((build, session.unread()))
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+/// How often it is checked whether everything has been read.
+const POLL: Duration = Duration::from_millis(20);
 
 /// Runs a future on a runtime with its own thread.
 ///

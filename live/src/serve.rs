@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::address::Address;
+use crate::admission::{Admission, Reviewer};
 use crate::arm::apply::{self, Allowed};
 use crate::arm::plan::Fingerprint;
 use crate::arm::source::Reader;
@@ -55,6 +56,8 @@ pub struct Servers {
     pub ttl: Option<Duration>,
     /// The playground, if this program has it. It replaces the plain page.
     pub page: Option<http::playground::Files>,
+    /// The webhook that reviews objects before the API server stores them.
+    pub admission: Option<Admission>,
 }
 
 /// How a cluster is written.
@@ -167,6 +170,16 @@ impl Reporter {
     }
 }
 
+/// Starts the webhook.
+async fn review(admission: &Admission, shared: &http::Shared, parts: &mut JoinSet<Result<(), Failure>>) -> Result<(), Failure> {
+    let tls = Arc::new(Tls::new(admission.tls.clone())?);
+    let Some((listener, local)) = admission.address.bind("--admission").await? else { return Ok(()) };
+    let reviewer = Arc::new(Reviewer::new(shared.options.clone(), shared.builds.clone(), &admission.deny));
+    shared.events.tell(Event::Listening { server: Server::Admission, address: local.to_string() });
+    parts.spawn(crate::admission::serve(listener, tls, reviewer, shared.stop.clone()));
+    Ok(())
+}
+
 /// Serves until `end`, or until a part fails.
 ///
 /// # Errors
@@ -213,6 +226,9 @@ pub async fn serve(
         stop: stopping.clone(),
     };
     let mut parts: JoinSet<Result<(), Failure>> = JoinSet::new();
+    if let Some(admission) = &servers.admission {
+        review(admission, &shared, &mut parts).await?;
+    }
     if let Some(port) = listeners.remove(Server::Xds.name()) {
         let xds = Xds { proxies, clients: clients.clone(), stop: stopping.clone(), identities, tokens, ttl: servers.ttl };
         parts.spawn(async move { xds.serve(port.into_listener(), tls).await.map_err(|error| format!("the xDS server has stopped: {error}").into()) });

@@ -89,6 +89,20 @@ impl Session {
         self.builds.borrow().clone()
     }
 
+    /// Whether every source has been read, and the last build has everything that they delivered.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.intake.is_synced() && !self.intake.is_pending() && self.build().is_some()
+    }
+
+    /// Returns the kinds that cannot be read, each with the reason.
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        let is_unread = |status: &crate::sources::Status| matches!(status.state, SourceState::Error | SourceState::Forbidden);
+        let all = self.states.all().into_iter().filter(is_unread);
+        all.map(|status| format!("{}: {}", status.kind, status.detail.as_deref().unwrap_or(status.state.name()))).collect()
+    }
+
     /// Returns the builds, now and later; `None` before the first.
     #[must_use]
     pub fn builds(&self) -> watch::Receiver<Option<Arc<Build>>> {

@@ -93,6 +93,7 @@ impl Program {
             canary: true,
             ttl: None,
             page: None,
+            admission: None,
         };
         let applying = (!how.show_only).then_some(Applying { reader, allowed: how.allowed, lease: None });
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

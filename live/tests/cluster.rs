@@ -339,6 +339,7 @@ impl Replica {
             canary: true,
             ttl: None,
             page: None,
+            admission: None,
         };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
         let task = tokio::spawn(async move {

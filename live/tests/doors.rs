@@ -45,6 +45,7 @@ fn servers() -> Servers {
         proxies: None,
         canary: true,
         page: None,
+        admission: None,
     }
 }
 

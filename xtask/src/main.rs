@@ -8,8 +8,10 @@ mod desktop;
 mod docs;
 mod lint;
 mod package;
+mod packages;
 mod page;
 mod play;
+mod release;
 #[path = "../../cli/src/play/serve.rs"]
 mod serve;
 mod setup;
@@ -28,6 +30,7 @@ usage: cargo xtask <command>
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
+  release   builds every package of the command line for this platform into target/release-files; `release --program FILE` packs a built program
   docs      builds the book for users into target/docs/book
   test      installs missing tools and runs every test; `test PART...` runs these parts only
   setup     installs missing tools; `setup --all` also installs tools for single tests
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Some("element") => play::element(),
         Some("desktop") => desktop::run(&rest),
         Some("package") => package::run(&rest),
+        Some("release") => release::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

@@ -120,6 +120,19 @@ pub fn helm() -> Result<PathBuf, String> {
     Ok(ours)
 }
 
+/// The version of the linter of workflows.
+const ACTIONLINT: &str = "v1.7.12";
+
+/// Returns the linter of GitHub's workflows, built with Go.
+pub fn actionlint() -> Result<PathBuf, String> {
+    let ours = tools().join("bin/actionlint");
+    step("actionlint", ours.is_file(), || {
+        let module = format!("github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}");
+        call(program("go").args(["install", "-trimpath", &module]).env("GOTOOLCHAIN", "local").env("GOBIN", tools().join("bin")))
+    })?;
+    Ok(ours)
+}
+
 /// Installs Python's protobuf, which the conformance scorer needs.
 pub fn protobuf() -> Result<(), String> {
     let there = output(program("python3").args(["-c", "import google.protobuf"]).env("PYTHONPATH", python_path())).is_some();

@@ -13,7 +13,7 @@
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
-use crate::{desktop, page, setup, tidy};
+use crate::{desktop, packages, page, setup, tidy};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ const PARTS: &[Part] = &[
     ("window", window_opens),
     ("browser", browser_sees),
     ("page", page_works),
+    ("workflows", workflows),
     ("licences", licences),
     ("conformance", conformance),
     ("drift", drift),
@@ -61,15 +62,16 @@ const PARTS: &[Part] = &[
     ("live", live),
     ("desktop", window),
     ("package", installed),
+    ("packages", packages_answer),
 ];
 
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
 /// and checks its size. This takes twenty minutes of one core.
 /// `browser` tests the same behaviour on a quickly built page. `drift`, `diff` and `provenance`
 /// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
-/// the system's web view. `package` builds and installs the window's package.
+/// the system's web view. `package` builds and installs the window's package, `packages` those of the command line.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
-const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
+const NAMED: [&str; 11] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages"];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -118,6 +120,35 @@ fn perform((name, part): &Part) -> Row {
     }
     println!("--- {name}: {}", show(time));
     (name, time, ended)
+}
+
+/// Lints the release workflow, and the example that uses the GitHub Action.
+fn workflows() -> Result<Ended, String> {
+    if !works("go", &["version"]) {
+        return Ok(Ended::Skipped("there is no Go to build actionlint with".into()));
+    }
+    // The example uses the published action; the linter reads the action of this repository.
+    let example = fs::read_to_string(root().join("packaging/github/example.yml")).map_err(|error| error.to_string())?;
+    let local = target().join("workflows");
+    let workflow = local.join("example.yml");
+    let put = || -> std::io::Result<()> {
+        drop(fs::remove_dir_all(&local));
+        fs::create_dir_all(local.join("packaging/github"))?;
+        fs::create_dir_all(local.join(".git"))?;
+        fs::copy(root().join("packaging/github/action.yml"), local.join("packaging/github/action.yml"))?;
+        fs::write(&workflow, example.replace("chancery-dev/chancery/packaging/github@main", "./packaging/github"))
+    };
+    put().map_err(|error| format!("{}: {error}", local.display()))?;
+    let lint = setup::actionlint()?;
+    call(program(&lint).arg(root().join("packaging/release/release.yml")).arg(root().join("packaging/github/example.yml")))?;
+    call(program(&lint).arg(&workflow).current_dir(&local))?;
+    Ok(Ended::Passed)
+}
+
+/// Installs every package of the command line into an empty environment.
+fn packages_answer() -> Result<Ended, String> {
+    packages::test()?;
+    Ok(Ended::Passed)
 }
 
 fn set_up() -> Result<Ended, String> {

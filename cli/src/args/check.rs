@@ -18,6 +18,7 @@ Examples:
   chancery check --watch gateway/             check again after every change
   chancery check --write-baseline known.json gateway/
   chancery check --baseline known.json gateway/
+  chancery check --since origin/main gateway/ what a branch adds or breaks
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
   chancery check --severity rewrite-slashes=error --severity placeholder=off gateway/
@@ -54,6 +55,9 @@ pub struct CheckArgs {
     /// Check again after every change of a file, until you stop it
     #[arg(long)]
     pub watch: bool,
+    /// Report only findings in objects that changed since this git revision, and new findings elsewhere
+    #[arg(long, value_name = "REVISION", conflicts_with_all = ["fix", "watch", "write_baseline"])]
+    pub since: Option<String>,
     /// Report only findings that are not in this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub baseline: Option<PathBuf>,
@@ -100,6 +104,8 @@ pub enum CheckFormat {
     Github,
     /// JUnit's XML.
     Junit,
+    /// A Code Climate report, for GitLab.
+    Codeclimate,
 }
 
 /// `test`
@@ -109,6 +115,8 @@ Examples:
   chancery test routes.test.yaml gateway/
   chancery test                              use the files that chancery.toml names
   chancery test --format junit tests/*.yaml gateway/ > report.xml
+  chancery test --coverage --fail-under 90   what no test reaches
+  chancery test --write gateway/ > routes.test.yaml   tests that reach everything, with today's answers
 
 A test file has a list `tests`. Each test has a `request` and the expected fields of `chancery route --format json`:
 
@@ -117,7 +125,7 @@ A test file has a list `tests`. Each test has a `request` and the expected field
     request: {url: http://shop.example.com/cart}
     expect: {outcome: forward, clusters: [{name: cluster_cart}]}
 
-Exit codes: 0 all tests pass, 1 a test fails, 2 the input or a test file cannot be used.")]
+Exit codes: 0 all tests pass, 1 a test fails or the coverage is below --fail-under, 2 the input or a test file cannot be used.")]
 pub struct TestArgs {
     /// Test files, and inputs as other commands read them [default: the paths in chancery.toml]
     #[arg(value_name = "FILE|INPUT", value_hint = ValueHint::AnyPath)]
@@ -125,6 +133,35 @@ pub struct TestArgs {
     /// The output format.
     #[arg(long, value_enum, default_value_t = TestFormat::Human)]
     pub format: TestFormat,
+    /// Report the rules, conditions, splits, redirects and policies that no test reaches.
+    #[arg(long)]
+    pub coverage: bool,
+    /// Exit with 1 if tests reach less than this percentage.
+    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
+    pub fail_under: Option<f64>,
+    /// Write the coverage into this file as an LCOV tracefile.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub lcov: Option<PathBuf>,
+    /// Write the coverage into this file as Cobertura XML.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub cobertura: Option<PathBuf>,
+    /// Write tests for everything that no test reaches, with today's answers, to standard output or this file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "-",
+        value_hint = ValueHint::FilePath,
+        conflicts_with_all = ["format", "coverage", "fail_under", "lcov", "cobertura"]
+    )]
+    pub write: Option<PathBuf>,
+}
+
+/// Parses a number from 0 to 100.
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?;
+    if (0.0..=100.0).contains(&number) { Ok(number) } else { Err(format!("`{text}` is not between 0 and 100")) }
 }
 
 /// `--format` of tests.

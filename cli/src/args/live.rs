@@ -81,6 +81,31 @@ pub struct LiveArgs {
     pub log_format: LogFormat,
 }
 
+/// `collect`
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  chancery collect -o cluster.json               everything that the gateway's controller reads, without keys
+  chancery collect --context prod -n shop | gzip > shop.json.gz
+  chancery check cluster.json                    anywhere else")]
+pub struct CollectArgs {
+    /// The file to write; `-` is standard output [default: -].
+    #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Path to the kubeconfig [default: $KUBECONFIG, then ~/.kube/config].
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig [default: the current one].
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// Collect this namespace only.
+    #[arg(short = 'n', long, value_name = "NAMESPACE")]
+    pub namespace: Option<String>,
+    /// Wait at most this long for the cluster.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    pub wait: Duration,
+}
+
 /// The Application Gateway in Azure.
 #[derive(Args)]
 pub struct AzureArgs {
@@ -188,6 +213,18 @@ pub struct ServeArgs {
     /// CA certificate of the Envoys. Without it, Envoys need no certificate
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
+    /// Serve a validating webhook at this address: `kubectl apply` shows the findings of each object as warnings. Needs --admission-cert
+    #[arg(long, value_name = "ADDR", default_value = "off", help_heading = "Servers")]
+    pub admission: Address,
+    /// Certificate of the webhook, read again when it changes
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "admission_key", help_heading = "Servers")]
+    pub admission_cert: Option<PathBuf>,
+    /// Key of the webhook's certificate
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "admission_cert", help_heading = "Servers")]
+    pub admission_key: Option<PathBuf>,
+    /// Deny objects with findings of this code; repeatable. Without it, the webhook only warns
+    #[arg(long, value_name = "CODE", help_heading = "Servers")]
+    pub admission_deny: Vec<String>,
     /// Use the last content of a folder that becomes empty for this time. `--allow-empty` accepts empty folders at once
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration, help_heading = "Sources")]
     pub empty_grace: Duration,
@@ -284,6 +321,9 @@ pub struct ManifestsArgs {
     /// The Secret with the xDS server's certificate (`tls.crt`, `tls.key`) and the CA of the Envoys (`ca.crt`)
     #[arg(long, value_name = "NAME", default_value = "chancery-xds", value_parser = name)]
     pub tls_secret: String,
+    /// Review objects before the API server stores them, with a certificate from cert-manager: `kubectl apply` shows findings as warnings
+    #[arg(long)]
+    pub admission: bool,
     /// Read this Application Gateway from Azure: SUBSCRIPTION/GROUP/NAME, or its resource id
     #[arg(long, value_name = "ID", help_heading = "Azure")]
     pub gateway_id: Option<GatewayId>,

@@ -9,7 +9,7 @@ use crate::check::sarif;
 use crate::html::{Report, Tone};
 use crate::output::scrub;
 use crate::style::plain;
-use chancery_core::compare::{Change, RequestChange, Requests, SettingView};
+use chancery_core::compare::{Change, RequestChange, Requests, SettingView, lost_protection};
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::Span;
 use chancery_core::text::markup::escaped;
@@ -21,6 +21,7 @@ const MOST: usize = 100;
 
 pub fn markdown(differences: &Differences, running: Option<&Running>) -> String {
     let mut out = String::new();
+    lost(&mut out, differences);
     if let Some(only) = differences.only() {
         only.requests.iter().filter(|_| !differences.is_empty()).for_each(|requests| out.push_str(&of_requests(requests)));
         changes(&mut out, "Resources", &differences.resources);
@@ -38,6 +39,24 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     }
     differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
     out
+}
+
+/// Requests that lose protection, which reviewers need before everything else.
+fn lost(out: &mut String, differences: &Differences) {
+    let changes = differences.gateways.iter().filter_map(|of| of.requests.as_ref()).flat_map(|requests| &requests.changes);
+    let lost: Vec<(&RequestChange, Vec<String>)> =
+        changes.map(|change| (change, lost_protection(change))).filter(|(_, lost)| !lost.is_empty()).collect();
+    if lost.is_empty() {
+        return;
+    }
+    out.push_str("### :warning: Requests that lose protection\n\n");
+    for (change, lost) in lost.iter().take(MOST) {
+        let _ = writeln!(out, "- **{}** no longer {}{}", cell(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
+    }
+    if lost.len() > MOST {
+        let _ = writeln!(out, "- ... and {} more.", lost.len() - MOST);
+    }
+    out.push('\n');
 }
 
 /// One of several gateways.

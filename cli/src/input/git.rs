@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
+const NO_REASON: &str = "it does not say why";
+
 /// The content of a revision at a path.
 pub struct Checkout {
     folder: TempDir,
@@ -43,7 +45,36 @@ pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, Unusable> {
     Ok(if path.as_os_str().is_empty() { PathBuf::from(".") } else { path })
 }
 
+/// Checks that a revision exists.
+pub fn verify(revision: &str) -> Result<(), Unusable> {
+    let commit = format!("{revision}^{{commit}}");
+    run(&["rev-parse", "--verify", "--quiet", &commit], &[]).map(drop).map_err(|why| {
+        let why = if why.is_empty() || why == NO_REASON { "there is no such revision here; in CI, fetch it first".into() } else { why };
+        Unusable(format!("git cannot read {revision}: {why}"))
+    })
+}
+
+/// Returns an absolute path of the repository as a path from the current folder.
+pub fn from_current_folder(path: &Path) -> Result<String, Unusable> {
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the current folder: {}", reason(&error)))?;
+    let relative = pathdiff::diff_paths(path, here).unwrap_or_else(|| path.to_owned());
+    Ok(format!("./{}", relative.display()))
+}
+
 impl Checkout {
+    /// The same; `None` if the revision has no such path.
+    pub fn if_there(revision: &str, path: &str) -> Result<Option<Self>, Unusable> {
+        let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+        let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
+        let Some(from_root) = path_from_root(String::from_utf8_lossy(&prefix).trim(), path) else {
+            return Err(cannot("it is outside of the repository".into()));
+        };
+        match run(&["cat-file", "-e", &format!("{revision}:{from_root}")], &[]) {
+            Ok(_) => Self::of(revision, path).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Writes the files of a revision into a separate folder.
     pub fn of(revision: &str, path: &str) -> Result<Self, Unusable> {
         let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
@@ -108,5 +139,5 @@ fn feed(arguments: &[&str], env: &[(&str, &str)], input: &[u8]) -> Result<Vec<u8
         return Ok(output.stdout);
     }
     let why = String::from_utf8_lossy(&output.stderr);
-    Err(why.lines().next().unwrap_or("it does not say why").trim_start_matches("fatal: ").to_string())
+    Err(why.lines().next().unwrap_or(NO_REASON).trim_start_matches("fatal: ").to_string())
 }

@@ -329,6 +329,26 @@ pub fn revision(revision: &str, path: &str, deployment: &Deployment) -> Result<L
     LoadedInput::read(reader, deployment)
 }
 
+/// Reads several paths from a git revision; paths that the revision does not have are left out. Returns nothing if it has none of them.
+pub fn at_revision(revision: &str, paths: &[PathBuf], deployment: &Deployment) -> Result<Option<LoadedInput>, Unusable> {
+    git::verify(revision)?;
+    let here = [PathBuf::from(".")];
+    let mut checkouts = Vec::new();
+    for path in if paths.is_empty() { &here[..] } else { paths } {
+        let text = path.to_str().ok_or("a path is not UTF-8")?;
+        let relative = if path.is_absolute() { git::from_current_folder(path)? } else { format!("./{text}") };
+        checkouts.extend(git::Checkout::if_there(revision, &relative)?);
+    }
+    let Some(first) = checkouts.first() else { return Ok(None) };
+    let mut reader = Reader::new(deployment)?;
+    for checkout in &checkouts {
+        reader = reader.below(checkout.folder(), revision);
+        reader.path(&checkout.path())?;
+    }
+    let reader = reader.below(first.folder(), revision);
+    if reader.inputs.inputs.is_empty() { Ok(None) } else { LoadedInput::read(reader, deployment).map(Some) }
+}
+
 /// The text of one file, or of standard input.
 pub fn text(path: &Path) -> Result<String, Unusable> {
     let mut reader = Reader::default();

@@ -1,7 +1,7 @@
 //! Tests the book and the README: links have targets, each command has a page, and consoles show the program's output.
 //!
 //! Each page gets its own folder, which contains the examples and the demo repository. A `yaml` block that starts with `# NAME.yaml` becomes a file in this
-//! folder. A `console` block contains commands (`$ chancery ...`), each followed by its output; `...` matches any lines. `UPDATE_DOCS=1` writes the output
+//! folder; so does a `text` block that starts with `# NAME.log`. A `console` block contains commands (`$ chancery ...`), each followed by its output; `...` matches any lines. `UPDATE_DOCS=1` writes the output
 //! into the page.
 
 use crate::Folder;
@@ -134,8 +134,10 @@ fn book_consoles_match_program_output() {
         let mut at = 0;
         for block in &blocks {
             let body = &lines[block.first..block.end];
-            if let Some(file) =
-                body.first().and_then(|line| line.strip_prefix("# ")).filter(|file| block.language == "yaml" && file.ends_with(".yaml"))
+            if let Some(file) = body
+                .first()
+                .and_then(|line| line.strip_prefix("# "))
+                .filter(|file| block.language == "yaml" && file.ends_with(".yaml") || block.language == "text" && file.ends_with(".log"))
             {
                 folder.write(file, body.join("\n").as_bytes());
             }

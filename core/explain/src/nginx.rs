@@ -87,9 +87,12 @@ pub struct SeenView {
 
 /// Simulates a request, and reports the result with its origins.
 pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Request) -> NginxReport {
-    let responses = Simulator::new(of.nginx).answer(&World::default(), &[asked(request)]);
-    let response = responses.into_iter().next().unwrap_or_default();
-    report(of, positions, response)
+    report(of, positions, answer(&Simulator::new(of.nginx), request))
+}
+
+/// Simulates one request.
+pub(crate) fn answer(simulator: &Simulator<'_>, request: &Request) -> Response {
+    simulator.answer(&World::default(), &[asked(request)]).into_iter().next().unwrap_or_default()
 }
 
 /// A weight in percent of a total.
@@ -115,7 +118,7 @@ pub(crate) fn asked(request: &Request) -> Asked {
     asked
 }
 
-fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {
+pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {
     let view = |seen: chancery_nginx::simulate::Seen| SeenView {
         method: seen.method,
         path: seen.path,

@@ -80,7 +80,13 @@ impl TracedGateway<'_> {
     /// Routes a request.
     #[must_use]
     pub fn route(&self, request: &Request) -> RouteReport {
-        let simulation = Gateway::new(self.config).simulate_tracing(request);
+        self.route_in(&Gateway::new(self.config), request)
+    }
+
+    /// Routes a request, with an index of the configuration that several requests share.
+    #[must_use]
+    pub fn route_in(&self, gateway: &Gateway<'_>, request: &Request) -> RouteReport {
+        let simulation = gateway.simulate_tracing(request);
         let mut report = report(simulation, |pointer| origins(self.map, pointer, self.side, self.positions));
         if unmatched::is_unserved(&report.simulation) {
             report.hosts = unmatched::served_hosts(self.config, request);

@@ -83,7 +83,7 @@ pub(super) fn simplest(all: impl Iterator<Item = WrittenRequest>) -> Vec<Written
 }
 
 /// Builds a request for a row; `None` if the row does not match HTTP requests.
-fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+pub(crate) fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
     let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
     let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");

@@ -23,6 +23,19 @@ pub static ALL: &[&Dialect] =
 pub const LANGUAGES: &[Language] =
     &[ambassador::LANGUAGE, contour::LANGUAGE, envoy_gateway::LANGUAGE, ingress::LANGUAGE, ingress_nginx::LANGUAGE, consul::LANGUAGE];
 
+/// The version of the Envoy whose behaviour is simulated.
+pub const ENVOY: &str = "1.40";
+
+/// The version of each dialect's controller that Chancery follows, by the dialect's name.
+pub const CONTROLLERS: [(&str, &str); 6] = [
+    ("ambassador", "Emissary-ingress 4"),
+    ("contour", "Contour of August 2026"),
+    ("envoy-gateway", "Envoy Gateway 1.9.0"),
+    ("ingress", "Application Gateway Ingress Controller of March 2026"),
+    ("ingress-nginx", "ingress-nginx 1.15.1"),
+    ("consul", "Consul 1.17"),
+];
+
 /// All codes of findings: the shared codes, then each dialect's own.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {
     common::ALL.iter().copied().chain(ALL.iter().flat_map(|dialect| dialect.codes.iter().copied()))

@@ -135,3 +135,9 @@ fn help_does_not_delete_objects_used_elsewhere() {
         assert!(finding.help.as_deref().is_some_and(|help| !help.contains("delete")), "{finding:?}");
     }
 }
+
+#[test]
+fn controllers_have_dialect_names() {
+    let named: Vec<&str> = super::CONTROLLERS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named, super::ALL.iter().map(|dialect| dialect.name).collect::<Vec<_>>());
+}

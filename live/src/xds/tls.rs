@@ -87,6 +87,13 @@ impl Tls {
         state.config.clone()
     }
 
+    /// Returns the configuration for a connection with HTTP/1.1.
+    pub fn current_http1(&self) -> Arc<ServerConfig> {
+        let mut config = ServerConfig::clone(&self.current());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Arc::new(config)
+    }
+
     /// Returns the problem of the certificates in use, now or soon, at this time in seconds since 1970.
     fn trouble(&self, now: i64) -> Option<(SourceState, String)> {
         let state = lock(&self.state);

@@ -75,6 +75,7 @@ impl RunningServer {
             proxies: None,
             canary: true,
             page: None,
+            admission: None,
         };
         let settings = Settings { options, spacing: Duration::ZERO, recorder: None, events: events.clone() };
         let (end, ended) = oneshot::channel::<()>();

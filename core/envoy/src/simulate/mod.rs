@@ -33,7 +33,7 @@ pub use describe::endpoint_address;
 pub use ending::{Ending, RouteShareEnding, SavedRequest, Verdict, percent};
 pub use headers::header_action;
 pub use matcher::parts as fraction;
-pub use matcher::{path_words, string_matches, string_words};
+pub use matcher::{MatchCondition, conditions_of, path_words, string_matches, string_words};
 pub use next_hop::NextHop;
 pub use pb::base::header_value_option::HeaderAppendAction as HeaderAction;
 pub use request::host_of;

@@ -12,6 +12,7 @@ mod issued;
 mod nginx;
 mod order;
 mod parts;
+mod protection;
 mod renames;
 mod requests;
 mod resources;
@@ -23,7 +24,11 @@ mod uncompared;
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
 pub use nginx::{NginxSide, compare_nginxes, nginx_requests};
-pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+pub use protection::lost_protection;
+pub use requests::{
+    Answer, ChangedRequest, Difference, ListenerPairing, Reaches, RequestChange, RequestComparer, RequestOptions, RequestPlace, Requests, Witness,
+    requests,
+};
 pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
 pub use uncompared::Uncompared;
 
