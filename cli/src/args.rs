@@ -5,6 +5,7 @@
 mod check;
 mod deployment;
 mod diff;
+mod editor;
 pub mod layers;
 mod live;
 
@@ -12,6 +13,7 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+pub use editor::{LspArgs, McpArgs};
 pub use live::{AskArgs, AzureArgs, BootstrapArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 
 use crate::judging::Judging;
@@ -118,6 +120,10 @@ pub enum Command {
     Play(PlayArgs),
     /// Open the desktop's window, which follows a folder or a cluster.
     Desktop(DesktopArgs),
+    /// Serve an editor over the language server protocol.
+    Lsp(LspArgs),
+    /// Serve a coding agent over the Model Context Protocol; read-only.
+    Mcp(McpArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
     Completions {

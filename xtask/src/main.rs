@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod desktop;
 mod docs;
+mod editor;
 mod lint;
 mod package;
 mod page;
@@ -28,10 +29,11 @@ usage: cargo xtask <command>
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
+  editor    builds the extension of VS Code into target/editor; `editor --quick` one that is built soon
   docs      builds the book for users into target/docs/book
   test      sets up what is missing and runs every test; `test PART...` runs these parts only
   setup     installs what is missing; `setup --all` what only some tests want as well
-  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
+  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams; `bench lsp`: the language server
   tidy      checks the rules of the house that the compiler does not know
   codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
 ";
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Some("element") => play::element(),
         Some("desktop") => desktop::run(&rest),
         Some("package") => package::run(&rest),
+        Some("editor") => editor::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

@@ -13,7 +13,7 @@
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
-use crate::{desktop, page, setup, tidy};
+use crate::{desktop, editor, page, setup, tidy};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,7 @@ const PARTS: &[Part] = &[
     ("live", live),
     ("desktop", window),
     ("package", installed),
+    ("editor", editors),
 ];
 
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
@@ -69,7 +70,8 @@ const PARTS: &[Part] = &[
 /// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
 /// the system's web view. `package` builds and installs the window's package.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
-const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
+/// `editor` installs VS Code for browsers, which is large.
+const NAMED: [&str; 11] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "editor"];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -372,6 +374,12 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
 fn installed() -> Result<Ended, String> {
     desktop::installed()?;
     Ok(Ended::Passed)
+}
+
+/// Tests the extension in a real VS Code, and the language server in a real Neovim and Emacs.
+fn editors() -> Result<Ended, String> {
+    let missing = editor::test()?;
+    if missing.is_empty() { Ok(Ended::Passed) } else { Ok(Ended::Skipped(format!("not on this machine: {}", missing.join(", ")))) }
 }
 
 /// Runs a suite over this many inputs of each dialect.

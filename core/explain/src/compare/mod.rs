@@ -8,6 +8,7 @@
 mod app_gateway;
 mod certificates;
 mod fields;
+mod inputs;
 mod issued;
 mod order;
 mod parts;
@@ -21,6 +22,7 @@ mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
+pub use inputs::{GatewayChanges, InputChanges, compare_inputs};
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
 pub use uncompared::Uncompared;
