@@ -5,6 +5,7 @@
 mod check;
 mod deployment;
 mod diff;
+mod editor;
 pub mod layers;
 mod live;
 mod replay;
@@ -13,8 +14,8 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
+pub use editor::{LspArgs, McpArgs};
 pub use live::{AskArgs, AzureArgs, BootstrapArgs, CollectArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
-
 pub use replay::{ReplayArgs, ReplayFormat, Scheme};
 
 use crate::judging::Judging;
@@ -131,6 +132,10 @@ pub enum Command {
     Play(PlayArgs),
     /// Open the desktop window for a folder or a cluster.
     Desktop(DesktopArgs),
+    /// Serve an editor over the language server protocol.
+    Lsp(LspArgs),
+    /// Serve a coding agent over the Model Context Protocol; read-only.
+    Mcp(McpArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
     Completions {

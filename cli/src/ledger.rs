@@ -64,30 +64,5 @@ fn paint(state: &str, style: &Style) -> String {
 
 /// Returns the result of a resource as one sentence.
 pub fn sentence(row: &LedgerRow, style: &Style) -> String {
-    let mut out = paint(row.state, style);
-    // A fourth alone is named, which takes no more room than its number.
-    let list = |names: &[String], more: usize| match names {
-        [first, second, third, rest @ ..] if rest.len() + more > 1 => format!("{first}, {second}, {third} and {} more", rest.len() + more),
-        names => names.join(", "),
-    };
-    let into: Vec<String> = row.into.iter().filter(|thing| !thing.is_empty()).map(ToString::to_string).collect();
-    if row.state != "read" && !row.with.is_empty() {
-        let with: Vec<String> = row.with.iter().map(ToString::to_string).collect();
-        let _ = write!(out, " with {}", plain(&list(&with, row.with_more)));
-    }
-    if !into.is_empty() {
-        let _ = write!(out, ": {}", plain(&list(&into, 0)));
-    }
-    if let Some(by) = &row.by {
-        let by: Vec<String> = std::iter::once(by).chain(row.with.iter().filter(|_| row.state == "read")).map(ToString::to_string).collect();
-        let _ = write!(out, " by {}", plain(&list(&by, if row.state == "read" { row.with_more } else { 0 })));
-    }
-    if let Some(detail) = &row.detail {
-        // Errors of a controller may have several lines.
-        let detail = detail.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ = write!(out, "{} {}", if into.is_empty() { ":" } else { ";" }, plain(&detail));
-    } else if let Some(why) = row.why {
-        let _ = write!(out, ": {}", why.replace('-', " "));
-    }
-    out
+    format!("{}{}", paint(row.state, style), plain(&row.outcome()))
 }

@@ -27,7 +27,6 @@ mod play;
 mod registry;
 mod replay;
 mod route;
-mod settings;
 mod snapshot;
 mod style;
 mod test;
@@ -100,6 +99,8 @@ fn main() {
         Command::Events(args) => live::ask::events(args, &style),
         Command::Play(args) => play::run(args),
         Command::Desktop(args) => desktop::run(args),
+        Command::Lsp(_) => chancery_lsp::serve_stdio().map_err(Unusable),
+        Command::Mcp(args) => chancery_mcp::serve_stdio(&args.folders).map(|()| 0).map_err(Unusable),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Man(args) => generate::man(args),
     };

@@ -3,6 +3,8 @@
 //!
 //! Does not create content; see the commands.
 
+pub use chancery_workspace::reason;
+
 use crate::Unusable;
 use crate::style::{plain, steers, strip_control_sequences};
 use chancery_core::compilation::Compilation;
@@ -253,12 +255,6 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
         }
     }
     out.into()
-}
-
-/// An error of the system without Rust's number.
-pub fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
 
 struct RawStdout {

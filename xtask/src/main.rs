@@ -6,6 +6,7 @@ mod bench;
 mod codegen;
 mod desktop;
 mod docs;
+mod editor;
 mod lint;
 mod package;
 mod packages;
@@ -31,10 +32,11 @@ usage: cargo xtask <command>
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
   release   builds every package of the command line for this platform into target/release-files; `release --program FILE` packs a built program
+  editor    builds the extension of VS Code into target/editor; `editor --quick` builds it faster, unoptimised
   docs      builds the book for users into target/docs/book
   test      installs missing tools and runs every test; `test PART...` runs these parts only
   setup     installs missing tools; `setup --all` also installs tools for single tests
-  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
+  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams; `bench lsp`: the language server
   tidy      checks the rules of the house that the compiler does not know
   codegen   writes Envoy's messages from its descriptors; `codegen --check` reports outdated files
 ";
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Some("desktop") => desktop::run(&rest),
         Some("package") => package::run(&rest),
         Some("release") => release::run(&rest),
+        Some("editor") => editor::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

@@ -13,7 +13,7 @@
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
-use crate::{desktop, packages, page, setup, tidy};
+use crate::{desktop, editor, packages, page, setup, tidy};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,7 @@ const PARTS: &[Part] = &[
     ("desktop", window),
     ("package", installed),
     ("packages", packages_answer),
+    ("editor", editors),
 ];
 
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
@@ -71,7 +72,8 @@ const PARTS: &[Part] = &[
 /// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
 /// the system's web view. `package` builds and installs the window's package, `packages` those of the command line.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
-const NAMED: [&str; 11] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages"];
+/// `editor` installs VS Code for browsers, which is large.
+const NAMED: [&str; 12] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages", "editor"];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -411,6 +413,12 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
 fn installed() -> Result<Ended, String> {
     desktop::installed()?;
     Ok(Ended::Passed)
+}
+
+/// Tests the extension in a real VS Code, and the language server in a real Neovim and Emacs.
+fn editors() -> Result<Ended, String> {
+    let missing = editor::test()?;
+    if missing.is_empty() { Ok(Ended::Passed) } else { Ok(Ended::Skipped(format!("not on this machine: {}", missing.join(", ")))) }
 }
 
 /// Runs a suite over this many inputs of each dialect.

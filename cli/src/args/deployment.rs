@@ -3,11 +3,11 @@
 //! Does not name options; see the dialects.
 
 use crate::Unusable;
-use crate::output::reason;
-use crate::settings::Settings;
 use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options, for_interactive_use};
 use chancery_core::dialect;
 use chancery_live::files::Excludes;
+use chancery_workspace::options::{apply, set, specs};
+use chancery_workspace::settings::Settings;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -85,20 +85,6 @@ const MAX_INPUT_FLAG: &str = "max-input";
 const SETTINGS: &str = "config";
 const INPUT: &str = "Input";
 const HEADING: &str = "How the controller runs";
-
-/// Returns the options of all dialects, each once, with its dialects.
-fn specs() -> Vec<(&'static OptionSpec, Vec<&'static Dialect>)> {
-    let mut all: Vec<(&'static OptionSpec, Vec<&'static Dialect>)> = Vec::new();
-    for dialect in dialect::ALL {
-        for spec in dialect.options {
-            match all.iter_mut().find(|(known, _)| known.name == spec.name) {
-                Some((_, dialects)) => dialects.push(dialect),
-                None => all.push((spec, vec![dialect])),
-            }
-        }
-    }
-    all
-}
 
 fn arg(spec: &'static OptionSpec, dialects: &[&'static Dialect]) -> Arg {
     let whose = if dialects.len() == dialect::ALL.len() { String::new() } else { format!(" [{}]", names(dialects)) };
@@ -196,31 +182,6 @@ fn options(matches: &ArgMatches, settings: &Settings) -> Result<Options, String>
         };
         set(&mut options, spec, &values, Path::new(""))?;
     }
-    for (name, values) in &settings.options {
-        let spec = specs().into_iter().map(|(spec, _)| spec).find(|spec| spec.name == name);
-        match spec {
-            Some(spec) if !is_typed(spec.name) => set(&mut options, spec, values, &settings.folder()),
-            Some(_) => Ok(()),
-            None => options.set(name, "", dialect::ALL).map_err(|error| error.to_string()),
-        }
-        .map_err(|why| format!("{}: {why}", settings.name()))?;
-    }
+    apply(&mut options, settings, &is_typed)?;
     Ok(options)
-}
-
-/// Sets an option; paths are relative to this folder.
-fn set(options: &mut Options, spec: &OptionSpec, values: &[String], folder: &Path) -> Result<(), String> {
-    let read = |path: &str| {
-        let path = folder.join(path);
-        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {}", path.display(), reason(&error)))
-    };
-    for value in values {
-        let value = match (spec.kind, value.split_once('=')) {
-            (OptionKind::Files, Some((key, path))) => format!("{key}={}", read(path)?),
-            (OptionKind::File { .. }, _) => read(value)?,
-            _ => value.clone(),
-        };
-        options.set(spec.name, &value, dialect::ALL).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }

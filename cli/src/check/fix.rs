@@ -9,7 +9,7 @@ use crate::input::LoadedInput;
 use crate::output::{message, print, reason};
 use crate::style::{Style, count, plain};
 use chancery_core::diagnostic::{Severity, codes};
-use chancery_core::explain::{EditView, Finding, FixView};
+use chancery_core::explain::{Finding, FixView, without_overlaps};
 use chancery_core::redact::RedactionMap;
 use chancery_core::resource::Input;
 use chancery_core::text::TextRange;
@@ -129,21 +129,6 @@ impl FixScore {
 fn may_be_written(given: &LoadedInput, fix: &FixView) -> bool {
     let at = fix.first.span.source.0 as usize;
     given.paths.get(at).is_some_and(Option::is_some) && given.not_utf8.get(at).is_some_and(Vec::is_empty)
-}
-
-/// Returns the first of several overlapping changes.
-fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
-    all.sort_by_key(|fix| (fix.first.span.source.0, fix.first.span.offset, fix.first.span.end_offset));
-    let mut out: Vec<&FixView> = Vec::new();
-    for fix in all {
-        let last = out.last().and_then(|last| last.edits().next_back());
-        let next = &fix.first.span;
-        let is_free = last.is_none_or(|EditView { span, .. }| span.source != next.source || span.end_offset <= next.offset && span != next);
-        if is_free {
-            out.push(fix);
-        }
-    }
-    out
 }
 
 /// Returns the inputs with these changes, which are sorted and do not overlap.

@@ -21,6 +21,7 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::diagnostic::Severity;
 use chancery_core::envoy_config::Running;
 use chancery_core::text::series;
+use chancery_workspace::git::working_path;
 use compared::{Differences, GatewayDifference, GatewayState, Make, at_once, compare};
 use loaded::{Loaded, running};
 use serde_json::{Map, Value, json};
@@ -88,7 +89,7 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
     let Some((revision, path)) = input::revision_of(before) else {
         return Err(format!("there is nothing to compare {} with: name a second input, or a revision of git alone", before.display()).into());
     };
-    input::working_path(&revision, &path)
+    Ok(working_path(&revision, &path)?)
 }
 
 /// Runs `drift`.

@@ -1,12 +1,11 @@
 //! Reads files, folders, globs and standard input, and converts the flags to options.
 //!
-//! Does not parse the files; see the core.
+//! Does not parse the files; see the core. Does not read git revisions; see `chancery_workspace::git`.
 
-mod git;
 mod reader;
 mod render;
 
-pub use git::{revision_of, working_path};
+pub use chancery_workspace::git::revision_of;
 pub use reader::STDIN;
 pub use render::source as rendered_from;
 
@@ -25,6 +24,7 @@ use chancery_core::read::contains_no_resource;
 use chancery_core::resource::{Input, Inputs, SourceId, nearest};
 use chancery_core::simulate::SavedRequest;
 use chancery_live::threads::Threads;
+use chancery_workspace::git;
 use reader::Reader;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

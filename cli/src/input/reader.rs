@@ -8,14 +8,12 @@ use super::render;
 use crate::Unusable;
 use crate::args::{Deployment, MAX_INPUT};
 use crate::output::{message, reason};
-use crate::settings;
 use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
-use chancery_core::compile::is_claimed;
 use chancery_core::dialect;
-use chancery_core::explain::Snapshot;
 use chancery_core::resource::{Input, Inputs};
 use chancery_live::files::{self, Excludes, Kustomization};
+use chancery_workspace::{FolderFile, classify, settings};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -177,16 +175,14 @@ impl Reader {
                 return Ok(());
             }
         };
-        if Input::text_of_utf16(&bytes).is_some_and(|text| is_claimed(&text, self.asked, dialect::ALL)) {
-            self.problems.push(format!("cannot read {name}: {UTF16}"));
-            return Ok(());
-        }
-        let (input, not_utf8) = Input::from_bytes(name, bytes);
-        if Snapshot::is_one(&input.text) || !is_claimed(&input.text, self.asked, dialect::ALL) {
-            self.bytes -= input.text.len().min(self.bytes as usize) as u64;
-            self.passed_over.push(input.name.to_string());
-        } else {
-            self.keep(input, not_utf8, Some(path));
+        let (file, len) = classify(name.clone(), bytes, self.asked);
+        match file {
+            FolderFile::Utf16 => self.problems.push(format!("cannot read {name}: {UTF16}")),
+            FolderFile::Other(name) => {
+                self.bytes -= len.min(self.bytes as usize) as u64;
+                self.passed_over.push(name);
+            }
+            FolderFile::Resources(input, not_utf8) => self.keep(input, not_utf8, Some(path)),
         }
         Ok(())
     }

@@ -19,7 +19,9 @@ pub mod compare;
 mod contribution;
 pub mod coverage;
 mod dump;
+mod edits;
 mod finding;
+mod finding_fold;
 mod finding_group;
 mod gateway_chain;
 mod graph;
@@ -29,8 +31,11 @@ pub mod layout;
 mod ledger;
 mod line_removal;
 mod lineage;
+mod made_by_line;
 pub mod migration;
+mod name_completion;
 mod named_parts;
+mod navigation;
 mod nginx;
 mod origin;
 pub mod picture;
@@ -45,7 +50,9 @@ mod rule_text;
 mod sample_request;
 pub mod share;
 mod snapshot;
+mod snippet;
 mod trace;
+mod trial;
 mod unmatched;
 mod verdict;
 mod view;
@@ -61,7 +68,9 @@ pub use certificate::describe_certificate;
 pub use chancery_base::positions::{Excerpt, Positions, Span};
 pub use contribution::{Contribution, contributions};
 pub use dump::{dump, dump_config, dump_tree, dump_with_origins};
-pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message};
+pub use edits::{missing_grant, suppression};
+pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings, not_utf8, plain_message, without_overlaps};
+pub use finding_fold::{FindingTag, FoldedFinding, fold, tag_of};
 pub use finding_group::{FindingGroup, group_findings};
 pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
@@ -70,6 +79,9 @@ pub use known_findings::KnownFindings;
 pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
+pub use made_by_line::{MadeByLine, made_by_line};
+pub use name_completion::complete;
+pub use navigation::{NamePlace, Named, Names, PartKind};
 pub use nginx::{
     CanaryView, NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_matching_rows, nginx_routes, nginx_sample_request,
     nginx_story_path, route_nginx,
@@ -82,7 +94,9 @@ pub use route::{Hop, OriginOf, RouteReport, TracedGateway, report, route, route_
 pub use routes::{RouteRow, RouteRows, count_clusters, count_routes, routes};
 pub use sample_request::{named_host, sample_request, sample_requests, sample_requests_for_hosts};
 pub use snapshot::{Snapshot, VERSION as SNAPSHOT_VERSION, with_stand_ins};
+pub use snippet::object_snippets;
 pub use trace::{Explanation, LineReport, MadeView, explain_line, explain_pointer};
+pub use trial::{DecidingLine, Trial, sample_for_object, try_request};
 pub use unmatched::{ServedHost, UnservedResource};
 pub use verdict::{
     RequestReport, RequestVerdict, RunningGateway, envoy_ending, envoy_verdict, judge, overview, suggested_requests, whole_story_path,

@@ -25,7 +25,7 @@ use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
     self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, ServiceNames, View, Viewed,
-    app_gateway_routes, app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, nginx_routes,
+    app_gateway_routes, app_gateway_sample_request, complete, count_clusters, count_routes, graph, hover, ledger, nginx_routes,
     nginx_sample_request, routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
@@ -335,7 +335,7 @@ impl Session {
     fn complete(&self, spot: &Spot, text: &str) -> Completions {
         let lines = chancery_core::text::LineIndex::new(text);
         let offset = lines.offset_utf16(text, spot.line.saturating_sub(1), spot.column).unwrap_or_default();
-        let mut found = completions(&self.dialects(), text, offset);
+        let mut found = complete(&self.compilation, &self.dialects(), text, offset);
         found.from = lines.position(text, found.from).column_utf16;
         found
     }

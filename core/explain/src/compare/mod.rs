@@ -8,6 +8,7 @@
 mod app_gateway;
 mod certificates;
 mod fields;
+mod inputs;
 mod issued;
 mod nginx;
 mod order;
@@ -23,6 +24,7 @@ mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
+pub use inputs::{GatewayChanges, InputChanges, compare_inputs};
 pub use nginx::{NginxSide, compare_nginxes, nginx_requests};
 pub use protection::lost_protection;
 pub use requests::{

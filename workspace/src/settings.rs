@@ -2,9 +2,9 @@
 //!
 //! The file is searched upwards from the current folder. Its paths are relative to its folder. Typed options win.
 //!
-//! Does not name options; see `args`.
+//! Does not interpret options; see `options`.
 
-use crate::output::reason;
+use crate::reason;
 use chancery_core::diagnostic::Level;
 use chancery_core::dialect;
 use chancery_core::resource::nearest;

@@ -1,10 +1,9 @@
 //! Puts the files of a git revision into a temporary folder. Paths are git's: `REVISION:PATH` starts at the root of the
 //! repository, `REVISION:./PATH` at the current folder.
 //!
-//! Does not read the files; see `reader`.
+//! Does not read the files; see `folder`.
 
-use crate::Unusable;
-use crate::output::reason;
+use crate::reason;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -33,8 +32,12 @@ pub fn revision_of(argument: &Path) -> Option<(String, String)> {
 }
 
 /// Returns the path of a revision in the working folder.
-pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, Unusable> {
-    let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+///
+/// # Errors
+///
+/// The path is outside of the repository.
+pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, String> {
+    let cannot = |why: String| format!("git cannot read {revision}:{path}: {why}");
     let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
     let prefix = String::from_utf8_lossy(&prefix).trim().to_string();
     let from_root = path_from_root(&prefix, path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
@@ -76,8 +79,22 @@ impl Checkout {
     }
 
     /// Writes the files of a revision into a separate folder.
-    pub fn of(revision: &str, path: &str) -> Result<Self, Unusable> {
-        let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+    ///
+    /// # Errors
+    ///
+    /// git cannot read the revision or the path.
+    pub fn of(revision: &str, path: &str) -> Result<Self, String> {
+        Self::seen_from(Path::new("."), revision, path)
+    }
+
+    /// The same, with paths relative to this folder.
+    ///
+    /// # Errors
+    ///
+    /// git cannot read the revision or the path.
+    pub fn seen_from(here: &Path, revision: &str, path: &str) -> Result<Self, String> {
+        let run = |arguments: &[&str], env: &[(&str, &str)]| feed(here, arguments, env, &[]);
+        let cannot = |why: String| format!("git cannot read {revision}:{path}: {why}");
         let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
         let from_root =
             path_from_root(String::from_utf8_lossy(&prefix).trim(), path).ok_or_else(|| cannot("it is outside of the repository".into()))?;
@@ -91,7 +108,7 @@ impl Checkout {
         let inside = if from_root.is_empty() { "." } else { &from_root };
         let names = run(&["-C", &root, "ls-files", "-z", "--", inside], &env).map_err(cannot)?;
         let prefix = format!("--prefix={}/", folder.path().display());
-        feed(&["-C", &root, "checkout-index", "-q", "-z", "--stdin", &prefix], &env, &names).map_err(cannot)?;
+        feed(here, &["-C", &root, "checkout-index", "-q", "-z", "--stdin", &prefix], &env, &names).map_err(cannot)?;
         Ok(Self { folder, path: from_root })
     }
 
@@ -122,13 +139,13 @@ fn path_from_root(prefix: &str, path: &str) -> Option<String> {
 }
 
 fn run(arguments: &[&str], env: &[(&str, &str)]) -> Result<Vec<u8>, String> {
-    feed(arguments, env, &[])
+    feed(Path::new("."), arguments, env, &[])
 }
 
-/// Runs git with an input. Returns its output, or why it failed.
-fn feed(arguments: &[&str], env: &[(&str, &str)], input: &[u8]) -> Result<Vec<u8>, String> {
+/// Runs git in a folder with an input. Returns its output, or why it failed.
+fn feed(here: &Path, arguments: &[&str], env: &[(&str, &str)], input: &[u8]) -> Result<Vec<u8>, String> {
     let mut command = Command::new("git");
-    command.args(arguments).envs(env.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(here).args(arguments).envs(env.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("it does not run: {}", reason(&error)))?;
     if let Some(mut stdin) = child.stdin.take() {
         // git may exit without reading all of its input.
