@@ -4,7 +4,7 @@
 
 use crate::client::ClientSettings;
 use crate::documents::Documents;
-use chancery_core::compilation::{Dialect, Options, for_people};
+use chancery_core::compilation::{Dialect, Options, for_interactive_use};
 use chancery_core::compile::is_claimed;
 use chancery_core::diagnostic::Level;
 use chancery_core::dialect;
@@ -67,7 +67,7 @@ impl Folder {
             is_single_file,
             settings: Settings::default(),
             problem: None,
-            options: for_people(Options::default()),
+            options: for_interactive_use(Options::default()),
             excludes: Excludes::default(),
             files: BTreeMap::new(),
             claimed: BTreeSet::new(),
@@ -112,7 +112,7 @@ impl Folder {
             self.problem.get_or_insert(why);
             Options::default()
         });
-        self.options = for_people(options);
+        self.options = for_interactive_use(options);
         let own = Excludes::new(&self.root, &client.exclude);
         let excludes = Excludes::new(&self.settings.folder(), &self.settings.exclude).and_then(|set| Ok(set.and(own?)));
         self.excludes = excludes.unwrap_or_else(|why| {

@@ -3,7 +3,7 @@
 //! Does not write answers; see `answers`.
 
 use chancery_core::check::check;
-use chancery_core::compilation::{Compilation, OptionKind, Options, for_people};
+use chancery_core::compilation::{Compilation, OptionKind, Options, for_interactive_use};
 use chancery_core::compile::Compiler;
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
@@ -84,7 +84,7 @@ impl Folders {
     pub fn compile(&self, path: Option<&str>) -> Result<Compiled, String> {
         let (path, root) = self.resolve(path)?;
         let settings = self.settings(&path, &root)?;
-        let options = for_people(options::of_settings(&settings)?);
+        let options = for_interactive_use(options::of_settings(&settings)?);
         let mut notes = Vec::new();
         let inputs = if path.is_file() { self.file(&path, &root)? } else { self.folder(&path, &root, &settings, &mut notes)? };
         if inputs.inputs.is_empty() {
