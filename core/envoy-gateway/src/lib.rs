@@ -16,6 +16,7 @@ mod documents;
 mod findings;
 mod kinds;
 mod load;
+mod materials;
 mod model;
 mod names;
 mod options;
@@ -27,6 +28,7 @@ mod settings;
 mod stages;
 mod status;
 mod translate;
+mod traps;
 mod value;
 mod xds;
 
@@ -57,7 +59,7 @@ pub static DIALECT: Dialect = Dialect {
     listing: kinds::listing,
     foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
-    references: |objects, _| references::referenced_objects(objects),
+    references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },

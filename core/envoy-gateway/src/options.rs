@@ -2,7 +2,7 @@
 //!
 //! Does not read the process's environment; hosts pass all values.
 
-use chancery_base::compilation::{self, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
+use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use chancery_text::Str;
 
 /// How Envoy Gateway is started.
@@ -17,6 +17,8 @@ pub(crate) struct Options {
     pub(crate) infra: Option<Str>,
     /// The API server does not validate, but still prunes and applies defaults.
     pub(crate) skip_validation: bool,
+    /// The user chose this dialect for a part of a cluster, so classes of other controllers are read as its own.
+    pub(crate) reads_all_classes: bool,
 }
 
 const FILE: &str = "envoy-gateway";
@@ -74,6 +76,7 @@ impl Options {
             dns_domain: text(DOMAIN, DOMAIN_DEFAULT),
             infra: options.text(INFRA).cloned(),
             skip_validation: options.flag(SKIP_VALIDATION),
+            reads_all_classes: options.dialect.is_some() && !Assumptions::of(options).is_error(),
         }
     }
 }

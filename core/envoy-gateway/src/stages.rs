@@ -41,6 +41,11 @@ impl compilation::Stages for Stages {
         let SecretReference { holder, namespace, name, part } = reference;
         match holder {
             Holder::Secret => secret::value(objects, namespace, name, part.key()),
+            Holder::ClusterTrustBundle => {
+                let bundles = objects.iter().filter(|object| *object.key.kind == *"ClusterTrustBundle" && *object.key.name == **name);
+                let text = bundles.last().and_then(|object| object.root.at(&["spec", "trustBundle"])?.as_str());
+                text.map(|text| text.as_bytes().to_vec())
+            }
             Holder::ConfigMap => secret::text_of_config_map(objects, namespace, name, part.key()).map(|text| text.as_bytes().to_vec()),
         }
     }

@@ -377,6 +377,9 @@ pub const fn like(pattern: &'static str) -> Schema {
     Schema::of(Shape::String(Strings { pattern: Some(pattern), ..PLAIN }))
 }
 
+/// The pattern of every Kubernetes quantity.
+pub const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+
 /// A whole number, or a string that matches a regular expression.
 pub const fn quantity(pattern: &'static str) -> Schema {
     Schema::of(Shape::IntOrString(Some(pattern)))

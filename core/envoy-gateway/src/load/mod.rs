@@ -45,10 +45,10 @@ pub(crate) struct Loader<'a> {
     sets_of: BTreeMap<Name, Vec<Name>>,
 }
 
-/// Collects the objects of all classes of the controller.
-pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings) -> Vec<Loaded<'a>> {
+/// Collects the objects of all classes of the controller, or of all classes.
+pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, reads_all: bool) -> Vec<Loaded<'a>> {
     let classes = cluster.all(Kind::GatewayClass).into_iter();
-    let ours = classes.filter(|class| class.spec().field("controllerName").str() == settings.controller.as_str());
+    let ours = classes.filter(|class| reads_all || class.spec().field("controllerName").str() == settings.controller.as_str());
     ours.map(|class| load_class(cluster, settings, class)).collect()
 }
 

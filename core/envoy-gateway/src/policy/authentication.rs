@@ -270,7 +270,7 @@ pub(super) fn oidc(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usiz
         client_id,
         client_secret: certificates::key_of(held, "client-secret"),
         hmac_secret: hmac
-            .map_or_else(|| Tree::from(format!("secret:{namespace}/{}/{}", HMAC.0, HMAC.1)), |hmac| certificates::key_of(hmac, HMAC.1))
+            .map_or_else(|| Tree::named_material(format!("secret:{namespace}/{}/{}", HMAC.0, HMAC.1)), |hmac| certificates::key_of(hmac, HMAC.1))
             .or_from(written.origin),
         scopes,
         redirect_url,
