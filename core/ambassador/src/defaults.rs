@@ -43,7 +43,7 @@ pub fn why_idle(kind: &str) -> &'static str {
         "TCPMapping" => "no listener serves it",
         "Host" => "no Listener takes it, or no Mapping belongs to it",
         "Module" => "its settings change nothing in Envoy",
-        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
+        "AuthService" | "RateLimitService" | "TracingService" => "Emissary uses only one of its kind; it ignored this one",
         "Listener" => "it has nothing to serve",
         "Ingress" => "nothing was made of it",
         _ => "nothing in use refers to it",

@@ -28,6 +28,7 @@ mod nginx;
 mod origin;
 pub mod picture;
 mod pointer;
+mod reach;
 mod rejected;
 pub(crate) mod relation;
 mod request_test;
@@ -54,7 +55,7 @@ pub use finding::{EditView, Finding, FixView, RelatedView, ResourceRef, findings
 pub use gateway_chain::{entry_gateways, route_in_one_gateway, route_through_gateways};
 pub use graph::{Edge, Focus, Graph, GraphNode, NodeKind, Relation, Rule, Step, graph, graph_of, story, why};
 pub use headline::{ServiceNames, headline, service_name, shares, story_path};
-pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
+pub use ledger::{LedgerFinding, LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
 pub use nginx::{NginxReport, SeenView, WayStep, nginx_routes, nginx_sample_request, route_nginx};
