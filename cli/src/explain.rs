@@ -33,10 +33,11 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         paths.push(PathBuf::from(path));
     }
     let given = input::given(&paths, deployment)?;
-    let (mut compiler, compilation) = match args.view {
+    let (mut compiler, mut compilation) = match args.view {
         In::Gateway(_) => given.compile()?,
         In::Answer(_) => given.compile_with_statuses()?,
     };
+    given.add_findings(&mut compilation, &mut compiler);
     let documents: Vec<_> = match args.view {
         In::Gateway(view) => documents(&compilation, |gateway: GatewayRef<'_>| Viewed::new(gateway.ir, view, compiler.emitted.of(gateway))).collect(),
         In::Answer(output) => answered(&compilation, output).collect(),
@@ -336,7 +337,7 @@ impl Explainer<'_> {
         if origins.is_empty() {
             let _ = writeln!(out, "  no resource sets it: the controller always writes this value");
         } else if !own {
-            let _ = writeln!(out, "  the field itself has no origin; its parent comes from");
+            let _ = writeln!(out, "  no line sets this field by itself; the object around it comes from");
         }
         for origin in origins {
             self.origin(out, origin);
@@ -356,7 +357,7 @@ impl Explainer<'_> {
         match of.from.as_ref().filter(|from| **from != of.pointer) {
             Some(from) => {
                 let place = self.root.map(|root| describe(root, from).join(" › ")).unwrap_or_default();
-                let _ = writeln!(out, "  the field itself has no origin; it is part of {}, which comes from", self.style.bold(plain(&place)));
+                let _ = writeln!(out, "  no line sets this field by itself; it is part of {}, which comes from", self.style.bold(plain(&place)));
                 self.origins(out, true, &of.origins);
             }
             None => self.origins(out, true, &of.origins),
@@ -430,6 +431,9 @@ impl Explainer<'_> {
         for row in report.ledger.iter().chain(&report.ledger_of_others) {
             let dialect = row.dialect.map(|dialect| format!("{dialect}: ")).unwrap_or_default();
             let _ = writeln!(out, "\n{dialect}{} {}", self.style.bold(plain(&resource.to_string())), crate::ledger::sentence(row, self.style));
+            if let Some((by, span)) = row.by.as_ref().zip(row.by_at.as_ref()) {
+                let _ = writeln!(out, "  {} is at {}:{}", plain(&by.to_string()), plain(&span.file), span.line);
+            }
         }
         self.findings(&mut out, report);
         out

@@ -6,12 +6,14 @@ use crate::args::{Deployment, Format, LedgerArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
-use chancery_core::explain::{LedgerRow, ledger};
+use chancery_core::explain::{LedgerFinding, LedgerRow, ledger};
 use std::fmt::Write;
 
 /// Runs it.
 pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
-    let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
+    let given = input::given(&args.inputs.inputs, deployment)?;
+    let (mut compiler, mut compilation) = given.compile()?;
+    given.add_findings(&mut compilation, &mut compiler);
     let rows = ledger(&compilation, &compilation.positions());
     match args.format {
         Format::Json => print_json(&serde_json::json!({ "ledger": rows }))?,
@@ -42,9 +44,10 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
         let indent = if row.holder.is_some() { "  " } else { "" };
         let name = format!("{indent}{}", name(row));
         let _ = writeln!(out, "{} {name:<width$}  {}", style.dim(format!("{line:>6}")), sentence(row, style));
+        findings(&mut out, row, style);
     }
     let mut totals = Vec::new();
-    for state in ["emitted", "merged", "read", "shadowed", "ignored", "invalid"] {
+    for state in ["emitted", "merged", "read", LedgerRow::UNREACHED, "shadowed", "ignored", "invalid"] {
         let number = rows.iter().filter(|row| row.state == state).count();
         if number > 0 {
             totals.push(format!("{number} {}", paint(state, style)));
@@ -52,6 +55,25 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
     }
     let _ = writeln!(out, "{}{}: {}", if rows.is_empty() { "" } else { "\n" }, count(rows.len(), "resource"), totals.join(", "));
     out
+}
+
+/// At most this many findings are shown below a row.
+const MOST_FINDINGS: usize = 3;
+
+/// Shows the errors and warnings about a resource, except the one that its sentence already gives.
+fn findings(out: &mut String, row: &LedgerRow, style: &Style) {
+    let is_new = |finding: &&LedgerFinding| row.detail.as_deref() != Some(finding.message.as_str());
+    let shown: Vec<&LedgerFinding> = row.findings.iter().filter(is_new).take(MOST_FINDINGS).collect();
+    for finding in &shown {
+        let line = finding.span.as_ref().map(|span| format!("line {}: ", span.line)).unwrap_or_default();
+        let severity = if finding.severity == "error" { style.red(finding.severity) } else { style.yellow(finding.severity) };
+        let message = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(out, "         {severity}: {line}{} {}", plain(&message), style.dim(format!("[{}]", finding.code)));
+    }
+    let more = row.findings.iter().filter(is_new).count() - shown.len() + row.findings_more;
+    if more > 0 {
+        let _ = writeln!(out, "         {}", style.dim(format!("and {}; `chancery check` shows them", count(more, "more finding"))));
+    }
 }
 
 fn paint(state: &str, style: &Style) -> String {

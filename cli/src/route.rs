@@ -36,6 +36,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             let one = given.gateway.is_some();
             let (mut compiler, mut compilation) = if one { given.compile_side()? } else { given.compile()? };
             input::warn_of_gaps(&compilation);
+            given.add_findings(&mut compilation, &mut compiler);
             let positions = compilation.positions();
             let names = overview(&compilation, &positions);
             several = !one && compilation.gateways().count() > 1;
@@ -60,7 +61,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));
             }
-            input::warn_of_refused(&mut compilation, &mut compiler);
+            input::warn_of_refused(&compilation);
         }
     }
     let render = |report: &RouteReport| RouteText { report, style, all: args.all, out: String::new() }.write(&request);
@@ -293,7 +294,7 @@ impl RouteText<'_> {
                 let how = match host.by {
                     Some("exact") => format!("has the domain {domain}"),
                     Some("any") if host.of == 1 => "takes every host; there is no other virtual host".to_owned(),
-                    Some("any") => format!("takes every host; none of {} has {}", count(host.of, "virtual host"), host.looked_for),
+                    Some("any") => format!("takes every host; none of {} is for {}", count(host.of, "virtual host"), host.looked_for),
                     _ => format!("{} is in {domain}", host.looked_for),
                 };
                 self.dim(&how);
@@ -301,9 +302,9 @@ impl RouteText<'_> {
             _ => {
                 self.step("no virtual host", "", "");
                 let all = if host.of == 1 {
-                    "the only virtual host does not have".to_owned()
+                    "the only virtual host is not for".to_owned()
                 } else {
-                    format!("none of {} has", count(host.of, "virtual host"))
+                    format!("none of {} is for", count(host.of, "virtual host"))
                 };
                 self.line(&format!("{all} {}", host.looked_for));
             }
@@ -436,7 +437,7 @@ impl RouteText<'_> {
         let report = self.report;
         for of in &report.wanting {
             let place = self.place(of.span.as_ref());
-            let wants = format!("{} names this host; it is {}", of.resource, of.state);
+            let wants = format!("{} is for this host; it is {}", of.resource, of.state);
             let _ = writeln!(self.out, "\n{} {}{place}", self.style.yellow("!"), plain(&wants));
             of.why.iter().take(3).for_each(|why| self.line(why));
         }
@@ -451,8 +452,8 @@ impl RouteText<'_> {
         let _ = writeln!(self.out, "\n{} available hosts", self.style.green("→"));
         let most = if self.all { report.hosts.len() } else { 8 };
         for of in report.hosts.iter().take(most) {
-            let scheme = if of.tls { "https" } else { "http" };
-            let here = if of.tls == request.tls { String::new() } else { self.style.yellow(format!("  {scheme} only")).to_string() };
+            let scheme = if of.tls { "over TLS" } else { "in cleartext" };
+            let here = if of.tls == request.tls { String::new() } else { self.style.yellow(format!("  {scheme}")).to_string() };
             let _ = writeln!(self.out, "    {} {}{here}", plain(&of.host), self.style.dim(format!("on port {}", of.port)));
         }
         if report.hosts.len() > most {
@@ -498,7 +499,7 @@ impl RouteText<'_> {
             }
             let most = view.endpoints.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
             let more = if view.endpoints.len() > 4 { format!(" and {} more", view.endpoints.len() - 4) } else { String::new() };
-            let endpoints = if most.is_empty() { "endpoints not known".to_owned() } else { format!("{most}{more}") };
+            let endpoints = if most.is_empty() { "no endpoints known".to_owned() } else { format!("{most}{more}") };
             self.line(&format!("{} {}, {endpoints}", view.discovery, view.load_balancing));
             if let Some(tls) = &view.tls {
                 self.line(&format!("TLS: {tls}"));

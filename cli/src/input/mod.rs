@@ -16,7 +16,7 @@ use crate::style::{count, plain, some};
 use chancery_core::check::check;
 use chancery_core::compilation::{Compilation, Dialect, Gateway, Options, State};
 use chancery_core::compile::Compiler;
-use chancery_core::diagnostic::{Code, Diagnostic, Policy, Severity, codes};
+use chancery_core::diagnostic::{Code, Diagnostic, Severity, codes};
 use chancery_core::dialect;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::{Snapshot, Span, not_utf8, share};
@@ -107,6 +107,12 @@ impl LoadedInput {
         }
         hold_back(&compilation);
         Ok((compiler, compilation))
+    }
+
+    /// Adds the findings of `chancery check` to a compilation.
+    pub fn add_findings(&self, compilation: &mut Compilation, compiler: &mut Compiler) {
+        let executor = compiler.executor();
+        check(compilation, &self.options.findings, &mut compiler.emitted, executor);
     }
 
     /// Compiles if the input has one gateway, or one was chosen.
@@ -238,16 +244,12 @@ pub fn warn_of_unread(of: &Compilation) {
 }
 
 /// Reports on standard error that Envoy rejects a part of the simulated configuration: a running gateway keeps its old configuration.
-pub fn warn_of_refused(compilation: &mut Compilation, compiler: &mut Compiler) {
+pub fn warn_of_refused(compilation: &Compilation) {
     const REFUSED: [&Code; 4] = [&codes::REFUSED_BY_ENVOY, &codes::PROTECTED_HEADER, &codes::REGEX_TOO_LARGE, &codes::INVALID_REGEX];
-    let executor = compiler.executor();
-    check(compilation, &Policy::default(), &mut compiler.emitted, executor);
     let refused = compilation.all_diagnostics().filter(|finding| finding.severity == Severity::Error && REFUSED.contains(&finding.code)).count();
     if refused > 0 {
         let (all, them) = (count(refused, "value"), if refused == 1 { "it" } else { "them" });
-        message(&format!(
-            "Envoy rejects {all} of this configuration, so a running gateway keeps its previous configuration; `chancery check` shows {them}"
-        ));
+        message(&format!("Envoy would reject this configuration ({all}); a running gateway keeps its previous one; `chancery check` shows {them}"));
     }
 }
 

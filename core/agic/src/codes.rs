@@ -20,6 +20,8 @@ chancery_base::codes! {
     AZURE_REJECTS_VALUE = "azure-rejects-value", Warning, "AGIC passes on a value that Azure does not accept";
     TLS_WITHOUT_SECRET = "tls-without-secret", Warning, "An item of `tls` names no Secret, and AGIC skips it";
     UNUSED_TLS_HOST = "unused-tls-host", Warning, "A host of `tls` is not the host of any rule";
+    HTTP_NOT_SERVED = "http-not-served", Notice, "A host has a certificate, and no listener answers HTTP";
+    PROBE_OVER_TLS = "probe-over-tls", Warning, "The probe uses HTTPS, and the backend gets HTTP at the same port";
     LISTENER_OVERWRITTEN = "listener-overwritten", Warning, "HTTP and HTTPS of one rule use one port, and only HTTP remains";
     CONTESTED_LISTENER = "contested-listener", Warning, "Two Ingresses require different settings of one listener";
     TOO_MANY_HOSTS = "too-many-hosts", Warning, "A rule has more than five hosts, and AGIC uses only the first five";
@@ -28,6 +30,7 @@ chancery_base::codes! {
     EXACT_ROOT = "exact-root", Warning, "An exact `/` matches every path";
     WILDCARD_HOST_FIRST = "wildcard-host-first", Warning, "A wildcard host of another listener is matched before the host";
     PROHIBITED_PATH_LOST = "prohibited-path-lost", Warning, "AGIC removes a path rule that a prohibited target names";
+    PROHIBITED_PATH = "prohibited-path", Notice, "A prohibited target covers a path, so AGIC leaves the path out";
     PATH_TAKEN = "path-taken", Warning, "A host has the same path twice, and AGIC uses the first one";
     UNREACHABLE_PATH = "unreachable-path", Warning, "An earlier path matches all requests of a later one";
     DEFAULT_TAKEN = "default-taken", Warning, "Two paths match everything of one host, and AGIC uses the last one";

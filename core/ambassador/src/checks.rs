@@ -44,11 +44,14 @@ pub fn why_unreached(side: SideRef<'_>, object: &Object) -> Option<&'static str>
         return None;
     }
     Some(match (listens(side), gets_copies(object)) {
-        (false, _) => "no route uses it, because Envoy listens on no port for requests",
-        (true, true) => "no route uses it: it gets only copies, and no other Mapping matches the same requests",
-        (true, false) => "no route uses it, because no Host matches it",
+        (false, _) => "Envoy listens on no port for requests, so no route leads there",
+        (true, true) => "it gets copies only, and no Mapping matches the same requests",
+        (true, false) => "no Host accepts it, so no route leads there",
     })
 }
+
+/// A finding about a missing Listener names at most this many Mappings.
+const MOST_PREFIXES: usize = 16;
 
 /// Hosts, Mappings and TCPMappings that no request gets to.
 pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
@@ -65,6 +68,11 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         // A fragment may leave its Listener to the cluster; a whole cluster without one serves nothing.
         if Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error {
             finding.severity = Severity::Warning;
+        }
+        // No request matches the other Mappings either.
+        let prefixes = candidates.iter().filter_map(|object| Some((object, field(object, "prefix")?))).take(MOST_PREFIXES);
+        for (object, prefix) in prefixes {
+            finding = finding.related(Place::value(object.id, prefix.id), "no request reaches this Mapping");
         }
         return Vec::from([finding.help("add the Listener to the input, or one to the cluster if there is none")]);
     }
@@ -112,10 +120,10 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
             }
             (None, Some(name)) if taker == "Host" => untaken(&hosts, object, name),
             (None, Some(name)) => {
-                let message = format!("no {taker} matches it (its hostname is `{name}`), so no request reaches it");
+                let message = format!("no {taker} takes it (its hostname is `{name}`), so no request reaches it");
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
-            (_, None) => Diagnostic::new(&codes::UNSERVED, format!("no {taker} matches it, so no request reaches it"), at_name(object)),
+            (_, None) => Diagnostic::new(&codes::UNSERVED, format!("no {taker} accepts it, so no request reaches it"), at_name(object)),
         };
         found.push(finding.about(object.key.clone()));
     }
@@ -165,7 +173,7 @@ const MOST_HOSTS: usize = 32;
 /// A Mapping that no Host selects, and why: the hostnames differ, or the Hosts select by labels.
 fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     if hosts.is_empty() || hosts.len() > MOST_HOSTS {
-        let message = format!("no Host matches it (its hostname is `{hostname}`), so no request reaches it");
+        let message = format!("no Host accepts it (its hostname is `{hostname}`), so no request reaches it");
         return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
     }
     let fit = fitting(hosts, hostname);
@@ -173,11 +181,12 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
         // The finding names the most specific Host that excludes it by label.
         let choosing = fit.iter().position(|host| selector(host).is_some()).and_then(|at| fit.get(at..));
         return choosing.and_then(|fit| by_labels(fit, mapping)).unwrap_or_else(|| {
-            let message = format!("no Host matches it (its hostname is `{hostname}`), so no request reaches it");
+            let message = format!("no Host accepts it (its hostname is `{hostname}`), so no request reaches it");
             Diagnostic::new(&codes::UNSERVED, message, at_name(mapping))
         });
     }
-    let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request reaches it"), at_name(mapping));
+    let finding =
+        Diagnostic::new(&codes::UNSERVED, format!("no Host has the hostname `{hostname}`, so no request reaches this Mapping"), at_name(mapping));
     let mut names: Vec<&str> = hosts.iter().map(|host| self::hostname(host).unwrap_or("*")).collect();
     names.sort();
     names.dedup();
@@ -205,7 +214,8 @@ fn selector(host: &Object) -> Option<&Node> {
 fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
     let host = fit.first()?;
     let selector = selector(host)?;
-    let message = format!("Host `{}` has its hostname, but selects other labels, so no request reaches it", host.key.name);
+    let message =
+        format!("Host `{}` has this Mapping's hostname, but takes only Mappings with certain labels, so no request reaches it", host.key.name);
     let finding =
         Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the labels that it asks for");
     Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))

@@ -43,7 +43,7 @@ pub fn why_idle(kind: &str) -> &'static str {
         "TCPMapping" => "no listener serves it",
         "Host" => "no Listener matches it, or no Mapping belongs to it",
         "Module" => "its settings change nothing in Envoy",
-        "AuthService" | "RateLimitService" | "TracingService" => "only one object of its kind is used, and this one is ignored",
+        "AuthService" | "RateLimitService" | "TracingService" => "Emissary uses only one of its kind; it ignored this one",
         "Listener" => "it has nothing to serve",
         "Ingress" => "it generates nothing",
         _ => "nothing in use refers to it",

@@ -37,7 +37,23 @@ pub struct Journey {
     pub passed: Vec<(Str, Passed)>,
     /// The listener and the rule; `None` if no rule matches the request.
     pub taken: Option<MatchedRule>,
+    /// Path rules of the matching rule that were tried before, each with its patterns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed_paths: Vec<(Str, Vec<Str>)>,
+    /// Rules and path rules that would match the request too, but come later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<LaterRule>,
     pub ending: Ending,
+}
+
+/// A rule or path rule that matches a request, but comes after the rule that the gateway uses.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct LaterRule {
+    pub rule: Str,
+    /// The listener of a rule; `None` for a path rule.
+    pub listener: Option<Str>,
+    /// The matching host or path pattern.
+    pub pattern: Str,
 }
 
 /// The matching rule.
@@ -182,13 +198,24 @@ impl<'p> Router<'p> {
         if let Some((entry, properties)) = chosen.map(|at| &self.rules[at]).zip(self.properties)
             && let Some(listener) = entry.listener
         {
-            return self.used(properties, listener, entry.rule, asked, passed);
+            let mut journey = self.used(properties, listener, entry.rule, asked, passed);
+            journey.later.extend(chosen.into_iter().flat_map(|at| self.later(at, asked, &host)));
+            return journey;
         }
         let ending = match passed.iter().any(|(_, why)| *why == Passed::Host) {
             true => Ending::Refused { code: Some(404), why: format!("no listener at port {} takes the host `{}`", asked.port, asked.host) },
             false => Ending::Refused { code: None, why: format!("nothing listens at port {} of this address", asked.port) },
         };
-        Journey { passed, taken: None, ending }
+        Journey { passed, taken: None, passed_paths: Vec::new(), later: Vec::new(), ending }
+    }
+
+    /// Returns the rules behind a rule that accept the request too.
+    fn later<'r>(&'r self, chosen: usize, asked: &'r Request<'_>, host: &'r str) -> impl Iterator<Item = LaterRule> + 'r {
+        self.rules.iter().skip(chosen + 1).filter(|entry| entry.passed(asked, host).is_none()).map(|entry| LaterRule {
+            rule: entry.rule.name.clone(),
+            listener: entry.listener.map(|listener| listener.name.clone()),
+            pattern: entry.hosts.iter().find(|pattern| glob(pattern, host)).map_or(Str::new_static("*"), |pattern| pattern.as_str().into()),
+        })
     }
 
     /// Returns the path patterns of the rule for a request, in their order.
@@ -335,18 +362,24 @@ impl Router<'_> {
         let basic = Target { pool: &of.pool, settings: &of.settings, redirect: &of.redirect, matched: "" };
         if !is_path_based {
             let ending = self.ending(properties, &basic, asked);
-            return Journey { passed, taken: Some(taken), ending };
+            return Journey { passed, taken: Some(taken), passed_paths: Vec::new(), later: Vec::new(), ending };
         }
         let Some(map) = found(&self.path_maps, &of.path_map) else {
             let ending = Ending::Refused { code: Some(502), why: format!("the rule `{}` names a path map that does not exist", rule.name) };
-            return Journey { passed, taken: Some(taken), ending };
+            return Journey { passed, taken: Some(taken), passed_paths: Vec::new(), later: Vec::new(), ending };
         };
         let map: &PathMap = &map.properties;
-        let found = map.rules.iter().flatten().find_map(|rule| {
-            let paths = rule.properties.paths.iter().flatten();
-            let pattern = paths.map(|pattern| &pattern.value).find(|pattern| matches(pattern, asked.path))?;
-            Some((rule, pattern))
-        });
+        let mut found = None;
+        let (mut passed_paths, mut later) = (Vec::new(), Vec::new());
+        for rule in map.rules.iter().flatten() {
+            let mut paths = rule.properties.paths.iter().flatten().map(|pattern| &pattern.value);
+            match paths.clone().find(|pattern| matches(pattern, asked.path)) {
+                Some(pattern) if found.is_none() => found = Some((rule, pattern)),
+                Some(pattern) => later.push(LaterRule { rule: rule.name.clone(), listener: None, pattern: pattern.clone() }),
+                None if found.is_none() => passed_paths.push((rule.name.clone(), paths.by_ref().cloned().collect())),
+                None => {}
+            }
+        }
         let target = match found {
             Some((rule, pattern)) => {
                 let of = &rule.properties;
@@ -363,7 +396,7 @@ impl Router<'_> {
             }
         };
         let ending = self.ending(properties, &target, asked);
-        Journey { passed, taken: Some(taken), ending }
+        Journey { passed, taken: Some(taken), passed_paths, later, ending }
     }
 
     fn ending(&self, properties: &Properties, target: &Target<'_>, asked: &Request<'_>) -> Ending {

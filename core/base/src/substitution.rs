@@ -106,7 +106,7 @@ fn unfit(name: &str, arguments: &str) -> Option<String> {
         "REQ" | "RESP" | "TRAILER" | "REQUEST_HEADER" | "RESPONSE_HEADER" | "RESPONSE_TRAILER" => {
             let names = arguments.split('?').count();
             if names > 2 {
-                return Some(format!("`{name}` takes one header and one other, and here are {names}"));
+                return Some(format!("`{name}` takes one header and one fallback, but {names} were given"));
             }
             let bad = arguments.split('?').find(|header| !header.chars().all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~:".contains(c)))?;
             Some(format!("`{bad}` is not a valid header name"))

@@ -74,10 +74,8 @@ pub(super) fn compile(task: Task<'_>) -> Draft {
     record_ledger(objects, sink, ledger);
     unbound(&state, ledger);
     for (gateway, (id, _)) in gateways.iter().zip(&served).filter(|(_, (_, instance))| registration::is_gateway(&instance.kind)) {
-        let is_empty = matches!(&gateway.outcome, Outcome::Runs(ir) if ir.delivery.verbatim.is_empty());
         if let Some(object) = gateway.owner {
-            let nothing = if is_empty { ", which gets no listener and no cluster" } else { "" };
-            ledger.emitted(object, format!("the proxy {id}{nothing}"));
+            ledger.emitted(object, format!("the proxy {id}"));
         }
     }
     let peers = running.peers.clone();

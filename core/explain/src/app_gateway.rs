@@ -4,7 +4,8 @@ mod routes;
 
 pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
-use super::{Graph, GraphNode, OriginOf, OriginView, Positions, Relation, RequestVerdict, Viewed};
+use super::unmatched::{self, UnservedResource};
+use super::{Finding, Graph, GraphNode, OriginOf, OriginView, Positions, Relation, RequestVerdict, Viewed};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -29,6 +30,12 @@ pub struct AppGatewayReport {
     pub probe: Option<ProbeView>,
     /// The origins of the parts that `journey` names.
     pub origins: Vec<OriginOf>,
+    /// If no backend gets the request: resources for its host that are not served.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wanting: Vec<UnservedResource>,
+    /// The errors and warnings about the rule that matches the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// How the gateway checks the health of a pool's addresses. The result of the check is unknown.
@@ -68,9 +75,11 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     let viewed = Viewed::app_gateway(of.parts);
     let mut origins = Vec::new();
     for (what, name) in named_parts(&journey) {
-        let Some(pointer) = LISTS.iter().find(|(word, _)| *word == what).and_then(|(_, list)| pointer_of(&viewed.root, list, &name)) else {
-            continue;
+        let pointer = match what {
+            PATH_RULE => path_rule_pointer(&viewed.root, &name),
+            what => LISTS.iter().find(|(word, _)| *word == what).and_then(|(_, list)| pointer_of(&viewed.root, list, &name)),
         };
+        let Some(pointer) = pointer else { continue };
         let Some(made) = viewed.map.lookup(&pointer) else { continue };
         let around = made.pointer != pointer;
         origins.extend(made.origins.iter().map(|origin| OriginOf {
@@ -80,7 +89,11 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
             origin: OriginView::of(*origin, of.named.of, positions),
         }));
     }
-    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins }
+    let is_refused = matches!(journey.ending, Ending::Refused { .. });
+    let wanting = if is_refused { unmatched::unserved_resources(of.named.of, positions, request) } else { Vec::new() };
+    let rule = if journey.taken.as_ref().is_some_and(|taken| taken.path_rule.is_some()) { PATH_RULE } else { "rule" };
+    let findings = unmatched::findings_of(&origins, rule, is_refused, of.named.of, positions);
+    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins, wanting, findings }
 }
 
 /// Applies the gateway's rewrites to a request.
@@ -169,11 +182,25 @@ fn named_parts(journey: &Journey) -> Vec<(&'static str, String)> {
     let mut named = Vec::new();
     if let Some(taken) = &journey.taken {
         named.extend([("listener", taken.listener.to_string()), ("rule", taken.rule.to_string())]);
+        named.extend(taken.path_rule.as_ref().map(|(rule, _)| (PATH_RULE, rule.to_string())));
     }
     if let Ending::Forwarded { pool, .. } = &journey.ending {
         named.push(("pool", pool.to_string()));
     }
     named
+}
+
+/// The word for a path rule in a report's origins.
+const PATH_RULE: &str = "path_rule";
+
+/// Returns the place of a path rule; their names are unique.
+fn path_rule_pointer(root: &Node, name: &str) -> Option<String> {
+    let maps = root.at(&["properties", "urlPathMaps"])?.as_array()?;
+    maps.iter().enumerate().find_map(|(map_at, map)| {
+        let rules = map.at(&["properties", "pathRules"])?.as_array()?;
+        let at = rules.iter().position(|rule| rule.get("name").and_then(Node::as_str) == Some(name))?;
+        Some(format!("/properties/urlPathMaps/{map_at}/properties/pathRules/{at}"))
+    })
 }
 
 fn pointer_of(root: &Node, list: &str, name: &str) -> Option<String> {

@@ -10,7 +10,7 @@ use chancery_base::resource::{Object, ResourceKey};
 use chancery_text::{NodeId, Str};
 use hashbrown::HashMap;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct ResourceRef {
     pub kind: Str,
     pub name: Str,

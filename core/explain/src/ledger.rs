@@ -8,6 +8,8 @@
 mod tests;
 
 use super::dump::collect_named_parts;
+use super::finding::{Finding, findings};
+use super::reach::unreached_objects;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -19,7 +21,7 @@ use chancery_base::compilation::{Compilation, Gateway, GatewayId, Outcome, SideR
 use chancery_base::diagnostic::{Severity, codes};
 use chancery_base::ir::{HeaderMatch, Ir, NetworkFilter, Route, RouteMatch};
 use chancery_base::positions::holds_back;
-use chancery_base::resource::{Object, ObjectId, ResourceKey, Sourced};
+use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Sourced};
 use chancery_envoy::Document;
 use chancery_envoy::emit::{self, Emitted};
 use chancery_text::Str;
@@ -34,7 +36,7 @@ pub struct LedgerRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<&'static str>,
     pub resource: ResourceRef,
-    /// `emitted`, `merged`, `read`, `shadowed`, `ignored` or `invalid`.
+    /// `emitted`, `merged`, `read`, `unreached`, `shadowed`, `ignored` or `invalid`.
     pub state: &'static str,
     /// The parts made from it.
     pub into: Vec<Str>,
@@ -45,17 +47,42 @@ pub struct LedgerRow {
     pub with_more: usize,
     /// The object that replaces it, or that reads it.
     pub by: Option<ResourceRef>,
+    /// The place of `by`, if that object takes its effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_at: Option<Span>,
     /// Why it was ignored, as one word.
     pub why: Option<&'static str>,
     /// Why it was ignored or what is wrong with it, as a phrase.
     pub detail: Option<Str>,
+    /// The errors and warnings about it, in the order of the text: at most [`LedgerRow::MOST_FINDINGS`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<LedgerFinding>,
+    /// How many more errors and warnings there are than `findings` has.
+    #[serde(skip_serializing_if = "is_none")]
+    pub findings_more: usize,
     /// The object whose annotation holds it.
     pub holder: Option<ResourceRef>,
     #[serde(flatten)]
     pub span: Option<Span>,
 }
 
+/// A finding about the object of a row, in brief.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LedgerFinding {
+    pub code: &'static str,
+    pub severity: &'static str,
+    pub message: String,
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
 impl LedgerRow {
+    /// The state of an object that makes parts of a gateway that no request reaches.
+    pub const UNREACHED: &'static str = "unreached";
+
+    /// How many findings a row has.
+    pub const MOST_FINDINGS: usize = 8;
+
     /// How many other objects a row names. Rows of a large group that name all members would need too much memory and be unreadable.
     pub const MOST_NAMED: usize = 16;
 
@@ -72,6 +99,13 @@ impl LedgerRow {
         if self.state != "read" && !self.with.is_empty() {
             let with: Vec<String> = self.with.iter().map(ToString::to_string).collect();
             out.push_str(&format!(" with {}", list(&with, self.with_more)));
+        }
+        if self.state == Self::UNREACHED {
+            let by = self.by.as_ref().map(|by| format!("{by} gets its requests")).unwrap_or_default();
+            let reasons: Vec<&str> = [by.as_str(), self.detail.as_deref().unwrap_or_default()].into_iter().filter(|why| !why.is_empty()).collect();
+            let parts = if into.is_empty() { String::new() } else { format!("; it generates {}", list(&into, 0)) };
+            out.push_str(&format!(": {}{parts}", reasons.join(", because ")));
+            return out;
         }
         if !into.is_empty() {
             out.push_str(&format!(": {}", list(&into, 0)));
@@ -150,15 +184,54 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
             all.push(row);
         }
     }
+    add_findings(&mut all, compilation, positions);
     all
+}
+
+/// Adds the errors and warnings of a compilation to the rows of their objects.
+fn add_findings(rows: &mut [LedgerRow], compilation: &Compilation, positions: &Positions<'_>) {
+    let mut by_object: HashMap<(ResourceRef, Option<&'static str>), Vec<LedgerFinding>> = HashMap::new();
+    for Finding { code, severity, dialect, message, span, object, resource, .. } in findings(compilation, positions) {
+        if let Some(of) = object.or(resource).filter(|_| severity != Severity::Notice.name()) {
+            by_object.entry((of, dialect)).or_default().push(LedgerFinding { code, severity, message, span });
+        }
+    }
+    for row in rows {
+        // A finding that all controllers share names no dialect.
+        let dialects = [None, row.dialect];
+        let keys = dialects.into_iter().take(1 + usize::from(row.dialect.is_some())).map(|dialect| (row.resource.clone(), dialect));
+        let mut found: Vec<LedgerFinding> = keys.filter_map(|key| by_object.get(&key)).flatten().cloned().collect();
+        let is_own = |finding: &LedgerFinding| {
+            row.span.is_none() || finding.span.as_ref().is_none_or(|at| row.span.as_ref().is_some_and(|own| own.file == at.file))
+        };
+        found.retain(is_own);
+        row.findings_more = found.len().saturating_sub(LedgerRow::MOST_FINDINGS);
+        found.truncate(LedgerRow::MOST_FINDINGS);
+        row.findings = found;
+    }
 }
 
 /// Returns the ledger of one side, in the order of the text.
 pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow> {
     let facts = Facts::collect(side);
     let mut again = RebuiltGateways::new(side);
-    side.objects().iter().map(|object| row(object, side, positions, &facts, || again.is_object_needed(object.id, &facts))).collect()
+    let unreached = unreached_objects(side);
+    let row = |object: &Object| {
+        let mut row = row(object, side, positions, &facts, || again.is_object_needed(object.id, &facts));
+        if let Some(of) = unreached.get(&object.id).filter(|_| [State::EMITTED, MERGED].contains(&row.state)) {
+            row.state = LedgerRow::UNREACHED;
+            row.by = of.by.and_then(|by| side.objects().get(by)).map(|by| ResourceRef::from(&by.key));
+            row.by_at = of.by.and_then(|by| positions.object(by));
+            (row.with, row.with_more) = (Vec::new(), 0);
+            row.detail = Some(of.why.clone());
+        }
+        row
+    };
+    side.objects().iter().map(row).collect()
 }
+
+/// The word for [`State::Merged`].
+const MERGED: &str = "merged";
 
 /// At most this many gateways are rebuilt to see what they would lack.
 const MOST_MADE_AGAIN: usize = 400;
@@ -550,8 +623,11 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         with: Vec::new(),
         with_more: 0,
         by: None,
+        by_at: None,
         why: None,
         detail: None,
+        findings: Vec::new(),
+        findings_more: 0,
         holder: object.parent.and_then(|(holder, _)| name(holder)),
         span: positions.object(object.id),
     };
@@ -576,6 +652,10 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
             // An error is more precise.
             row.detail =
                 unreached(&into).and_then(|hint| said(facts.errors.get(&object.id).map_or(Str::new_static(hint), |error| error.as_str().into())));
+            // A part of a configuration leaves its listener to the rest.
+            if row.detail.is_some() && has_listener(side) {
+                row.state = LedgerRow::UNREACHED;
+            }
             row.into = Arc::unwrap_or_clone(into);
         }
         State::Merged(with) => {
@@ -591,7 +671,10 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
                 row.detail = Some(Str::new_static(SAME_WITHOUT));
             }
         }
-        State::Shadowed(by) => row.by = name(by),
+        State::Shadowed(by) => {
+            row.by = name(by);
+            row.by_at = positions.object(by);
+        }
         State::Ignored(why, detail) => {
             row.why = Some(why.name());
             row.detail = said(detail);
@@ -600,6 +683,13 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         State::Undecided | State::Loaded => {}
     }
     row
+}
+
+/// Whether the input has a listener, or an object for one.
+fn has_listener(side: SideRef<'_>) -> bool {
+    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
+    let listens = side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written));
+    listens || side.objects().iter().any(|object| *object.key.kind == *"Listener")
 }
 
 /// Decides the state of an object that others look up, if it is known whether gateways need it.
@@ -623,16 +713,16 @@ fn looked_up(users: &BTreeMap<ObjectId, bool>, needed: Option<bool>, side: SideR
         // Several objects may share a name.
         let mut seen = HashSet::new();
         let names = users.iter().map(|user| ResourceRef::from(&user.key).to_string()).filter(|name| seen.insert(name.clone()));
-        return State::Emitted(Arc::new(names.map(|name| format!("looked up by {name}").into()).collect()));
+        return State::Emitted(Arc::new(names.map(|name| format!("used by {name}").into()).collect()));
     }
     if !readers.is_empty() {
         return State::Read(readers.iter().map(|reader| reader.id).collect());
     }
     let first = idle.first().map(|user| ResourceRef::from(&user.key).to_string()).unwrap_or_default();
     let more = if idle.len() > 1 {
-        format!(" and {} more refer to it, and have no effect", idle.len() - 1)
+        format!(" and {} more refer to it, and they have no effect", idle.len() - 1)
     } else {
-        " refers to it, and has no effect".into()
+        " refers to it, and that object has no effect".into()
     };
     State::Ignored(Why::NeverReferenced, format!("only {first}{more}").into())
 }
@@ -688,7 +778,7 @@ fn decide(object: &Object, side: SideRef<'_>, facts: &Facts, needed: impl FnOnce
         return State::Emitted(Arc::new(Vec::from([held.into()])));
     }
     if needed() == Some(true) {
-        return State::Emitted(Arc::new(Vec::from(["gateways get something else without it".into()])));
+        return State::Emitted(Arc::new(Vec::from(["gateways work differently without it".into()])));
     }
     let detail = (side.dialect().hints.why_idle)(&object.key.kind);
     State::Ignored(Why::NeverReferenced, Str::new_static(detail))

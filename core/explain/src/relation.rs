@@ -48,7 +48,7 @@ pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
         let anywhere = candidates.first().filter(|_| relation.anywhere);
         let optional = relation.optional || relation.absent != Absent::Hole;
         let is_assumed = || assumed.contains(&relation.to) || assumed.contains(&ResourceKey { namespace: None, ..relation.to.clone() });
-        let to = match (same.or(anywhere), relation.absent) {
+        let to = match (anywhere.or(same), relation.absent) {
             (Some(object), _) => Ok(object.id),
             (None, _) if is_assumed() => Err(Absence { reason: "not in the input; it is assumed to exist".into(), assumed: true }),
             (None, Absent::Hole) => Err(Absence { reason: format!("no such {} in the input", relation.to.kind).into(), assumed: false }),

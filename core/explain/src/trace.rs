@@ -1,6 +1,6 @@
 //! Traces a place in a document to its makers, and a line to everything that it made.
 
-use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Viewed, describe, findings, get, ledger};
+use super::{Finding, LedgerRow, OriginView, Positions, ResourceRef, Span, Viewed, describe, findings, get, ledger};
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -60,7 +60,8 @@ pub struct LineReport {
     /// What happened to it in the controllers of other dialects that read it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ledger_of_others: Vec<LedgerRow>,
-    /// The findings on the line, or in the resource if the line made nothing.
+    /// The findings on the line, about a field around it, or that name the line as a further place; the findings of the resource if the line made
+    /// nothing and has none.
     pub findings: Vec<Finding>,
 }
 
@@ -192,15 +193,28 @@ pub fn explain_line(
         made: Vec::new(),
         ledger: None,
         ledger_of_others: Vec::new(),
-        findings: all
-            .iter()
-            .filter(|finding| finding.span.as_ref().is_some_and(|span| span.source == source && span.line == line))
-            .cloned()
-            .collect(),
+        findings: Vec::new(),
     };
+    let is_on_line = |span: &Option<Span>| span.as_ref().is_some_and(|span| span.source == source && span.line == line);
+    report.findings.extend(all.iter().filter(|finding| is_on_line(&finding.span)).cloned());
+    // The effect of the line may be lost elsewhere.
+    let names_line = |finding: &&Finding| !is_on_line(&finding.span) && finding.related.iter().any(|related| is_on_line(&related.span));
+    report.findings.extend(all.iter().filter(names_line).cloned());
     let Some(ChosenObject { object, nodes }) = chosen else { return Some(report) };
     report.resource = Some(ResourceRef::from(&object.key)).filter(|resource| !resource.kind.is_empty());
     report.fields = nodes.iter().map(|node| positions.path(object, *node)).filter(|path| !path.is_empty()).collect();
+    let is_around = |finding: &Finding| {
+        let path = finding.path.as_deref().unwrap_or_default();
+        let is_of_whole = path.is_empty() || path == "metadata.name";
+        is_of_whole || report.fields.iter().any(|field| field.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '['])))
+    };
+    let around: Vec<Finding> = all
+        .iter()
+        .filter(|finding| finding.object == report.resource && finding.severity != "notice" && is_around(finding))
+        .filter(|finding| report.resource.is_some() && !report.findings.contains(finding))
+        .cloned()
+        .collect();
+    report.findings.extend(around);
     let mut rows = ledger(compilation, positions);
     rows.retain(|row| row.object == object.id);
     if !rows.is_empty() {

@@ -1,7 +1,7 @@
 //! Suggests what an unmatched request may have meant: the available hosts, and resources for its host that are not served. Does not route requests
 //! (see `route`) or decide what happened to an object (see `ledger`).
 
-use super::{Finding, Positions, ResourceRef, RouteReport, Span, findings, ledger_of};
+use super::{Finding, OriginOf, Positions, ResourceRef, RouteReport, Span, findings, ledger_of};
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString};
@@ -159,30 +159,37 @@ fn strings_at<'n>(root: &'n Node, keys: &[&str]) -> Vec<&'n str> {
     found
 }
 
-/// At most this many findings are given as reasons for an error.
+/// At most this many findings of a route are given.
 const MOST_REASONS: usize = 5;
 
-/// Returns why a route makes Envoy answer with a server error: the findings where the route was written, or else in its resources.
+/// Returns the errors and warnings about the route of a request: those where the route was written, or, if Envoy answers with a server error, in
+/// its resources.
 pub(super) fn reasons(report: &RouteReport, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
     let simulation = &report.simulation;
-    if simulation.outcome != Outcome::DirectResponse || simulation.route.is_none() || simulation.status.is_none_or(|status| status < 500) {
+    if simulation.route.is_none() {
         return Vec::new();
     }
-    let made: Vec<(&ResourceRef, &str)> = report
-        .origins
-        .iter()
-        .filter(|origin| origin.of == "route")
-        .filter_map(|origin| Some((origin.origin.resource.as_ref()?, origin.origin.path.as_deref().unwrap_or_default())))
-        .collect();
+    let fails = simulation.outcome == Outcome::DirectResponse && simulation.status.is_some_and(|status| status >= 500);
+    findings_of(&report.origins, "route", fails, side, positions)
+}
+
+/// Returns the errors and warnings about a part of a report: those where it was written, or, if it fails, in its resources.
+pub(super) fn findings_of(origins: &[OriginOf], part: &str, fails: bool, side: SideRef<'_>, positions: &Positions<'_>) -> Vec<Finding> {
+    let of_part = origins.iter().filter(|origin| origin.of == part && !origin.around);
+    let made: Vec<(&ResourceRef, &str)> =
+        of_part.filter_map(|origin| Some((origin.origin.resource.as_ref()?, origin.origin.path.as_deref().unwrap_or_default()))).collect();
+    if made.is_empty() {
+        return Vec::new();
+    }
     let is_near = |finding: &Finding| {
         let path = finding.path.as_deref().unwrap_or_default();
-        made.iter().any(|(resource, at)| finding.object.as_ref() == Some(*resource) && !at.is_empty() && path.starts_with(at))
+        made.iter().any(|(resource, at)| finding.object.as_ref() == Some(*resource) && path.starts_with(at))
     };
-    let is_of_route = |finding: &Finding| {
+    let is_of_part = |finding: &Finding| {
         finding.severity != "notice" && made.iter().any(|(resource, _)| finding.object.as_ref().or(finding.resource.as_ref()) == Some(*resource))
     };
-    let mut all: Vec<Finding> = findings(side.compilation, positions).into_iter().filter(is_of_route).collect();
-    if all.iter().any(is_near) {
+    let mut all: Vec<Finding> = findings(side.compilation, positions).into_iter().filter(is_of_part).collect();
+    if !fails || all.iter().any(is_near) {
         all.retain(is_near);
     }
     all.truncate(MOST_REASONS);

@@ -114,6 +114,6 @@ fn idle(kind: Kind, why: Option<&Unhandled>, is_watched: bool) -> State {
         (Kind::Ingress, None) => State::Ignored(Why::NothingInIt, Str::new_static("it generates nothing")),
         (Kind::IngressClass, None) => State::Ignored(Why::NeverReferenced, Str::new_static("no Ingress of this controller names it")),
         (Kind::Namespace, None) => State::Ignored(Why::NothingInIt, Str::new_static("no flag selects namespaces")),
-        _ => State::Ignored(Why::NeverReferenced, Str::new_static("no effective Ingress uses it")),
+        _ => State::Ignored(Why::NeverReferenced, Str::new_static("no Ingress in effect uses it")),
     }
 }

@@ -120,6 +120,6 @@ pub fn why_idle(kind: &str) -> &'static str {
         "IngressClass" => "no Ingress of this controller names it",
         "ConfigMap" => "it is not the controller's ConfigMap, and no Ingress names it",
         "Namespace" => "no flag selects namespaces",
-        _ => "no effective Ingress uses it",
+        _ => "no Ingress in effect uses it",
     }
 }

@@ -158,6 +158,7 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Referen
     let served: HashSet<(Option<&str>, &str)> = objects.all().filter_map(endpoints::service_of).collect();
     let mut written: Vec<&Str> = Vec::new();
     let mut first_written = None;
+    let mut guessed: Vec<String> = Vec::new();
     let mut out: Vec<ReferencedObject> = Vec::new();
     let mut done: HashSet<&ResourceKey> = HashSet::new();
     for one in asked {
@@ -170,16 +171,20 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Referen
         if served.contains(&(key.namespace.as_deref(), key.name.as_str())) {
             continue;
         }
+        let ports: Vec<AssumedPort<'_>> = ports.iter().map(|port| AssumedPort { port, number: target_number(service, port, objects) }).collect();
         if !service.assumed {
             first_written.get_or_insert(out.len());
             written.push(&key.name);
+            let unknown = ports.iter().filter(|of| of.number.is_none());
+            guessed.extend(unknown.map(|of| format!("at port {}, as no pod in the input has a port `{}`", of.port.port, of.port.target)));
         }
         out.extend(behind((one.by.id, one.at), key, &ports));
     }
     // All assumed endpoints of written Services share one notice.
+    let guessed = guessed.first().map(|first| format!(", {first}")).unwrap_or_default();
     let message = match written[..] {
         [] => return out,
-        [name] => format!("the Service `{name}` has no endpoints in the input; it is assumed to have one"),
+        [name] => format!("the Service `{name}` has no endpoints in the input; it is assumed to have one{guessed}"),
         _ => format!("{} Services have no endpoints in the input; each is assumed to have one", written.len()),
     };
     if let Some(first) = first_written.and_then(|at| out.get_mut(at)) {
@@ -188,10 +193,47 @@ pub fn endpoints(asked: &[FieldReference<'_>], objects: &Objects) -> Vec<Referen
     out
 }
 
-fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[service::Port]) -> [ReferencedObject; 2] {
+/// A port of assumed endpoints.
+struct AssumedPort<'p> {
+    port: &'p service::Port,
+    /// The number that the pods have; `None` if the Service names a port that no pod in the input has.
+    number: Option<u16>,
+}
+
+/// Kinds with containers, and the place of their pods.
+const WORKLOADS: &[(&str, &[&str])] = &[
+    ("Pod", &[]),
+    ("Deployment", &["spec", "template"]),
+    ("StatefulSet", &["spec", "template"]),
+    ("DaemonSet", &["spec", "template"]),
+    ("ReplicaSet", &["spec", "template"]),
+];
+
+/// Returns the number behind a Service's target port: a named port has the number that the containers of the Service's pods give it.
+fn target_number(service: &Object, port: &service::Port, objects: &Objects) -> Option<u16> {
+    if let Ok(number) = port.target.parse::<u16>() {
+        return Some(number);
+    }
+    let selector = service.root.at(&["spec", "selector"])?.as_object()?;
+    let pods = objects.all().filter(|object| object.key.namespace == service.key.namespace).filter_map(|object| {
+        let (_, path) = WORKLOADS.iter().find(|(kind, _)| *object.key.kind == **kind)?;
+        if path.is_empty() { Some(&*object.root) } else { object.root.at(path) }
+    });
+    let is_selected = |pod: &&Node| {
+        let labels = pod.at(&["metadata", "labels"]).and_then(Node::as_object);
+        !selector.is_empty()
+            && selector.iter().all(|entry| labels.is_some_and(|labels| labels.get(&entry.key).and_then(Node::as_str) == entry.value.as_str()))
+    };
+    let containers = pods.filter(is_selected).filter_map(|pod| pod.at(&["spec", "containers"])?.as_array()).flatten();
+    let mut ports = containers.filter_map(|container| container.get("ports")?.as_array()).flatten();
+    let named = ports.find(|of| of.get("name").and_then(Node::as_str) == Some(port.target.as_str()))?;
+    u16::try_from(named.get("containerPort")?.as_i64()?).ok()
+}
+
+fn behind((from, at): (ObjectId, NodeId), service: &ResourceKey, ports: &[AssumedPort<'_>]) -> [ReferencedObject; 2] {
     let address = address_of(service);
-    let port = |port: &service::Port| {
-        let target = port.target.parse::<u16>().unwrap_or(port.port);
+    let port = |AssumedPort { port, number: target }: &AssumedPort<'_>| {
+        let target = target.unwrap_or(port.port);
         let name = port.name.as_ref().map(|name| ("name", text(name)));
         object(name.into_iter().chain([("port", number(target.into())), ("protocol", text("TCP"))]).collect())
     };

@@ -10,7 +10,7 @@ use crate::runtime::conditions::{Condition, Conditions, merged};
 use crate::runtime::{Action, Controller, Id, Object, Reading, mapper};
 use crate::worker::build::Build;
 use chancery_core::compilation::Side;
-use chancery_core::explain::ledger;
+use chancery_core::explain::{LedgerRow, ledger};
 use chancery_core::text::to_json;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -225,7 +225,7 @@ fn answers(side: &Side, out: &mut BTreeMap<Id, Value>) {
 /// Returns Ambassador's statuses of Hosts and Mappings.
 fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
     for row in ledger(&build.compilation, &build.compilation.positions()) {
-        let (works, detail) = (matches!(row.state, "emitted" | "merged" | "read"), row.detail.as_deref().unwrap_or_default());
+        let (works, detail) = (matches!(row.state, "emitted" | "merged" | "read" | LedgerRow::UNREACHED), row.detail.as_deref().unwrap_or_default());
         let id = |kind: &str| Id::new(kind, row.resource.namespace.as_deref().unwrap_or("default"), &row.resource.name);
         match &*row.resource.kind {
             "Host" if row.holder.is_none() => {

@@ -51,7 +51,7 @@ impl Ledger {
 
     /// The inputs without an effect. If there are several controllers, an input has an effect if one of them uses it.
     pub fn idle(self) -> Idle {
-        let is_idle = |row: &&LedgerRow| matches!(row.state.as_str(), "ignored" | "shadowed" | "invalid");
+        let is_idle = |row: &&LedgerRow| matches!(row.state.as_str(), "ignored" | "unreached" | "shadowed" | "invalid");
         self.rows.with(|rows| {
             let all: HashSet<_> = rows.iter().map(input).collect();
             let used: HashSet<_> = rows.iter().filter(|row| !is_idle(row)).map(input).collect();

@@ -5,7 +5,7 @@ use crate::annotations as a;
 use crate::build::all_hosts;
 use crate::codes;
 use crate::kinds::Kind;
-use crate::model::{Ingress, Pod};
+use crate::model::{Ingress, Pod, Target};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -18,6 +18,7 @@ const MOST_FAILURES: i64 = 20;
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(contested);
+    checked.each(probes_over_tls);
     let found = limited(checked);
     found.into_iter().for_each(|finding| checked.report(finding));
 }
@@ -58,6 +59,41 @@ fn contested(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
                 None => {
                     seen.insert(key, (host, asked, path.origin));
                 }
+            }
+        }
+    }
+    found
+}
+
+/// Probes that use HTTPS at the port to which the gateway sends HTTP: the backend looks unhealthy, and clients get 502.
+fn probes_over_tls(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
+    let is_https = ingress.annotations.is_https(&a::BACKEND_PROTOCOL).value().is_some_and(|https| https.value);
+    let mut found = Vec::new();
+    for path in ingress.rules.iter().flat_map(|rule| rule.paths()) {
+        let Some(service) = path.backend.service.as_ref().filter(|_| !is_https) else { continue };
+        let name = (ingress.namespace.clone(), service.name.value.clone());
+        let numbers: Vec<i64> = checked
+            .source
+            .service(&name)
+            .into_iter()
+            .flat_map(|of| {
+                of.ports_meant(&service.port.text())
+                    .filter_map(|port| if let Target::Number(number) = port.target { Some(number) } else { None })
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        // AGIC uses HTTPS for a backend at port 443.
+        if numbers.contains(&443) {
+            continue;
+        }
+        let Some(pod) = checked.source.first_pod(&name.0, &name.1) else { continue };
+        for probe in pod.containers.iter().filter_map(|container| container.probe.as_ref()) {
+            let port = probe.get.port.as_ref().map(|port| port.value);
+            if probe.get.scheme.eq_ignore_ascii_case("https") && port.is_some_and(|port| numbers.contains(&port)) {
+                let message = format!("the probe of `{}` uses HTTPS, and the gateway sends HTTP to this port: one of them fails", name.1);
+                let finding = checked.finding(&codes::PROBE_OVER_TLS, message, probe.get.scheme.origin.unwrap_or(probe.origin));
+                let help = "if the pod serves HTTPS, set `appgw.ingress.kubernetes.io/backend-protocol: https`; else use an HTTP probe";
+                found.push(finding.related(Place::origin(path.origin), "this path sends HTTP").help(help));
             }
         }
     }

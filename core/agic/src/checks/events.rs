@@ -5,10 +5,13 @@ use crate::certificate;
 use crate::codes;
 use crate::events::{Event, Reason};
 use crate::kinds::Kind;
+use crate::model::Target;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Diagnostic, Place};
 use chancery_base::resource::{Object, Origin};
+use chancery_text::{Str, series};
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let processed = checked.processed;
@@ -30,6 +33,11 @@ fn finding(checked: &Checked<'_, '_>, event: &Event, at: Option<Origin>) -> Opti
         Reason::SecretNotFound => secret(checked, at),
         _ => sentence(&event.message),
     };
+    if *code == codes::UNCLEAR_BACKEND_PORT
+        && let Some((message, help)) = unresolved_port(checked, &event.message)
+    {
+        return Some(checked.finding(code, message, at).help(help));
+    }
     let finding = checked.finding(code, message, at);
     Some(if *code == codes::MISSING_GATEWAY_PART { finding.help(OF_GATEWAY) } else { finding })
 }
@@ -62,6 +70,33 @@ fn sentence(message: &str) -> alloc::string::String {
     let inner = message.split_once("Message=\"").map_or(message, |(_, rest)| rest);
     let text = inner.strip_suffix('"').unwrap_or(inner).replace("\" InnerError=\"", ": ");
     text.trim_end_matches('.').into()
+}
+
+/// What is wrong with a named target port that resolves to no number, and the help; `None` for other events.
+fn unresolved_port(checked: &Checked<'_, '_>, message: &str) -> Option<(String, String)> {
+    let (_, named) = message.split_once("service ")?;
+    let (service, rest) = named.split_once(" and service port ")?;
+    let (port, _) = rest.split_once(" was resolved to an invalid service-backend port")?;
+    let (namespace, name) = service.split_once('/')?;
+    let key = (Str::new(namespace), Str::new(name));
+    let meant = checked.source.service(&key)?.ports_meant(port).find_map(|port| match &port.target {
+        Target::Name(target) => Some((port.name.clone(), target.clone())),
+        Target::Number(_) => None,
+    });
+    let Some((wanted, target)) = meant else {
+        let message = format!("the Service `{name}` has no TCP port `{port}`, so AGIC uses port 80");
+        return Some((message, "write a port of the Service".into()));
+    };
+    let known: Vec<&str> =
+        checked.source.subsets(&key).unwrap_or_default().iter().flat_map(|subset| &subset.ports).map(|port| port.name.as_str()).collect();
+    let why = match known[..] {
+        [] => "no pod is ready yet".into(),
+        [..] => format!("they have {}", series(&known)),
+    };
+    let wanted = if wanted.is_empty() { "without a name".into() } else { format!("`{wanted}`") };
+    let message = format!("the endpoints of `{name}` have no port {wanted} ({why}), so AGIC uses port 80");
+    let help = format!("start the pods with a container port `{target}`, or set `targetPort` to a number; AGIC's event names port 65536");
+    Some((message, help))
 }
 
 fn crash_finding(checked: &Checked<'_, '_>, at: Option<Origin>) -> Diagnostic {

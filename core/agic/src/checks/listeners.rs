@@ -97,8 +97,13 @@ fn contested(
     id: &ListenerId,
     what: &str,
 ) -> Diagnostic {
-    let message =
-        format!("{} and {} want different {what} for {}; the later one by name is used, {}", named(other), named(ingress), words(id), ingress.key());
+    let message = format!(
+        "{} and {} set different {what} for {}; those of {} apply, as its name comes later",
+        named(other),
+        named(ingress),
+        words(id),
+        named(ingress)
+    );
     checked.finding(&codes::CONTESTED_LISTENER, message, config.origin).related(Place::origin(before.origin), "the Ingress that is not followed")
 }
 

@@ -6,10 +6,11 @@ use crate::kinds::Kind;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Diagnostic;
+use chancery_base::diagnostic::{Diagnostic, Place};
 use chancery_base::ir::appgw::Gateway;
-use chancery_text::Str;
-use hashbrown::HashMap;
+use chancery_kubernetes::known::all_at;
+use chancery_text::{Node, NodeId, Str};
+use hashbrown::{HashMap, HashSet};
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     let source = checked.source;
@@ -30,12 +31,35 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     }
     if source.environment.shared {
         lost_path_rules(checked, &mut findings);
+        left_out(checked, &mut findings);
     }
     if source.environment.shared && source.prohibited_targets().is_empty() && checked.processed.gateway.is_some() {
         let message = "the gateway is shared, but there is no AzureIngressProhibitedTarget where AGIC looks: it replaces the whole gateway";
         findings.push(checked.finding(&codes::SHARED_WITHOUT_TARGETS, message, None));
     }
     findings.into_iter().for_each(|finding| checked.report(finding));
+}
+
+/// Paths of Ingresses that AGIC leaves out, as a prohibited target covers them.
+fn left_out(checked: &Run<'_, '_, '_>, findings: &mut Vec<Diagnostic>) {
+    let Some(target) = checked.source.cluster.all(Kind::ProhibitedTarget).next() else { return };
+    for ingress in &checked.processed.ingresses {
+        let Some(object) = checked.objects.get(ingress.origin.object()) else { continue };
+        let kept: HashSet<NodeId> = ingress.rules.iter().flat_map(|rule| rule.paths()).map(|path| path.origin.node()).collect();
+        for path in all_at(&object.root, &["spec", "rules", "*", "http", "paths", "*"]).into_iter().filter(|path| !kept.contains(&path.id)) {
+            let Some(written) = path.get("path") else { continue };
+            let message =
+                format!("AGIC leaves out `{}`: a prohibited target covers it, so another program serves it", written.as_str().unwrap_or_default());
+            let place = |node: &Node| Place::value(object.id, node.id);
+            let finding = Diagnostic::new(&codes::PROHIBITED_PATH, message, place(written)).about(object.key.clone());
+            let finding = finding.related(Place::origin(target.root().origin()), "the first prohibited target");
+            let backend = path.at(&["backend", "service", "port", "number"]);
+            findings.push(match backend {
+                Some(port) => finding.related(place(port), "this backend gets no requests of the path"),
+                None => finding,
+            });
+        }
+    }
 }
 
 /// The prefix of names that AGIC gives to path rules. AGIC removes all path rules with such names before it looks at prohibited targets

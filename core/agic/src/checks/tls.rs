@@ -1,14 +1,50 @@
 //! Checks items of `tls` without effect.
 
 use super::{Checked, Run, named};
+use crate::annotations as a;
+use crate::build::listeners_of_rule;
 use crate::codes;
-use crate::model::Ingress;
+use crate::model::{Ingress, Rule};
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Diagnostic;
+use chancery_text::Str;
+use hashbrown::HashSet;
 
 pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
     checked.each(findings);
+    let ingresses = &checked.processed.ingresses;
+    let may_lack = |ingress: &&Arc<Ingress>| ingress.tls.iter().any(|tls| !tls.secret.is_empty());
+    if !ingresses.iter().any(|ingress| may_lack(&ingress)) {
+        return;
+    }
+    let is_http = |ingress: &Ingress, rule: &Rule| {
+        rule.http.is_some() && listeners_of_rule(checked.source, checked.names, ingress, rule).values().any(|config| !config.is_https)
+    };
+    let rules = ingresses.iter().flat_map(|ingress| ingress.rules.iter().map(move |rule| (ingress, rule)));
+    let over_http: HashSet<Str> = rules.filter(|(ingress, rule)| is_http(ingress, rule)).map(|(_, rule)| rule.host.value.clone()).collect();
+    let serves_any = over_http.iter().any(|host| host.is_empty() || host.starts_with('*'));
+    let lacking = ingresses.iter().filter(may_lack).filter(|_| !serves_any);
+    let found: Vec<Diagnostic> = lacking.filter_map(|ingress| without_http(checked, ingress, &over_http)).collect();
+    found.into_iter().for_each(|finding| checked.report(finding));
+}
+
+/// A host of a certificate that no Ingress serves over HTTP: AGIC makes no HTTP listener without `ssl-redirect`.
+fn without_http(checked: &Checked<'_, '_>, ingress: &Ingress, over_http: &HashSet<Str>) -> Option<Diagnostic> {
+    if ingress.annotations.is_true(&a::SSL_REDIRECT) || ingress.annotations.text(&a::OVERRIDE_FRONTEND_PORT).is_some() {
+        return None;
+    }
+    let tls = ingress.tls.iter().find(|tls| !tls.secret.is_empty())?;
+    let served = |rule: &Rule| listeners_of_rule(checked.source, checked.names, ingress, rule);
+    let rule = ingress.rules.iter().find(|rule| {
+        let listeners = served(rule);
+        rule.http.is_some() && !over_http.contains(&rule.host.value) && !listeners.is_empty() && listeners.values().all(|config| config.is_https)
+    })?;
+    let host = if rule.host.is_empty() { "the host".into() } else { format!("`{}`", rule.host.value) };
+    let message = format!("{host} is served over HTTPS only: no listener answers HTTP requests for it");
+    let finding = checked.finding(&codes::HTTP_NOT_SERVED, message, tls.origin);
+    Some(finding.help("to redirect HTTP to HTTPS, set the annotation `appgw.ingress.kubernetes.io/ssl-redirect: \"true\"`"))
 }
 
 fn findings(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {

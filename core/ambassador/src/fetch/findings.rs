@@ -23,7 +23,7 @@ pub(super) fn edge_stack_kind(object: &Object) -> Diagnostic {
     let message = format!("{} is a kind of the Edge Stack; Emissary-ingress does not read it", object.key.kind);
     let help = match &*object.key.kind {
         "Filter" | "FilterPolicy" => "in Emissary-ingress, an AuthService hands requests to a service that authenticates them",
-        "RateLimit" => "in Emissary-ingress, a RateLimitService asks a service of yours, which has the limits",
+        "RateLimit" => "in Emissary-ingress, a RateLimitService calls your rate limit service",
         _ => "remove it, or run the Edge Stack",
     };
     Diagnostic::new(&codes::EDGE_STACK_KIND, message, at_kind(object)).about(object.key.clone()).help(help)

@@ -44,7 +44,7 @@ impl Check<'_> {
         let decides = self.members.iter().find(|member| counts.is_some_and(|counts| of(member).is_some_and(|own| is_same(own, counts))));
         let lacking: Vec<&Identity> = self.members.iter().filter(|member| of(member).is_none()).map(|member| &member.identity).collect();
         if let (Some(counts), Some(decides), false) = (counts, decides, lacking.is_empty()) {
-            let message = format!("`{name}` also applies to requests for {}: all match the same requests", names(&lacking));
+            let message = format!("`{name}` also applies to requests that go to {}: they match the same requests", names(&lacking));
             let help = "give this Mapping separate conditions if only its requests are meant";
             self.add(&codes::SHARED_FIELD, Severity::Notice, &decides.identity, message, counts.origin, help);
         }
@@ -55,7 +55,7 @@ impl Check<'_> {
                 None => self.members.iter().filter(|other| of(other).is_none()).map(|other| &other.identity).collect(),
             };
             let what =
-                if counts.is_some() { "has another value, which applies to all of them" } else { "does not have it, which applies to all of them" };
+                if counts.is_some() { "has another value, which applies to all of them" } else { "does not set it, which applies to all of them" };
             let message = format!("this `{name}` changes nothing: {} for the same requests {what}", names(&others));
             let help = "write the same in each of them, or give this Mapping separate conditions";
             self.add(&codes::FIELD_WITHOUT_EFFECT, Severity::Warning, &member.identity, message, lost.origin, help);
@@ -125,7 +125,7 @@ mod tests {
     fn field_affecting_other_mapping_is_reported() {
         assert_eq!(reported("", ", timeout_ms: 9000, rewrite: /b/"), [""; 0], "these are each Mapping's own");
         let finding = |field: &str, other: &str| {
-            format!("notice shared-field: `{field}` also applies to requests for Mapping {other}: all match the same requests")
+            format!("notice shared-field: `{field}` also applies to requests that go to Mapping {other}: they match the same requests")
         };
         assert_eq!(reported("", ", retry_policy: {retry_on: 5xx}"), [finding("retry_policy", "main")]);
         assert_eq!(reported(", cors: {origins: ['*']}", ""), [finding("cors", "canary")]);

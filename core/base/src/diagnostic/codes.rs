@@ -67,6 +67,7 @@ codes! {
     UNSUPPORTED_PROTOCOL_VERSION = "unsupported-protocol-version", Error, "A service uses a protocol version that Envoy no longer supports";
     DEPRECATED_FIELD = "deprecated-field", Warning, "Another field has replaced this field";
     FIELD_WITHOUT_EFFECT = "field-without-effect", Warning, "A field has no effect here";
+    INERT_FIELD = "inert-field", Notice, "A field never changes what the gateway does";
     MUTUALLY_EXCLUSIVE = "mutually-exclusive", Error, "Two fields cannot be set together";
     ONLY_ONE_ALLOWED = "only-one-allowed", Error, "Only one resource of this kind may exist";
     REFUSED_BY_ENVOY = "refused-by-envoy", Error, "The controller sends a value that Envoy rejects";

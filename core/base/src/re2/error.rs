@@ -60,7 +60,7 @@ impl fmt::Display for RegexError {
             Self::TooDeep => "it is nested too deeply",
             Self::UnopenedGroup => "there is a `)` without `(`",
             Self::UnclosedGroup => "a `(` is never closed",
-            Self::NothingToRepeat(None) => "there is nothing that a repetition could repeat",
+            Self::NothingToRepeat(None) => "nothing to repeat before `*`",
             Self::RepeatedRepetition => "two repetitions follow each other",
             Self::TooManyRepetitions => "RE2 repeats at most 1000 times",
             Self::TrailingBackslash => "it ends with a backslash",

@@ -169,7 +169,7 @@ fn subsets(mesh: &mut Mesh<'_>, entry: &Entry, used: &BTreeSet<(Str, Str)>) {
         }
         let Ok(filter) = Expression::parse(subset.get("Filter").text()) else { continue };
         if !instances.is_empty() && !instances.iter().any(|instance| filter.chooses(instance)) {
-            let message = format!("no instance of `{}` belongs to the subset `{name}`", entry.name);
+            let message = format!("no instance of `{}` belongs to the subset `{name}`: requests for this subset get 503", entry.name);
             mesh.report(&codes::SUBSET_WITHOUT_INSTANCES, message, subset.get("Filter"), Some(entry.object));
         }
         let only_passing = subset.get("OnlyPassing");

@@ -23,7 +23,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Assumptions, Missing, SideRef};
-use chancery_base::diagnostic::{Code, Diagnostic, Place, Severity, join_alike};
+use chancery_base::diagnostic::{Code, Diagnostic, Place, Severity, codes as base_codes, join_alike};
 use chancery_base::ir::Tree;
 use chancery_base::resource::{ObjectId, Objects, ResourceKey, nearest};
 use chancery_text::{NodeId, Str};
@@ -38,6 +38,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     for check in [fields::check, values::check, proxies::check, intentions::check, chains::check, gateways::check] {
         check(&mut mesh);
     }
+    of_other_proxies(of, &mut mesh);
     // If the input has no such entry at all, it may be elsewhere.
     let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
     let is_part = Assumptions::of(&of.side.options).for_other_kinds() != Missing::Error;
@@ -51,6 +52,21 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     let reported_places: HashSet<_> = of.diagnostics().filter_map(at).collect();
     mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !reported_places.contains(&at)));
     join_alike(mesh.found)
+}
+
+/// Ports of services whose proxies were not asked for: they change nothing in the result.
+fn of_other_proxies(of: SideRef<'_>, mesh: &mut Mesh<'_>) {
+    let [asked] = &of.side.gateways[..] else { return };
+    if mesh.stages.proxies.len() < 2 {
+        return;
+    }
+    for instance in mesh.state.here().filter(|instance| instance.object != asked.owner) {
+        let message = format!("this port of `{}` does not change `{}`, the only proxy that was asked for", instance.service, asked.id);
+        let upstreams = instance.tree.at(&["Proxy", "Upstreams"]).items().iter().map(|upstream| upstream.get("LocalBindPort"));
+        for port in core::iter::once(instance.tree.get("Port")).chain(upstreams).filter(|port| port.origin.is_some()) {
+            mesh.report(&base_codes::INERT_FIELD, message.clone(), port, instance.object);
+        }
+    }
 }
 
 /// The config entries that Consul refuses.

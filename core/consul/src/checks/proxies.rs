@@ -180,7 +180,7 @@ fn ports(mesh: &mut Mesh<'_>) {
         };
         match known {
             Some(known) => {
-                let message = format!("port {port} of {} is also that of {}", new.what, known.what);
+                let message = format!("{} and {} have the same port {port}: Envoy cannot open the second listener", known.what, new.what);
                 mesh.report(&codes::LOCAL_PORT_COLLISION, message, new.at, new.object);
             }
             None => {

@@ -18,6 +18,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let is_proxy = |object: &&Object| *object.key.kind == *"HTTPProxy" && is_read(side, object);
     let proxies: Vec<&Object> = side.objects().iter().filter(is_proxy).collect();
     let mut found = Vec::new();
+    found.extend(unimplemented(side));
     if proxies.is_empty() {
         return found;
     }
@@ -33,9 +34,13 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let is_whole = Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error;
     let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
     let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
+    let never_insecure = side.objects().iter().any(forbids_insecure);
     for object in proxies {
         let mut proxy = Proxy { object, services: &services, is_whole, found: Vec::new() };
         proxy.passthrough();
+        if never_insecure {
+            proxy.insecure_routes();
+        }
         proxy.without_host_settings(&used);
         proxy.without_rate_limit_service(&used);
         for route in all_at(&object.root, &["spec", "routes", "*"]) {
@@ -57,6 +62,34 @@ fn clusters_of_services(side: SideRef<'_>) -> HashMap<(ObjectId, NodeId), &Clust
     let all = side.irs().flat_map(|ir| &ir.clusters);
     let place = |origin: &Origin| (origin.object(), origin.node());
     all.flat_map(|cluster| cluster.origins.iter().map(move |origin| (place(origin), &**cluster))).collect()
+}
+
+/// Fields of Gateway API's rules that Contour does not implement.
+const UNIMPLEMENTED: [&str; 2] = ["retry", "sessionPersistence"];
+
+/// Finds fields of routes that Contour does not implement.
+fn unimplemented(side: SideRef<'_>) -> Vec<Diagnostic> {
+    let is_route = |object: &&Object| matches!(&*object.key.kind, "HTTPRoute" | "GRPCRoute") && is_read(side, object);
+    let mut found = Vec::new();
+    for object in side.objects().iter().filter(is_route) {
+        for rule in all_at(&object.root, &["spec", "rules", "*"]) {
+            for (name, node) in UNIMPLEMENTED.iter().filter_map(|name| Some((*name, rule.get(name)?))) {
+                let message = format!("`{name}` changes nothing: Contour does not implement this field of Gateway API");
+                let finding = Diagnostic::new(&codes::FIELD_WITHOUT_EFFECT, message, Place::key(object.id, node.id)).about(object.key.clone());
+                let finding = finding.help("use an HTTPProxy with `retryPolicy` or `loadBalancerPolicy`");
+                let fields = node.as_object().into_iter().flat_map(|fields| fields.iter());
+                found.push(fields.fold(finding, |finding, field| finding.related(Place::value(object.id, field.value.id), "without effect")));
+            }
+        }
+    }
+    found
+}
+
+/// Whether an object is a configuration of Contour with `disablePermitInsecure`.
+fn forbids_insecure(object: &Object) -> bool {
+    let settings = [object.root.at(&["spec", "httpproxy", "disablePermitInsecure"]), object.root.get("disablePermitInsecure")];
+    let is_configuration = *object.key.kind == *"ContourConfiguration" || object.parent.is_some();
+    is_configuration && settings.into_iter().flatten().any(|node| node.as_bool() == Some(true))
 }
 
 /// Which filters a route may turn off that any host has.
@@ -123,10 +156,26 @@ impl Proxy<'_> {
         self.report(&codes::FIELD_WITHOUT_EFFECT, message, at, help);
     }
 
+    /// Finds routes that permit cleartext although Contour's configuration forbids it.
+    fn insecure_routes(&mut self) {
+        let root = &self.object.root;
+        for permits in all_at(root, &["spec", "routes", "*", "permitInsecure"]) {
+            if permits.as_bool() == Some(true) && root.at(&["spec", "virtualhost", "tls"]).is_some() {
+                let message = "`permitInsecure` changes nothing: Contour's configuration sets `disablePermitInsecure`, so HTTP is redirected";
+                self.idle(message, permits, "remove `disablePermitInsecure` from the configuration, or `permitInsecure` here");
+            }
+        }
+    }
+
     /// Finds TLS passthrough without a TCP proxy.
     fn passthrough(&mut self) {
         let root = &self.object.root;
         let Some(tls) = root.at(&["spec", "virtualhost", "tls"]) else { return };
+        let validation = tls.get("clientValidation").filter(|validation| validation.get("crlSecret").is_none());
+        if let Some(leaf) = validation.and_then(|validation| validation.get("crlOnlyVerifyLeafCert")) {
+            let message = "`crlOnlyVerifyLeafCert` changes nothing without `crlSecret`: no list of revoked certificates is used";
+            self.idle(message, leaf, "name the list in `crlSecret`, or remove the field");
+        }
         let Some(passthrough) = tls.get("passthrough").filter(|node| node.as_bool() == Some(true)) else { return };
         if root.at(&["spec", "tcpproxy"]).is_none() {
             let message = "no TLS connection is served: `passthrough` forwards connections to `tcpproxy`, but there is none";

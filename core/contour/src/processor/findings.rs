@@ -7,6 +7,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity, codes};
 use chancery_base::resource::{ResourceKey, nearest};
+use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
 impl Processing<'_> {
@@ -41,6 +42,7 @@ impl Processing<'_> {
                 Some(because) => finding.related(Place::origin(Some(because)), "this one wins"),
                 None => finding,
             };
+            let finding = if error.kind == "Orphaned" { self.name_parent(key, finding) } else { finding };
             sink.report(self.suggest(error, finding));
         }
         for warning in &condition.warnings {
@@ -48,6 +50,22 @@ impl Processing<'_> {
             finding.severity = Severity::Warning;
             sink.report(finding.about(key.clone()));
         }
+    }
+
+    /// Names the HTTPProxy that includes an orphan: it has no effect itself.
+    fn name_parent(&self, orphan: &ResourceKey, finding: Diagnostic) -> Diagnostic {
+        for proxy in self.source.all(Kind::HttpProxy) {
+            let is_orphan = |include: &Cursor<'_>| {
+                let namespace = include.field("namespace").str();
+                let namespace = if namespace.is_empty() { proxy.namespace().as_str() } else { namespace };
+                include.field("name").str() == orphan.name.as_str() && Some(namespace) == orphan.namespace.as_deref()
+            };
+            if let Some(include) = proxy.spec().field("includes").items().find(is_orphan) {
+                let help = alloc::format!("HTTPProxy {}.{} includes it, and has no effect itself: fix that one", proxy.name(), proxy.namespace());
+                return finding.related(Place::origin(include.origin()), "this include has no effect").help(help);
+            }
+        }
+        finding
     }
 
     /// Whether it is wrong because of a configuration of Contour that is not in the input.

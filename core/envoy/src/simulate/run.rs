@@ -57,7 +57,7 @@ impl<'a> Run<'_, 'a> {
         let (config, request) = (self.gateway.config, self.request);
         let Some(chosen) = listener(config, request) else {
             let why = match request.port {
-                Some(port) => format!("no listener is bound to port {port}"),
+                Some(port) => format!("nothing listens on port {port}"),
                 None if config.listeners.is_empty() => "there is no listener".to_owned(),
                 None => "no listener accepts requests: there are only the controller's own listeners".to_owned(),
             };

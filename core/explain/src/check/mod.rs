@@ -16,6 +16,7 @@ mod exposure;
 mod foreign;
 mod header;
 mod impossible;
+mod inert;
 mod kind;
 mod listening;
 mod naming;
@@ -36,6 +37,8 @@ mod unreachable;
 mod whole;
 
 pub use settle::ANNOTATION;
+pub(crate) use unreachable::{Coverage, coverage};
+pub(crate) use whole::{routes_once, tables};
 
 use crate::rejected_by_envoy;
 use alloc::boxed::Box;
@@ -83,6 +86,7 @@ const CHECKS: &[(Scope, Check)] = &[
     (Scope::Gateway, |whole, policy| certificate::check(whole, policy.at)),
     (Scope::Side, |whole, policy| certificate::of_app_gateways(whole, policy.at)),
     (Scope::Side, |whole, _| stale::check(whole)),
+    (Scope::Side, |whole, _| inert::check(whole)),
     (Scope::Side, |whole, _| annotation::check(whole)),
 ];
 

@@ -124,7 +124,7 @@ fn unserved(whole: &mut Whole<'_>) {
         let before = if asks {
             "where TLS ends before the gateway, give the Listener an `l7Depth`: else Envoy overwrites the X-Forwarded-Proto that it gets"
         } else {
-            "where TLS ends before the gateway, clients are sent in a circle"
+            "if TLS terminates before the gateway, clients loop between redirects"
         };
         let finding = match what {
             Unserved::Redirects => {

@@ -43,15 +43,7 @@ impl<'a> OfSide<'a> {
 
 impl<'a> Whole<'a> {
     pub fn new(of: &OfSide<'a>, ir: &'a Ir) -> Self {
-        let mut seen = HashSet::new();
-        let mut routes = Vec::new();
-        for table in tables(ir) {
-            for host in &table.virtual_hosts {
-                if seen.insert(Arc::as_ptr(&host.routes).addr()) {
-                    routes.extend(host.routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).map(|route| &**route));
-                }
-            }
-        }
+        let routes = routes_once(ir);
         let clusters = ir.clusters.iter().chain(&ir.delivery.bootstrap.clusters);
         let clusters = Arc::new(clusters.map(|cluster| (&cluster.name.value, &**cluster)).collect());
         let (references, wrong) = (of.references.clone(), of.wrong.clone());
@@ -136,7 +128,19 @@ impl<'a> Whole<'a> {
     }
 }
 
-pub(super) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
+/// Returns every route of a gateway once, in the order of its virtual hosts.
+pub(crate) fn routes_once(ir: &Ir) -> Vec<&Route> {
+    let mut seen = HashSet::new();
+    let mut routes = Vec::new();
+    for host in tables(ir).flat_map(|table| &table.virtual_hosts) {
+        if seen.insert(Arc::as_ptr(&host.routes).addr()) {
+            routes.extend(host.routes.iter().filter(|route| seen.insert(Arc::as_ptr(route).addr())).map(|route| &**route));
+        }
+    }
+    routes
+}
+
+pub(crate) fn tables(ir: &Ir) -> impl Iterator<Item = &RouteConfiguration> {
     let filters = ir.listeners.iter().flat_map(|listener| &listener.chains).flat_map(|chain| &chain.filters);
     let inline = filters.filter_map(|filter| match filter {
         NetworkFilter::Http(manager) => Some(&manager.routes),

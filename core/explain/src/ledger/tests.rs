@@ -168,12 +168,9 @@ fn mapping_without_route_has_reason() {
     };
     let listener = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: l}\n\
                     spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n";
-    assert_eq!(why(&mapping("m", ""), "m"), "no route uses it, because Envoy listens on no port for requests");
+    assert_eq!(why(&mapping("m", ""), "m"), "Envoy listens on no port for requests, so no route leads there");
     let copies = mapping("copies", ", shadow: true");
-    assert_eq!(
-        why(&format!("{copies}{listener}"), "copies"),
-        "no route uses it: it gets only copies, and no other Mapping matches the same requests"
-    );
+    assert_eq!(why(&format!("{copies}{listener}"), "copies"), "it gets copies only, and no Mapping matches the same requests");
     let both = format!("{copies}{listener}{}", mapping("m", ""));
     assert_eq!((why(&both, "copies"), why(&both, "m")), (String::new(), String::new()));
     let made = row(&of(&both), "Listener", "l").into;

@@ -145,7 +145,7 @@ pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port:
     let condition = |wants: String| Condition { filter: "rbac".into(), wants, cluster: None, otherwise: None };
     match (rules.action(), found, unknown) {
         (Action::Allow, None, true) => Ok(Some(condition(format!("a policy allows {}", who(rules, &input, false))))),
-        (Action::Deny, None, true) => Ok(Some(condition(format!("the connection is none that a policy denies: {}", who(rules, &input, false))))),
+        (Action::Deny, None, true) => Ok(Some(condition(format!("no policy denies the connection: {}", who(rules, &input, false))))),
         (Action::Allow, None, false) => Err(no_policy_allows(rules, &input)),
         (Action::Deny, Some(name), _) => Err(format!("the policy {name} denies it")),
         _ => Ok(None),
@@ -155,7 +155,7 @@ pub(in crate::simulate) fn connection(of: &NetworkRbac, request: &Request, port:
 /// Explains why no allowing policy applies.
 fn no_policy_allows(rules: &pb::rbac::Rbac, input: &RuleInput<'_, '_>) -> String {
     if rules.policies.is_empty() {
-        "there is no policy, so every request is denied".into()
+        "no policy allows anything, so every request is denied".into()
     } else {
         format!("no policy allows it: {} only", who(rules, input, true))
     }
