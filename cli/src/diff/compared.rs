@@ -7,9 +7,10 @@ use crate::style::{plain, some};
 use crate::{Unusable, input};
 use chancery_core::compare::{
     Change, EnvoyChanges, KeptPart, RequestOptions, Requests, SettingView, Uncompared, app_gateway_requests, compare_app_gateways, compare_envoy,
-    compare_settings, compare_written, parts_of_others, requests,
+    compare_nginxes, compare_settings, compare_written, nginx_requests, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
+use chancery_live::threads::Threads;
 use std::collections::BTreeSet;
 use std::thread;
 
@@ -55,6 +56,8 @@ pub enum Make {
     Envoy,
     /// An Application Gateway.
     AppGateway,
+    /// An nginx.
+    Nginx,
 }
 
 impl Make {
@@ -63,6 +66,7 @@ impl Make {
         match self {
             Make::Envoy => "What Envoy gets",
             Make::AppGateway => "Parts of the Application Gateway",
+            Make::Nginx => "Parts of nginx",
         }
     }
 
@@ -71,6 +75,7 @@ impl Make {
         match self {
             Make::Envoy => "Envoy",
             Make::AppGateway => "The Application Gateway",
+            Make::Nginx => "nginx",
         }
     }
 }
@@ -239,7 +244,12 @@ fn pair(gateway: Option<String>, old: &GatewaySide<'_>, new: &GatewaySide<'_>, w
             let kept = parts_of_others(old, new);
             Ok(GatewayDifference { envoy, kept, requests, ..GatewayDifference::new(gateway, GatewayState::Compared, Make::AppGateway) })
         }
-        _ => Err("one side is an Application Gateway and the other an Envoy, which have no parts in common; `chancery across` compares what both do with requests".into()),
+        (GatewaySide::Nginx(old), GatewaySide::Nginx(new)) => {
+            let envoy = compare_nginxes(old, new);
+            let requests = with_requests.then(|| nginx_requests(old, new, &Threads));
+            Ok(GatewayDifference { envoy, requests, ..GatewayDifference::new(gateway, GatewayState::Compared, Make::Nginx) })
+        }
+        _ => Err("the two sides run different kinds of gateways: `chancery diff --from DIALECT BEFORE --to DIALECT AFTER` compares what both do with requests".into()),
     }
 }
 

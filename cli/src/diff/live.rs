@@ -68,6 +68,7 @@ fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
         _ => match source.side(0, positions.as_ref()) {
             GatewaySide::Envoy(side) => Ok(Differences { unread: unread(&[source]), ..Differences::of_envoy(served_of_source(&side, served)) }),
             GatewaySide::AppGateway(_) => Err("an Application Gateway is served to no Envoy".into()),
+            GatewaySide::Nginx(_) => Err("nginx is served to no Envoy".into()),
         },
     }
 }

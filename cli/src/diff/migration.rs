@@ -38,11 +38,12 @@ pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
     [&first, &second].into_iter().for_each(input::warn_of_unread);
     input::warn_of_assumed(&[&first, &second]);
     for (compilation, side) in [(&first, &before), (&second, &after)] {
-        if Respondents::of(compilation).is_empty() {
+        if Respondents::of(compilation, &compilation.positions()).is_empty() {
             return Err(Unusable(format!("{}: {}", side.dialect.name, input::nothing_runs(compilation).0)));
         }
     }
-    let (old, new) = (Respondents::of(&first), Respondents::of(&second));
+    let (old, new) = (first.positions(), second.positions());
+    let (old, new) = (Respondents::of(&first, &old), Respondents::of(&second, &new));
     let found = compare_migration(&old, &new, &accepted, &Threads);
     let names = Names { before: before.dialect.controller, after: after.dialect.controller };
     match args.format {

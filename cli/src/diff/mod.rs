@@ -96,6 +96,9 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment, true)?;
+    if source.compilation().is_some_and(|of| of.nginxes().next().is_some() && of.gateways().next().is_none()) {
+        return Err("drift reads running Envoys, and this source runs nginx: compare two inputs with `chancery diff`".into());
+    }
     if args.live {
         return live::drift(args, &source, style);
     }
@@ -164,10 +167,11 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     Ok(data)
 }
 
-/// Returns the differences in the parts of a gateway: `envoy` for an Envoy, `parts` and `kept` for an Application Gateway.
+/// Returns the differences in the parts of a gateway: `envoy` for an Envoy, `parts` for an nginx, `parts` and `kept` for an Application Gateway.
 fn parts(data: &mut Value, of: &GatewayDifference) {
     match of.make {
         Make::Envoy => data["envoy"] = json!(of.envoy),
+        Make::Nginx => data["parts"] = json!(of.envoy),
         Make::AppGateway => {
             data["parts"] = json!(of.envoy);
             data["kept"] = json!(of.kept);

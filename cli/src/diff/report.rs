@@ -205,7 +205,7 @@ pub fn sarif(differences: &Differences) -> Value {
         rule("gateway-changed", "a gateway is added or removed"),
         rule("resource-changed", "a resource differs"),
         rule("envoy-changed", "what Envoy gets differs"),
-        rule("part-changed", "a part of an Application Gateway differs"),
+        rule("part-changed", "a part of a gateway differs"),
     ];
     sarif::log(&rules, &results)
 }
@@ -230,7 +230,7 @@ pub fn html(differences: &Differences) -> String {
         ("gateway-changed", "Gateways", Tone::Bad),
         ("resource-changed", "Resources", Tone::Neutral),
         ("envoy-changed", "What Envoy gets", Tone::Neutral),
-        ("part-changed", "Parts of the Application Gateway", Tone::Neutral),
+        ("part-changed", "Parts of the gateway", Tone::Neutral),
     ] {
         let own: Vec<&Line<'_>> = all.iter().filter(|line| line.rule == rule).collect();
         if own.is_empty() {

@@ -74,5 +74,6 @@ mod testing {
     use chancery_base::compilation::Dialect;
 
     /// The dialects that tests compile.
-    pub static ALL: &[&Dialect] = &[&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT];
+    pub static ALL: &[&Dialect] =
+        &[&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT, &chancery_ingress_nginx::DIALECT];
 }

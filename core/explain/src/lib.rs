@@ -67,7 +67,7 @@ pub use ledger::{LedgerRow, ledger, ledger_of, rows_without_effect};
 pub use line_removal::{InputWithoutField, input_without_line};
 pub use lineage::Lineage;
 pub use nginx::{
-    CanaryView, NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_routes, nginx_row_matches, nginx_sample_request,
+    CanaryView, NginxReport, SeenView, WayStep, describe_nginx_ending, nginx_ending, nginx_matching_rows, nginx_routes, nginx_sample_request,
     nginx_story_path, route_nginx,
 };
 pub use origin::OriginView;

@@ -7,7 +7,7 @@ mod routes;
 
 pub(crate) use ending::shares;
 pub use ending::{describe_nginx_ending, nginx_ending, nginx_story_path};
-pub use routes::{nginx_routes, nginx_row_matches, nginx_sample_request};
+pub use routes::{nginx_matching_rows, nginx_routes, nginx_sample_request};
 
 use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::string::{String, ToString as _};

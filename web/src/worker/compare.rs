@@ -6,12 +6,13 @@ use crate::worker::common::options;
 use crate::worker::configs::Configs;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
-    AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
-    compare_envoy, compare_written, requests,
+    AppGatewaySide, Change, ChangeKind, NginxSide, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare,
+    compare_app_gateways, compare_envoy, compare_nginxes, compare_written, nginx_requests, requests,
 };
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{Positions, Snapshot, share};
 use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
@@ -182,6 +183,16 @@ fn compare_compilations(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Ch
                 let (before, after) = (AppGatewaySide::new(before, &old_positions), AppGatewaySide::new(after, &new_positions));
                 envoy.extend(compare_app_gateways(&before, &after));
                 add(&mut all, app_gateway_requests(&before, &after), None);
+            }
+            None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
+        }
+    }
+    for after in now.compilation.nginxes() {
+        match before.compilation.nginxes().find(|of| of.named.id == after.named.id) {
+            Some(before) => {
+                let (before, after) = (NginxSide::new(before, &old_positions), NginxSide::new(after, &new_positions));
+                envoy.extend(compare_nginxes(&before, &after));
+                add(&mut all, nginx_requests(&before, &after, &Sequential), None);
             }
             None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
         }

@@ -96,7 +96,7 @@ impl Finder<'_> {
                         let of = side.nginxes().find(|of| of.named.id == id);
                         let rows = of.map(nginx_routes).unwrap_or_default();
                         if let (Some((host, path)), Some(of)) = (request, of) {
-                            taking.extend(rows.iter().filter(|row| nginx_row_matches(of, row, host, path)).map(|row| row.pointer.clone()));
+                            taking.extend(nginx_matching_rows(of, &rows, host, path));
                         }
                         Box::new(rows.into_iter().map(|row| RouteRow { summary: nginx_summary(&row, names), ..row }))
                     }

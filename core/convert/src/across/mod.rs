@@ -84,12 +84,19 @@ impl Controller {
     }
 }
 
-const CONTROLLERS: [Controller; 3] = [
+const CONTROLLERS: [Controller; 4] = [
     Controller {
         name: "Application Gateway",
         dialect: &chancery_agic::DIALECT,
         class: "azure/application-gateway",
         answers_to: "azure/",
+        extra_objects: "",
+    },
+    Controller {
+        name: "ingress-nginx",
+        dialect: &chancery_ingress_nginx::DIALECT,
+        class: "nginx",
+        answers_to: "k8s.io/ingress-nginx",
         extra_objects: "",
     },
     Controller { name: "Contour", dialect: &chancery_contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", extra_objects: "" },
@@ -134,7 +141,8 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
         let word = |word: &'static str| OptionValue::Text(word.into());
         let options = options.clone().in_dialect(controller.dialect.name).with("missing", word("assume"));
         let compilation = compile(&inputs, &options, &[controller.dialect]);
-        let ways = Ways::of(&compilation);
+        let positions = compilation.positions();
+        let ways = Ways::of(&compilation, &positions);
         answers.push(ways.all(&asked.all));
     }
     let mut limits = asked.limits;

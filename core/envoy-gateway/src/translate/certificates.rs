@@ -189,6 +189,10 @@ fn secret_of<'a>(t: &Translator<'a>, id: ListenerId, reference: Cursor<'a>) -> R
             Err(error) => Err((INVALID, format!("Secret {there}/{name} is not a valid SDS reference secret: {error}."))),
         };
     }
+    // An assumed Secret is taken to be what the reference needs.
+    if secret.object.assumed {
+        return Ok(secret);
+    }
     if secret.root().field("type").str() != TLS_TYPE {
         return Err((INVALID, format!("Secret {there}/{name} must be of type {TLS_TYPE}.")));
     }
@@ -216,6 +220,9 @@ fn valid_certificates(named: &[Named<'_>]) -> (Vec<usize>, Vec<String>, Vec<Stri
                 let mut domains = certificate.dns_names.clone();
                 if domains.is_empty() {
                     domains.extend(certificate.common_name.clone());
+                }
+                if secret.object.assumed {
+                    domains.clear();
                 }
                 let clash = domains.iter().find(|domain| taken.contains_key(&format!("{algorithm}/{domain}")));
                 if let Some(domain) = clash {
@@ -248,6 +255,9 @@ fn check(secret: &Admitted<'_>) -> Result<der::Certificate, String> {
     let Some(first) = first else {
         return Err(format!("{MUST} unable to validate certificate in tls.crt: unable to decode pem data for certificate"));
     };
+    if secret.object.assumed {
+        return Ok(first);
+    }
     let keys = value(secret, "tls.key").unwrap_or_default();
     let mut rest = keys.as_slice();
     let mut key: Option<pem::Block> = None;

@@ -45,16 +45,16 @@ pub fn is_tls(chain: &FilterChain) -> bool {
 /// Names of listeners that controllers add for their own checks, statistics and the admin interface.
 const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
 
-/// The start of names of Envoy Gateway's listeners for probes and statistics.
-const OWN_OF_ENVOY_GATEWAY: &str = "envoy-gateway-proxy-";
+/// The beginnings of names of such listeners that also contain an address.
+const OWN_WITH_ADDRESS: [&str; 2] = ["envoy-gateway-proxy-ready-", "envoy-gateway-proxy-stats-"];
 
 /// Envoy Gateway adds this number to ports below 1024, which its Envoy may not open. Its Service forwards the original port.
 const PRIVILEGED_OFFSET: u32 = 10_000;
 
 /// Whether a listener belongs to the controller, and is not for users' requests.
 pub fn is_own(listener: &Listener) -> bool {
-    let is_of_controller = |own: &&str| listener.name.strip_prefix(*own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1"));
-    OWN.iter().any(is_of_controller) || listener.name.starts_with(OWN_OF_ENVOY_GATEWAY)
+    OWN_WITH_ADDRESS.iter().any(|own| listener.name.starts_with(own))
+        || OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }
 
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {

@@ -55,7 +55,7 @@ impl<'r> OpenAzure<'r> {
                 let query = query.map(|query| format!("?{query}")).unwrap_or_default();
                 let place = out.place.clone();
                 out.set(Aspect::UpstreamPath, format!("{sent}{query}"), place.clone());
-                out.set(Aspect::UpstreamHost, sent_host.map_or_else(|| "the address".to_string(), |host| host.to_string()), place.clone());
+                out.set(Aspect::UpstreamHost, sent_host.map_or_else(|| "of the address".to_string(), |host| host.to_string()), place.clone());
                 out.set(Aspect::Protocol, if is_https { "http+tls" } else { "http" }, place.clone());
                 self.settings(&mut out, journey.taken.and_then(|taken| taken.settings).as_deref());
             }

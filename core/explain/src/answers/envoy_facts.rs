@@ -5,7 +5,7 @@ use super::{Aspect, PreparedEnvoy};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_envoy::emit::pb;
@@ -110,7 +110,7 @@ pub(super) fn route_facts(route: &Route, host: &VirtualHost) -> Vec<(Aspect, Str
     let Some(Action::Route(action)) = &route.action else { return Vec::new() };
     let mut out = Vec::from([(Aspect::ResponseTimeout, response_timeout(action), "/route/timeout")]);
     let retry = action.retry_policy.as_ref().or(host.retry_policy.as_ref());
-    out.push((Aspect::Retries, retry.map_or_else(|| "none".to_owned(), retries), "/route/retry_policy"));
+    out.push((Aspect::Retries, retry.map_or_else(|| "none".to_owned(), |retry| retries(retry)), "/route/retry_policy"));
     let mut body = None;
     for config in [&route.typed_per_filter_config, &host.typed_per_filter_config].into_iter().flat_map(BTreeMap::values) {
         filter_facts(config, &mut out, &mut body);
@@ -180,12 +180,14 @@ fn retries(of: &pb::route::RetryPolicy) -> String {
     for word in &words {
         match *word {
             "connect-failure" | "refused-stream" | "reset" | "reset-before-request" | "http3-post-connect-failure" => {
-                drop(after.insert("connection errors".to_owned()))
+                after.insert("connection errors".to_owned());
             }
             "5xx" => after.extend(["connection errors".to_owned(), "5xx".to_owned()]),
             "gateway-error" => after.extend(["502".to_owned(), "503".to_owned(), "504".to_owned()]),
             "retriable-status-codes" => after.extend(of.retriable_status_codes.iter().map(ToString::to_string)),
-            other => drop(after.insert(other.to_owned())),
+            other => {
+                after.insert(other.to_owned());
+            }
         }
     }
     let is_timeout = of.per_try_timeout.is_some() && ["5xx", "gateway-error", "reset"].iter().any(|word| words.contains(word));

@@ -20,10 +20,10 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::{AppGatewayRef, Compilation, GatewayRef, NginxRef, SideRef};
 use chancery_base::output_map::OutputMap;
-use chancery_base::resource::Origin;
+use chancery_base::resource::{Objects, Origin};
 use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::{Emitted, output_map};
-use chancery_envoy::simulate::{Request, percent};
+use chancery_envoy::simulate::{Outcome, Request, percent};
 
 /// What a gateway does with a request, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,6 +60,19 @@ pub enum AnswerEnding {
     /// The connection fails.
     #[default]
     NotAnswered,
+}
+
+impl AnswerEnding {
+    /// Returns the outcome in the terms of requests of one gateway.
+    #[must_use]
+    pub fn outcome(self) -> Outcome {
+        match self {
+            Self::Forwarded => Outcome::Forward,
+            Self::Redirected => Outcome::Redirect,
+            Self::Answered => Outcome::DirectResponse,
+            Self::NotAnswered => Outcome::Reset,
+        }
+    }
 }
 
 /// A Service that gets a share of the requests.
@@ -180,9 +193,9 @@ impl GatewayAnswer {
 
 /// The running gateways of a compilation, prepared for requests.
 pub struct Respondents<'c> {
-    pub(crate) compilation: &'c Compilation,
-    pub(crate) positions: Positions<'c>,
-    pub(crate) services: Services,
+    objects: &'c Objects,
+    positions: &'c Positions<'c>,
+    services: Services,
     pub(crate) gateways: Vec<Prepared<'c>>,
 }
 
@@ -202,14 +215,21 @@ pub(crate) struct PreparedEnvoy<'c> {
 impl<'c> Respondents<'c> {
     /// Prepares all running gateways.
     #[must_use]
-    pub fn of(compilation: &'c Compilation) -> Self {
+    pub fn of(compilation: &'c Compilation, positions: &'c Positions<'c>) -> Self {
         let envoys = compilation.gateways().map(|gateway| {
             let map = output_map(gateway.ir, &chancery_envoy::Options::default(), &mut Emitted::default());
             Prepared::Envoy(Box::new(PreparedEnvoy { gateway, config: EnvoyConfig::of(gateway.ir), map }))
         });
         let azure = compilation.app_gateways().map(|of| Prepared::Azure(of, Box::new(Viewed::app_gateway(of.parts))));
         let gateways = envoys.chain(azure).chain(compilation.nginxes().map(Prepared::Nginx)).collect();
-        Self { compilation, positions: compilation.positions(), services: Services::of(&compilation.objects), gateways }
+        Self { objects: &compilation.objects, positions, services: Services::of(&compilation.objects), gateways }
+    }
+
+    /// Prepares one nginx.
+    #[must_use]
+    pub fn of_nginx(of: NginxRef<'c>, positions: &'c Positions<'c>) -> Self {
+        let objects = of.named.of.objects();
+        Self { objects, positions, services: Services::of(objects), gateways: Vec::from([Prepared::Nginx(of)]) }
     }
 
     /// Whether no gateway runs.
@@ -241,7 +261,7 @@ impl<'c> Respondents<'c> {
         let all = self.gateways.iter().enumerate().map(|(at, gateway)| match gateway {
             Prepared::Envoy(of) => OpenGateway::Envoy(Box::new(envoy::OpenEnvoy::new(at, of, &self.services))),
             Prepared::Nginx(of) => OpenGateway::Nginx(Box::new(nginx::OpenNginx::new(of.nginx, &self.services))),
-            Prepared::Azure(of, viewed) => OpenGateway::Azure(Box::new(azure::OpenAzure::new(at, of, viewed, &self.compilation.objects))),
+            Prepared::Azure(of, viewed) => OpenGateway::Azure(Box::new(azure::OpenAzure::new(at, of, viewed, self.objects))),
         });
         OpenGateways { all: all.collect() }
     }
@@ -261,7 +281,7 @@ impl<'c> Respondents<'c> {
     pub(crate) fn lines(&self, place: &PartPlace) -> Vec<OriginView> {
         let mut out: Vec<OriginView> = Vec::new();
         let mut add = |origin: Origin, side: SideRef<'_>| {
-            let view = OriginView::of(origin, side, &self.positions);
+            let view = OriginView::of(origin, side, self.positions);
             if view.span.is_some() && out.len() < MOST_LINES && !out.iter().any(|known| known.span == view.span) {
                 out.push(view);
             }

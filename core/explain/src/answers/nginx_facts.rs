@@ -89,7 +89,7 @@ fn body_size(text: &str) -> String {
 /// Formats a number of bytes.
 pub(super) fn bytes_in_words(bytes: u64) -> String {
     for (size, unit) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
-        if bytes >= size && bytes % size == 0 {
+        if bytes >= size && bytes.is_multiple_of(size) {
             return format!("{} {unit}", bytes / size);
         }
     }

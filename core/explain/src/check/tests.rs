@@ -399,7 +399,7 @@ fn unknown_kind_suggests_nearest_kind() {
         let of_kind = compilation.all_diagnostics().filter(|finding| finding.code.name == "unknown-kind");
         of_kind.map(|finding| (finding.severity, finding.help.as_deref().unwrap_or_default().into())).collect()
     };
-    for dialect in [&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT] {
+    for dialect in [&chancery_ambassador::DIALECT, &chancery_contour::DIALECT, &chancery_agic::DIALECT, &chancery_ingress_nginx::DIALECT] {
         assert_eq!(reported(dialect, &object("v1", "Secrets")), [(Severity::Error, "did you mean Secret?".into())], "{}", dialect.name);
         assert_eq!(reported(dialect, &object("networking.k8s.io/v1", "Ingres")), [(Severity::Warning, "did you mean Ingress?".into())]);
         let other = reported(dialect, &object("networking.k8s.io/v1", "TomorrowsKind"));

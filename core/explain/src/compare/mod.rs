@@ -1,7 +1,7 @@
 //! Compares two configurations: resources, and the resulting Envoy configuration. Parts are matched by name, or by content if they moved or were
 //! renamed.
 //!
-//! A side is a compilation, with origins, or the configuration of a running Envoy.
+//! A side is a compilation, with origins, or the configuration of a running Envoy. Application Gateways and nginxes have their own comparisons.
 //!
 //! Changed requests are in [`requests`]. Does not read or render.
 
@@ -9,6 +9,7 @@ mod app_gateway;
 mod certificates;
 mod fields;
 mod issued;
+mod nginx;
 mod order;
 mod parts;
 mod renames;
@@ -21,6 +22,7 @@ mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
+pub use nginx::{NginxSide, compare_nginxes, nginx_requests};
 pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
 pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
 pub use uncompared::Uncompared;

@@ -5,7 +5,7 @@
 use super::causes::{CAUSES, cause};
 use alloc::borrow::ToOwned as _;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::nearest;
 use chancery_text::{Limits, Node, parse};

@@ -5,7 +5,7 @@
 use crate::answers::{Prepared, Respondents};
 use crate::sample_request::shortest;
 use crate::{app_gateway_routes, nginx_routes};
-use alloc::borrow::ToOwned as _;
+use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -291,9 +291,7 @@ fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
     }
     if settings.cors.enabled.value {
         out.origins.insert(OTHER_ORIGIN.to_owned());
-        out.origins.extend(
-            settings.cors.origins.value.iter().filter(|origin| !origin.contains('*')).map(ToOwned::to_owned).map(|origin| origin.to_string()),
-        );
+        out.origins.extend(settings.cors.origins.value.iter().filter(|origin| !origin.contains('*')).map(|origin| origin.to_string()));
         out.origins.extend(settings.cors.origins.value.iter().filter(|origin| origin.contains("://*.")).map(|origin| origin.replacen('*', "a", 1)));
     }
     let upstream = nginx.upstream(&location.upstream.value);

@@ -92,6 +92,10 @@ pub struct SideAnswer {
     /// The value that differs.
     pub value: String,
     /// How the request ends.
+    pub ending: AnswerEnding,
+    pub status: Option<u32>,
+    pub location: Option<String>,
+    /// How the request ends, in words.
     pub answer: String,
     /// The rule that matches the request.
     pub rule: Option<String>,
@@ -268,7 +272,15 @@ impl Row {
         let side = |answer: &GatewayAnswer, value: &str, place: &Option<crate::answers::PartPlace>, of: &Respondents<'_>| {
             let own = answer.place.as_ref().map(|place| of.lines(place)).unwrap_or_default();
             let lines = place.as_ref().map(|place| of.lines(place)).filter(|lines| !lines.is_empty()).unwrap_or(own);
-            SideAnswer { value: value.to_owned(), answer: answer.words(), rule: answer.rule.clone(), lines }
+            SideAnswer {
+                value: value.to_owned(),
+                ending: answer.ending,
+                status: answer.status,
+                location: answer.location.clone(),
+                answer: answer.words(),
+                rule: answer.rule.clone(),
+                lines,
+            }
         };
         MigrationRow {
             sentence,

@@ -5,7 +5,7 @@
 use super::conditions::{Conditions, HostConditions, OTHER_ORIGIN, PathConditions};
 use alloc::borrow::ToOwned as _;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_envoy::simulate::Request;
 use core::net::{IpAddr, Ipv4Addr};
@@ -270,7 +270,7 @@ pub(super) fn request_words(request: &Request) -> String {
         out.push_str(&format!(" {name}: {value}"));
     }
     if let Some(client) = request.source.filter(|client| *client != CLIENT) {
-        out.push_str(&format!(" from {}", client.to_string()));
+        out.push_str(&format!(" from {client}"));
     }
     out
 }

@@ -27,7 +27,7 @@ endpoints: [{addresses: [10.1.1.1]}]
 ";
 
 fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
-    compile(&Inputs::one("input.yaml", &format!("{text}{SERVICES}")), &Options::of(dialect), crate::testing::ALL)
+    compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}").as_str()), &Options::of(dialect), crate::testing::ALL)
 }
 
 fn ingress(annotations: &str) -> Compilation {
@@ -61,7 +61,8 @@ spec:
 }
 
 fn compared(before: &Compilation, after: &Compilation, accepted: &[AcceptedChange]) -> MigrationDiff {
-    compare_migration(&Respondents::of(before), &Respondents::of(after), accepted, &Sequential)
+    let (old, new) = (before.positions(), after.positions());
+    compare_migration(&Respondents::of(before, &old), &Respondents::of(after, &new), accepted, &Sequential)
 }
 
 fn rows<'d>(of: &'d MigrationDiff, rule: &str) -> Vec<&'d MigrationRow> {

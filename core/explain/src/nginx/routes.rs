@@ -22,17 +22,18 @@ pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
         .collect()
 }
 
-/// Whether the server of a row has this host, or any host if it is `None`, and the location of the row matches the path.
-pub fn nginx_row_matches(of: NginxRef<'_>, row: &RouteRow, host: Option<&str>, path: &str) -> bool {
-    let mut numbers = row.pointer.split('/').filter_map(|part| part.parse::<usize>().ok());
-    let server = numbers.next().and_then(|at| of.nginx.servers.get(at));
-    let Some((server, at)) = server.zip(numbers.next()) else { return false };
-    let Some(location) = server.locations.get(at) else { return false };
-    let is_of_host = host.is_none_or(|host| match chancery_nginx::simulate::server_of(of.nginx, host) {
-        Some(found) => found.host.value == server.host.value,
-        None => false,
-    });
-    is_of_host && chancery_nginx::location::matches(location, enforces_regex(&server.locations), path)
+/// Returns the pointers of rows whose location matches a path, of the server that has this host, or of all servers if it is `None`.
+pub fn nginx_matching_rows(of: NginxRef<'_>, rows: &[RouteRow], host: Option<&str>, path: &str) -> Vec<String> {
+    let server = host.map(|host| chancery_nginx::simulate::server_of(of.nginx, host).map(|server| server.host.value.clone()));
+    let matches = |row: &&RouteRow| {
+        let mut numbers = row.pointer.split('/').filter_map(|part| part.parse::<usize>().ok());
+        let own = numbers.next().and_then(|at| of.nginx.servers.get(at));
+        let Some((own, at)) = own.zip(numbers.next()) else { return false };
+        let is_of_host = server.as_ref().is_none_or(|server| server.as_ref() == Some(&own.host.value));
+        let location = own.locations.get(at).filter(|_| is_of_host);
+        location.is_some_and(|location| chancery_nginx::location::matches(location, enforces_regex(&own.locations), path))
+    };
+    rows.iter().filter(matches).map(|row| row.pointer.clone()).collect()
 }
 
 /// Returns a request that a row matches: the row at `pointer`, or else the first row that leads to an upstream.

@@ -3,7 +3,6 @@
 //! ingress-nginx `rootfs/etc/nginx/lua/balancer.lua`, `balancer/sticky.lua`.
 
 use super::exchange::Exchange;
-use super::pattern;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -97,7 +96,7 @@ impl Exchange<'_> {
                     return true;
                 }
             } else if !policy.header_pattern.is_empty() {
-                match pattern::find(&policy.header_pattern, false, &value) {
+                match self.patterns.find(&policy.header_pattern, false, &value) {
                     Ok(Some(_)) => return true,
                     Ok(None) => {}
                     Err(_) => return false,

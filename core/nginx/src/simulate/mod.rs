@@ -26,12 +26,13 @@ use crate::template;
 use access::Counted;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Nginx, Server};
-use choose::ServerIndex;
+use choose::{ServerIndex, ServerNames};
 use core::cell::OnceCell;
+use pattern::PatternCache;
 
 /// Returns the server that answers requests for a host; `None` if a redirect to or from `www.` answers them.
 pub fn server_of<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Server> {
-    match choose::server(nginx, host).0 {
+    match ServerNames::new(nginx).server(host, &PatternCache::default()).0 {
         ServerIndex::Host(at) => nginx.servers.get(at).map(|server| &**server),
         ServerIndex::Redirect(_) => None,
     }
@@ -43,6 +44,8 @@ pub struct Simulator<'n> {
     http: Vec<Directive>,
     redirects: Vec<OnceCell<Directive>>,
     servers: Vec<OnceCell<Directive>>,
+    names: ServerNames,
+    patterns: PatternCache,
 }
 
 impl<'n> Simulator<'n> {
@@ -53,6 +56,8 @@ impl<'n> Simulator<'n> {
             http: template::http(nginx),
             redirects: nginx.redirects.iter().map(|_| OnceCell::new()).collect(),
             servers: nginx.servers.iter().map(|_| OnceCell::new()).collect(),
+            names: ServerNames::new(nginx),
+            patterns: PatternCache::default(),
         }
     }
 

@@ -1,7 +1,10 @@
 //! Regular expressions as nginx runs them (PCRE), without back-references and looking behind.
 
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cell::RefCell;
+use hashbrown::HashMap;
 use regex_automata::Anchored;
 use regex_automata::Input;
 use regex_automata::meta::Regex;
@@ -108,6 +111,34 @@ pub fn find(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Capt
     match compile(pattern, ignores_case) {
         Some(regex) => Ok(captures(&regex, text)),
         None => find_ahead(pattern, ignores_case, text),
+    }
+}
+
+/// Compiled expressions, each built when it is first needed.
+#[derive(Debug, Default)]
+pub struct PatternCache {
+    /// By whether case is ignored, and by the expression.
+    compiled: [RefCell<HashMap<String, Rc<Option<Regex>>>>; 2],
+}
+
+impl PatternCache {
+    /// Looks for an expression in a text.
+    ///
+    /// # Errors
+    ///
+    /// The expression is not evaluated.
+    pub fn find(&self, pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, UnsupportedExpression> {
+        let cache = &self.compiled[usize::from(ignores_case)];
+        let known = cache.borrow().get(pattern).cloned();
+        let regex = known.unwrap_or_else(|| {
+            let compiled = Rc::new(compile(pattern, ignores_case));
+            cache.borrow_mut().insert(pattern.to_string(), compiled.clone());
+            compiled
+        });
+        match &*regex {
+            Some(regex) => Ok(captures(regex, text)),
+            None => find_ahead(pattern, ignores_case, text),
+        }
     }
 }
 

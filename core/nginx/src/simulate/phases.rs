@@ -44,6 +44,7 @@ impl<'n> Simulator<'n> {
     pub(super) fn one(&self, world: &World, request: &Request, counted: &mut Counted) -> Response {
         let mut exchange = Exchange {
             nginx: self.nginx,
+            patterns: &self.patterns,
             world,
             request,
             target: Target::default(),
@@ -114,7 +115,7 @@ impl<'n> Simulator<'n> {
             let status = world.behaviour(address).flatten().unwrap_or(request.service.status);
             return Some(Response { status, seen: Some(seen), certificate: Some("echo.test".into()), ..Response::default() });
         }
-        let is_unknown = matches!(choose::server(self.nginx, sni), (choose::ServerIndex::Host(at), _) if self.nginx.servers.get(at).is_some_and(|server| server.host.value == "_"));
+        let is_unknown = matches!(self.names.server(sni, &self.patterns), (choose::ServerIndex::Host(at), _) if self.nginx.servers.get(at).is_some_and(|server| server.host.value == "_"));
         if is_unknown && self.nginx.globals.flag("ssl-reject-handshake").value {
             let error = "tls handshake: remote error: tls: unrecognized name".into();
             return Some(Response { error: Some(error), ..Response::default() });
@@ -140,7 +141,7 @@ impl<'n> Simulator<'n> {
         exchange.uri = target.path.clone();
         exchange.args = target.args.clone();
         exchange.target = target;
-        let (server, captures) = choose::server(self.nginx, &host);
+        let (server, captures) = self.names.server(&host, &self.patterns);
         exchange.host = host;
         exchange.captures = captures;
         let block = self.server(server);
@@ -165,7 +166,7 @@ impl<'n> Simulator<'n> {
     /// Client certificates, by the server that the handshake named. Whether the request goes on.
     fn check_certificate(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> bool {
         let by_name = exchange.request.sni.as_deref().unwrap_or_default();
-        let named = self.server(choose::server(self.nginx, by_name).0);
+        let named = self.server(self.names.server(by_name, &self.patterns).0);
         let mode = |block: &[Directive]| -> String {
             block
                 .iter()
@@ -222,7 +223,7 @@ impl<'n> Simulator<'n> {
             return exchange.page(500, scope);
         }
         let path = exchange.uri.clone();
-        match choose::location(block, &path) {
+        match choose::location(block, &path, &self.patterns) {
             Found::Nothing => self.error(exchange, scope, block, 404, None, counted),
             Found::Unknown => {
                 exchange.note("a path is an expression that is not evaluated");
@@ -355,7 +356,7 @@ impl<'n> Simulator<'n> {
 
     /// A copy without a location of its own goes where its path leads, and its variables are those of the request.
     fn mirror_to_path(&self, exchange: &mut Exchange<'_>, block: &[Directive], path: &str) {
-        let Found::Location(location, _) = choose::location(block, path) else { return };
+        let Found::Location(location, _) = choose::location(block, path, &self.patterns) else { return };
         let scope = Scope::new([self.http.as_slice(), block, location.inner()]);
         let Some(pass) = scope.all(&["proxy_pass", "grpc_pass", "fastcgi_pass"]).pop() else { return };
         let (uri, args, rewritten) = (exchange.uri.clone(), exchange.args.clone(), exchange.is_rewritten);
