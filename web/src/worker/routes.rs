@@ -5,7 +5,7 @@ use crate::protocol::{RouteFilter, RouteList, Which, WrittenRequest};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
 use chancery_core::explain::{
-    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_routes, nginx_row_matches, routes,
+    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_matching_rows, nginx_routes, routes,
 };
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
