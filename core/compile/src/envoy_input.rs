@@ -55,9 +55,9 @@ pub fn is_envoy_config(text: &str) -> bool {
     let is_response = || text.contains("\"resources\"") && text.contains("type.googleapis.com/envoy.config.");
     let has = |mark: &&str| match is_json {
         true => text.contains(&*alloc::format!("\"{mark}\"")),
-        false => text.lines().any(|line| line.strip_prefix(**mark).is_some_and(|rest| rest.starts_with(':'))),
+        false => text.lines().any(|line| line.strip_prefix(*mark).is_some_and(|rest| rest.starts_with(':'))),
     };
-    MARKS.iter().any(|mark| has(&mark)) && !text.contains("apiVersion") || (is_json && is_response())
+    MARKS.iter().any(has) && !text.contains("apiVersion") || (is_json && is_response())
 }
 
 #[derive(Debug)]

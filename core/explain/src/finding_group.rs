@@ -2,6 +2,8 @@
 //! see `finding`.
 
 use super::{Finding, ResourceRef};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::diagnostic::Severity;
 use hashbrown::{HashMap, HashSet};
@@ -74,11 +76,11 @@ struct Cause<'f> {
 
 /// The first error of each object, at its place.
 fn causes(findings: &[Finding]) -> Vec<Cause<'_>> {
-    let mut seen: HashSet<&ResourceRef> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut out = Vec::new();
     for (at, finding) in findings.iter().enumerate().filter(|(_, finding)| finding.level() == Severity::Error) {
         let (Some(object), Some(span)) = (&finding.object, &finding.span) else { continue };
-        if seen.insert(object) {
+        if seen.insert(format!("{object} {:?}", object.namespace)) {
             out.push(Cause { at, object, span });
         }
     }

@@ -34,7 +34,7 @@ enum Level {
 const LEVELS: [Level; 3] = [Level::Host, Level::Namespace, Level::Kind];
 
 /// What joined nodes share.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Group {
     lane: Option<u8>,
     kind: String,
