@@ -75,7 +75,7 @@ fn long_version() -> String {
 pub enum Command {
     /// Write the configuration that the controller would send.
     Compile(CompileArgs),
-    /// Report problems with their lines, and fix them where the fix is certain.
+    /// Report problems with their lines, and apply certain fixes.
     Check(CheckArgs),
     /// Simulate requests, and report those with an unexpected result.
     Test(TestArgs),

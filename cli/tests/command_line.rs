@@ -534,7 +534,7 @@ fn graph_too_large_is_folded_with_notice() {
     let folder = Folder::with(&[("shop.yaml", &shops(40))]);
     let run = folder.run(&["graph", "--format", "mermaid", "--fold", "20", "shop.yaml"]);
     assert!(run.out.contains("40 × Mapping") && !run.out.contains("shop17"), "{}", run.out);
-    assert!(run.err.contains("are folded"), "{}", run.err);
+    assert!(run.err.contains("are joined by kind"), "{}", run.err);
     assert!(folder.run(&["graph", "--format", "mermaid", "--fold", "0", "shop.yaml"]).out.contains("shop17"));
 }
 
