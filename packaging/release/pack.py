@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a wheel, a container image or a bill of materials from a built program.
+"""Writes an archive, a wheel, a container image or a bill of materials from a built program.
 
 Equal inputs give equal bytes: all files have the same time and owner. Does not build programs; see `cargo xtask release`.
 
+    pack.py archive FOLDER NAME OUT_FILE
     pack.py wheel PROGRAM VERSION PLATFORM OUT_DIR
     pack.py image PROGRAM VERSION ARCHITECTURE OUT_FILE
     pack.py sbom METADATA.json OUT_FILE
@@ -26,6 +27,29 @@ URL = "https://github.com/chancery-dev/chancery"
 
 def digest(data):
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def archive(folder, name, out):
+    """A folder as tar.gz, its files sorted."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        paths = [os.path.join(folder, name)]
+        for place, folders, files in os.walk(paths[0]):
+            paths.extend(os.path.join(place, entry) for entry in folders + files)
+        for path in sorted(paths):
+            entry = tar.gettarinfo(path, os.path.relpath(path, folder).replace(os.sep, "/"))
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = ""
+            entry.mtime = 315532800
+            entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+            if entry.isfile():
+                with open(path, "rb") as data:
+                    tar.addfile(entry, data)
+            else:
+                tar.addfile(entry)
+    with open(out, "wb") as file:
+        file.write(gzip.compress(packed.getvalue(), mtime=0))
+    print(out)
 
 
 def wheel(program, version, platform, out):
@@ -174,7 +198,7 @@ def sbom(metadata, out):
 
 
 if __name__ == "__main__":
-    commands = {"wheel": wheel, "image": image, "sbom": sbom}
+    commands = {"archive": archive, "wheel": wheel, "image": image, "sbom": sbom}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

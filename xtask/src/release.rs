@@ -164,11 +164,8 @@ fn tree(platform: &Platform, built: &Path) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Equal files give equal bytes.
 fn tar(out: &Path, folder: &Path, name: &str) -> Result<(), String> {
-    let mut command = program("tar");
-    command.args(["--sort=name", "--mtime=@315532800", "--owner=0", "--group=0", "--numeric-owner", "--use-compress-program=gzip --no-name -9"]);
-    call(command.arg("--create").arg("--file").arg(out).arg("--directory").arg(folder).arg(name))
+    pack(&["archive", &text(folder), name, &text(out)])
 }
 
 fn archive(out: &Path, tree: &Path, platform: &Platform) -> Result<(), String> {

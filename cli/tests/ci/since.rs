@@ -16,7 +16,7 @@ fn check_since_reports_changed_objects_and_broken_ones() {
     folder.write("gateway/old.yaml", typo("old").as_bytes());
     folder.write("gateway/touched.yaml", typo("touched").as_bytes());
     let base = folder.commit();
-    assert!(folder.run(&["check", "--since", &base, "gateway"]).out.contains("No findings"));
+    assert!(folder.run(&["check", "--since", &base, "gateway"]).out.contains("Nothing found"));
     folder.write("gateway/new.yaml", typo("new").as_bytes());
     folder.write("gateway/touched.yaml", typo("touched").replace("timout_ms: 1", "timout_ms: 2").as_bytes());
     // An object that did not change has no listener any more.
