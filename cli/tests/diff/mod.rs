@@ -2,6 +2,8 @@
 //!
 //! Does not test how differences are found; see the core's tests.
 
+mod migration;
+
 use crate::{DUMP, Folder, GATEWAY, assumed, json};
 use insta::assert_snapshot;
 use std::io::{Read as _, Write as _};

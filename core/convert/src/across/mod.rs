@@ -11,6 +11,7 @@ mod surroundings;
 
 pub(super) use answer::{Answer, Ways};
 pub(super) use requests::requests;
+use surroundings::Assumed;
 pub(super) use surroundings::assumed;
 
 use super::proof::without;
@@ -76,6 +77,8 @@ struct Controller {
     answers_to: &'static str,
     /// Further objects that it needs.
     extra_objects: &'static str,
+    /// Whether it reads EndpointSlices and no Endpoints.
+    reads_slices: bool,
 }
 
 impl Controller {
@@ -91,6 +94,7 @@ const CONTROLLERS: [Controller; 4] = [
         class: "azure/application-gateway",
         answers_to: "azure/",
         extra_objects: "",
+        reads_slices: false,
     },
     Controller {
         name: "ingress-nginx",
@@ -98,14 +102,23 @@ const CONTROLLERS: [Controller; 4] = [
         class: "nginx",
         answers_to: "k8s.io/ingress-nginx",
         extra_objects: "",
+        reads_slices: true,
     },
-    Controller { name: "Contour", dialect: &chancery_contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", extra_objects: "" },
+    Controller {
+        name: "Contour",
+        dialect: &chancery_contour::DIALECT,
+        class: "contour",
+        answers_to: "projectcontour.io/",
+        extra_objects: "",
+        reads_slices: false,
+    },
     Controller {
         name: "Emissary",
         dialect: &chancery_ambassador::DIALECT,
         class: "ambassador",
         answers_to: "getambassador.io/",
         extra_objects: LISTENERS,
+        reads_slices: false,
     },
 ];
 
@@ -137,7 +150,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     let assumed = assumed(&original.objects, &ingresses);
     let mut answers: Vec<Vec<Answer>> = Vec::new();
     for controller in &CONTROLLERS {
-        let inputs = surroundings(original, &ingresses, controller, &assumed.text);
+        let inputs = surroundings(original, &ingresses, controller, &assumed);
         let word = |word: &'static str| OptionValue::Text(word.into());
         let options = options.clone().in_dialect(controller.dialect.name).with("missing", word("assume"));
         let compilation = compile(&inputs, &options, &[controller.dialect]);
@@ -227,12 +240,16 @@ pub(super) fn rows(asked: &[chancery_envoy::simulate::Request], answers: &[Vec<A
     rows
 }
 
-fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Controller, assumed: &str) -> Inputs {
+fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Controller, assumed: &Assumed) -> Inputs {
     let mut inputs = without(original, is_ingress);
+    let slices = if controller.reads_slices { assumed.slices.clone() } else { String::new() };
     let own: Vec<String> = ingresses.iter().map(|object| to_yaml(&with_class(&object.root, controller.class))).collect();
-    for (name, text) in
-        [("ingresses.yaml", own.join("---\n")), ("assumed.yaml", assumed.to_string()), ("extra_objects.yaml", controller.extra_objects.to_string())]
-    {
+    for (name, text) in [
+        ("ingresses.yaml", own.join("---\n")),
+        ("assumed.yaml", assumed.text.clone()),
+        ("extra_objects.yaml", controller.extra_objects.to_string()),
+        ("slices.yaml", slices),
+    ] {
         inputs.push(Input { name: name.into(), text: text.into() });
     }
     Inputs { inputs, stored: original.inputs.stored.clone() }

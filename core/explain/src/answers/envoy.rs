@@ -29,8 +29,11 @@ impl<'r> OpenEnvoy<'r> {
         for placed in config.clusters.iter() {
             let addresses: Vec<String> = gateway.hosts(&placed.message).filter_map(endpoint_address).collect();
             let known = gateway.endpoints(&placed.message).is_some();
-            let services = services.behind(addresses.iter().map(String::as_str));
-            clusters.insert(placed.message.name.as_str(), ClusterFacts::of(&placed.message, services, known && addresses.is_empty()));
+            let mut found = services.behind(addresses.iter().map(String::as_str));
+            if found.is_empty() {
+                found.extend(services.of_cluster_name(&placed.message.name));
+            }
+            clusters.insert(placed.message.name.as_str(), ClusterFacts::of(&placed.message, found, known && addresses.is_empty()));
         }
         let mut chains = HashMap::new();
         for (pointer, chain) in config.listeners.iter().flat_map(chains_of) {

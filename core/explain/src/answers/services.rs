@@ -124,6 +124,15 @@ impl Services {
         }
     }
 
+    /// Returns the Service that a cluster's name consists of, as in `NAMESPACE/NAME/PORT/HASH`.
+    #[must_use]
+    pub fn of_cluster_name(&self, cluster: &str) -> Option<String> {
+        let mut parts = cluster.split('/');
+        let (namespace, name, port) = (parts.next()?, parts.next()?, parts.next()?);
+        let service = format!("{namespace}/{name}");
+        self.ports.contains_key(&service).then(|| self.at_port(&service, port))
+    }
+
     /// Returns the Services that have all of these addresses; empty if there are none.
     #[must_use]
     pub fn behind<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
