@@ -72,7 +72,8 @@ fn class_gateways(
     let mut translated = translate::translate(loaded, settings, class);
     let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
-    for (key, model) in &core::mem::take(&mut translated.xds) {
+    let models = core::mem::take(&mut translated.xds);
+    for (key, model) in &models {
         let owners: Vec<ObjectId> = owners(&translated, key);
         let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
@@ -97,6 +98,7 @@ fn class_gateways(
         let ir = if generated.errors.is_empty() { ir_of(key, generated.resources) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
+    translated.xds = models;
     findings::report(loaded, class, &translated, sink);
     traps::report(&translated, sink);
     statuses.extend(documents::statuses(&translated));

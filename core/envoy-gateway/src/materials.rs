@@ -1,8 +1,9 @@
-//! Names equal key material alike: by the first name of all Secrets and ConfigMaps that hold the same text.
+//! Names equal key material alike: by the first name of all Secrets and ConfigMaps that hold the same text. A certificate keeps its own Secret, and
+//! is named by the first key there that holds the same text.
 //!
 //! Envoy's outputs then differ only where the material differs. Does not read material for Envoy; see `stages`.
 
-use super::cluster::{Admitted, Cluster};
+use super::cluster::Cluster;
 use super::kinds::Kind;
 use super::translate::certificates;
 use super::xds::Resources;
@@ -14,60 +15,70 @@ use chancery_base::ir::{Plain, Tree};
 use chancery_text::Str;
 use sha2::{Digest as _, Sha256};
 
-/// The name to use instead of another.
+/// The names to use instead of others.
 #[derive(Debug, Default)]
-pub(crate) struct FirstNames(BTreeMap<String, Str>);
+pub(crate) struct FirstNames {
+    /// Among all objects.
+    all: BTreeMap<String, Str>,
+    /// Within one object.
+    own: BTreeMap<String, Str>,
+}
+
+/// The digest of a text, the object that holds it, and its name.
+type Holding = ([u8; 32], String, String);
 
 impl FirstNames {
-    /// Compares the content of all Secrets and ConfigMaps, if resources name key material.
+    /// Compares the content of all Secrets and ConfigMaps.
     pub(crate) fn new(cluster: &Cluster<'_>) -> Self {
-        let mut first: BTreeMap<[u8; 32], String> = BTreeMap::new();
-        let mut all: Vec<([u8; 32], String)> = Vec::new();
-        let mut add = |name: String, value: &[u8]| {
+        let mut held: Vec<Holding> = Vec::new();
+        let mut add = |object: &str, key: &str, value: &[u8]| {
             let value = value.trim_ascii();
-            if value.is_empty() {
-                return;
+            if !value.is_empty() {
+                held.push((Sha256::digest(value).into(), object.into(), format!("{object}/{key}")));
             }
-            let digest: [u8; 32] = Sha256::digest(value).into();
-            let known = first.entry(digest).or_insert_with(|| name.clone());
-            if name < *known {
-                known.clone_from(&name);
-            }
-            all.push((digest, name));
         };
         for secret in cluster.all(Kind::Secret) {
-            for key in certificates::keys(secret) {
-                let value = certificates::value(secret, &key).unwrap_or_default();
-                add(format!("secret:{}/{key}", secret.path()), &value);
-            }
+            let object = format!("secret:{}", secret.path());
+            certificates::keys(secret).iter().for_each(|key| add(&object, key, &certificates::value(secret, key).unwrap_or_default()));
         }
         for map in cluster.all(Kind::ConfigMap) {
-            let data: &Admitted<'_> = map;
-            data.root().field("data").entries().for_each(|(key, value)| add(format!("configmap:{}/{key}", map.path()), value.str().as_bytes()));
+            let object = format!("configmap:{}", map.path());
+            map.root().field("data").entries().for_each(|(key, value)| add(&object, key, value.str().as_bytes()));
         }
-        let others =
-            all.into_iter().filter_map(|(digest, name)| first.get(&digest).filter(|first| **first != name).map(|first| (name, Str::from(&**first))));
-        Self(others.collect())
+        let own = first_names(&held, |(digest, object, _)| (*digest, object.clone()));
+        Self { all: first_names(&held, |(digest, ..)| *digest), own }
     }
 
     /// Renames the key material of resources.
     pub(crate) fn apply(&self, resources: &mut Resources) {
-        if self.0.is_empty() {
+        if self.all.is_empty() {
             return;
         }
         let Resources { listeners, routes, clusters, endpoints: _, secrets } = resources;
-        [listeners, routes, clusters, secrets].into_iter().flatten().for_each(|of| self.rename(of));
+        [listeners, routes, clusters, secrets].into_iter().flatten().for_each(|of| self.rename(of, false));
     }
 
-    fn rename(&self, of: &mut Tree) {
+    fn rename(&self, of: &mut Tree, is_certificate: bool) {
+        let known = if is_certificate { &self.own } else { &self.all };
         match &mut of.value {
             Plain::Material(names) => {
-                let renamed: Vec<&str> = names.split('+').map(|name| self.0.get(name).map_or(name, |first| first.as_str())).collect();
+                let renamed: Vec<&str> = names.split('+').map(|name| known.get(name).map_or(name, |first| first.as_str())).collect();
                 *names = Str::from(renamed.join("+"));
             }
-            Plain::Object(fields) => fields.0.iter_mut().for_each(|(_, value)| self.rename(value)),
-            Plain::List(items) => items.iter_mut().for_each(|item| self.rename(item)),
+            Plain::Object(fields) => fields.0.iter_mut().for_each(|(key, value)| self.rename(value, is_certificate || key == "tls_certificate")),
+            Plain::List(items) => items.iter_mut().for_each(|item| self.rename(item, is_certificate)),
             _ => {}
         }
     }
+}
+
+/// The first name of each group, for its other names.
+fn first_names<K: Ord>(held: &[Holding], group: impl Fn(&Holding) -> K) -> BTreeMap<String, Str> {
+    let mut first: BTreeMap<K, &String> = BTreeMap::new();
+    for holding in held {
+        let known = first.entry(group(holding)).or_insert(&holding.2);
+        *known = (*known).min(&holding.2);
+    }
+    let others = held.iter().filter_map(|holding| Some((&holding.2, *first.get(&group(holding))?))).filter(|(name, first)| name != first);
+    others.map(|(name, first)| (name.clone(), Str::from(first.as_str()))).collect()
 }

@@ -348,6 +348,7 @@ const OF_HEADERS: &[&str] = &[
     "name",
     "key",
     "value",
+    "values",
     "type",
     "append",
     "invert",

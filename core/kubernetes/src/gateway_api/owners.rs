@@ -118,7 +118,7 @@ impl<'o> Owners<'o> {
 fn quoted(name: &str) -> String {
     let known = UNREAD.iter().find(|(mark, _)| if mark.ends_with('/') { name.starts_with(mark) } else { name == *mark });
     match known {
-        Some((_, controller)) => format!("{controller} (`{name}`), which Chancery does not read"),
+        Some((_, controller)) => format!("{controller} (`{name}`)"),
         None => format!("`{name}`"),
     }
 }
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn known_controller_is_called_by_its_name() {
-        assert_eq!(others(&gateway("a", "istio")), ["Gateway Istio (`istio`), which Chancery does not read"]);
+        assert_eq!(others(&gateway("a", "istio")), ["Gateway Istio (`istio`)"]);
     }
 
     #[test]

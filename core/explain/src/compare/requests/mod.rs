@@ -24,6 +24,7 @@ mod hosts;
 mod listeners;
 mod paths;
 mod place;
+mod protection;
 mod reach;
 mod report;
 mod residue;
