@@ -25,8 +25,8 @@ use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
     self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, ServiceNames, View, Viewed,
-    app_gateway_routes, app_gateway_sample_request, complete, count_clusters, count_routes, graph, hover, ledger, nginx_routes,
-    nginx_sample_request, routes as route_rows, sample_request,
+    app_gateway_routes, app_gateway_sample_request, complete, count_clusters, count_routes, graph, hover, ledger, nginx_routes, nginx_sample_request,
+    routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::Redactor;

@@ -169,6 +169,8 @@ pub(super) fn summary(report: &Json) -> String {
         clusters: report["clusters"].as_array().into_iter().flatten().filter_map(share).collect(),
         authority: None,
         path: text(&report["upstream"]["path"]),
+        at: None,
+        shares: Vec::new(),
     };
     ending.summary().replace("by Envoy itself", "by the gateway itself")
 }
