@@ -178,7 +178,7 @@ fn is_checked(file: &File) -> bool {
 
 /// Returns what is wrong with the name of a function that the line declares.
 fn function_name(line: &str) -> Option<String> {
-    let mut words = line.trim_start().split_whitespace();
+    let mut words = line.split_whitespace();
     words.find(|word| *word == "fn")?;
     let name = words.next()?.split(['(', '<']).next()?;
     if name.split('_').count() > MOST_WORDS {
