@@ -231,9 +231,12 @@ fn bootstrap_error_is_reported_once() {
         found("bootstrap-refused", &[&defaults, &service("web"), &service("api")])
     };
     let refused = of("envoy_extra_static_clusters_json: '{oops'");
-    assert!(matches!(&refused[..], [one] if one.contains("refuses `envoy_extra_static_clusters_json`") && one.contains("is no JSON")), "{refused:?}");
+    assert!(
+        matches!(&refused[..], [one] if one.contains("refuses `envoy_extra_static_clusters_json`") && one.contains("is not JSON")),
+        "{refused:?}"
+    );
     assert_eq!(of("envoy_extra_static_clusters_json: '{\"name\": \"a\"}, {\"name\": \"b\"}'"), [""; 0], "several with commas between");
-    assert_eq!(of("envoy_tracing_json: '{a: b}'").len(), 1, "YAML is no JSON");
+    assert_eq!(of("envoy_tracing_json: '{a: b}'").len(), 1, "YAML is not JSON");
     assert_eq!(of("envoy_statsd_url: 'tcp://127.0.0.1:8125'").len(), 1);
     assert_eq!(of("envoy_statsd_url: '$STATSD', envoy_prometheus_bind_addr: '0.0.0.0:9102'"), [""; 0]);
     assert_eq!(of("envoy_prometheus_bind_addr: '9102'").len(), 1);

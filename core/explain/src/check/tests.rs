@@ -521,7 +521,7 @@ fn unusable_secret_is_not_reported_as_missing() {
         check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found").map(|finding| finding.help.clone()).collect()
     };
-    let lacks = "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it";
+    let lacks = "the Secret exists, but a certificate needs its keys `tls.crt` and `tls.key`";
     assert_eq!(help("data: {tls.crt: YQ==}"), [Some(lacks.into())]);
     assert_eq!(help("data: {other: YQ==}"), [Some(lacks.into())]);
     let refused = "the Secret exists, but Kubernetes refuses it: see its findings";
