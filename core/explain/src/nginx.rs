@@ -124,3 +124,6 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         notes: response.notes,
     }
 }
+
+#[cfg(test)]
+mod tests;
