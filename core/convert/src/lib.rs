@@ -10,6 +10,7 @@ mod across;
 mod build;
 mod ingress;
 mod mapping;
+mod migration;
 mod proof;
 mod proxy;
 mod service;
@@ -17,6 +18,7 @@ mod service;
 pub use across::{Across, AcrossRow, OneSidedAnnotation, across};
 pub use ingress::{IngressProof, ingress_proof, ingress_to_gateway};
 pub use mapping::mapping_to_http_proxy;
+pub use migration::migration_proof;
 pub use proof::{Proof, proof};
 pub use proxy::http_proxy_to_gateway;
 
