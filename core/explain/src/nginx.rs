@@ -150,3 +150,6 @@ pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Resp
         notes: response.notes,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -211,7 +211,7 @@ mod tests {
     use super::plural;
     use crate::overview;
     use alloc::format;
-    use alloc::string::String;
+    use alloc::string::{String, ToString};
     use alloc::vec::Vec;
     use chancery_base::compilation::Options;
     use chancery_base::resource::Inputs;

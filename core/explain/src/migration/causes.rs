@@ -76,6 +76,7 @@ pub fn cause(name: &str) -> Option<&'static Cause> {
 /// Returns the cause of a different aspect.
 pub(super) fn of_aspect(aspect: &Aspect, variant: Variant) -> &'static Cause {
     match aspect {
+        Aspect::UpstreamPath if matches!(variant, Variant::DoubleSlash | Variant::DotSegments | Variant::Escaped) => PATH_NORMALIZATION,
         Aspect::UpstreamPath => REWRITE,
         Aspect::UpstreamHost if variant == Variant::ForwardedHeaders => FORWARDED_TRUST,
         Aspect::UpstreamHost => UPSTREAM_HOST,

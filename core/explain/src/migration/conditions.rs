@@ -152,7 +152,8 @@ impl Conditions {
     fn server(&mut self, nginx: &Nginx, server: &Server, name: &str) {
         let is_regex = enforces_regex(&server.locations);
         let host = self.host(name);
-        host.has_tls |= server.certificate.is_some();
+        // The default server shows the default certificate to every other name.
+        host.has_tls |= server.certificate.is_some() && name != DEFAULT_SERVER;
         for location in &server.locations {
             let path = &location.path.value;
             let sample = if is_regex { sample_of_regex(path) } else { Some(path.to_string()) };

@@ -1,5 +1,6 @@
 //! Holds the state of one request: its variables and the results of earlier phases.
 
+use super::balance::UpstreamIndex;
 use super::message::{Request, Response, Seen, Step, Version, World, contains, range};
 use super::pattern::{Captures, PatternCache};
 use super::uri::Target;
@@ -29,6 +30,7 @@ pub struct Exchange<'a> {
     /// The configuration of nginx.
     pub nginx: &'a Nginx,
     pub patterns: &'a PatternCache,
+    pub upstreams: &'a UpstreamIndex,
     /// The behaviour of services.
     pub world: &'a World,
     pub request: &'a Request,

@@ -25,6 +25,7 @@ use crate::directive::Directive;
 use crate::template;
 use access::Counted;
 use alloc::vec::Vec;
+use balance::UpstreamIndex;
 use chancery_base::ir::nginx::{Nginx, Server};
 use choose::{ServerIndex, ServerNames};
 use core::cell::OnceCell;
@@ -46,6 +47,7 @@ pub struct Simulator<'n> {
     servers: Vec<OnceCell<Directive>>,
     names: ServerNames,
     patterns: PatternCache,
+    upstreams: UpstreamIndex,
 }
 
 impl<'n> Simulator<'n> {
@@ -58,6 +60,7 @@ impl<'n> Simulator<'n> {
             servers: nginx.servers.iter().map(|_| OnceCell::new()).collect(),
             names: ServerNames::new(nginx),
             patterns: PatternCache::default(),
+            upstreams: UpstreamIndex::new(nginx),
         }
     }
 

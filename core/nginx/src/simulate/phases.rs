@@ -45,6 +45,7 @@ impl<'n> Simulator<'n> {
         let mut exchange = Exchange {
             nginx: self.nginx,
             patterns: &self.patterns,
+            upstreams: &self.upstreams,
             world,
             request,
             target: Target::default(),
