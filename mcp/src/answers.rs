@@ -111,7 +111,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The documents of all gateways.
-fn documents<'c>(of: &'c mut Compiled) -> Vec<(chancery_core::compilation::NamedGateway<'c>, Viewed)> {
+fn documents(of: &mut Compiled) -> Vec<(chancery_core::compilation::NamedGateway<'_>, Viewed)> {
     let Compiled { compiler, compilation, .. } = of;
     let compilation = &*compilation;
     let mut out = Vec::new();
