@@ -57,7 +57,8 @@ if not ok then fail(tostring(why)) else vim.fn.writefile({"passed"}, "result"); 
 """
 
 EMACS = """
-(require 'eglot)
+(package-initialize)
+(require (quote eglot))
 (require 'flymake)
 (defun wait-for (test why)
   (let ((end (+ (float-time) 30)))
@@ -69,7 +70,7 @@ EMACS = """
     (progn
       (find-file "sample.yaml")
       (text-mode)
-      (apply #'eglot (list 'text-mode (cons 'transient default-directory) 'eglot-lsp-server '("SERVER" "lsp") "yaml"))
+      (apply #'eglot (list '(text-mode) (cons 'transient default-directory) 'eglot-lsp-server '("SERVER" "lsp") "yaml"))
       (wait-for (lambda () (eglot-current-server)) "no server")
       (flymake-start)
       (wait-for (lambda () (string-match "timout_ms" (texts))) (concat "no diagnostics: " (texts)))
@@ -97,7 +98,7 @@ def main():
             command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", "luafile test.lua"]
         else:
             (folder / "test.el").write_text(EMACS.replace("SERVER", server))
-            command = ["emacs", "-Q", "--batch", "-l", "test.el"]
+            command = ["emacs", "-q", "--batch", "-l", "test.el"]
         run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         result = folder / "result"
         outcome = result.read_text().strip() if result.exists() else f"FAILED: it wrote no result\n{run.stdout}{run.stderr}"

@@ -48,7 +48,7 @@ async function main() {
   }
   const settings = path.join(work, "data/User");
   fs.mkdirSync(settings, { recursive: true });
-  const own = { "workbench.startupEditor": "none", "editor.codeLens": true, "editor.inlayHints.enabled": "on", "security.workspace.trust.enabled": false, "workbench.colorTheme": "Default Light Modern" };
+  const own = { "workbench.startupEditor": "none", "workbench.secondarySideBar.defaultVisibility": "hidden", "chat.disableAIFeatures": true, "editor.codeLens": true, "editor.inlayHints.enabled": "on", "security.workspace.trust.enabled": false, "workbench.colorTheme": "Default Light Modern" };
   fs.writeFileSync(path.join(settings, "settings.json"), JSON.stringify(own));
   const port = await freePort();
   const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-workspace-trust", "--disable-telemetry", "--disable-update-check"];
@@ -141,7 +141,8 @@ async function main() {
     await page.keyboard.press("F1");
     await page.keyboard.type("Chancery: Compare with HEAD");
     await page.keyboard.press("Enter");
-    await page.locator(".view-line", { hasText: "Compared with HEAD" }).first().waitFor();
+    await page.locator(".tab", { hasText: "Compared with HEAD" }).first().waitFor();
+    await page.waitForTimeout(500);
     await shot("compare");
     passed.push("compare");
 

@@ -82,7 +82,10 @@ pub fn rename(context: &Context, params: Value) -> Answer {
     let at: AtPosition = parameters(params)?;
     let Some((analysis, names, places)) = named(context, &at) else { return Err("There is no name here that can be changed".into()) };
     let mut edits = Vec::new();
-    for place in places {
+    // A field may also name an object that is elsewhere.
+    let has_definition = |place: &&&NamePlace| names.places(&place.named).any(|place| place.is_definition);
+    let known: Vec<&NamePlace> = places.iter().filter(has_definition).copied().collect();
+    for place in if known.is_empty() { places } else { known } {
         for edit in names.rename(&place.named, &new, &analysis.compilation, &analysis.positions())? {
             if !edits.contains(&edit) {
                 edits.push(edit);

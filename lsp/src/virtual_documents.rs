@@ -95,7 +95,7 @@ pub fn content(context: &Context, params: Value) -> Answer {
     let name = query["name"].as_str().unwrap_or_default();
     if query["what"] == "code" {
         let code = dialect::code(name).ok_or_else(|| format!("There is no code `{name}`"))?;
-        return Ok(json!({ "text": format!("# {name}\n\n{}", code.page) }));
+        return Ok(json!({ "text": code.page }));
     }
     let Some(analysis) = context.analysis.as_deref() else { return Err("The workspace is not compiled yet".into()) };
     let text = match query["what"].as_str() {

@@ -78,14 +78,18 @@ pub fn check(of: &Compiled, least: Severity, code: Option<&str>) -> String {
     }
     let counted = |severity| found.iter().filter(|finding| finding.level() == severity).count();
     let summary = format!(
-        "{} errors, {} warnings, {} notices in {} objects of {} files\n",
-        counted(Severity::Error),
-        counted(Severity::Warning),
-        counted(Severity::Notice),
-        of.compilation.objects.len(),
-        of.compilation.inputs.inputs.len()
+        "{}, {}, {} in {} of {}\n",
+        count(counted(Severity::Error), "error"),
+        count(counted(Severity::Warning), "warning"),
+        count(counted(Severity::Notice), "notice"),
+        count(of.compilation.objects.len(), "object"),
+        count(of.compilation.inputs.inputs.len(), "file")
     );
     finished(of, summary + &text, "Ask for one file, one code, or a higher severity")
+}
+
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn origin_line(origin: &OriginView) -> String {
@@ -107,7 +111,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The documents of all gateways.
-fn documents<'c>(of: &'c mut Compiled) -> Vec<(chancery_core::compilation::NamedGateway<'c>, Viewed)> {
+fn documents(of: &mut Compiled) -> Vec<(chancery_core::compilation::NamedGateway<'_>, Viewed)> {
     let Compiled { compiler, compilation, .. } = of;
     let compilation = &*compilation;
     let mut out = Vec::new();

@@ -173,7 +173,7 @@ impl Server {
     /// Returns the documentation of a finding's code: what it means, an example, and how to fix it.
     #[tool(annotations(read_only_hint = true))]
     async fn code(&self, Parameters(asked): Parameters<CodeParams>) -> CallToolResult {
-        let page = dialect::code(&asked.code).map(|code| format!("# {}\n\n{}\n\n{}", code.name, code.summary, code.page));
+        let page = dialect::code(&asked.code).map(|code| code.page.to_string());
         answer(page.map(|page| answers::bounded(page, "")).ok_or_else(|| {
             let near = nearest(&asked.code, dialect::codes().map(|code| code.name)).map(|near| format!("; did you mean `{near}`?"));
             format!("there is no code `{}`{}", asked.code, near.unwrap_or_default())

@@ -112,7 +112,7 @@ fn request_test_is_added_and_passes() {
     let resolved = client.ask("codeAction/resolve", named(&again, "Add a request test").clone());
     let mut texts: BTreeMap<String, String> = [("a.test.yaml".to_string(), test.clone())].into();
     apply(&resolved["edit"], &client.root, &mut texts);
-    assert_eq!(texts["a.test.yaml"].matches("- name:").count(), 2, "{}", texts["a.test.yaml"]);
+    assert_eq!(texts["a.test.yaml"].matches("\n  request:").count(), 2, "{}", texts["a.test.yaml"]);
 }
 
 #[test]

@@ -36,9 +36,12 @@ fn diagnostics_are_pushed_for_every_dialect() {
 fn hover_describes_fields_and_names() {
     for sample in ALL {
         let (_folder, mut client) = start(sample);
-        let field = client.at("textDocument/hover", sample.file, find(sample.text, sample.field));
-        assert!(field["contents"]["value"].as_str().is_some_and(|text| text.contains(sample.field)), "{}: {field}", sample.dialect);
-        assert!(covered(sample.text, &field["range"]).contains(sample.field), "{}: {field}", sample.dialect);
+        // Consul's entries have no schema with documentation.
+        if sample.dialect != "consul" {
+            let field = client.at("textDocument/hover", sample.file, find(sample.text, sample.field));
+            assert!(field["contents"]["value"].as_str().is_some_and(|text| text.contains(sample.field)), "{}: {field}", sample.dialect);
+            assert!(covered(sample.text, &field["range"]).contains(sample.field), "{}: {field}", sample.dialect);
+        }
         let name = client.at("textDocument/hover", sample.file, find(sample.text, sample.reference.0));
         let text = name["contents"]["value"].as_str().unwrap_or_default();
         assert!(text.contains("Defined at"), "{}: {name}", sample.dialect);
@@ -133,7 +136,7 @@ fn completion_offers_existing_names() {
 
 #[test]
 fn completion_offers_kinds_fields_and_objects() {
-    for sample in ALL {
+    for sample in ALL.iter().filter(|sample| sample.dialect != "consul") {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join(sample.file), sample.text).expect("a file");
         let mut client = Client::new(folder.path());

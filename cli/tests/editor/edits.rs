@@ -80,7 +80,7 @@ fn random_edits_equal_full_text() {
         for round in 0..40 {
             let mut changes = Vec::new();
             for _ in 0..=numbers.below(3) {
-                let mut at = |numbers: &mut Numbers| {
+                let at = |numbers: &mut Numbers| {
                     let mut offset = numbers.below(text.len() + 1);
                     // A place within `\r\n` or a character is none that a client sends.
                     while !text.is_char_boundary(offset) || offset > 0 && text[..offset].ends_with('\r') && text[offset..].starts_with('\n') {

@@ -221,7 +221,7 @@ pub const ALL: &[Sample] = &[
         completes: ("    - name: ", "cart"),
     },
     Sample {
-        dialect: "gateway",
+        dialect: "envoy-gateway",
         file: "route.yaml",
         text: ENVOY_GATEWAY,
         reference: ("web\n    sectionName", "  name: web"),

@@ -65,6 +65,7 @@ fn settings_of_file_and_client_apply() {
     client.tell("workspace/didChangeConfiguration", json!({ "settings": settings }));
     assert_eq!(severity(&mut client), None);
     assert!(client.about("textDocument/codeLens", "a.yaml").is_null());
+    client.tell("workspace/didChangeConfiguration", json!({ "settings": { "chancery": {} } }));
     std::fs::write(folder.path().join("chancery.toml"), "exclude = [\"a.yaml\"]\n").expect("a file");
     let address = client.uri("chancery.toml");
     client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 2 }] }));

@@ -71,7 +71,9 @@ fn name_completions(known: &Compilation, dialects: &[&'static Dialect], text: &s
     let is_meant = |object: &&Object| match kind {
         "Resolver" => object.key.kind.ends_with(kind),
         // A service of a mesh may be known by its entries alone.
-        "service" => ["Service", "service", "ServiceDefaults", "ServiceResolver", "ServiceRouter", "ServiceSplitter"].contains(&&*object.key.kind),
+        "service" | "catalog" => {
+            ["Service", "service", "ServiceDefaults", "ServiceResolver", "ServiceRouter", "ServiceSplitter"].contains(&&*object.key.kind)
+        }
         _ => object.key.kind == kind,
     };
     let mut out: Vec<Completion> =
