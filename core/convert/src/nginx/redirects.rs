@@ -23,11 +23,10 @@ impl Converter<'_> {
         near
     }
 
-    pub(super) fn app_root(&mut self, host: &Host<'_>, of: &Location, root: &Sourced<Str>) -> Rule {
+    pub(super) fn app_root(host: &Host<'_>, root: &Sourced<Str>) -> Rule {
         let (mut path, mut fields) = (Fields::new(), Fields::new());
         path.set("type", text("ReplaceFullPath")).set("replaceFullPath", text(&root.value));
         fields.set("path", path.node()).set("statusCode", number(302));
-        let _ = of;
         Rule {
             comments: Vec::from([format!("app-root: {}", root.value)]),
             matches: Vec::from([host.on(PathMatch::Exact("/".into()))]),
@@ -92,9 +91,4 @@ fn to_url(url: &Url, code: i64) -> Node {
     }
     fields.set("statusCode", number(code));
     redirect(&fields)
-}
-
-/// The name of a setting with its value, for comments.
-pub(super) fn setting(name: &str, value: &str) -> String {
-    format!("{name}: {value}")
 }
