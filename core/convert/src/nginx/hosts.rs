@@ -66,7 +66,10 @@ impl Converter<'_> {
         if server.host.value != DEFAULT_SERVER {
             names.push(server.host.value.to_ascii_lowercase());
         }
-        names.extend(server.aliases.value.iter().map(|alias| alias.to_ascii_lowercase()));
+        // The server for all hosts takes its aliases anyway.
+        if server.host.value != DEFAULT_SERVER {
+            names.extend(server.aliases.value.iter().map(|alias| alias.to_ascii_lowercase()));
+        }
         let (names, invalid): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_host(name));
         for name in &invalid {
             let origin = if *name == server.host.value.to_ascii_lowercase() { server.host.origin } else { server.aliases.origin };
@@ -126,7 +129,7 @@ impl Converter<'_> {
     fn redirects_to_https(&self, server: &Server, of: &Location) -> bool {
         let rewrite = &of.settings.rewrite;
         let is_kept = location::is_listed(of, &self.nginx.globals.text("no-tls-redirect-locations"));
-        let has_certificate = server.certificate.is_some() && server.host.value != DEFAULT_SERVER;
+        let has_certificate = self.certificate(server).is_some() && server.host.value != DEFAULT_SERVER;
         let answers_itself = of.settings.denied.is_some() || !of.settings.redirect.url.is_empty();
         !is_kept && !answers_itself && (rewrite.force_ssl_redirect.value || rewrite.ssl_redirect.value && has_certificate)
     }
@@ -137,8 +140,10 @@ impl Converter<'_> {
         let settings = &of.settings;
         let lacks_passwords = self.missing_secret(of, "auth-secret").is_some();
         if settings.denied.is_some() && !lacks_passwords || self.is_closed(host.server) {
-            let status = if settings.denied.is_some() { 503 } else { 403 };
-            let why = settings.denied.as_ref().map_or("the Secret of auth-tls-secret is missing or invalid", |why| why.value.as_str());
+            let is_closed = self.is_closed(host.server);
+            let status = if is_closed { 403 } else { 503 };
+            let denied = settings.denied.as_ref().filter(|_| !is_closed);
+            let why = denied.map_or("the Secret of auth-tls-secret is missing or invalid", |why| why.value.as_str());
             if let Some(mut rule) = self.direct_response(of, status, &host.file) {
                 rule.comments.push(format!("ingress-nginx answers {status}: {why}"));
                 rule.matches.push(base);
@@ -268,13 +273,19 @@ impl Converter<'_> {
         names.iter().map(|host| self.plan.listener(Some(host), (&namespace, &name), client.clone(), file)).collect()
     }
 
+    /// Returns the certificate of a host: its own, or that of the wildcard above it.
+    fn certificate<'s>(&'s self, server: &'s Server) -> Option<&'s chancery_base::ir::nginx::Certificate> {
+        let above = || self.nginx.server(&format!("*.{}", server.host.value.split_once('.')?.1))?.certificate.as_ref();
+        server.certificate.as_ref().or_else(above)
+    }
+
     fn default_secret(&self) -> Option<(String, String)> {
         split(&self.nginx.default_certificate.secret.value)
     }
 
     /// Returns the Secret of a host's certificate: the one that nginx uses, or else the one that an Ingress names and the input lacks.
     fn secret_of(&self, server: &Server) -> Option<(String, String)> {
-        let certificate = server.certificate.as_ref()?;
+        let certificate = self.certificate(server)?;
         let default = &self.nginx.default_certificate.secret.value;
         if let Some(found) = split(&certificate.secret.value).filter(|_| certificate.secret.value != *default || certificate.secret.origin.is_some())
         {

@@ -52,6 +52,13 @@ impl Converter<'_> {
             self.note(of, to.url.origin, format!("the path `{}` is not converted: `{name}: {written}` uses a variable of nginx", of.path.value));
             return None;
         }
+        if written.starts_with('/') && !written.contains(['?', '#']) {
+            let (mut path, mut fields) = (Fields::new(), Fields::new());
+            path.set("type", text("ReplaceFullPath")).set("replaceFullPath", text(written));
+            fields.set("path", path.node()).set("statusCode", number(code));
+            self.note(of, to.url.origin, format!("`{name}: {written}` is converted approximately: a Gateway adds the query of the request"));
+            return Some(Rule { comments, filters: Vec::from([redirect(&fields)]), ..Rule::default() });
+        }
         if self.is_envoy_gateway() {
             // A redirect of Gateway API would add the query of the request.
             let headers = [("Location".to_string(), written.replace('%', "%%"))];
