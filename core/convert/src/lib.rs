@@ -22,7 +22,7 @@ pub use gateway::Target;
 pub use ingress::{IngressProof, ingress_proof, ingress_to_gateway};
 pub use mapping::mapping_to_http_proxy;
 pub use migration::migration_proof;
-pub use nginx::{Fidelity, NginxVerdict, VERDICTS, ingress_nginx_to_gateway, verdict};
+pub use nginx::{AnnotationInventory, AnnotationUse, Fidelity, NginxVerdict, VERDICTS, annotation_inventory, ingress_nginx_to_gateway, verdict};
 pub use proof::{Proof, proof};
 pub use proxy::http_proxy_to_gateway;
 

@@ -92,7 +92,9 @@ impl Plan {
             out.add(GATEWAY_FILE, manifest(V1, "GatewayClass", "", class, &spec));
         }
         let mut spec = Fields::new();
-        self.comments.iter().for_each(|comment| drop(spec.comment(comment)));
+        for comment in &self.comments {
+            spec.comment(comment);
+        }
         spec.set("gatewayClassName", text(class));
         if sets.len() > 1 {
             let (mut allowed, mut namespaces) = (Fields::new(), Fields::new());
@@ -168,7 +170,9 @@ impl Plan {
 
     fn route(&self, route: &Route, name: &str, rules: &[Rule], sets: &[Vec<Listener>]) -> Node {
         let mut spec = Fields::new();
-        route.comments.iter().for_each(|comment| drop(spec.comment(comment)));
+        for comment in &route.comments {
+            spec.comment(comment);
+        }
         let parents = route.sections.iter().map(|section| {
             let at = sets.iter().position(|set| set.iter().any(|listener| listener.name == *section)).unwrap_or_default();
             let mut parent = Fields::new();
@@ -224,7 +228,9 @@ impl Plan {
 impl Rule {
     fn node(&self, namespace: &str) -> Node {
         let mut out = Fields::new();
-        self.comments.iter().for_each(|comment| drop(out.comment(comment)));
+        for comment in &self.comments {
+            out.comment(comment);
+        }
         out.set("matches", list(self.matches.iter().map(super::RouteMatch::node).collect()));
         out.set("filters", list(self.filters.clone()));
         out.set("backendRefs", list(self.backends.iter().map(|backend| backend.node(namespace)).collect()));

@@ -78,7 +78,7 @@ impl Converter<'_> {
         headers.set("withUnderscoresAction", text(if keeps { "Allow" } else { "DropHeader" }));
         out.set("headers", headers.node());
         let (mut http10, mut http1, mut http, mut timeout) = (Fields::new(), Fields::new(), Fields::new(), Fields::new());
-        http10.set("useDefaultHost", truth(true));
+        http10.set("useDefaultHost", truth(false));
         http1.set("http10", http10.node());
         out.set("http1", http1.node());
         http.comment("keep-alive, client-header-timeout").set("idleTimeout", text(&seconds(globals.number("keep-alive").value)));

@@ -4,7 +4,6 @@ use super::super::build::{Fields, list, manifest, number, text};
 use super::super::gateway::{ENVOY_GATEWAY, GATEWAY, HTTP, HTTPS, Header, PathMatch, Route, RouteMatch, Rule, header_modifier, redirect};
 use super::Converter;
 use super::paths::{Paths, greater_than};
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -67,7 +66,10 @@ impl Converter<'_> {
         if server.host.value != DEFAULT_SERVER {
             names.push(server.host.value.to_ascii_lowercase());
         }
-        names.extend(server.aliases.value.iter().map(|alias| alias.to_ascii_lowercase()));
+        // The server for all hosts takes its aliases anyway.
+        if server.host.value != DEFAULT_SERVER {
+            names.extend(server.aliases.value.iter().map(|alias| alias.to_ascii_lowercase()));
+        }
         let (names, invalid): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_host(name));
         for name in &invalid {
             let origin = if *name == server.host.value.to_ascii_lowercase() { server.host.origin } else { server.aliases.origin };
@@ -88,7 +90,7 @@ impl Converter<'_> {
         let mut routes = HostRoutes::default();
         let app_root = server.locations.iter().map(|location| (location, &location.settings.rewrite.app_root)).find(|(_, root)| !root.is_empty());
         if let Some((location, root)) = app_root {
-            let rule = self.app_root(&host, location, root);
+            let rule = Self::app_root(&host, root);
             routes.answer(location, host.sections(), rule);
         }
         let redirects: Vec<bool> = server.locations.iter().map(|location| self.redirects_to_https(server, location)).collect();
@@ -127,7 +129,7 @@ impl Converter<'_> {
     fn redirects_to_https(&self, server: &Server, of: &Location) -> bool {
         let rewrite = &of.settings.rewrite;
         let is_kept = location::is_listed(of, &self.nginx.globals.text("no-tls-redirect-locations"));
-        let has_certificate = server.certificate.is_some() && server.host.value != DEFAULT_SERVER;
+        let has_certificate = self.certificate(server).is_some() && server.host.value != DEFAULT_SERVER;
         let answers_itself = of.settings.denied.is_some() || !of.settings.redirect.url.is_empty();
         !is_kept && !answers_itself && (rewrite.force_ssl_redirect.value || rewrite.ssl_redirect.value && has_certificate)
     }
@@ -136,10 +138,12 @@ impl Converter<'_> {
         let is_default = of.is_default && of.upstream.value == DEFAULT_UPSTREAM;
         let base = host.on(path.clone());
         let settings = &of.settings;
-        let denied = settings.denied.is_some() || !host.server.client_certificate_error.is_empty() && !self.is_assumed_certificate(host.server);
-        if denied {
-            let status = if settings.denied.is_some() { 503 } else { 403 };
-            let why = settings.denied.as_ref().map_or("the Secret of auth-tls-secret is missing or invalid", |why| why.value.as_str());
+        let lacks_passwords = self.missing_secret(of, "auth-secret").is_some();
+        if settings.denied.is_some() && !lacks_passwords || self.is_closed(host.server) {
+            let is_closed = self.is_closed(host.server);
+            let status = if is_closed { 403 } else { 503 };
+            let denied = settings.denied.as_ref().filter(|_| !is_closed);
+            let why = denied.map_or("the Secret of auth-tls-secret is missing or invalid", |why| why.value.as_str());
             if let Some(mut rule) = self.direct_response(of, status, &host.file) {
                 rule.comments.push(format!("ingress-nginx answers {status}: {why}"));
                 rule.matches.push(base);
@@ -169,10 +173,18 @@ impl Converter<'_> {
         let all: Vec<RouteMatch> = rules.iter().flat_map(|rule| rule.matches.iter().cloned()).collect();
         self.body_limit(host, of, &all, routes);
         self.preflight(host, of, &all, routes);
+        let policies = (self.traffic(of), self.security(host, of));
+        // A proxy before nginx may have ended TLS.
+        if redirects && self.nginx.globals.flag("use-forwarded-headers").value {
+            let forwarded = Header::exact("X-Forwarded-Proto", "https");
+            for rule in &rules {
+                let matches = rule.matches.iter().map(|one| one.and(forwarded.clone())).collect();
+                routes.add(of, "forwarded", Vec::from([HTTP.to_string()]), Rule { matches, ..rule.clone() }, policies.clone());
+            }
+        }
         if sections.is_empty() {
             return;
         }
-        let policies = (self.traffic(of), self.security(host, of));
         for rule in rules {
             routes.add(of, "", sections.clone(), rule, policies.clone());
         }
@@ -261,13 +273,19 @@ impl Converter<'_> {
         names.iter().map(|host| self.plan.listener(Some(host), (&namespace, &name), client.clone(), file)).collect()
     }
 
+    /// Returns the certificate of a host: its own, or that of the wildcard above it.
+    fn certificate<'s>(&'s self, server: &'s Server) -> Option<&'s chancery_base::ir::nginx::Certificate> {
+        let above = || self.nginx.server(&format!("*.{}", server.host.value.split_once('.')?.1))?.certificate.as_ref();
+        server.certificate.as_ref().or_else(above)
+    }
+
     fn default_secret(&self) -> Option<(String, String)> {
         split(&self.nginx.default_certificate.secret.value)
     }
 
     /// Returns the Secret of a host's certificate: the one that nginx uses, or else the one that an Ingress names and the input lacks.
     fn secret_of(&self, server: &Server) -> Option<(String, String)> {
-        let certificate = server.certificate.as_ref()?;
+        let certificate = self.certificate(server)?;
         let default = &self.nginx.default_certificate.secret.value;
         if let Some(found) = split(&certificate.secret.value).filter(|_| certificate.secret.value != *default || certificate.secret.origin.is_some())
         {
@@ -295,13 +313,23 @@ impl Converter<'_> {
         named.next()
     }
 
-    /// Whether the CA of client certificates is assumed to exist outside the input.
-    fn is_assumed_certificate(&self, server: &Server) -> bool {
-        let Some((namespace, name)) = split(&server.client_certificates.secret.value) else { return false };
-        !self
-            .objects
-            .all()
-            .any(|object| object.key.kind == "Secret" && object.key.name == name && object.key.namespace.as_deref() == Some(&namespace))
+    /// Returns the Secret that an annotation of a location's Ingress names, if the input lacks it.
+    pub(super) fn missing_secret(&self, of: &Location, annotation: &str) -> Option<(String, String)> {
+        let ingress = of.ingress.as_ref()?;
+        let object = self.objects.get(ingress.origin?.object())?;
+        let key = format!("{}/{annotation}", chancery_ingress_nginx::annotations::PREFIX);
+        let written = object.root.at(&["metadata", "annotations", &key]).and_then(Node::as_str).filter(|written| !written.is_empty())?;
+        let (namespace, name) = split(written).unwrap_or_else(|| (ingress.namespace.to_string(), written.to_string()));
+        let is_it = |object: &chancery_base::resource::Object| {
+            object.key.kind == "Secret" && object.key.name == *name && object.key.namespace.as_deref().unwrap_or("default") == namespace
+        };
+        (!self.objects.iter().any(|object| !object.assumed && is_it(object))).then_some((namespace, name))
+    }
+
+    /// Whether a host is closed, as the Secret with the CA of its clients is invalid.
+    fn is_closed(&self, server: &Server) -> bool {
+        let is_missing = || server.locations.iter().any(|of| self.missing_secret(of, "auth-tls-secret").is_some());
+        !server.client_certificate_error.is_empty() && !is_missing()
     }
 
     /// Passes TLS on to the service at `/`.
@@ -452,14 +480,16 @@ impl HostRoutes {
                 route
             }
         };
-        // Rules with the same effect share one rule; exact duplicates are left out.
-        let same = at.rules.iter_mut().find(|known| known.filters == rule.filters && known.backends == rule.backends && known.extra == rule.extra);
-        match same {
-            Some(known) if !rule.comments.is_empty() || known.comments.is_empty() || rule.backends.is_empty() => {
-                let known_matches: BTreeSet<String> = known.matches.iter().map(|one| format!("{one:?}")).collect();
-                known.matches.extend(rule.matches.into_iter().filter(|one| !known_matches.contains(&format!("{one:?}"))));
+        // Rules with the same effect share one rule; duplicates are left out.
+        let is_same = |known: &&mut Rule| {
+            known.filters == rule.filters && known.backends == rule.backends && known.extra == rule.extra && known.comments == rule.comments
+        };
+        match at.rules.iter_mut().find(is_same) {
+            Some(known) => {
+                let new: Vec<RouteMatch> = rule.matches.into_iter().filter(|one| !known.matches.contains(one)).collect();
+                known.matches.extend(new);
             }
-            _ => at.rules.push(rule),
+            None => at.rules.push(rule),
         }
     }
 

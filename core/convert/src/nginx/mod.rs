@@ -7,14 +7,18 @@ mod backends;
 mod canaries;
 mod clients;
 mod hosts;
+mod inventory;
 mod paths;
 mod redirects;
 mod reports;
 mod rewrites;
 mod security;
 mod table;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
+pub use inventory::{AnnotationInventory, AnnotationUse, annotation_inventory};
 pub use table::{Fidelity, NginxVerdict, VERDICTS, verdict};
 
 use super::Conversion;

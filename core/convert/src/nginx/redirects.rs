@@ -23,11 +23,10 @@ impl Converter<'_> {
         near
     }
 
-    pub(super) fn app_root(&mut self, host: &Host<'_>, of: &Location, root: &Sourced<Str>) -> Rule {
+    pub(super) fn app_root(host: &Host<'_>, root: &Sourced<Str>) -> Rule {
         let (mut path, mut fields) = (Fields::new(), Fields::new());
         path.set("type", text("ReplaceFullPath")).set("replaceFullPath", text(&root.value));
         fields.set("path", path.node()).set("statusCode", number(302));
-        let _ = of;
         Rule {
             comments: Vec::from([format!("app-root: {}", root.value)]),
             matches: Vec::from([host.on(PathMatch::Exact("/".into()))]),
@@ -52,6 +51,13 @@ impl Converter<'_> {
         if written.contains('$') {
             self.note(of, to.url.origin, format!("the path `{}` is not converted: `{name}: {written}` uses a variable of nginx", of.path.value));
             return None;
+        }
+        if written.starts_with('/') && !written.contains(['?', '#']) {
+            let (mut path, mut fields) = (Fields::new(), Fields::new());
+            path.set("type", text("ReplaceFullPath")).set("replaceFullPath", text(written));
+            fields.set("path", path.node()).set("statusCode", number(code));
+            self.note(of, to.url.origin, format!("`{name}: {written}` is converted approximately: a Gateway adds the query of the request"));
+            return Some(Rule { comments, filters: Vec::from([redirect(&fields)]), ..Rule::default() });
         }
         if self.is_envoy_gateway() {
             // A redirect of Gateway API would add the query of the request.
@@ -92,9 +98,4 @@ fn to_url(url: &Url, code: i64) -> Node {
     }
     fields.set("statusCode", number(code));
     redirect(&fields)
-}
-
-/// The name of a setting with its value, for comments.
-pub(super) fn setting(name: &str, value: &str) -> String {
-    format!("{name}: {value}")
 }

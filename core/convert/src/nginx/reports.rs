@@ -113,7 +113,7 @@ pub(super) fn default_mark(origin: Option<Origin>) -> &'static str {
 }
 
 /// Whether a value of an annotation changes nothing.
-fn is_idle(name: &str, value: &str) -> bool {
+pub(super) fn is_idle(name: &str, value: &str) -> bool {
     let starts_on = matches!(
         name,
         "ssl-redirect"

@@ -1,7 +1,7 @@
 //! Forwards the requests of a location: rewrites, headers, copies and backends.
 
 use super::super::build::{Fields, text};
-use super::super::gateway::{Backend, PathMatch, RouteMatch, Rule, header_modifier};
+use super::super::gateway::{Backend, RouteMatch, Rule, header_modifier};
 use super::Converter;
 use super::hosts::Host;
 use super::paths::{check, groups, has_alternatives};
@@ -206,11 +206,6 @@ fn substitution(target: &str, groups: usize) -> Result<String, String> {
         }
     }
     Ok(out)
-}
-
-/// Whether a condition is on the whole path.
-pub(super) const fn is_exact(path: &PathMatch) -> bool {
-    matches!(path, PathMatch::Exact(_))
 }
 
 #[cfg(test)]

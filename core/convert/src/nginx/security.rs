@@ -65,29 +65,36 @@ impl Converter<'_> {
             if location::auth_path(of, self.nginx).is_some() {
                 out.set_some("extAuth", self.external_auth(host, of, &auth));
             }
-            let basic = &settings.basic_auth;
-            if basic.secured.value && basic.kind.value == "basic" {
-                let (home, name) =
-                    basic.secret.value.split_once('/').unwrap_or((of.ingress.as_ref()?.namespace.as_str(), basic.secret.value.as_str()));
+            if let Some((home, name)) = self.password_secret(of) {
+                let namespace = of.ingress.as_ref()?.namespace.to_string();
                 let (mut reference, mut inner) = (Fields::new(), Fields::new());
-                reference.set("name", text(name));
-                let namespace = &of.ingress.as_ref()?.namespace;
-                if *home != **namespace {
-                    reference.set("namespace", text(home));
-                    let from = ("gateway.envoyproxy.io", "SecurityPolicy", namespace.to_string());
-                    let grant = super::super::gateway::Grant { from, to: ("", "Secret", name.to_string()), name: home.to_string() };
-                    self.plan.grants.insert(grant);
+                reference.set("name", text(&name));
+                if home != namespace {
+                    reference.set("namespace", text(&home));
+                    let from = ("gateway.envoyproxy.io", "SecurityPolicy", namespace);
+                    self.plan.grants.insert(super::super::gateway::Grant { from, to: ("", "Secret", name.clone()), name: home.clone() });
                 }
                 inner.comment("auth-type: basic (the Secret needs the key .htpasswd with SHA hashes)");
                 inner.set("users", reference.node());
                 out.set("basicAuth", inner.node());
                 let message = format!(
-                    "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes, so requests get 500 until the Secret {home}/{name} has it: `htpasswd -s`"
+                    "`auth-secret`: Envoy Gateway reads passwords from the key `.htpasswd` with SHA hashes: requests get 500 until the Secret {home}/{name} has it (`htpasswd -s`)"
                 );
-                self.note(of, basic.secret.origin, message);
+                self.note(of, settings.basic_auth.secret.origin, message);
             }
         }
         (!out.is_empty()).then(|| out.node())
+    }
+
+    /// Returns the Secret with the passwords of a location.
+    fn password_secret(&self, of: &Location) -> Option<(String, String)> {
+        let basic = &of.settings.basic_auth;
+        if basic.secured.value && basic.kind.value == "basic" {
+            let own = || Some((of.ingress.as_ref()?.namespace.to_string(), basic.secret.value.to_string()));
+            return basic.secret.value.split_once('/').map(|(home, name)| (home.to_string(), name.to_string())).or_else(own);
+        }
+        // Without the Secret, ingress-nginx closes the location.
+        of.settings.denied.as_ref().and_then(|_| self.missing_secret(of, "auth-secret"))
     }
 
     /// Whether requests must be authenticated in a way that the policy cannot express. The route stays closed.
@@ -133,12 +140,15 @@ impl Converter<'_> {
     pub(super) fn client_validation(&mut self, server: &Server, first: &Location) -> Option<Node> {
         let certificates = &server.client_certificates;
         let mut tls = Fields::new();
-        if !certificates.secret.is_empty() && certificates.verify_client.value != "off" {
-            let (namespace, name) = certificates.secret.value.split_once('/')?;
+        let written = certificates.secret.value.split_once('/').map(|(namespace, name)| (namespace.to_string(), name.to_string()));
+        // Without the Secret, ingress-nginx closes the host.
+        let missing = || server.locations.iter().find_map(|of| self.missing_secret(of, "auth-tls-secret"));
+        let secret = written.or_else(|| if server.client_certificate_error.is_empty() { None } else { missing() });
+        if let Some((namespace, name)) = secret.filter(|_| certificates.verify_client.value != "off") {
             let (mut reference, mut validation) = (Fields::new(), Fields::new());
-            reference.set("name", text(name)).set("namespace", text(namespace));
-            validation
-                .comment(&format!("auth-tls-secret: {}, auth-tls-verify-client: {}", certificates.secret.value, certificates.verify_client.value));
+            reference.set("name", text(&name)).set("namespace", text(&namespace));
+            let verified = &certificates.verify_client.value;
+            validation.comment(&format!("auth-tls-secret: {namespace}/{name}, auth-tls-verify-client: {verified}"));
             validation.set("caCertificateRefs", list(Vec::from([reference.node()])));
             if certificates.verify_client.value.starts_with("optional") {
                 validation.set("optional", truth(true));

@@ -47,6 +47,11 @@ impl Converter<'_> {
         let own = upstream.as_ref().map(|upstream| upstream.load_balance.value.clone()).filter(|word| !word.is_empty());
         let load_balance = own.unwrap_or_else(|| self.nginx.globals.text("load-balance").value);
         let mut fields = self.traffic_of(&settings.proxy, upstream.as_deref(), &load_balance);
+        if let Some(by) = upstream.as_ref().map(|upstream| &upstream.hash_by).filter(|by| !by.by.is_empty() && !is_hash_known(by)) {
+            let message =
+                format!("`upstream-hash-by: {}` is not converted: Envoy Gateway hashes one address, header, parameter or cookie", by.by.value);
+            self.note(of, by.by.origin, message);
+        }
         let limit = &settings.rate_limit;
         let mut rules = Vec::new();
         for (zone, unit, name) in [(&limit.rps, "Second", "limit-rps"), (&limit.rpm, "Minute", "limit-rpm")] {
@@ -199,7 +204,7 @@ fn hash(by: &HashBy) -> Option<Node> {
 }
 
 /// Whether `upstream-hash-by` names one value of the request that Envoy can use.
-pub(super) fn is_hash_known(by: &HashBy) -> bool {
+fn is_hash_known(by: &HashBy) -> bool {
     hash(by).is_some()
 }
 
