@@ -249,7 +249,9 @@ fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
 /// Reports a back-off for a service that has only one of its two intervals.
 fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
     let spec = policy.spec();
-    let services = spec.field("extProc").items().chain(["extAuth.http", "extAuth.grpc"].map(|path| spec.at(path)));
+    let keys = spec.at("jwt.providers").items().map(|provider| provider.field("remoteJWKS"));
+    let single = ["extAuth.http", "extAuth.grpc", "oidc.provider"].map(|path| spec.at(path));
+    let services = spec.field("extProc").items().chain(keys).chain(single);
     for service in services {
         let back_off = service.at("backendSettings.retry.perRetry.backOff");
         let missing = match (back_off.field("baseInterval").exists(), back_off.field("maxInterval").exists()) {
