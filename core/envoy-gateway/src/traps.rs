@@ -45,6 +45,9 @@ pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
         replaced_protection(t, policy, sink);
         login(t, policy, sink);
     }
+    for policy in t.resources.security_policies.iter().chain(&t.resources.envoy_extension_policies).copied() {
+        incomplete_back_off(policy, sink);
+    }
     for policy in t.resources.backend_traffic_policies.iter().copied() {
         first_attempt(policy, sink);
         source_ranges(policy, sink);
@@ -241,6 +244,24 @@ fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
         found = found.related(value_place(whole), "the timeout of the whole request, which is longer");
     }
     sink.report(found);
+}
+
+/// Reports a back-off for a service that has only one of its two intervals.
+fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
+    let spec = policy.spec();
+    let keys = spec.at("jwt.providers").items().map(|provider| provider.field("remoteJWKS"));
+    let single = ["extAuth.http", "extAuth.grpc", "oidc.provider"].map(|path| spec.at(path));
+    let services = spec.field("extProc").items().chain(keys).chain(single);
+    for service in services {
+        let back_off = service.at("backendSettings.retry.perRetry.backOff");
+        let missing = match (back_off.field("baseInterval").exists(), back_off.field("maxInterval").exists()) {
+            (true, false) => "maxInterval",
+            (false, true) => "baseInterval",
+            _ => continue,
+        };
+        let message = format!("this back-off has no {missing}: Envoy Gateway 1.9.0 crashes, and Chancery leaves it out");
+        sink.report(finding(&codes::INCOMPLETE_BACK_OFF, message, policy, key_place(back_off)).help(format!("add {missing}")));
+    }
 }
 
 /// Reports client ranges of a rate limit rule that a later range replaces.

@@ -439,7 +439,8 @@ pub(crate) fn service_retry_policy(of: &Tree) -> Result<Tree, String> {
     let triggers = of.at(&["retryOn", "triggers"]).items();
     let back_off = of.at(&["perRetry", "backOff"]);
     let (base, most) = (back_off.get("baseInterval"), back_off.get("maxInterval"));
-    let back_off = if base.is_null() && most.is_null() {
+    // The reference crashes if one interval is missing.
+    let back_off = if base.is_null() || most.is_null() {
         Tree::NULL
     } else {
         message! { "base_interval": duration(base), "max_interval": duration(most) }.or_from(back_off.origin)

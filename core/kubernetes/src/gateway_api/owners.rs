@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn chosen_controller_reads_classes_of_others() {
         let text = gateway("a", "istio");
-        let (objects, _) = read(&Inputs::one("in.yaml", &text), &ReadOptions::default(), &mut DocumentCache::new());
+        let (objects, _) = read(&Inputs::one("in.yaml", text.as_str()), &ReadOptions::default(), &mut DocumentCache::new());
         let owners = Owners::of(objects.iter(), "gateway.envoyproxy.io/gatewayclass-controller").reading_all();
         assert_eq!(objects.iter().find_map(|object| owners.other(object)), None);
     }
