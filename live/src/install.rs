@@ -90,7 +90,8 @@ impl Install {
         let (account, reading, service, deployment) = (self.account(), self.reading(), self.service(), self.deployment());
         let namespace = self.crds() + &namespace;
         let admission = self.admission.then(|| self.admission());
-        let parts = [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment), admission];
+        let parts =
+            [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment), admission];
         parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
     }
 
@@ -270,7 +271,8 @@ impl Install {
                 all.join(", ")
             );
         }
-        let only = self.only_namespace.as_ref().map(|only| format!("    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {only}}}}}\n"));
+        let only =
+            self.only_namespace.as_ref().map(|only| format!("    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {only}}}}}\n"));
         format!(
             "apiVersion: v1\nkind: Service\nmetadata:\n  name: chancery-admission\n  namespace: {namespace}\n  \
              labels: {{app.kubernetes.io/name: chancery}}\nspec:\n  selector: {{app.kubernetes.io/name: chancery}}\n  ports:\n    \

@@ -190,10 +190,8 @@ spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
     fn reviewer(deny: &[&str]) -> Reviewer {
         let stored = "{\"apiVersion\":\"getambassador.io/v3alpha1\",\"kind\":\"Mapping\",\"metadata\":{\"name\":\"cart\",\"namespace\":\"shop\"},\
             \"spec\":{\"hostname\":\"*\",\"prefix\":\"/cart/\",\"service\":\"cart\"}}";
-        let inputs: Vec<Input> = vec![
-            Input { name: "gateway.yaml".into(), text: GATEWAY.into() },
-            Input { name: "Mapping/shop/cart".into(), text: stored.into() },
-        ];
+        let inputs: Vec<Input> =
+            vec![Input { name: "gateway.yaml".into(), text: GATEWAY.into() }, Input { name: "Mapping/shop/cart".into(), text: stored.into() }];
         let drained = Drained { inputs: inputs.into(), ..Drained::default() };
         let build = Builder::new(Options::default()).build(drained);
         // The sender may go: the last value stays.
@@ -202,7 +200,8 @@ spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}
     }
 
     fn review(by: &Reviewer, name: &str, spec: &Value) -> Value {
-        let object = json!({ "apiVersion": "getambassador.io/v3alpha1", "kind": "Mapping", "metadata": { "name": name, "namespace": "shop" }, "spec": spec });
+        let object =
+            json!({ "apiVersion": "getambassador.io/v3alpha1", "kind": "Mapping", "metadata": { "name": name, "namespace": "shop" }, "spec": spec });
         let review = json!({ "kind": "AdmissionReview", "request": { "uid": "7", "operation": "CREATE", "object": object } });
         let answer = by.review(review.to_string().as_bytes()).expect("a review");
         let answer: Value = serde_json::from_str(&answer).expect("JSON");
