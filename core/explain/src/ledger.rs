@@ -4,6 +4,8 @@
 //!
 //! Makes no decisions. An object that no stage decided on is reported as ignored, with the reason.
 
+mod rebuilt;
+mod sentence;
 #[cfg(test)]
 mod tests;
 
@@ -17,16 +19,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Gateway, GatewayId, Outcome, SideRef, State, Why};
+use chancery_base::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use chancery_base::diagnostic::{Severity, codes};
 use chancery_base::ir::{HeaderMatch, Ir, NetworkFilter, Route, RouteMatch};
 use chancery_base::positions::holds_back;
 use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Sourced};
-use chancery_envoy::Document;
-use chancery_envoy::emit::{self, Emitted};
 use chancery_text::Str;
 use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
+use rebuilt::RebuiltGateways;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LedgerRow {
@@ -85,57 +86,6 @@ impl LedgerRow {
 
     /// How many other objects a row names. Rows of a large group that name all members would need too much memory and be unreadable.
     pub const MOST_NAMED: usize = 16;
-
-    /// Returns what happened to the object after its state, as the rest of a sentence: `: route /cart/, cluster cart` or ` by Mapping everything`.
-    #[must_use]
-    pub fn outcome(&self) -> String {
-        // A fourth alone is named, which needs no more space than its number.
-        let list = |names: &[String], more: usize| match names {
-            [first, second, third, rest @ ..] if rest.len() + more > 1 => format!("{first}, {second}, {third} and {} more", rest.len() + more),
-            names => names.join(", "),
-        };
-        let mut out = String::new();
-        let into: Vec<String> = self.into.iter().filter(|thing| !thing.is_empty()).map(ToString::to_string).collect();
-        if self.state != "read" && !self.with.is_empty() {
-            let with: Vec<String> = self.with.iter().map(ToString::to_string).collect();
-            out.push_str(&format!(" with {}", list(&with, self.with_more)));
-        }
-        if self.state == Self::UNREACHED {
-            let by = self.by.as_ref().map(|by| format!("{by} gets its requests")).unwrap_or_default();
-            let reasons: Vec<&str> = [by.as_str(), self.detail.as_deref().unwrap_or_default()].into_iter().filter(|why| !why.is_empty()).collect();
-            let parts = if into.is_empty() { String::new() } else { format!("; it generates {}", list(&into, 0)) };
-            out.push_str(&format!(": {}{parts}", reasons.join(", because ")));
-            return out;
-        }
-        if !into.is_empty() {
-            out.push_str(&format!(": {}", list(&into, 0)));
-        }
-        if let Some(by) = &self.by {
-            let by: Vec<String> = core::iter::once(by).chain(self.with.iter().filter(|_| self.state == "read")).map(ToString::to_string).collect();
-            out.push_str(&format!(" by {}", list(&by, if self.state == "read" { self.with_more } else { 0 })));
-        }
-        if let Some(detail) = &self.detail {
-            // Errors of a controller may have several lines.
-            let detail = detail.split_whitespace().collect::<Vec<_>>().join(" ");
-            out.push_str(&format!("{} {detail}", if into.is_empty() { ":" } else { ";" }));
-        } else if let Some(why) = self.why {
-            out.push_str(&format!(": {}", why.replace('-', " ")));
-        }
-        out
-    }
-
-    /// Counts the parts made from it, by type: `2 routes, 1 cluster`. Empty if it made none.
-    #[must_use]
-    pub fn counted_parts(&self) -> String {
-        const TYPES: [&str; 6] = ["listener", "filter chain", "virtual host", "route", "cluster", "HTTP filter"];
-        let counted = TYPES.iter().filter_map(|name| {
-            let is_one = |part: &&Str| part.strip_prefix(*name).is_some_and(|rest| rest.starts_with(' '));
-            // A route table is not a route.
-            let count = self.into.iter().filter(is_one).filter(|part| !part.starts_with("route table ")).count();
-            (count > 0).then(|| format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
-        });
-        counted.collect::<Vec<_>>().join(", ")
-    }
 
     /// Names the first of the other objects, and counts the rest.
     fn name(&mut self, others: impl Iterator<Item = ResourceRef>, count: usize) {
@@ -232,59 +182,6 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
 
 /// The word for [`State::Merged`].
 const MERGED: &str = "merged";
-
-/// At most this many gateways are rebuilt to see what they would lack.
-const MOST_MADE_AGAIN: usize = 400;
-
-/// Rebuilds the gateways of a side without an object.
-struct RebuiltGateways<'a> {
-    side: SideRef<'a>,
-    /// How many more gateways may be rebuilt.
-    budget: usize,
-    /// What each gateway's Envoys get with the object, computed on first use; `None` for gateways that are not Envoys.
-    served: Option<Vec<Option<String>>>,
-}
-
-impl<'a> RebuiltGateways<'a> {
-    fn new(side: SideRef<'a>) -> Self {
-        Self { side, budget: MOST_MADE_AGAIN, served: None }
-    }
-
-    /// Whether gateways behave differently without an object. `None` if that was not determined.
-    fn is_object_needed(&mut self, object: ObjectId, facts: &Facts) -> Option<bool> {
-        if let Some(known) = self.side.side.stages.is_needed(self.side, object, &facts.readers_of(object), &mut self.budget) {
-            return Some(known);
-        }
-        let gateways = &self.side.side.gateways;
-        self.budget = self.budget.checked_sub(gateways.len())?;
-        let after = self.side.gateways_without(object)?;
-        let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
-        // A host may have requested only one of several gateways.
-        let has_same = |(before, served): (&Gateway, &Option<String>)| {
-            after.iter().any(|after| before.id == after.id && is_same(before, served.as_deref(), after))
-        };
-        Some(!gateways.iter().zip(&*served).all(has_same))
-    }
-}
-
-/// Returns everything that an Envoy gets, in one document: with endpoints, and without resources that it would not request. `None` for gateways
-/// that are not Envoys.
-fn served(gateway: &Gateway) -> Option<String> {
-    let Outcome::Runs(ir) = &gateway.outcome else { return None };
-    let options = chancery_envoy::Options { document: Document::Bootstrap, secrets: Some(&|_| None), ..chancery_envoy::Options::default() };
-    Some(emit::emit(ir, &options, &mut Emitted::default()).text())
-}
-
-/// Whether two gateways behave the same, regardless of origins. `before_served` is what the Envoys of the first get.
-fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bool {
-    match (&before.outcome, &after.outcome) {
-        (Outcome::Runs(_), Outcome::Runs(_)) => before_served == served(after).as_deref(),
-        (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
-        (Outcome::Nginx(before), Outcome::Nginx(after)) => before == after,
-        (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
-        _ => false,
-    }
-}
 
 /// Returns the rows of objects without effect (ignored, shadowed or invalid), in the order of the text and with the content of [`ledger_of`]. It is
 /// cheaper than the whole ledger: it reads the whole IR only for objects that parts of the IR do not show to be in use. For small inputs it checks
