@@ -4,7 +4,7 @@
 
 use super::head;
 use crate::args::{Deployment, Format, RouteArgs};
-use crate::output::{message, print, print_json, reason};
+use crate::output::{message, print, reason};
 use crate::style::{Style, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::nginx::simulate::{Simulator, read};

@@ -27,7 +27,7 @@ fn test_coverage_names_unreached_parts() {
 fn test_write_proposes_passing_tests() {
     let folder = folder();
     let rest = folder.run(&["test", "--write", "shop.test.yaml", "shop.yaml"]);
-    assert_eq!(rest.out.matches("- name:").count(), 1, "{}{}", rest.out, rest.err);
+    assert_eq!(rest.out.matches("  request:").count(), 1, "{}{}", rest.out, rest.err);
     let all = folder.run(&["test", "--write=all.test.yaml", "shop.yaml"]);
     assert_eq!(all.code, 0, "{}", all.err);
     let run = folder.run(&["test", "--coverage", "--fail-under", "100", "all.test.yaml", "shop.yaml"]);

@@ -27,9 +27,8 @@ fn position(text: &str, offset: usize, encoding: &str) -> (usize, usize) {
     let before = &text[..offset];
     let mut line = 0;
     let mut start = 0;
-    let bytes = before.as_bytes();
-    for at in 0..bytes.len() {
-        if bytes[at] == b'\n' || bytes[at] == b'\r' && text.as_bytes().get(at + 1) != Some(&b'\n') {
+    for (at, byte) in before.bytes().enumerate() {
+        if byte == b'\n' || byte == b'\r' && text.as_bytes().get(at + 1) != Some(&b'\n') {
             (line, start) = (line + 1, at + 1);
         }
     }

@@ -247,7 +247,7 @@ mod tests {
         assert!(kept.iter().all(|id| by_host.nodes.iter().any(|node| node.id == *id)), "the request's path stays open");
         let group = by_host.nodes.iter().find(|node| node.label.starts_with("Mappings")).expect("a group").id.to_string();
         let mut opened = whole.clone();
-        opened.fold_story(50, &[group.clone()], &kept);
+        opened.fold_story(50, core::slice::from_ref(&group), &kept);
         assert!(opened.nodes.len() > by_host.nodes.len() && !opened.nodes.iter().any(|node| node.id == group));
         let mut small = whole.clone();
         small.fold_story(8, &[], &[]);
