@@ -23,8 +23,8 @@ const ask = (question) => {
 
 const text = await readFile(new URL("./examples/ambassador/play.yaml", import.meta.url), "utf8");
 ask({ compile: { files: [{ name: "play.yaml", text }], dialect: "ambassador", chosen: false, options: null } });
-const focus = { from: [], depth: null, without: [], only_errors: false, envoy_parts: false, room: null, written_only: true, fold: null, open: [] };
+const focus = { from: [], depth: null, without: [], only_problems: false, envoy_parts: false, room: null, written_only: true, fold: null, most: null, open: [], keep: [] };
 for (const narrow of [false, true]) ask({ graph: { ...focus, narrow } });
-ask({ try: ask({ suggest: null }) });
+ask({ try: ask("suggestions")[0] });
 
 await writeFile(join(dist, "first.json"), JSON.stringify(asked));

@@ -1,12 +1,12 @@
 //! `chancery config`: shows the settings in effect and their source.
 //!
-//! Does not interpret settings; see `settings`.
+//! Does not interpret settings; see `chancery_workspace::settings`.
 
 use crate::Outcome;
 use crate::args::{Deployment, Format, ListArgs};
 use crate::output::{print, print_json};
-use crate::settings::FILE;
 use crate::style::{Style, plain};
+use chancery_workspace::settings::FILE;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -56,11 +56,13 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
             answers.push((gateway.label().unwrap_or_default(), answer(gateway, &viewed, &found, args.format, style)?));
         }
     }
-    if answers.is_empty() && compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
+    let runs_nothing =
+        compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() && compilation.nginxes().next().is_none();
+    if answers.is_empty() && runs_nothing {
         return Err(input::nothing_runs(&compilation));
     }
     if answers.is_empty() {
-        let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
+        let hint = if args.target.contains(':') { ", and it is not a FILE:LINE of the input" } else { "" };
         return Err(format!("nothing in the {name} output is called `{}`{hint}", args.target).into());
     }
     match (args.format, &answers[..]) {
@@ -84,11 +86,12 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
     Ok(0)
 }
 
-/// Returns the documents of all gateways: the requested document of Envoys, and the parts of Application Gateways.
+/// Returns the documents of all gateways: the requested document of Envoys, and the parts of Application Gateways and nginxes.
 fn documents<'a>(compilation: &'a Compilation, document: impl FnMut(GatewayRef<'a>) -> Viewed) -> impl Iterator<Item = (NamedGateway<'a>, Viewed)> {
     let mut document = document;
     let envoys = compilation.gateways().map(move |gateway| (gateway.named(), document(gateway)));
-    envoys.chain(compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts))))
+    let azure = compilation.app_gateways().map(|gateway| (gateway.named, Viewed::app_gateway(gateway.parts)));
+    envoys.chain(azure).chain(compilation.nginxes().map(|of| (of.named, Viewed::nginx(of.nginx))))
 }
 
 /// Returns the controllers' documents, each once. They are explained like a gateway's document.
@@ -332,7 +335,7 @@ impl Explainer<'_> {
 
     fn origins(&self, out: &mut String, own: bool, origins: &[OriginView]) {
         if origins.is_empty() {
-            let _ = writeln!(out, "  no resource has a part in it: the controller always writes it so");
+            let _ = writeln!(out, "  no resource sets it: the controller always writes this value");
         } else if !own {
             let _ = writeln!(out, "  no line sets this field by itself; the object around it comes from");
         }

@@ -17,6 +17,7 @@ mod dump;
 mod explain;
 mod generate;
 mod graph;
+mod html;
 mod input;
 mod judging;
 mod ledger;
@@ -24,8 +25,8 @@ mod live;
 mod output;
 mod play;
 mod registry;
+mod replay;
 mod route;
-mod settings;
 mod snapshot;
 mod style;
 mod test;
@@ -78,12 +79,14 @@ fn main() {
         Command::Convert(args) => convert::run(args, &cli.deployment, &style),
         Command::Why(args) => why::run(args, &cli.deployment, &style),
         Command::Snapshot(args) => snapshot::run(args, &cli.deployment),
+        Command::Collect(args) => live::collect(args, &cli.deployment),
         Command::Open(args) => snapshot::open(args, &cli.deployment, &style),
         Command::Across(args) => across::run(args, &cli.deployment, &style),
         Command::Diff(args) => diff::run(args, &cli.deployment, &style),
         Command::Drift(args) => diff::drift(args, &cli.deployment, &style),
         Command::Dump(args::DumpCommand::Read(args)) => dump::read(args, &style),
         Command::Route(args) => route::run(args, &cli.deployment, &style),
+        Command::Replay(args) => replay::run(args, &cli.deployment, &style),
         Command::Ledger(args) => ledger::run(args, &cli.deployment, &style),
         Command::Watches(args) => watches::run(args, &cli.deployment, &style),
         Command::Kinds(args) => registry::kinds(args, &cli.deployment, &style),
@@ -96,6 +99,8 @@ fn main() {
         Command::Events(args) => live::ask::events(args, &style),
         Command::Play(args) => play::run(args),
         Command::Desktop(args) => desktop::run(args),
+        Command::Lsp(_) => chancery_lsp::serve_stdio().map_err(Unusable),
+        Command::Mcp(args) => chancery_mcp::serve_stdio(&args.folders).map(|()| 0).map_err(Unusable),
         Command::Completions { shell } => generate::completions(*shell),
         Command::Man(args) => generate::man(args),
     };

@@ -9,8 +9,8 @@ use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
-use chancery_core::explain::{RouteReport, Span, entry_gateways, route_in_one_gateway, route_through_gateways, route_unknown};
-use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation};
+use chancery_core::explain::{RequestReport, RequestVerdict, RouteReport, RunningGateway, Span, entry_gateways, overview, route_unknown};
+use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation, WrittenRequest};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -38,21 +38,25 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             input::warn_of_gaps(&compilation);
             given.add_findings(&mut compilation, &mut compiler);
             let positions = compilation.positions();
+            let names = overview(&compilation, &positions);
             several = !one && compilation.gateways().count() > 1;
             let asked = match &given.gateway {
                 Some(id) => compilation.gateways().filter(|gateway| gateway.id.as_str() == id).collect(),
                 None => entry_gateways(&compilation, &request),
             };
             for gateway in asked {
-                let report =
-                    if one { route_in_one_gateway } else { route_through_gateways }(gateway, &positions, &request, compiler.emitted.of(gateway));
-                reports.insert(gateway.label().unwrap_or_default(), report);
+                let running = RunningGateway::Envoy(gateway);
+                let route = if one { RunningGateway::route_alone } else { RunningGateway::route };
+                if let RequestReport::Envoy(report) = route(running, &positions, &request, &mut compiler.emitted, &names) {
+                    reports.insert(gateway.label().unwrap_or_default(), *report);
+                }
             }
-            if compilation.app_gateways().next().is_some() {
-                return app_gateway::run(&compilation, &request, args.format, style);
-            }
-            if compilation.nginxes().next().is_some() {
-                return nginx::run(&compilation, &request, args.format, style);
+            let others: Vec<RunningGateway<'_>> =
+                RunningGateway::all(&compilation).into_iter().filter(|of| !matches!(of, RunningGateway::Envoy(_))).collect();
+            if !others.is_empty() {
+                let label = |of: RunningGateway<'_>| of.named().label().unwrap_or_default();
+                let all = others.into_iter().map(|of| (label(of), of.route(&positions, &request, &mut compiler.emitted, &names)));
+                return tell_others(&all.collect(), &request, args.format, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));
@@ -60,7 +64,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             input::warn_of_refused(&compilation);
         }
     }
-    let render = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
+    let render = |report: &RouteReport| RouteText { report, style, all: args.all, out: String::new() }.write(&request);
     match (args.format, reports.len()) {
         (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
         (Format::Json, _) => print_json(&reports)?,
@@ -71,6 +75,39 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
         }
     }
     Ok(0)
+}
+
+/// Shows the results of gateways that are not Envoys.
+fn tell_others(reports: &BTreeMap<String, RequestReport>, request: &Request, format: Format, style: &Style) -> Outcome {
+    let human = |report: &RequestReport| match report {
+        RequestReport::AppGateway(report) => app_gateway::human(report, request, style),
+        RequestReport::Nginx(report) => nginx::human(report, request, style),
+        RequestReport::Envoy(report) => RouteText { report, style, all: false, out: String::new() }.write(request),
+    };
+    match format {
+        Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
+        Format::Json => print_json(reports)?,
+        Format::Human => {
+            let told = reports.iter().map(|(gateway, report)| match gateway.as_str() {
+                "" => human(report),
+                gateway => format!("{}\n\n{}", style.heading(gateway), human(report)),
+            });
+            print(&told.collect::<Vec<_>>().join("\n"))?;
+        }
+    }
+    Ok(0)
+}
+
+/// The request and its verdict, as the first lines of a report.
+fn head(request: &Request, verdict: &RequestVerdict, style: &Style) -> String {
+    let scheme = if request.tls { "https" } else { "http" };
+    let line = format!("{} {scheme}://{}{}", request.method, request.authority, request.path);
+    let mut out = format!("{}\n", style.bold(plain(&line)));
+    if !verdict.is_empty() {
+        let mark = if verdict.good { style.green("✓") } else { style.yellow("✗") };
+        let _ = writeln!(out, "{mark} {}", plain(&verdict.sentence));
+    }
+    out
 }
 
 /// Returns why the first argument is not a URL, if it is a file.
@@ -97,7 +134,8 @@ fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
             Request::from_curl(command)?
         }
         (None, Some(url)) => {
-            let mut request = Request::new(&args.method, url)?;
+            let (method, url) = WrittenRequest::split_method(url).unwrap_or((&args.method, url));
+            let mut request = Request::new(method, url)?;
             for (name, value) in &args.headers {
                 request.add_header(name, value);
             }
@@ -122,25 +160,23 @@ fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
     Ok((request, paths))
 }
 
-struct Teller<'a> {
+struct RouteText<'a> {
     report: &'a RouteReport,
     style: &'a Style,
     all: bool,
     out: String,
 }
 
-impl Teller<'_> {
-    fn tell(mut self, request: &Request) -> String {
-        let scheme = if request.tls { "https" } else { "http" };
-        let line = format!("{} {scheme}://{}{}", request.method, request.authority, request.path);
-        let _ = writeln!(self.out, "{}", self.style.bold(plain(&line)));
+impl RouteText<'_> {
+    fn write(mut self, request: &Request) -> String {
+        self.out = head(request, &self.report.verdict, self.style);
         self.connection();
         self.host();
         self.tried();
         self.end();
         self.unserved(request);
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.then();
         self.out
@@ -149,7 +185,7 @@ impl Teller<'_> {
     /// The gateways that get the request next.
     fn then(&mut self) {
         for hop in &self.report.then {
-            let teller = Teller { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            let teller = RouteText { report: &hop.report, style: self.style, all: self.all, out: String::new() };
             let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }
@@ -161,7 +197,7 @@ impl Teller<'_> {
         self.tried();
         self.end();
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.out
     }
@@ -477,7 +513,7 @@ impl Teller<'_> {
         }
     }
 
-    fn besides(&mut self) {
+    fn settings_and_filters(&mut self) {
         let simulation = &self.report.simulation;
         let mut rows: Vec<(String, String)> = Vec::new();
         rows.extend(

@@ -3,12 +3,11 @@
 //! Does not define the format; see `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
-use crate::output::{Sink, file_named, message, print, tell_all};
+use crate::output::{Sink, allow_secrets, file_named, message, print};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, check, input};
-use chancery_core::envoy_config::EnvoyConfig;
-use chancery_core::explain::{Snapshot, share};
-use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::explain::{RunningGateway, Snapshot, judge, overview, share};
+use chancery_core::simulate::{SavedRequest, Verdict};
 use std::fmt::Write;
 
 /// Runs `snapshot`.
@@ -17,7 +16,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     given.options.findings = args.judging.decided(&given.options.findings);
     let (_, compilation) = given.compile()?;
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
     let text = match &args.link {
@@ -40,7 +39,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
 /// Runs `open`.
 pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if !args.link.to_str().is_some_and(|link| link.contains('#')) {
-        return Err("this is no link with a snapshot".into());
+        return Err("the link contains no snapshot".into());
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
     let judging = args.judging.clone();
@@ -50,11 +49,12 @@ pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome 
     if given.requests.is_empty() || !matches!(args.format, CheckFormat::Human) {
         return Ok(checked);
     }
-    let (_, compilation) = given.compile_one()?;
-    let Some(served) = compilation.gateways().next() else { return Err(input::nothing_runs(&compilation)) };
-    let config = EnvoyConfig::of(served.ir);
-    let gateway = Gateway::new(&config);
-    let judged: Vec<(&SavedRequest, Verdict)> = given.requests.iter().map(|saved| (saved, saved.judge(&gateway))).collect();
+    let (mut compiler, compilation) = given.compile_one()?;
+    let Some(gateway) = RunningGateway::all(&compilation).into_iter().next() else { return Err(input::nothing_runs(&compilation)) };
+    let positions = compilation.positions();
+    let names = overview(&compilation, &positions);
+    let judged: Vec<(&SavedRequest, Verdict)> =
+        given.requests.iter().map(|saved| (saved, judge(gateway, &positions, saved, &mut compiler.emitted, &names))).collect();
     print(&rendered(&judged, style))?;
     Ok(checked.max(u8::from(judged.iter().any(|(_, verdict)| !verdict.holds))))
 }

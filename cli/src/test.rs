@@ -4,12 +4,14 @@
 
 use crate::args::{Deployment, TestArgs, TestFormat};
 use crate::input;
-use crate::output::{print, print_json};
-use crate::style::{Style, count, plain, some};
+use crate::output::{Sink, message, print, print_json};
+use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable};
-use chancery_core::compilation::{AppGatewayRef, Compilation, GatewayRef, NamedGateway};
+use chancery_core::compilation::Compilation;
 use chancery_core::compile::Compiler;
-use chancery_core::explain::{Mismatch, RequestTest, RequestTests, route, route_app_gateway};
+use chancery_core::explain::coverage::{Coverage, CoveredPart, PartKind, ProposedTests, cobertura, lcov, propose};
+use chancery_core::explain::{Graph, Mismatch, PreparedGateways, RequestTest, RequestTests, RunningGateway, Tester, overview};
+use chancery_core::simulate::Request;
 use chancery_core::text::markup::escaped;
 use serde_json::json;
 use std::fmt::Write;
@@ -46,22 +48,109 @@ struct TestFile {
 pub fn run(args: &TestArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (files, inputs) = files(args, deployment)?;
     let mut verdicts = Vec::new();
-    for file in &files {
-        let inputs = if inputs.is_empty() { inputs_of(file, deployment)? } else { inputs.clone() };
-        let given = input::given(&inputs, deployment)?;
+    let mut coverage = Coverage::default();
+    let groups = by_input(&files, &inputs, deployment)?;
+    if args.write.is_some() && groups.len() > 1 {
+        return Err("the test files have several inputs: name one input and its test files".into());
+    }
+    for (inputs, files) in &groups {
+        let given = input::given(inputs, deployment)?;
         let (mut compiler, compilation) = given.compile()?;
         input::warn_of_gaps(&compilation);
-        if compilation.gateways().next().is_none() && compilation.app_gateways().next().is_none() {
+        let positions = compilation.positions();
+        let prepared = PreparedGateways::of(&compilation, &mut compiler);
+        let tester = Tester::new(&prepared, &positions, &mut coverage);
+        if tester.is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
-        verdicts.extend(file.tests.tests.iter().map(|test| verdict(file, test, &compilation, &mut compiler)));
+        let names = overview(&compilation, &positions);
+        for file in files {
+            for test in &file.tests.tests {
+                let whole = |request: &Request| whole_verdict(test, request, &compilation, &mut compiler, &names);
+                verdicts.push(verdict(file, test, &tester, &mut coverage, whole));
+            }
+        }
+        if let Some(file) = &args.write {
+            return write(&propose(&tester, &coverage), &coverage, file);
+        }
+    }
+    if let Some(file) = &args.lcov {
+        Sink::file(file)?.write([lcov(&coverage).as_str()])?;
+    }
+    if let Some(file) = &args.cobertura {
+        Sink::file(file)?.write([cobertura(&coverage).as_str()])?;
     }
     match args.format {
-        TestFormat::Human => print(&report(&verdicts, style))?,
-        TestFormat::Json => print_json(&data(&verdicts))?,
+        TestFormat::Human => print(&(report(&verdicts, style) + &if args.coverage { uncovered(&coverage, style) } else { String::new() }))?,
+        TestFormat::Json => print_json(&data(&verdicts, args.coverage.then_some(&coverage)))?,
         TestFormat::Junit => print(&suites(&files, &verdicts))?,
     }
-    Ok(u8::from(!verdicts.iter().all(Verdict::passed)))
+    let is_low = args.fail_under.is_some_and(|least| coverage.counts(None).percent() < least);
+    if let Some(least) = args.fail_under.filter(|_| is_low) {
+        let all = coverage.counts(None);
+        message(&format!("tests reach {} of {} ({:.1} %), less than {least} %", all.reached, count(all.total, "part"), all.percent()));
+    }
+    Ok(u8::from(is_low || !verdicts.iter().all(Verdict::passed)))
+}
+
+/// An input with its test files.
+type TestedInput<'f> = (Vec<PathBuf>, Vec<&'f TestFile>);
+
+/// Groups test files by their inputs.
+fn by_input<'f>(files: &'f [TestFile], inputs: &[PathBuf], deployment: &Deployment) -> Result<Vec<TestedInput<'f>>, Unusable> {
+    let mut groups: Vec<TestedInput<'f>> = Vec::new();
+    if files.is_empty() {
+        groups.push((inputs.to_vec(), Vec::new()));
+    }
+    for file in files {
+        let inputs = if inputs.is_empty() { inputs_of(file, deployment)? } else { inputs.to_vec() };
+        match groups.iter_mut().find(|(known, _)| *known == inputs) {
+            Some((_, files)) => files.push(file),
+            None => groups.push((inputs, vec![file])),
+        }
+    }
+    Ok(groups)
+}
+
+/// Writes proposed tests, and reports the parts without a request.
+fn write(proposed: &ProposedTests, coverage: &Coverage, file: &Path) -> Outcome {
+    for part in proposed.missing.iter().filter_map(|id| coverage.part(*id)) {
+        message(&format!("no request was found for {}", describe(part)));
+    }
+    if proposed.tests == 0 {
+        message("tests reach everything that a proposed request would reach");
+        return Ok(0);
+    }
+    match file.to_str() {
+        Some("-") => print(&proposed.text)?,
+        _ => {
+            Sink::file(file)?.write([proposed.text.as_str()])?;
+            message(&format!("{} written to {}", count(proposed.tests, "test"), file.display()));
+        }
+    }
+    Ok(0)
+}
+
+/// Names a part with its place.
+fn describe(part: &CoveredPart) -> String {
+    let place = part.span.as_ref().map(|span| format!("{}:{} ", span.file, span.line)).unwrap_or_default();
+    let resource = part.resource.as_ref().map(|resource| format!(" of {resource}")).unwrap_or_default();
+    plain(&format!("{place}{}{resource}: {}", part.kind.name(), part.what)).into_owned()
+}
+
+/// Shows what no test reaches.
+fn uncovered(coverage: &Coverage, style: &Style) -> String {
+    let mut out = String::new();
+    let all = coverage.counts(None);
+    let kinds = PartKind::ALL.into_iter().map(|kind| (kind, coverage.counts(Some(kind)))).filter(|(_, of)| of.total > 0);
+    let kinds: Vec<String> = kinds.map(|(kind, of)| format!("{} {} of {}", kind.name(), of.reached, of.total)).collect();
+    let head = format!("tests reach {} of {} ({:.1} %)", all.reached, count(all.total, "part"), all.percent());
+    let _ = writeln!(out, "{}  {}", style.bold(head), style.dim(kinds.join(", ")));
+    for part in coverage.sorted().into_iter().filter(|part| part.hits == 0) {
+        let note = part.unreachable.as_ref().map(|why| style.dim(format!("  ({why})")).to_string()).unwrap_or_default();
+        let _ = writeln!(out, "  {} {}{note}", style.yellow("-"), describe(part));
+    }
+    out
 }
 
 /// Returns the named files of tests and inputs, or the settings' files.
@@ -75,7 +164,9 @@ fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec
     }
     if files.is_empty() {
         let settings = deployment.settings.clone()?;
-        for pattern in &settings.tests {
+        // Where inputs are named, the tests of the settings would not be theirs.
+        let is_for_write = args.write.is_some() && !inputs.is_empty();
+        for pattern in settings.tests.iter().filter(|_| !is_for_write) {
             let pattern = settings.folder().join(pattern).display().to_string();
             let found = glob::glob(&pattern).map_err(|error| format!("`{pattern}` is not a pattern for files: {}", error.msg))?;
             let mut found: Vec<PathBuf> = found.filter_map(Result::ok).collect();
@@ -87,6 +178,9 @@ fn files(args: &TestArgs, deployment: &Deployment) -> Result<(Vec<TestFile>, Vec
                 files.push(read(&path)?.ok_or_else(|| format!("{} is no file of tests: it has no list `tests`", path.display()))?);
             }
         }
+    }
+    if files.is_empty() && args.write.is_some() {
+        return Ok((files, inputs));
     }
     if files.is_empty() {
         if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
@@ -130,7 +224,13 @@ fn inputs_of(file: &TestFile, deployment: &Deployment) -> Result<Vec<PathBuf>, U
     Ok(vec![if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }])
 }
 
-fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Verdict {
+fn verdict(
+    file: &TestFile,
+    test: &RequestTest,
+    tester: &Tester<'_>,
+    coverage: &mut Coverage,
+    whole: impl FnOnce(&Request) -> serde_json::Value,
+) -> Verdict {
     let mut verdict = Verdict {
         file: file.name.clone(),
         line: test.line,
@@ -140,55 +240,28 @@ fn verdict(file: &TestFile, test: &RequestTest, compilation: &Compilation, compi
         mismatches: Vec::new(),
         error: None,
     };
-    match tried(test, compilation, compiler) {
-        Ok(report) => {
-            let outcome = report["outcome"].as_str().or_else(|| report["ending"]["outcome"].as_str());
-            verdict.outcome = outcome.unwrap_or_default().replace('_', " ");
-            verdict.mismatches = test.mismatches(&report);
+    let answer = test.request.read().and_then(|request| Ok((tester.ask(test.gateway.as_deref(), &request)?, whole(&request))));
+    match answer {
+        Ok((mut answer, whole)) => {
+            coverage.count(&answer.reached);
+            verdict.outcome = answer.outcome();
+            answer.report["verdict"] = whole;
+            verdict.mismatches = test.mismatches(&answer.report);
         }
         Err(why) => verdict.error = Some(why),
     }
     verdict
 }
 
-/// Shows the result of the request, like `route`.
-fn tried(test: &RequestTest, compilation: &Compilation, compiler: &mut Compiler) -> Result<serde_json::Value, String> {
-    let request = test.request.read()?;
-    let positions = compilation.positions();
-    let report = match gateway_of(test, compilation)? {
-        Tested::Envoy(gateway) => serde_json::to_value(route(gateway, &positions, &request, compiler.emitted.of(gateway))),
-        Tested::AppGateway(gateway) => serde_json::to_value(route_app_gateway(gateway, &positions, &request)),
+/// Returns the result of the request on its whole way, like `route`; null if the gateway is ambiguous.
+fn whole_verdict(test: &RequestTest, request: &Request, compilation: &Compilation, compiler: &mut Compiler, names: &Graph) -> serde_json::Value {
+    let is_meant = |of: &RunningGateway<'_>| match &test.gateway {
+        Some(asked) => of.named().id.as_str() == asked || of.named().label().as_deref() == Some(asked),
+        None => true,
     };
-    report.map_err(|error| format!("cannot write JSON: {error}"))
-}
-
-/// The gateway that gets a test's request.
-enum Tested<'c> {
-    Envoy(GatewayRef<'c>),
-    AppGateway(AppGatewayRef<'c>),
-}
-
-impl<'c> Tested<'c> {
-    fn named(&self) -> NamedGateway<'c> {
-        match self {
-            Self::Envoy(gateway) => gateway.named(),
-            Self::AppGateway(gateway) => gateway.named,
-        }
-    }
-}
-
-fn gateway_of<'c>(test: &RequestTest, compilation: &'c Compilation) -> Result<Tested<'c>, String> {
-    let mut all: Vec<Tested<'_>> = compilation.gateways().map(Tested::Envoy).chain(compilation.app_gateways().map(Tested::AppGateway)).collect();
-    let names: Vec<String> = all.iter().map(|of| of.named().label().unwrap_or_else(|| of.named().id.to_string())).collect();
-    let names = some(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    if let Some(asked) = &test.gateway {
-        all.retain(|of| of.named().id.as_str() == asked || of.named().label().as_deref() == Some(asked));
-    }
-    match (all.pop(), &test.gateway) {
-        (Some(one), _) if all.is_empty() => Ok(one),
-        (None, Some(asked)) => Err(format!("there is no gateway `{asked}`; there are {names}")),
-        _ => Err(format!("there are several gateways ({names}): say by `gateway` which one is meant")),
-    }
+    let Some(gateway) = RunningGateway::all(compilation).into_iter().find(is_meant) else { return serde_json::Value::Null };
+    let report = gateway.route(&compilation.positions(), request, &mut compiler.emitted, names);
+    serde_json::to_value(report).map(|report| report["verdict"].clone()).unwrap_or_default()
 }
 
 /// Describes a mismatch.
@@ -220,14 +293,21 @@ fn report(verdicts: &[Verdict], style: &Style) -> String {
     out
 }
 
-fn data(verdicts: &[Verdict]) -> serde_json::Value {
+fn data(verdicts: &[Verdict], coverage: Option<&Coverage>) -> serde_json::Value {
     let one = |verdict: &Verdict| {
         json!({
             "file": verdict.file, "line": verdict.line, "name": verdict.name, "gateway": verdict.gateway, "passed": verdict.passed(),
             "outcome": verdict.outcome, "mismatches": verdict.mismatches, "error": verdict.error,
         })
     };
-    json!({ "tests": verdicts.iter().map(one).collect::<Vec<_>>() })
+    let mut out = json!({ "tests": verdicts.iter().map(one).collect::<Vec<_>>() });
+    if let Some(coverage) = coverage {
+        let all = coverage.counts(None);
+        let kinds: serde_json::Map<String, _> =
+            PartKind::ALL.into_iter().map(|kind| (kind.name().into(), json!(coverage.counts(Some(kind))))).collect();
+        out["coverage"] = json!({ "reached": all.reached, "total": all.total, "percent": all.percent(), "kinds": kinds, "parts": coverage.sorted() });
+    }
+    out
 }
 
 fn suites(files: &[TestFile], verdicts: &[Verdict]) -> String {

@@ -2,8 +2,12 @@
 
 use crate::event::{Dated, Events};
 use crate::serve::{Applying, Servers, Writing};
+use crate::session::Session;
 use crate::sources::Source;
+use crate::worker::build::Build;
 use crate::{Failure, engine};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -37,6 +41,35 @@ pub fn watch(settings: engine::Settings, sources: Vec<Box<dyn Source>>, with_req
     run(&events, show, async { crate::watch::watch(settings, sources, with_requests, ended()).await })
 }
 
+/// Reads sources once, for at most this long. Returns the build of everything, and the kinds that could not be read.
+///
+/// # Errors
+///
+/// The sources were not read in time.
+pub fn collect(settings: engine::Settings, sources: Vec<Box<dyn Source>>, most: Duration) -> Result<(Arc<Build>, Vec<String>), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let outcome = runtime.block_on(async {
+        let session = Session::start(settings, sources)?;
+        let start = std::time::Instant::now();
+        while !session.is_complete() {
+            if start.elapsed() > most {
+                let why = session.unread();
+                let why = if why.is_empty() { String::new() } else { format!(": {}", why.join("; ")) };
+                return Err(Failure(format!("the sources were not read within {} s{why}", most.as_secs())));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        let build = session.build().ok_or("nothing was built")?;
+        Ok((build, session.unread()))
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+/// How often it is checked whether everything has been read.
+const POLL: Duration = Duration::from_millis(20);
+
 /// Runs a future on a runtime with its own thread.
 ///
 /// # Errors
@@ -51,12 +84,12 @@ pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure
 fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
-    let mut told = events.listen();
+    let mut receiver = events.listen();
     let (done, mut finished) = tokio::sync::oneshot::channel::<()>();
     let handle = runtime.handle().clone();
     // Its own thread, so that a slow reader delays nothing else.
     let writer = std::thread::spawn(move || {
-        while let Some(dated) = handle.block_on(next(&mut told, &mut finished)) {
+        while let Some(dated) = handle.block_on(next(&mut receiver, &mut finished)) {
             if !show(&dated) {
                 std::process::exit(0);
             }
@@ -72,11 +105,11 @@ fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Fa
 }
 
 /// Returns the next event; `None` after the last.
-async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
+async fn next(receiver: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
     loop {
         tokio::select! {
             biased;
-            event = told.recv() => match event {
+            event = receiver.recv() => match event {
                 Ok(dated) => return Some(dated),
                 Err(RecvError::Lagged(lost)) => tracing::warn!(lost, "events are not shown: they were not read in time"),
                 Err(RecvError::Closed) => return None,

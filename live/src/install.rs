@@ -29,6 +29,8 @@ pub struct Install {
     pub tls_secret: String,
     /// The Application Gateway, if any.
     pub azure: Option<OnAzure>,
+    /// Whether it reviews objects before the API server stores them. cert-manager then makes the certificate.
+    pub admission: bool,
 }
 
 /// An Application Gateway in Azure.
@@ -54,9 +56,13 @@ impl Default for Install {
             write_objects: false,
             tls_secret: "chancery-xds".into(),
             azure: None,
+            admission: false,
         }
     }
 }
+
+/// The port of the webhook.
+const ADMISSION_PORT: u16 = 8443;
 
 /// Kinds that a Role cannot give access to. `serve --namespace` does without them.
 const CLUSTER_SCOPED: [&str; 4] = ["GatewayClass.gateway.networking.k8s.io", "IngressClass.networking.k8s.io", "Namespace", "Node"];
@@ -83,7 +89,9 @@ impl Install {
         let leading = self.writes().then(|| self.leading());
         let (account, reading, service, deployment) = (self.account(), self.reading(), self.service(), self.deployment());
         let namespace = self.crds() + &namespace;
-        let parts = [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment)];
+        let admission = self.admission.then(|| self.admission());
+        let parts =
+            [Some(namespace), Some(account), Some(reading), self.writing(), provisioning, leading, Some(service), Some(deployment), admission];
         parts.into_iter().flatten().collect::<Vec<_>>().join("---\n")
     }
 
@@ -251,6 +259,36 @@ impl Install {
         )
     }
 
+    /// Returns the webhook with its Service and certificate.
+    fn admission(&self) -> String {
+        let Self { namespace, .. } = self;
+        let mut rules = String::new();
+        for (group, plurals) in self.kinds() {
+            let all: Vec<String> = plurals.into_iter().collect();
+            let _ = writeln!(
+                rules,
+                "      - {{apiGroups: [\"{group}\"], apiVersions: [\"*\"], operations: [CREATE, UPDATE], resources: [{}]}}",
+                all.join(", ")
+            );
+        }
+        let only =
+            self.only_namespace.as_ref().map(|only| format!("    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: {only}}}}}\n"));
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: chancery-admission\n  namespace: {namespace}\n  \
+             labels: {{app.kubernetes.io/name: chancery}}\nspec:\n  selector: {{app.kubernetes.io/name: chancery}}\n  ports:\n    \
+             - {{name: https, port: 443, targetPort: admission}}\n---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata:\n  \
+             name: chancery-admission\n  namespace: {namespace}\nspec: {{selfSigned: {{}}}}\n---\napiVersion: cert-manager.io/v1\n\
+             kind: Certificate\nmetadata:\n  name: chancery-admission\n  namespace: {namespace}\nspec:\n  secretName: chancery-admission\n  \
+             dnsNames: [chancery-admission.{namespace}.svc]\n  issuerRef: {{name: chancery-admission}}\n---\n\
+             apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata:\n  name: chancery\n  \
+             annotations: {{cert-manager.io/inject-ca-from: {namespace}/chancery-admission}}\nwebhooks:\n  - name: check.chancery.dev\n    \
+             admissionReviewVersions: [v1]\n    sideEffects: None\n    # An object is never lost because this server is down.\n    \
+             failurePolicy: Ignore\n    timeoutSeconds: 5\n    clientConfig:\n      \
+             service: {{namespace: {namespace}, name: chancery-admission, path: /admission}}\n{}    rules:\n{rules}",
+            only.unwrap_or_default()
+        )
+    }
+
     fn deployment(&self) -> String {
         let Self { namespace, image, replicas, tls_secret, .. } = self;
         let mut more = String::new();
@@ -272,6 +310,14 @@ impl Install {
         }
         if self.writes() {
             let _ = writeln!(more, "            - --lease={LEASE}");
+        }
+        let (mut ports, mut mounts, mut volumes) = (String::new(), String::new(), String::new());
+        if self.admission {
+            let _ = writeln!(more, "            - --admission=0.0.0.0:{ADMISSION_PORT}");
+            more.push_str("            - --admission-cert=/admission/tls.crt\n            - --admission-key=/admission/tls.key\n");
+            let _ = writeln!(ports, "            - {{name: admission, containerPort: {ADMISSION_PORT}}}");
+            mounts.push_str("            - {name: admission, mountPath: /admission, readOnly: true}\n");
+            volumes.push_str("        - name: admission\n          secret: {secretName: chancery-admission}\n");
         }
         let identity = if self.azure.is_some() { ", azure.workload.identity/use: \"true\"" } else { "" };
         format!(
@@ -311,7 +357,7 @@ spec:
           ports:
             - {{name: xds, containerPort: 8003}}
             - {{name: ready, containerPort: 8006}}
-          livenessProbe:
+{ports}          livenessProbe:
             httpGet: {{path: /healthz, port: ready}}
           readinessProbe:
             httpGet: {{path: /readyz, port: ready}}
@@ -324,10 +370,10 @@ spec:
             capabilities: {{drop: [ALL]}}
           volumeMounts:
             - {{name: tls, mountPath: /tls, readOnly: true}}
-      volumes:
+{mounts}      volumes:
         - name: tls
           secret: {{secretName: \"{tls_secret}\"}}
-"
+{volumes}"
         )
     }
 }
@@ -390,7 +436,7 @@ mod tests {
         for part in ["--gateway-id=s/g/n\n", "--apply\n", "--lease=chancery\n", "azure.workload.identity/use: \"true\"", "client-id: \"c-1\""] {
             assert!(applies.contains(part), "{part}: {applies}");
         }
-        assert!(!applies.contains("patch") && !applies.contains("--write-status"), "what is changed is in Azure: {applies}");
+        assert!(!applies.contains("patch") && !applies.contains("--write-status"), "--apply changes only Azure: {applies}");
         let shows = Install { azure: Some(OnAzure { apply: false, client: None, ..azure }), ..Install::default() }.manifests();
         assert!(shows.contains("--gateway-id=s/g/n") && !shows.contains("--apply") && !shows.contains("leases"), "{shows}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();

@@ -23,6 +23,7 @@
 //! | [`controllers`] | the controllers of this program |
 //! | [`feed`] | the messages that keep a page up to date |
 //! | [`http`] | the HTTP API: readiness, builds, Envoys, events |
+//! | [`admission`] | the webhook that reviews objects |
 //! | [`bootstrap`] | the bootstrap of an Envoy that uses this server |
 //! | [`install`] | the manifests that run this program in a cluster |
 //! | [`engine`], [`watch`], [`serve`], [`session`], [`host`] | run all parts together |
@@ -31,6 +32,7 @@
 //! the contents of files.
 
 pub mod address;
+pub mod admission;
 pub mod arm;
 pub mod bootstrap;
 mod connection_table;

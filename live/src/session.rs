@@ -89,6 +89,20 @@ impl Session {
         self.builds.borrow().clone()
     }
 
+    /// Whether every source has been read, and the last build has everything that they delivered.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.intake.is_synced() && !self.intake.is_pending() && self.build().is_some()
+    }
+
+    /// Returns the kinds that cannot be read, each with the reason.
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        let is_unread = |status: &crate::sources::Status| matches!(status.state, SourceState::Error | SourceState::Forbidden);
+        let all = self.states.all().into_iter().filter(is_unread);
+        all.map(|status| format!("{}: {}", status.kind, status.detail.as_deref().unwrap_or(status.state.name()))).collect()
+    }
+
     /// Returns the builds, now and later; `None` before the first.
     #[must_use]
     pub fn builds(&self) -> watch::Receiver<Option<Arc<Build>>> {
@@ -130,7 +144,7 @@ impl Session {
         };
         // The session ended it.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
-        self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
+        self.events.publish(Event::Listening { server: Server::Xds, address: address.to_string() });
         self.xds = Some(Serving { address, stop, task });
         Ok(address)
     }
@@ -165,7 +179,7 @@ impl Drop for Serving {
 async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) {
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
-        failure = engine.died() => {
+        failure = engine.wait_for_end() => {
             if let Some(failure) = failure {
                 engine.states.note(&engine.events, &name, &name, SourceState::Error, Some(failure.0));
             }

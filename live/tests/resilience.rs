@@ -3,143 +3,17 @@
 
 #[path = "support/process.rs"]
 mod process;
+#[path = "support/server.rs"]
+mod server;
 
 use chancery_core::compilation::{OptionValue, Options};
 use chancery_core::dialect::{ambassador, contour};
-use chancery_live::address::Address;
-use chancery_live::engine::Settings;
-use chancery_live::event::{Event, Events, Place, Server};
-use chancery_live::serve::{Servers, serve};
-use chancery_live::sources::folder::{EmptyFolder, Folder, Reading};
+use chancery_live::event::{Event, Place};
 use chancery_tests::port::free;
-use process::{Load, echo, envoy, get, start_envoy};
+use process::{Load, echo, envoy, start_envoy};
+use server::{HOST, RunningEnvoy, RunningServer, has_traffic, listener, mapping, until};
 use std::fs;
-use std::path::Path;
-use std::process::Child;
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-
-const HOST: &str = "apiVersion: getambassador.io/v3alpha1\nkind: Host\nmetadata: {name: h, namespace: default}\n\
-                    spec: {hostname: '*', requestPolicy: {insecure: {action: Route}}}\n";
-
-fn listener(port: u16) -> String {
-    format!(
-        "apiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata:\n  name: http\n  namespace: default\nspec:\n  port: {port}\n  \
-         protocol: HTTP\n  securityModel: XFP\n  hostBinding: {{namespace: {{from: ALL}}}}\n"
-    )
-}
-
-fn mapping(upstream: u16) -> String {
-    format!(
-        "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: stay, namespace: default}}\n\
-         spec: {{hostname: '*', prefix: /stay/, rewrite: /stay/, service: 'http://127.0.0.1:{upstream}'}}\n"
-    )
-}
-
-/// An Envoy that ends with the test.
-struct RunningEnvoy(Child);
-
-impl Drop for RunningEnvoy {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-struct RunningServer {
-    events: Events,
-    end: oneshot::Sender<()>,
-    task: JoinHandle<()>,
-}
-
-impl RunningServer {
-    fn start(folder: &Path, state: Option<&Path>, xds: u16, options: Options) -> Self {
-        let events = Events::default();
-        let loopback = |port: u16| Address::At(format!("127.0.0.1:{port}"));
-        let servers = Servers {
-            xds: loopback(xds),
-            diagnostics: loopback(0),
-            snapshots: Address::Off,
-            public_snapshots: Address::Off,
-            ready: Address::Off,
-            tls: None,
-            with_secrets: false,
-            token: None,
-            ttl: None,
-            proxies: None,
-            canary: true,
-            page: None,
-        };
-        let settings = Settings { options, spacing: Duration::ZERO, recorder: None, events: events.clone() };
-        let empty = EmptyFolder::Accident(Duration::from_secs(600));
-        let reading = Reading { empty, state: state.map(Path::to_owned), ..Reading::default() };
-        let source = Box::new(Folder::new(folder.to_owned(), reading));
-        let (end, ended) = oneshot::channel::<()>();
-        let task = tokio::spawn(async move {
-            let ended = async { drop(ended.await) };
-            serve(settings, vec![source], &servers, None, None, ended).await.expect("it serves");
-        });
-        Self { events, end, task }
-    }
-
-    async fn stop(self) {
-        let _ = self.end.send(());
-        self.task.await.expect("it ends");
-    }
-
-    /// Returns the answer of the diagnostics server, including its head.
-    async fn ask(&self, path: &str) -> String {
-        let find = || {
-            self.events.timeline().into_iter().find_map(|dated| match dated.event {
-                Event::Listening { server: Server::Diagnostics, address } => Some(address),
-                _ => None,
-            })
-        };
-        let address = until("it listens", async || find()).await;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-        let mut stream = tokio::net::TcpStream::connect(address).await.expect("a connection");
-        stream.write_all(request.as_bytes()).await.expect("a request");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.expect("an answer");
-        answer
-    }
-
-    /// Waits until no problem is reported.
-    async fn is_well(&self) {
-        until("nothing is wrong", async || self.ask("/readyz").await.ends_with("\r\n\r\nready\n").then_some(())).await;
-    }
-
-    /// Waits until `/readyz` has this status and contains this string.
-    async fn reports(&self, status: u16, text: &str) {
-        let wanted = format!("HTTP/1.1 {status}");
-        let begin = Instant::now();
-        loop {
-            let answer = self.ask("/readyz").await;
-            if answer.starts_with(&wanted) && answer.contains(text) {
-                return;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(60), "{text}: {answer}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-}
-
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
-
-async fn has_traffic(port: u16) {
-    until("there is traffic", async || get(port, "/stay/x").await).await;
-}
+use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn accidents_keep_traffic() {

@@ -9,6 +9,8 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
+export { default as AxeBuilder } from "@axe-core/playwright";
+
 // Ends a test that hangs.
 export const test = (name, options, body) => run(name, { timeout: 180_000, ...(body ? options : {}) }, body ?? options);
 
@@ -25,7 +27,7 @@ export async function packed() {
   return { path: join(folder, "package"), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// Serves the built page, the texts of `hosts` at their paths, and `folders` below their paths.
+// Serves the built page, the strings of `hosts` at their paths, and `folders` below their paths.
 export async function serve(hosts = {}, folders = {}) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://here").pathname;

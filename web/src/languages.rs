@@ -21,6 +21,11 @@ fn detected(inputs: &Inputs) -> Vec<&'static str> {
     found.filter_map(|(at, _)| LANGUAGES.get(at)).map(|language| language.name).collect()
 }
 
+/// Whether a text identifies any dialect.
+pub fn is_recognised(text: &str) -> bool {
+    !detected(&Inputs::one("pasted", text)).is_empty()
+}
+
 /// Whether detection finds this dialect in the inputs. `None` is always found.
 pub fn is_detected(inputs: &Inputs, name: Option<&str>) -> bool {
     name.is_none_or(|name| detected(inputs).contains(&name))

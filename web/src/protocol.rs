@@ -3,6 +3,7 @@
 //! Lines count from 1, columns in UTF-16 units from 0, as in the editor.
 
 mod compare;
+mod option;
 mod reach;
 mod request;
 mod share;
@@ -10,7 +11,8 @@ mod window;
 
 pub use chancery_core::simulate::{Ending, Outcome, SavedRequest, Verdict, WrittenRequest};
 pub use compare::{Answered, Change, Comparison, Difference, FieldChange, From, Other, RequestChange, Requests, Witness, Work};
-pub use reach::{Reach, ReachCase};
+pub use option::{OptionField, OptionPanel, OptionSort};
+pub use reach::{Contribution, Reach, ReachCase};
 pub use request::{Hop, Reason, Sent, Step, Tried, Wanting, Way};
 pub use share::{Kept, Opened, Shared, Sharing};
 pub use window::{Call, EnvoyAt};
@@ -92,14 +94,17 @@ pub enum Question {
     Try(WrittenRequest),
     /// Parses a `curl` command; answered by an optional [`WrittenRequest`], which is empty if the text is not a `curl` command.
     Curl(String),
-    /// Suggests a request that matches the route at this pointer, or any route; answered by `Option<WrittenRequest>`.
-    Suggest(Option<String>),
+    /// Suggests a request that matches the route at this pointer; answered by `Option<WrittenRequest>`.
+    Suggest(String),
+    /// Suggests requests that reach a service, each for another rule; answered by a list of [`WrittenRequest`].
+    Suggestions,
     /// Runs saved requests against their expectations; answered by a list of [`Verdict`].
     Judge(Vec<SavedRequest>),
     /// Writes saved requests as a file of `chancery test`; answered by a string.
     Tests(Vec<SavedRequest>),
-    /// Explains why requests do not reach a place; answered by an optional [`Reach`], which is empty if the place belongs to no resource.
-    WhyNot(Target),
+    /// Explains the part of a place in a request, and why requests do not reach it; answered by an optional [`Reach`], which is empty if the place
+    /// belongs to no resource.
+    WhyNot { target: Target, request: WrittenRequest },
     /// Exports the current work as a link and as a file; answered by [`Shared`].
     Share(Sharing),
     /// Removes secrets from work, so that the browser can store it; answered by [`Kept`].
@@ -108,6 +113,10 @@ pub enum Question {
     Open(String),
     /// Compares the current work with another state; answered by [`Comparison`].
     Compare(Other),
+    /// Lists the options of the shown dialect; answered by [`OptionPanel`].
+    Options,
+    /// Applies a form to the options; answered by the options as JSON.
+    SetOptions(Vec<OptionField>),
     /// Reads the documentation of a finding code; answered by `Option<String>`, in Markdown.
     CodePage(String),
 }
@@ -178,6 +187,9 @@ pub struct Compiled<F = Vec<Finding>> {
     pub output: String,
     /// The controllers that the input configures.
     pub read_as: Vec<String>,
+    /// If the input belongs to other programs: what Chancery does not read, and the next step.
+    #[serde(default)]
+    pub unsupported: Option<String>,
     /// The id of the shown gateway.
     pub gateway: String,
     /// The ids of all gateways of the shown dialect.
@@ -191,6 +203,9 @@ pub struct Compiled<F = Vec<Finding>> {
     pub took: f64,
     /// All findings, sorted by file and place.
     pub findings: F,
+    /// The findings by their causes.
+    #[serde(default)]
+    pub groups: Vec<Group>,
     pub names: Vec<Named>,
     /// The files without secrets, for the browser to store. Missing if the files are large.
     pub kept: Option<Vec<SourceFile>>,
@@ -263,16 +278,26 @@ pub struct Finding {
     pub help: Option<String>,
     /// An edit that certainly fixes the problem.
     pub fix: Option<Fix>,
-    /// The message in plain words, if the message itself quotes the controller.
+    /// A simpler message, if the message itself quotes the controller.
     #[serde(default)]
     pub plain: Option<String>,
 }
 
 impl Finding {
-    /// The message to show first: in plain words if available.
+    /// The message to show first: the simpler one if available.
     pub fn shown_message(&self) -> &str {
         self.plain.as_ref().unwrap_or(&self.message)
     }
+}
+
+/// Findings with one cause, by their indexes, as `chancery_core::explain::FindingGroup` writes them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    pub first: usize,
+    /// The same finding at other places.
+    pub others: Vec<usize>,
+    /// Findings of other objects that refer to the place of this error.
+    pub consequences: Vec<usize>,
 }
 
 /// Another place that explains a finding.
@@ -464,11 +489,22 @@ pub struct RouteList<Row = RouteRow> {
     pub built_in: usize,
     /// The request that the filter was parsed as: an optional host, and a path.
     pub request: Option<String>,
+    /// What happens to this request, if it names a host.
+    #[serde(default)]
+    pub verdict: Option<RouteVerdict>,
+}
+
+/// The verdict on the request of a filter.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RouteVerdict {
+    pub url: String,
+    pub sentence: String,
+    pub good: bool,
 }
 
 impl<Row> Default for RouteList<Row> {
     fn default() -> Self {
-        Self { rows: Vec::new(), more: 0, all: 0, built_in: 0, request: None }
+        Self { rows: Vec::new(), more: 0, all: 0, built_in: 0, request: None, verdict: None }
     }
 }
 
@@ -503,7 +539,7 @@ pub struct GraphFocus {
     /// Kinds to leave out.
     pub without: Vec<String>,
     /// Only nodes with problems and their neighbours.
-    pub only_errors: bool,
+    pub only_problems: bool,
     /// Whether to draw each part of Envoy's configuration, or the overview of the resources.
     #[serde(default)]
     pub envoy_parts: bool,
@@ -517,7 +553,13 @@ pub struct GraphFocus {
     pub written_only: bool,
     /// Whether to join similar nodes. If missing, only large graphs join them.
     pub fold: Option<bool>,
+    /// If there are more boxes than these, they are joined further. If missing, the level of detail decides.
+    #[serde(default)]
+    pub most: Option<u32>,
     pub open: Vec<String>,
+    /// Boxes that are not joined: the way of a request.
+    #[serde(default)]
+    pub keep: Vec<String>,
 }
 
 /// The laid out graph.

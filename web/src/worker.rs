@@ -13,6 +13,10 @@ mod drawing;
 #[cfg(target_arch = "wasm32")]
 mod lines;
 #[cfg(target_arch = "wasm32")]
+mod nginx;
+#[cfg(target_arch = "wasm32")]
+mod option_panel;
+#[cfg(target_arch = "wasm32")]
 mod reach;
 #[cfg(target_arch = "wasm32")]
 mod request;

@@ -11,7 +11,14 @@ const MARKS: [&str; 2] = ["<!-- bench -->\n", "<!-- /bench -->"];
 
 /// Runs it.
 pub fn run(args: &[String]) -> ExitCode {
-    let outcome = if args.iter().any(|arg| arg == "live") { live(args) } else { measured(args) };
+    let has = |name: &str| args.iter().any(|arg| arg == name);
+    let outcome = if has("live") {
+        live(args)
+    } else if has("lsp") {
+        lsp()
+    } else {
+        measured(args)
+    };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -55,6 +62,13 @@ fn live(args: &[String]) -> Result<(), String> {
         put("docs/capacity.md", ["<!-- fleet -->\n", "<!-- /fleet -->"], &fleet)?;
     }
     Ok(())
+}
+
+/// Measures the language server with 1,000 and 10,000 objects.
+fn lsp() -> Result<(), String> {
+    call(cargo().args(["build", "--quiet", "--profile", "fast", "--package", "chancery", "--package", "chancery-tests", "--bins"]))?;
+    let built = target().join("fast");
+    call(crate::shell::program("python3").arg(root().join("editors/test/bench.py")).arg(built.join("chancery")))
 }
 
 /// Puts a table between two marks of a page.

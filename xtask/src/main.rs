@@ -6,10 +6,13 @@ mod bench;
 mod codegen;
 mod desktop;
 mod docs;
+mod editor;
 mod lint;
 mod package;
+mod packages;
 mod page;
 mod play;
+mod release;
 #[path = "../../cli/src/play/serve.rs"]
 mod serve;
 mod setup;
@@ -23,17 +26,19 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  play      sets up what is missing, builds the playground, serves it on loopback and prints its address; `play --small` builds it as it is published
+  play      installs missing tools, builds the playground, serves it on loopback and prints its address; `play --small` builds the published form
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
+  release   builds every package of the command line for this platform into target/release-files; `release --program FILE` packs a built program
+  editor    builds the extension of VS Code into target/editor; `editor --quick` builds it faster, unoptimised
   docs      builds the book for users into target/docs/book
-  test      sets up what is missing and runs every test; `test PART...` runs these parts only
-  setup     installs what is missing; `setup --all` what only some tests want as well
-  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
+  test      installs missing tools and runs every test; `test PART...` runs these parts only
+  setup     installs missing tools; `setup --all` also installs tools for single tests
+  bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams; `bench lsp`: the language server
   tidy      checks the rules of the house that the compiler does not know
-  codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
+  codegen   writes Envoy's messages from its descriptors; `codegen --check` reports outdated files
 ";
 
 fn main() -> ExitCode {
@@ -51,6 +56,8 @@ fn main() -> ExitCode {
         Some("element") => play::element(),
         Some("desktop") => desktop::run(&rest),
         Some("package") => package::run(&rest),
+        Some("release") => release::run(&rest),
+        Some("editor") => editor::run(&rest),
         Some("docs") => docs::run(),
         Some("test") => test::run(&rest),
         Some("setup") => setup::run(&rest),

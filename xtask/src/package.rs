@@ -88,11 +88,27 @@ pub fn window(purpose: page::Purpose, profile: &str) -> Result<PathBuf, String> 
 fn commands(purpose: page::Purpose, profile: &str) -> Result<PathBuf, String> {
     page::build(purpose)?;
     play::embedded(&["--profile", profile])?;
-    let (tree, program_) = (fresh(&COMMANDS)?, target().join(profile).join("chancery"));
-    copy(&tree, &program_, "usr/bin/chancery").map_err(|error| format!("{}: {error}", tree.display()))?;
-    call(program(&program_).args(["man", "--out-dir"]).arg(tree.join("usr/share/man/man1")))?;
+    commands_of(&target().join(profile).join("chancery"))
+}
+
+/// Packs a built command line with its man pages and completions.
+pub fn commands_of(built: &Path) -> Result<PathBuf, String> {
+    let tree = fresh(&COMMANDS)?;
+    copy(&tree, built, "usr/bin/chancery").map_err(|error| format!("{}: {error}", tree.display()))?;
+    call(program(built).args(["man", "--out-dir"]).arg(tree.join("usr/share/man/man1")))?;
+    for (shell, file) in COMPLETIONS {
+        let text = output(program(built).args(["completions", shell])).ok_or_else(|| format!("no completions for {shell}"))?;
+        write(&tree, file, &text).map_err(|error| format!("{}: {error}", tree.display()))?;
+    }
     packed(&COMMANDS, &tree)
 }
+
+/// Where Debian expects completions.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "usr/share/bash-completion/completions/chancery"),
+    ("zsh", "usr/share/zsh/vendor-completions/_chancery"),
+    ("fish", "usr/share/fish/vendor_completions.d/chancery.fish"),
+];
 
 /// Creates the package's file tree with only the licence inside.
 fn fresh(package: &Package) -> Result<PathBuf, String> {

@@ -55,7 +55,7 @@ fn step(what: &str, there: bool, install: impl FnOnce() -> Result<(), String>) -
 pub fn toolchain() -> Result<(), String> {
     let installed = |args: &[&str]| output(program("rustup").args(args));
     let Some(components) = installed(&["component", "list", "--installed"]) else {
-        return Err("there is no rustup; https://rustup.rs tells how to get it".into());
+        return Err("there is no rustup; https://rustup.rs explains how to install it".into());
     };
     for component in COMPONENTS {
         let there = components.lines().any(|line| line.starts_with(component));
@@ -116,6 +116,19 @@ pub fn helm() -> Result<PathBuf, String> {
         let mut install = program("go");
         install.args(["install", "-trimpath", "-ldflags", "-s -w", &module]).env("CGO_ENABLED", "0").env("GOTOOLCHAIN", "local");
         call(install.env("GOBIN", tools().join("bin")))
+    })?;
+    Ok(ours)
+}
+
+/// The version of the linter of workflows.
+const ACTIONLINT: &str = "v1.7.12";
+
+/// Returns the linter of GitHub's workflows, built with Go.
+pub fn actionlint() -> Result<PathBuf, String> {
+    let ours = tools().join("bin/actionlint");
+    step("actionlint", ours.is_file(), || {
+        let module = format!("github.com/rhysd/actionlint/cmd/actionlint@{ACTIONLINT}");
+        call(program("go").args(["install", "-trimpath", &module]).env("GOTOOLCHAIN", "local").env("GOBIN", tools().join("bin")))
     })?;
     Ok(ours)
 }

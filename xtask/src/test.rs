@@ -1,7 +1,7 @@
 //! `cargo xtask test`: installs missing tools and runs every test, part by part. The table at the end shows the duration of each part.
 //!
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
-//! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
+//! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table shows it.
 //!
 //! The default page builds quickly but is not small. `sight` tests its core in Chromium; only named parts test all of it. If Chromium is missing and cannot be installed, the
 //! part is skipped and reports this; in CI it fails.
@@ -13,7 +13,7 @@
 
 use crate::lint::{self, with_clippy};
 use crate::shell::{cargo, output, program, root, run as call, show, target, timed, works};
-use crate::{desktop, page, setup, tidy};
+use crate::{desktop, editor, packages, page, setup, tidy};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ const PARTS: &[Part] = &[
     ("window", window_opens),
     ("browser", browser_sees),
     ("page", page_works),
+    ("workflows", workflows),
     ("licences", licences),
     ("conformance", conformance),
     ("drift", drift),
@@ -61,15 +62,18 @@ const PARTS: &[Part] = &[
     ("live", live),
     ("desktop", window),
     ("package", installed),
+    ("packages", packages_answer),
+    ("editor", editors),
 ];
 
 /// Parts that run only if named, because they take minutes. `page` builds the published page twice, fully optimised,
 /// and checks its size. This takes twenty minutes of one core.
 /// `browser` tests the same behaviour on a quickly built page. `drift`, `diff` and `provenance`
 /// run over the corpora; the tests include a part of each. `desktop` builds the window, which links
-/// the system's web view. `package` builds and installs the window's package.
+/// the system's web view. `package` builds and installs the window's package, `packages` those of the command line.
 /// `consul` builds a Consul agent with Go, which takes minutes the first time. `live` causes failures of a server with a real Envoy.
-const NAMED: [&str; 10] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package"];
+/// `editor` installs VS Code for browsers, which is large.
+const NAMED: [&str; 12] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages", "editor"];
 
 /// Parts that run in parallel with the parts before them.
 const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
@@ -120,6 +124,35 @@ fn perform((name, part): &Part) -> Row {
     (name, time, ended)
 }
 
+/// Lints the release workflow, and the example that uses the GitHub Action.
+fn workflows() -> Result<Ended, String> {
+    if !works("go", &["version"]) {
+        return Ok(Ended::Skipped("there is no Go to build actionlint with".into()));
+    }
+    // The example uses the published action; the linter reads the action of this repository.
+    let example = fs::read_to_string(root().join("packaging/github/example.yml")).map_err(|error| error.to_string())?;
+    let local = target().join("workflows");
+    let workflow = local.join("example.yml");
+    let put = || -> std::io::Result<()> {
+        drop(fs::remove_dir_all(&local));
+        fs::create_dir_all(local.join("packaging/github"))?;
+        fs::create_dir_all(local.join(".git"))?;
+        fs::copy(root().join("packaging/github/action.yml"), local.join("packaging/github/action.yml"))?;
+        fs::write(&workflow, example.replace("chancery-dev/chancery/packaging/github@main", "./packaging/github"))
+    };
+    put().map_err(|error| format!("{}: {error}", local.display()))?;
+    let lint = setup::actionlint()?;
+    call(program(&lint).arg(root().join("packaging/release/release.yml")).arg(root().join("packaging/github/example.yml")))?;
+    call(program(&lint).arg(&workflow).current_dir(&local))?;
+    Ok(Ended::Passed)
+}
+
+/// Installs every package of the command line into an empty environment.
+fn packages_answer() -> Result<Ended, String> {
+    packages::test()?;
+    Ok(Ended::Passed)
+}
+
 fn set_up() -> Result<Ended, String> {
     setup::toolchain()?;
     setup::node()?;
@@ -146,7 +179,7 @@ fn web() -> Result<Ended, String> {
 static WITH_WINDOW: OnceLock<bool> = OnceLock::new();
 
 /// The suites on real servers, which are separate parts.
-const ON_SERVERS: [&str; 6] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience"];
+const ON_SERVERS: [&str; 8] = ["--test", "cluster", "--test", "consul_agent", "--test", "resilience", "--test", "chaos"];
 
 /// `cargo test` of the workspace, compiled by Clippy. All parts use the same features: other features would rebuild half of it.
 fn workspace() -> Result<Command, String> {
@@ -322,7 +355,12 @@ fn apiserver() -> Result<Ended, String> {
 
 /// Tests the followers of a cluster on a real API server.
 fn cluster() -> Result<Ended, String> {
-    call(with_envoy(workspace()?.args(["--test", "cluster"])))?;
+    let mut command = workspace()?;
+    command.args(["--test", "cluster"]);
+    if works("go", &["version"]) {
+        command.env("CHANCERY_HELM", setup::helm()?);
+    }
+    call(with_envoy(&mut command))?;
     Ok(Ended::Passed)
 }
 
@@ -341,11 +379,14 @@ fn live() -> Result<Ended, String> {
     Ok(Ended::Passed)
 }
 
-/// Repeats this for a long time: kills the server and cuts the network many times.
+/// Kills servers and Envoys, cuts the network and breaks files many times, for more than 20 minutes.
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
-    command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
+    command.args(["--test", "cluster", "chaos_leaves_state", "--", "--nocapture"]);
     call(with_envoy(&mut command).env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
+    let mut command = workspace()?;
+    command.args(["--test", "chaos", "--", "--nocapture", "--test-threads=1"]);
+    call(with_envoy(&mut command).env("CHANCERY_CHAOS_SECONDS", env::var("CHANCERY_CHAOS_SECONDS").unwrap_or_else(|_| "600".into())))?;
     Ok(Ended::Passed)
 }
 
@@ -372,6 +413,12 @@ fn in_window(tests: fn(&Path) -> Result<(), String>) -> Result<Ended, String> {
 fn installed() -> Result<Ended, String> {
     desktop::installed()?;
     Ok(Ended::Passed)
+}
+
+/// Tests the extension in a real VS Code, and the language server in a real Neovim and Emacs.
+fn editors() -> Result<Ended, String> {
+    let missing = editor::test()?;
+    if missing.is_empty() { Ok(Ended::Passed) } else { Ok(Ended::Skipped(format!("not on this machine: {}", missing.join(", ")))) }
 }
 
 /// Runs a suite over this many inputs of each dialect.

@@ -165,7 +165,7 @@ export class Editor {
         severity: finding.severity === "notice" ? "info" : finding.severity,
         message: finding.message,
         renderMessage: () => this.#card(finding),
-        actions: finding.fix ? [{ name: finding.fix.message, apply: () => this.fix(JSON.stringify(finding.fix)) }] : [],
+        actions: finding.fix && !this.view.state.readOnly ? [{ name: finding.fix.message, apply: () => this.fix(JSON.stringify(finding.fix)) }] : [],
       };
     });
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
@@ -185,6 +185,7 @@ export class Editor {
 
   // Applies the fix of a finding in the shown file.
   fix(fix) {
+    if (this.view.state.readOnly) return;
     const first = JSON.parse(fix);
     const doc = this.view.state.doc;
     const change = (edit) => ({

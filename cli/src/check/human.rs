@@ -6,7 +6,7 @@ use crate::style::{Style, count, plain};
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Patch, Renderer, Snippet};
 use chancery_core::compilation::Compilation;
 use chancery_core::diagnostic::Severity;
-use chancery_core::explain::{EditView, Finding, Positions, Span};
+use chancery_core::explain::{EditView, Finding, Positions, Span, group_findings};
 use chancery_core::text::{TextRange, series};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,13 +16,47 @@ const NEAR_LINES: u32 = 8;
 /// Edits of one fix that are shown.
 const SHOWN_EDITS: usize = 3;
 
+/// How much of a report is written.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Whether the summary is left out.
+    pub quiet: bool,
+    /// Whether every place of a finding is shown.
+    pub all: bool,
+}
+
+/// Places of one finding that are shown.
+const SHOWN_PLACES: usize = 3;
+
 /// The whole report. `hidden` are the findings that the options hide.
-pub fn report(findings: &[Finding], hidden: &[Finding], compilation: &Compilation, positions: &Positions<'_>, quiet: bool, style: &Style) -> String {
+pub fn report(
+    findings: &[Finding],
+    hidden: &[Finding],
+    compilation: &Compilation,
+    positions: &Positions<'_>,
+    Extent { quiet, all }: Extent,
+    style: &Style,
+) -> String {
     let excerpts = Excerpts::new(positions, style);
     let mut out = String::new();
-    for finding in findings {
-        out.push_str(&excerpts.finding(finding));
-        out.push_str("\n\n");
+    for group in group_findings(findings) {
+        let members: Vec<&Finding> =
+            [group.first].iter().chain(&group.others).chain(&group.consequences).filter_map(|at| findings.get(*at)).collect();
+        let shown = if all || group.others.len() < SHOWN_PLACES { members.len() } else { SHOWN_PLACES };
+        for finding in members.iter().take(shown) {
+            out.push_str(&excerpts.finding(finding));
+            out.push_str("\n\n");
+        }
+        let rest = (group.others.len() + 1).saturating_sub(shown);
+        if rest > 0 {
+            let fixes = members.iter().skip(shown).take(rest).filter(|finding| finding.fix.is_some()).count();
+            let fix = if fixes == rest { "; `--fix` fixes all of them" } else { "" };
+            let _ = writeln!(out, "{}\n", style.dim(format!("the same at {}; `--all` shows them{fix}", count(rest, "more place"))));
+            for finding in members.iter().skip(group.others.len() + 1) {
+                out.push_str(&excerpts.finding(finding));
+                out.push_str("\n\n");
+            }
+        }
     }
     if !quiet {
         summary(&mut out, findings, hidden, compilation, style);

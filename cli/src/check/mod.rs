@@ -3,11 +3,13 @@
 //! Does not create findings; see `chancery_core::explain::findings`.
 
 mod baseline;
+mod code_climate;
 mod fix;
 pub mod github;
 mod human;
 mod junit;
 pub mod sarif;
+mod since;
 mod watch;
 
 pub use human::Excerpts;
@@ -57,6 +59,12 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
         message(&format!("{} written to {}", count(findings.len(), "finding"), file.display()));
         return Ok(0);
     }
+    if let Some(revision) = &args.since {
+        let known = since::keep_new(args, revision, deployment, &compilation, &mut findings)?;
+        if known > 0 {
+            message(&format!("{} known from {revision}, in objects that did not change", count(known, "finding")));
+        }
+    }
     let settings = deployment.settings.clone()?;
     if let Some(file) = args.baseline.as_ref().or(settings.baseline.as_ref()) {
         let before = findings.len();
@@ -78,7 +86,9 @@ fn report(args: &CheckArgs, given: &LoadedInput, deployment: &Deployment, style:
     }
     let positions = compilation.positions();
     match args.format {
-        CheckFormat::Human => print(&human::report(&findings, &hidden, &compilation, &positions, args.quiet, style))?,
+        CheckFormat::Human => {
+            print(&human::report(&findings, &hidden, &compilation, &positions, human::Extent { quiet: args.quiet, all: args.all }, style))?
+        }
         format => document(format, &findings, &compilation, args.strict)?,
     }
     Ok(u8::from(failed))
@@ -91,12 +101,14 @@ fn checked(args: &CheckArgs, given: &LoadedInput) -> Result<(Compilation, Vec<Fi
     let executor = compiler.executor();
     check(&mut compilation, &policy, &mut compiler.emitted, executor);
     let mut findings = findings(&compilation, &compilation.positions());
-    // They come by file and place, which a stable sort keeps.
-    findings.sort_by_key(|finding| match finding.level() {
+    let rank = |finding: &Finding| match finding.level() {
         Severity::Error => 0,
         Severity::Warning => 1,
         Severity::Notice => 2,
-    });
+    };
+    // By name, so that the order of the files does not matter. A stable sort keeps the order of findings at one place.
+    let place = |finding: &Finding| finding.span.as_ref().map(|span| (span.file.clone(), span.line, span.column));
+    findings.sort_by_cached_key(|finding| (rank(finding), place(finding)));
     Ok((compilation, findings))
 }
 
@@ -128,6 +140,7 @@ fn document(format: CheckFormat, findings: &[Finding], compilation: &Compilation
         CheckFormat::Human => Ok(()),
         CheckFormat::Json => print_json(&serde_json::json!({ "diagnostics": findings })),
         CheckFormat::Sarif => print_json(&sarif::findings(findings)),
+        CheckFormat::Codeclimate => print_json(&code_climate::issues(findings)),
         CheckFormat::Github => print(&github::commands(findings)),
         CheckFormat::Junit => print(&junit::suites(findings, compilation, strict)),
     }

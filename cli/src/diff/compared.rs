@@ -7,9 +7,10 @@ use crate::style::{plain, some};
 use crate::{Unusable, input};
 use chancery_core::compare::{
     Change, EnvoyChanges, KeptPart, RequestOptions, Requests, SettingView, Uncompared, app_gateway_requests, compare_app_gateways, compare_envoy,
-    compare_settings, compare_written, parts_of_others, requests,
+    compare_nginxes, compare_settings, compare_written, nginx_requests, parts_of_others, requests,
 };
 use chancery_core::explain::Positions;
+use chancery_live::threads::Threads;
 use std::collections::BTreeSet;
 use std::thread;
 
@@ -55,6 +56,8 @@ pub enum Make {
     Envoy,
     /// An Application Gateway.
     AppGateway,
+    /// An nginx.
+    Nginx,
 }
 
 impl Make {
@@ -63,6 +66,7 @@ impl Make {
         match self {
             Make::Envoy => "What Envoy gets",
             Make::AppGateway => "Parts of the Application Gateway",
+            Make::Nginx => "Parts of nginx",
         }
     }
 
@@ -71,6 +75,7 @@ impl Make {
         match self {
             Make::Envoy => "Envoy",
             Make::AppGateway => "The Application Gateway",
+            Make::Nginx => "nginx",
         }
     }
 }
@@ -139,12 +144,12 @@ impl Differences {
 
     /// The limits of every answer, as sentences: unreadable parts, and parts that cannot be compared.
     pub fn limits(&self) -> Vec<String> {
-        let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
+        let unread = (!self.unread.is_empty()).then(|| "A part of the input cannot be read: its effect is unknown.".to_string());
         let uncompared = self.uncompared().sentences().into_iter().map(|sentence| plain(&sentence).into_owned());
         let names: Vec<&str> = self.misfits.iter().map(String::as_str).collect();
-        let misfits = (!names.is_empty()).then(|| format!("Not compared: what does not fit Envoy's messages ({}).", plain(&some(&names))));
+        let misfits = (!names.is_empty()).then(|| format!("Not compared: fields that are not in Envoy's messages ({}).", plain(&some(&names))));
         let has_certificates = self.gateways.iter().any(|of| of.make == Make::AppGateway) && self.resources.iter().any(|of| of.kind == "Secret");
-        let certificates = has_certificates.then(|| "Not compared: what the certificates of the Application Gateway hold.".to_string());
+        let certificates = has_certificates.then(|| "Not compared: the content of the Application Gateway's certificates.".to_string());
         let credentials = self.credentials_differ.then(|| "Keys or other credentials differ, and are not shown.".to_string());
         unread.into_iter().chain(credentials).chain(misfits).chain(certificates).chain(uncompared).collect()
     }
@@ -158,7 +163,7 @@ impl Differences {
     pub fn same(&self) -> String {
         match self.limits().is_empty() {
             true => format!("{} gets the same.", self.gateways.first().map_or("Envoy", |of| of.make.name())),
-            false => "As far as it was compared, the gateway gets the same.".into(),
+            false => "Nothing that was compared differs at the gateway.".into(),
         }
     }
 
@@ -239,7 +244,12 @@ fn pair(gateway: Option<String>, old: &GatewaySide<'_>, new: &GatewaySide<'_>, w
             let kept = parts_of_others(old, new);
             Ok(GatewayDifference { envoy, kept, requests, ..GatewayDifference::new(gateway, GatewayState::Compared, Make::AppGateway) })
         }
-        _ => Err("one side is an Application Gateway and the other an Envoy, which have no parts in common; `chancery across` compares what both do with requests".into()),
+        (GatewaySide::Nginx(old), GatewaySide::Nginx(new)) => {
+            let envoy = compare_nginxes(old, new);
+            let requests = with_requests.then(|| nginx_requests(old, new, &Threads));
+            Ok(GatewayDifference { envoy, requests, ..GatewayDifference::new(gateway, GatewayState::Compared, Make::Nginx) })
+        }
+        _ => Err("the two sides run different kinds of gateways: `chancery diff --from DIALECT BEFORE --to DIALECT AFTER` compares what both do with requests".into()),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::output::hold;
 use crate::style::some;
 use crate::{Unusable, input};
 use chancery_core::backend::{OutputMap, envoy};
-use chancery_core::compare::{AppGatewaySide, Side, SideSource, Written};
+use chancery_core::compare::{AppGatewaySide, NginxSide, Side, SideSource, Written};
 use chancery_core::compilation::{Assumptions, Compilation, GatewayId, OptionValue};
 use chancery_core::dialect::ingress::options as ingress;
 use chancery_core::envoy_config::{EnvoyConfig, Running};
@@ -35,6 +35,8 @@ pub enum GatewaySide<'a> {
     Envoy(Side<'a>),
     /// An Application Gateway.
     AppGateway(Box<AppGatewaySide<'a>>),
+    /// An nginx.
+    Nginx(Box<NginxSide<'a>>),
 }
 
 /// A compiled input.
@@ -42,7 +44,7 @@ pub struct Compiled {
     given: input::LoadedInput,
     /// The whole.
     pub compilation: Compilation,
-    /// Its running gateways: Envoys in the order of [`Compilation::gateways`], then Application Gateways; at least one.
+    /// Its running gateways: Envoys in the order of [`Compilation::gateways`], then Application Gateways, then nginxes; at least one.
     pub proxies: Vec<Proxy>,
 }
 
@@ -52,7 +54,7 @@ pub struct Proxy {
     pub dialect: &'static str,
     /// Its name.
     pub id: GatewayId,
-    /// The configuration of its Envoys with its origins; `None` for an Application Gateway.
+    /// The configuration of its Envoys with its origins; `None` for another kind of gateway.
     envoy: Option<(EnvoyConfig, OutputMap)>,
 }
 
@@ -70,10 +72,7 @@ impl Loaded {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
-            return Err(format!(
-                "there is no resource in {name} that could be read, so that everything would look removed; `chancery check` says why"
-            )
-            .into());
+            return Err(format!("{name} has no readable resource, so everything would appear as removed; `chancery check` shows why").into());
         }
         let mut proxies = Vec::new();
         for gateway in compilation.gateways() {
@@ -86,6 +85,7 @@ impl Loaded {
         }
         let azure = compilation.app_gateways().map(|of| Proxy { dialect: of.named.of.dialect().name, id: of.named.id.clone(), envoy: None });
         proxies.extend(azure);
+        proxies.extend(compilation.nginxes().map(|of| Proxy { dialect: of.named.of.dialect().name, id: of.named.id.clone(), envoy: None }));
         if proxies.is_empty() {
             return Err(input::nothing_runs(&compilation));
         }
@@ -161,8 +161,13 @@ impl Loaded {
                 let Some((config, map)) = &of.proxies[at].envoy else {
                     let number = of.proxies.iter().take(at).filter(|proxy| proxy.envoy.is_none()).count();
                     let gateway = of.compilation.app_gateways().nth(number).zip(positions);
-                    let side = gateway.map(|(gateway, positions)| AppGatewaySide::new(gateway, positions));
-                    return GatewaySide::AppGateway(Box::new(side.expect("each proxy without an Envoy is an Application Gateway")));
+                    if let Some((gateway, positions)) = gateway {
+                        return GatewaySide::AppGateway(Box::new(AppGatewaySide::new(gateway, positions)));
+                    }
+                    let number = number - of.compilation.app_gateways().count();
+                    let nginx = of.compilation.nginxes().nth(number).zip(positions);
+                    let side = nginx.map(|(nginx, positions)| NginxSide::new(nginx, positions));
+                    return GatewaySide::Nginx(Box::new(side.expect("each other proxy is an nginx")));
                 };
                 let source = of.compilation.gateways().nth(at).zip(positions);
                 GatewaySide::Envoy(Side { config, source: source.map(|(gateway, positions)| SideSource { gateway, positions, map }) })

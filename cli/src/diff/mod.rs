@@ -7,6 +7,8 @@ mod envoy;
 pub mod human;
 mod live;
 mod loaded;
+mod migration;
+mod migration_report;
 mod report;
 mod without;
 
@@ -19,6 +21,7 @@ use crate::{Outcome, Unusable, input};
 use chancery_core::diagnostic::Severity;
 use chancery_core::envoy_config::Running;
 use chancery_core::text::series;
+use chancery_workspace::git::working_path;
 use compared::{Differences, GatewayDifference, GatewayState, Make, at_once, compare};
 use loaded::{Loaded, running};
 use serde_json::{Map, Value, json};
@@ -27,15 +30,19 @@ use std::path::{Path, PathBuf};
 
 /// Runs `diff`.
 pub fn run(args: &DiffArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    if !args.from.is_empty() || !args.to.is_empty() {
+        return migration::run(args, deployment, style);
+    }
+    let before = args.before.as_ref().ok_or("name a first input")?;
     let after = match &args.after {
         Some(after) => after.clone(),
-        None => after_of(&args.before)?,
+        None => after_of(before)?,
     };
     let is_running = |path: &Path| path.is_file() && input::text(path).is_ok_and(|text| Running::is_one(&text));
-    let alone = is_running(&args.before) || is_running(&after);
-    let existing = if args.before.is_file() { input::text(&args.before).ok().filter(|text| loaded::existing(text).is_some()) } else { None };
+    let alone = is_running(before) || is_running(&after);
+    let existing = if before.is_file() { input::text(before).ok().filter(|text| loaded::existing(text).is_some()) } else { None };
     let read_after = || Loaded::read_onto(&after, deployment, alone, existing.as_deref());
-    let (before, after) = at_once(|| Loaded::read(&args.before, deployment, alone), read_after);
+    let (before, after) = at_once(|| Loaded::read(before, deployment, alone), read_after);
     let (before, after) = (before?, after?);
     let kinds: BTreeSet<_> = before.kinds().into_iter().chain(after.kinds()).collect();
     // The second input no longer has these kinds: references to them are missing, not assumed.
@@ -73,9 +80,7 @@ fn warn_of_errors(before: &Loaded, after: &Loaded, gone: &[String]) {
             true => (String::new(), "chancery check"),
             false => (format!(" (the first has {}, and the second has none)", series(gone)), "chancery check --missing error"),
         };
-        message(&format!(
-            "the second input has {more}{why}; look at it with `{check}`. Where a resource is refused, a cluster keeps the one that it has"
-        ));
+        message(&format!("the second input has {more}{why}; look at it with `{check}`. If a cluster refuses a resource, it keeps the previous one"));
     }
 }
 
@@ -84,12 +89,15 @@ fn after_of(before: &Path) -> Result<PathBuf, Unusable> {
     let Some((revision, path)) = input::revision_of(before) else {
         return Err(format!("there is nothing to compare {} with: name a second input, or a revision of git alone", before.display()).into());
     };
-    input::working_path(&revision, &path)
+    Ok(working_path(&revision, &path)?)
 }
 
 /// Runs `drift`.
 pub fn drift(args: &DriftArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let source = Loaded::read(&args.source, deployment, true)?;
+    if source.compilation().is_some_and(|of| of.nginxes().next().is_some() && of.gateways().next().is_none()) {
+        return Err("drift reads running Envoys, and this source runs nginx: compare two inputs with `chancery diff`".into());
+    }
     if args.live {
         return live::drift(args, &source, style);
     }
@@ -113,6 +121,8 @@ fn show(differences: &Differences, running: Option<&Running>, format: DiffFormat
         DiffFormat::Markdown => print(&report::markdown(differences, running)),
         DiffFormat::Sarif => print_json(&report::sarif(differences)),
         DiffFormat::Github => print(&report::github(differences)),
+        DiffFormat::Html => print(&report::html(differences)),
+        DiffFormat::Junit => print(&report::junit(differences)),
     }
 }
 
@@ -156,10 +166,11 @@ fn data(differences: &Differences, running: Option<&Running>) -> Result<Value, U
     Ok(data)
 }
 
-/// Returns the differences in the parts of a gateway: `envoy` for an Envoy, `parts` and `kept` for an Application Gateway.
+/// Returns the differences in the parts of a gateway: `envoy` for an Envoy, `parts` for an nginx, `parts` and `kept` for an Application Gateway.
 fn parts(data: &mut Value, of: &GatewayDifference) {
     match of.make {
         Make::Envoy => data["envoy"] = json!(of.envoy),
+        Make::Nginx => data["parts"] = json!(of.envoy),
         Make::AppGateway => {
             data["parts"] = json!(of.envoy);
             data["kept"] = json!(of.kept);

@@ -1,4 +1,4 @@
-//! Differences for pull requests and CI: Markdown, SARIF, GitHub workflow commands.
+//! Differences for pull requests, CI and people without the command line: Markdown, SARIF, GitHub workflow commands, HTML, JUnit.
 //!
 //! Does not compare; see `compared`.
 
@@ -6,11 +6,13 @@ use super::compared::{Differences, GatewayDifference, GatewayState, Make};
 use super::human::{kinds, settings, summary, tried, unchanged, was};
 use crate::check::github::{data, property};
 use crate::check::sarif;
+use crate::html::{Report, Tone};
 use crate::output::scrub;
 use crate::style::plain;
-use chancery_core::compare::{Change, RequestChange, Requests, SettingView};
+use chancery_core::compare::{Change, RequestChange, Requests, SettingView, lost_protection};
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::Span;
+use chancery_core::text::markup::escaped;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -19,6 +21,7 @@ const MOST: usize = 100;
 
 pub fn markdown(differences: &Differences, running: Option<&Running>) -> String {
     let mut out = String::new();
+    lost(&mut out, differences);
     if let Some(only) = differences.only() {
         only.requests.iter().filter(|_| !differences.is_empty()).for_each(|requests| out.push_str(&of_requests(requests)));
         changes(&mut out, "Resources", &differences.resources);
@@ -36,6 +39,24 @@ pub fn markdown(differences: &Differences, running: Option<&Running>) -> String 
     }
     differences.limits().into_iter().for_each(|limit| _ = writeln!(out, "\n{limit}"));
     out
+}
+
+/// Requests that lose protection, which reviewers need before everything else.
+fn lost(out: &mut String, differences: &Differences) {
+    let changes = differences.gateways.iter().filter_map(|of| of.requests.as_ref()).flat_map(|requests| &requests.changes);
+    let lost: Vec<(&RequestChange, Vec<String>)> =
+        changes.map(|change| (change, lost_protection(change))).filter(|(_, lost)| !lost.is_empty()).collect();
+    if lost.is_empty() {
+        return;
+    }
+    out.push_str("### :warning: Requests that lose protection\n\n");
+    for (change, lost) in lost.iter().take(MOST) {
+        let _ = writeln!(out, "- **{}** no longer {}{}", cell(&change.requests), lost.join(", and no longer "), at_span(span_of(change)));
+    }
+    if lost.len() > MOST {
+        let _ = writeln!(out, "- ... and {} more.", lost.len() - MOST);
+    }
+    out.push('\n');
 }
 
 /// One of several gateways.
@@ -76,7 +97,7 @@ fn of_settings(out: &mut String, all: &[SettingView]) {
     let _ = writeln!(out, "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|", settings(all));
     for setting in all.iter().take(MOST) {
         let (before, after) = (value(setting.before.as_ref()), value(setting.after.as_ref()));
-        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.takes.words());
+        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.restart.words());
     }
     out.push('\n');
 }
@@ -203,7 +224,7 @@ pub fn sarif(differences: &Differences) -> Value {
         rule("gateway-changed", "a gateway is added or removed"),
         rule("resource-changed", "a resource differs"),
         rule("envoy-changed", "what Envoy gets differs"),
-        rule("part-changed", "a part of an Application Gateway differs"),
+        rule("part-changed", "a part of a gateway differs"),
     ];
     sarif::log(&rules, &results)
 }
@@ -215,5 +236,61 @@ pub fn github(differences: &Differences) -> String {
         let command = if is_for_users(line.rule) { "warning" } else { "notice" };
         let _ = writeln!(out, "::{command}{}::{}", place.unwrap_or_default(), data(&line.text));
     }
+    out
+}
+
+/// All differences as one HTML file.
+pub fn html(differences: &Differences) -> String {
+    let all = lines(differences);
+    let lead = if differences.is_empty() { differences.nothing("Nothing differs.") } else { "What differs between the two sides." };
+    let mut report = Report::new("Differences", lead);
+    for (rule, title, tone) in [
+        ("request-changed", "Requests that change", Tone::Bad),
+        ("gateway-changed", "Gateways", Tone::Bad),
+        ("resource-changed", "Resources", Tone::Neutral),
+        ("envoy-changed", "What Envoy gets", Tone::Neutral),
+        ("part-changed", "Parts of the gateway", Tone::Neutral),
+    ] {
+        let own: Vec<&Line<'_>> = all.iter().filter(|line| line.rule == rule).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let place = |line: &Line<'_>| line.span.map(|span| format!("{}:{}", span.file, span.line)).into_iter().collect();
+        report.group(title, &own.len().to_string(), tone, is_for_users(rule), |report| {
+            report.table(&["difference"], own.iter().map(|line| vec![(line.text.clone(), place(line))]));
+        });
+    }
+    let limits = differences.limits();
+    if !limits.is_empty() {
+        report.heading("Not compared");
+        report.list(&limits);
+    }
+    report.finish()
+}
+
+/// All differences as JUnit's XML: each request that changes is a failure, and the others are skipped.
+pub fn junit(differences: &Differences) -> String {
+    let all = lines(differences);
+    let failures = all.iter().filter(|line| is_for_users(line.rule)).count();
+    let text = |text: &str| escaped(&plain(&scrub(text)));
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(out, "<testsuites name=\"chancery\" tests=\"{}\" failures=\"{failures}\" errors=\"0\">", all.len());
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"diff\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\">",
+        all.len(),
+        all.len() - failures
+    );
+    for line in &all {
+        let message = text(&line.text);
+        let place = line.span.map(|span| format!(" file=\"{}\" line=\"{}\"", text(&span.file), span.line)).unwrap_or_default();
+        let _ = writeln!(out, "    <testcase classname=\"{}\" name=\"{message}\"{place}>", line.rule);
+        let _ = match is_for_users(line.rule) {
+            true => writeln!(out, "      <failure type=\"{}\" message=\"{message}\"/>", line.rule),
+            false => writeln!(out, "      <skipped/>"),
+        };
+        out.push_str("    </testcase>\n");
+    }
+    out.push_str("  </testsuite>\n</testsuites>\n");
     out
 }

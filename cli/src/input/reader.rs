@@ -8,14 +8,12 @@ use super::render;
 use crate::Unusable;
 use crate::args::{Deployment, MAX_INPUT};
 use crate::output::{message, reason};
-use crate::settings;
 use crate::style::{count, some};
 use chancery_core::compilation::Dialect;
-use chancery_core::compile::is_claimed;
 use chancery_core::dialect;
-use chancery_core::explain::Snapshot;
 use chancery_core::resource::{Input, Inputs};
 use chancery_live::files::{self, Excludes, Kustomization};
+use chancery_workspace::{FolderFile, classify, settings};
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -29,7 +27,7 @@ const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell:
 /// Reads texts, one after the other.
 #[derive(Default)]
 pub struct Reader {
-    /// The texts.
+    /// The contents of the files.
     pub inputs: Inputs,
     /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
@@ -137,7 +135,7 @@ impl Reader {
         self.problems.extend(problems);
         let links = found.dangling.iter().map(|path| (path, files::LEADS_NOWHERE));
         let strange = links.chain(found.passed_over.iter().map(|(path, why)| (path, &**why)));
-        let strange: Vec<String> = strange.map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
+        let strange: Vec<String> = strange.map(|(path, why)| format!("{} is skipped: {why}", self.name(path))).collect();
         self.strange.extend(strange);
         let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };
         for path in found.files.iter().filter(|path| !built.iter().any(|of| path.starts_with(&of.folder))) {
@@ -177,16 +175,14 @@ impl Reader {
                 return Ok(());
             }
         };
-        if Input::text_of_utf16(&bytes).is_some_and(|text| is_claimed(&text, self.asked, dialect::ALL)) {
-            self.problems.push(format!("cannot read {name}: {UTF16}"));
-            return Ok(());
-        }
-        let (input, not_utf8) = Input::from_bytes(name, bytes);
-        if Snapshot::is_one(&input.text) || !is_claimed(&input.text, self.asked, dialect::ALL) {
-            self.bytes -= input.text.len().min(self.bytes as usize) as u64;
-            self.passed_over.push(input.name.to_string());
-        } else {
-            self.keep(input, not_utf8, Some(path));
+        let (file, len) = classify(name.clone(), bytes, self.asked);
+        match file {
+            FolderFile::Utf16 => self.problems.push(format!("cannot read {name}: {UTF16}")),
+            FolderFile::Other(name) => {
+                self.bytes -= len.min(self.bytes as usize) as u64;
+                self.passed_over.push(name);
+            }
+            FolderFile::Resources(input, not_utf8) => self.keep(input, not_utf8, Some(path)),
         }
         Ok(())
     }
@@ -281,7 +277,7 @@ impl Reader {
         if !self.passed_over.is_empty() {
             let files = count(self.passed_over.len(), "file");
             let verb = if self.passed_over.len() == 1 { "is" } else { "are" };
-            message(&format!("{files} {verb} passed over, as no controller reads what is in there: {}", list(&self.passed_over)));
+            message(&format!("{files} {verb} skipped because no controller reads them: {}", list(&self.passed_over)));
         }
         if !self.not_rendered.is_empty() {
             message(&format!("not rendered: {}; --render has helm and kustomize render them", list(&self.not_rendered)));

@@ -6,14 +6,16 @@ pub mod ask;
 mod azure;
 mod human;
 
-use crate::args::{BootstrapArgs, Deployment, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
-use crate::output::{print, print_json, reason, shown, to_json};
-use crate::style::Style;
+use crate::args::{BootstrapArgs, CollectArgs, Deployment, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
+use crate::output::{Sink, message, print, print_json, reason, shown, to_json};
+use crate::style::{Style, count};
 use crate::{Outcome, Unusable};
 use chancery_core::compilation::{Assumptions, Dialect, Missing};
 use chancery_core::dialect;
+use chancery_core::explain::Snapshot;
 use chancery_live::Failure;
 use chancery_live::address::Address;
+use chancery_live::admission::Admission;
 use chancery_live::arm::apply::Allowed;
 use chancery_live::arm::source::{Azure, Reader};
 use chancery_live::bootstrap::Bootstrap;
@@ -35,8 +37,9 @@ use chancery_live::xds::tls::Files;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// As the command line tells it.
+/// The form on the command line.
 fn unusable(failure: Failure) -> Unusable {
     Unusable(failure.0)
 }
@@ -77,6 +80,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         canary: args.canary.is_on(),
         ttl: args.xds_ttl,
         page: crate::play::page(),
+        admission: admission(args)?,
     };
     let empty = if deployment.allow_empty { EmptyFolder::Intended } else { EmptyFolder::Accident(args.empty_grace) };
     let reading = Reading { empty, state: state_folder(args.state_dir.as_deref()), ..Reading::default() };
@@ -94,10 +98,51 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         replica,
         writes,
     });
-    if Assumptions::of(&settings.options).of_others() != Missing::Error {
+    if Assumptions::of(&settings.options).for_other_kinds() != Missing::Error {
         return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
     }
     host::serve(settings, sources, &servers, writing.as_ref(), applying.as_ref(), show(args.format.is_json(), style)).map_err(unusable)?;
+    Ok(0)
+}
+
+/// Returns the settings of the webhook, if it has an address.
+fn admission(args: &ServeArgs) -> Result<Option<Admission>, Unusable> {
+    if args.admission == Address::Off {
+        return Ok(None);
+    }
+    let (Some(certificate), Some(key)) = (&args.admission_cert, &args.admission_key) else {
+        return Err("the API server only calls webhooks by https: give --admission-cert and --admission-key".into());
+    };
+    if let Some(unknown) = args.admission_deny.iter().find(|name| dialect::code(name).is_none()) {
+        return Err(format!("--admission-deny {unknown}: there is no such code; `chancery codes` lists them").into());
+    }
+    let tls = Files { certificate: certificate.clone(), key: key.clone(), client_ca: None };
+    Ok(Some(Admission { address: args.admission.clone(), tls, deny: args.admission_deny.clone() }))
+}
+
+/// Runs `collect`.
+pub fn collect(args: &CollectArgs, deployment: &Deployment) -> Outcome {
+    let options = deployment.whole_cluster_options()?;
+    let cluster = Cluster {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        namespace: args.namespace.clone(),
+        selector: None,
+        dialect: options.dialect.as_ref().map(|name| name.to_string()),
+    };
+    let events = Events::default();
+    let settings = Settings { options: options.clone(), spacing: Duration::ZERO, recorder: None, events };
+    let (build, unread) = host::collect(settings, vec![Box::new(Kube::new(cluster))], args.wait).map_err(unusable)?;
+    unread.iter().for_each(|kind| message(&format!("not collected: {kind}")));
+    let text = Snapshot::new(&build.compilation, &options, &[], false).write();
+    let objects = build.compilation.objects.iter().count();
+    match &args.out {
+        Some(path) if path.as_os_str() != "-" => {
+            Sink::file(path)?.write([text.as_str(), "\n"])?;
+            message(&format!("{} written to {}; keys and passwords are replaced by stand-ins", count(objects, "object"), path.display()));
+        }
+        _ => print(&(text + "\n"))?,
+    }
     Ok(0)
 }
 
@@ -129,6 +174,7 @@ pub fn manifests(args: &ManifestsArgs, deployment: &Deployment) -> Outcome {
         write_status: args.write_status,
         write_objects: args.write_objects,
         tls_secret: args.tls_secret.clone(),
+        admission: args.admission,
         azure: args.gateway_id.as_ref().map(|gateway| OnAzure {
             gateway: gateway.to_string(),
             apply: args.apply,

@@ -2,41 +2,17 @@
 //!
 //! Does not simulate; see `chancery_core::explain`.
 
-use crate::Outcome;
-use crate::args::Format;
-use crate::output::{print, print_json};
+use super::head;
 use crate::style::{Style, count, plain};
 use chancery_core::backend::appgw::rewrite::RewriteResult;
 use chancery_core::backend::appgw::route::Ending;
-use chancery_core::compilation::Compilation;
-use chancery_core::explain::{AppGatewayReport, Span, route_app_gateway};
+use chancery_core::explain::{AppGatewayReport, Span};
 use chancery_core::simulate::Request;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Shows how each Application Gateway handles the request.
-pub fn run(compilation: &Compilation, request: &Request, format: Format, style: &Style) -> Outcome {
-    let positions = compilation.positions();
-    let report = |gateway| route_app_gateway(gateway, &positions, request);
-    let reports: BTreeMap<_, _> = compilation.app_gateways().map(|gateway| (gateway.named.label().unwrap_or_default(), report(gateway))).collect();
-    match format {
-        Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
-        Format::Json => print_json(&reports)?,
-        Format::Human => {
-            let told = reports.iter().map(|(gateway, report)| match gateway.as_str() {
-                "" => human(report, request, style),
-                gateway => format!("{}\n\n{}", style.heading(gateway), human(report, request, style)),
-            });
-            print(&told.collect::<Vec<_>>().join("\n"))?;
-        }
-    }
-    Ok(0)
-}
-
-fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String {
-    let mut out = String::new();
-    let scheme = if request.tls { "https" } else { "http" };
-    let _ = writeln!(out, "{}", style.bold(plain(&format!("{} {scheme}://{}{}", request.method, request.authority, request.path))));
+/// Describes a report for people.
+pub fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String {
+    let mut out = head(request, &report.verdict, style);
     for (rule, why) in &report.journey.passed {
         let _ = writeln!(out, "\n{} rule {}: {}", style.red("✗"), plain(rule), why.words());
     }
@@ -61,7 +37,7 @@ fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String 
     unserved(&mut out, report, style);
     let _ = writeln!(
         out,
-        "\n{} this follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.",
+        "\n{} this follows Azure's documentation, not a real Application Gateway. The health of addresses is unknown.",
         style.yellow("note:")
     );
     out

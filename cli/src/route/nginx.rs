@@ -2,16 +2,15 @@
 //!
 //! Does not simulate; see `chancery_core::explain` and the simulation of the back end.
 
+use super::head;
 use crate::args::{Deployment, Format, RouteArgs};
 use crate::output::{message, print, print_json, reason};
 use crate::style::{Style, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::nginx::simulate::{Simulator, read};
-use chancery_core::compilation::Compilation;
-use chancery_core::explain::{NginxReport, route_nginx};
+use chancery_core::explain::NginxReport;
 use chancery_core::simulate::Request;
 use chancery_core::text::{Limits, Node, Value, parse, to_json};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -55,30 +54,9 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
     Ok(0)
 }
 
-/// Shows how each nginx handles the request.
-pub fn run(compilation: &Compilation, request: &Request, format: Format, style: &Style) -> Outcome {
-    let positions = compilation.positions();
-    let reports: BTreeMap<_, _> =
-        compilation.nginxes().map(|of| (of.named.label().unwrap_or_default(), route_nginx(of, &positions, request))).collect();
-    match format {
-        Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
-        Format::Json => print_json(&reports)?,
-        Format::Human => {
-            let told = reports.iter().map(|(gateway, report)| match gateway.as_str() {
-                "" => human(report, request, style),
-                gateway => format!("{}\n\n{}", style.heading(gateway), human(report, request, style)),
-            });
-            print(&told.collect::<Vec<_>>().join("\n"))?;
-        }
-    }
-    Ok(0)
-}
-
-fn human(report: &NginxReport, request: &Request, style: &Style) -> String {
-    let mut out = String::new();
-    let scheme = if request.tls { "https" } else { "http" };
-    let line = format!("{} {scheme}://{}{}", request.method, request.authority, request.path);
-    let _ = writeln!(out, "{}", style.bold(plain(&line)));
+/// Describes a report for people.
+pub fn human(report: &NginxReport, request: &Request, style: &Style) -> String {
+    let mut out = head(request, &report.verdict, style);
     for step in &report.way {
         let place = report.origins.iter().find(|origin| origin.of == step.what && origin.pointer == step.name);
         let span = place.and_then(|origin| origin.origin.span.as_ref());

@@ -1,11 +1,11 @@
 //! Tests the book and the README: links have targets, each command has a page, and consoles show the program's output.
 //!
 //! Each page gets its own folder, which contains the examples and the demo repository. A `yaml` block that starts with `# NAME.yaml` becomes a file in this
-//! folder. A `console` block contains commands (`$ chancery ...`), each followed by its output; `...` matches any lines. `UPDATE_DOCS=1` writes the output
+//! folder; so does a `text` block that starts with `# NAME.log`. A `console` block contains commands (`$ chancery ...`), each followed by its output; `...` matches any lines. `UPDATE_DOCS=1` writes the output
 //! into the page.
 
 use crate::Folder;
-use chancery_core::compilation::{OptionKind, Options, for_people};
+use chancery_core::compilation::{OptionKind, Options, for_interactive_use};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -134,8 +134,10 @@ fn book_consoles_match_program_output() {
         let mut at = 0;
         for block in &blocks {
             let body = &lines[block.first..block.end];
-            if let Some(file) =
-                body.first().and_then(|line| line.strip_prefix("# ")).filter(|file| block.language == "yaml" && file.ends_with(".yaml"))
+            if let Some(file) = body
+                .first()
+                .and_then(|line| line.strip_prefix("# "))
+                .filter(|file| block.language == "yaml" && file.ends_with(".yaml") || block.language == "text" && file.ends_with(".log"))
             {
                 folder.write(file, body.join("\n").as_bytes());
             }
@@ -224,14 +226,16 @@ fn options() -> String {
                 OptionKind::Choice(words) => {
                     let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
                     let words = || words.iter().map(|(word, _)| *word);
-                    let default =
-                        for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
+                    let default = for_interactive_use(Options::default())
+                        .text(spec.name)
+                        .and_then(|text| words().find(|word| *text == *word))
+                        .or(words().next());
                     (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
-                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),
-                OptionKind::Map => (" KEY=VALUE".into(), "; may be given several times".into()),
-                OptionKind::File { placeholder } => (format!(" {placeholder}"), ", from a file".into()),
-                OptionKind::Files => (" KEY=PATH".into(), ", from files".into()),
+                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; repeatable".into()),
+                OptionKind::Map => (" KEY=VALUE".into(), "; repeatable".into()),
+                OptionKind::File { placeholder } => (format!(" {placeholder}"), String::new()),
+                OptionKind::Files => (" KEY=PATH".into(), String::new()),
             };
             let more = if spec.doc.ends_with(&more) { String::new() } else { more };
             let _ = writeln!(out, "| `--{}{value}` | {}{} |", spec.name, spec.doc.replace('|', "\\|"), more.replace('|', "\\|"));
@@ -247,6 +251,34 @@ fn options_page_matches_dialects() {
         fs::write(&path, options()).expect("the page");
     }
     assert_eq!(fs::read_to_string(&path).expect("the page of options"), options(), "UPDATE_DOCS=1 writes it");
+}
+
+/// Writes the page of annotations from the table of the conversion.
+fn conversions() -> String {
+    use chancery_core::convert::{Target, VERDICTS};
+    let mut out = String::from(
+        "# Annotations of ingress-nginx in Gateway API\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the table of the conversion. -->\n\n[`chancery convert ingress-nginx-to-gateway`](commands/convert.md) converts these annotations. *Exact*: requests get the same answers.\n*Approximate*: some requests get other answers, as the last column says. *Impossible*: it is left out, and the last column says what to do\ninstead. *Not needed*: it changes no answer. Only annotations with a value that has an effect are reported.\n\n| annotation | Envoy Gateway | Gateway API alone | how it is written, or what to do |\n|---|---|---|---|\n",
+    );
+    for of in VERDICTS {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            of.name,
+            of.on(Target::EnvoyGateway).name(),
+            of.on(Target::Standard).name(),
+            of.words.replace('|', "\\|")
+        );
+    }
+    out
+}
+
+#[test]
+fn annotation_page_matches_conversion() {
+    let path = root().join("docs/ingress-nginx-annotations.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, conversions()).expect("the page");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("the page of annotations"), conversions(), "UPDATE_DOCS=1 writes it");
 }
 
 /// Returns the `chancery` commands of shell blocks, without pipes and redirections.

@@ -66,7 +66,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         let message = "there is no Listener in the input, so Envoy listens on no port for requests";
         let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
         // A fragment may leave its Listener to the cluster; a whole cluster without one serves nothing.
-        if Assumptions::of(&side.side.options).of_others() == Missing::Error {
+        if Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error {
             finding.severity = Severity::Warning;
         }
         // No request matches the other Mappings either.
@@ -113,9 +113,9 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
             (Some(twin), Some(name)) => {
-                let message = format!("another {} has the hostname `{name}` too, and only that one counts", object.key.kind);
+                let message = format!("another {} has the hostname `{name}` too, and only the other one is used", object.key.kind);
                 Diagnostic::new(&codes::SHADOWED_HOST, message, at_name(object))
-                    .related(at_name(twin), "this one counts")
+                    .related(at_name(twin), "this one is used")
                     .help("join them into one, or give them different hostnames")
             }
             (None, Some(name)) if taker == "Host" => untaken(&hosts, object, name),
@@ -313,7 +313,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
         let place = at.map_or_else(|| at_name(object), |node| Place::value(object.id, node.id));
         let message = "the Listener is for TLS, and none of its Hosts has a certificate: Envoy serves cleartext there";
         let mut finding = Diagnostic::new(&codes::MISSING_CERTIFICATE, message, place).about(object.key.clone());
-        if !has_hosts && Assumptions::of(&side.side.options).of_others() != Missing::Error {
+        if !has_hosts && Assumptions::of(&side.side.options).for_other_kinds() != Missing::Error {
             finding.severity = Severity::Notice;
         }
         found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));

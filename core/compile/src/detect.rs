@@ -7,6 +7,7 @@ use chancery_base::compilation::{Claim, Dialect, Options};
 use chancery_base::diagnostic::{Diagnostic, Place, codes};
 use chancery_base::read::{self, DocumentCache, ReadOptions};
 use chancery_base::resource::{Inputs, Object, Objects, ResourceKey, makes_secret, nearest};
+use chancery_text::series;
 use core::ops::Range;
 use memchr::memmem::{self, Finder};
 
@@ -39,17 +40,19 @@ impl Detection {
         if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
             let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
             let message = format!("none of the requested controllers reads any of the input; the findings are for {}", dialect.controller);
-            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
+            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("it was read for {}", names.join(", "))));
         }
         // The core group means the same to all dialects.
         let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
-        let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);
-        let others = dialects.iter().filter(|other| other.reads(&object.key)).map(|other| other.name);
-        let others: Vec<&str> = others.collect();
-        if others.len() < 2 {
+        let readers: Vec<&'static Dialect> = dialects.iter().copied().filter(|other| other.reads(&object.key)).collect();
+        if readers.len() < 2 {
             return None;
         }
-        let help = format!("choose the dialect to be sure (`--dialect` on the command line): {}", others.join(", "));
+        let controllers: Vec<&str> = readers.iter().map(|reader| reader.controller).collect();
+        let both = if readers.len() == 2 { "both read" } else { "all read" };
+        let message = format!("{} {both} this input; Chancery reads it as {}'s, {why}", series(&controllers), dialect.controller);
+        let names: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
+        let help = format!("choose with `--dialect`, `dialect` in chancery.toml or the page's picker: {}", names.join(", "));
         Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(help))
     }
 }

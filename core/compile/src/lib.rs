@@ -10,10 +10,14 @@ extern crate alloc;
 mod assume;
 mod conflict;
 mod detect;
+mod envoy_input;
 #[cfg(test)]
 mod tests;
+mod unsupported;
 
 pub use detect::{Detection, detect, is_claimed, recognise};
+pub use envoy_input::{ENVOY, is_envoy_config};
+pub use unsupported::{UnsupportedInput, unsupported_input};
 
 use detect::{ClaimMemory, detect_with};
 
@@ -153,9 +157,15 @@ impl Compiler {
         let asked = options.dialect.as_ref().and_then(|name| Dialect::named(name, &self.dialects));
         let detection = if asked.is_none() { detect_with(inputs, &self.dialects, &mut self.claims) } else { Detection::default() };
         let dialects = asked.map_or_else(|| detection.dialects(), |asked| Vec::from([asked]));
+        // Without a chosen or detected dialect, the input may be of another program.
+        let (readable, unsupported) = match asked.is_none() && detection.found.is_empty() {
+            true => unsupported::without_unsupported(inputs, &self.dialects),
+            false => (inputs.clone(), Vec::new()),
+        };
         let reading = dialects.iter().map(|dialect| (dialect.read_options)(options)).reduce(ReadOptions::join).unwrap_or_default();
-        let (mut objects, found) = read::read_with(inputs, &reading, &mut self.documents, self.executor);
-        let mut diagnostics = found.into_vec();
+        let (mut objects, found) = read::read_with(&readable, &reading, &mut self.documents, self.executor);
+        let mut diagnostics = unsupported;
+        diagnostics.extend(found.into_vec());
         diagnostics.extend(assume::assume(&mut objects, &dialects, options, &reading, &mut self.documents));
         diagnostics.extend(detection.notice(&objects, &self.dialects));
         if !self.remembers {

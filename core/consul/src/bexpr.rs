@@ -87,7 +87,7 @@ fn text_of(value: &Tree) -> Option<String> {
         Plain::Int(number) => number.to_string(),
         Plain::Float(number) => number.to_string(),
         Plain::Bool(value) => value.to_string(),
-        Plain::Null | Plain::List(_) | Plain::Object(_) => return None,
+        Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => return None,
     })
 }
 

@@ -121,7 +121,7 @@ fn int_of(tree: &Tree) -> Option<i64> {
         Plain::Float(value) => Some(*value as i64),
         Plain::Bool(value) => Some(i64::from(*value)),
         Plain::String(text) => go::parse_int(text),
-        Plain::Null | Plain::List(_) | Plain::Object(_) => None,
+        Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => None,
     }
 }
 
@@ -138,7 +138,7 @@ fn bool_of(tree: &Tree) -> Option<bool> {
         Plain::Int(value) => Some(*value != 0),
         Plain::Float(value) => Some(*value != 0.0),
         Plain::String(text) => go::parse_bool(text),
-        Plain::Null | Plain::List(_) | Plain::Object(_) => None,
+        Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => None,
     }
 }
 
@@ -148,6 +148,6 @@ fn text_of(tree: &Tree) -> Option<Str> {
         Plain::Bool(value) => Some(Str::new_static(if *value { "1" } else { "0" })),
         Plain::Int(value) => Some(Str::from(value.to_string())),
         Plain::Float(value) => Some(Str::from(go::float(*value))),
-        Plain::Null | Plain::List(_) | Plain::Object(_) => None,
+        Plain::Material(_) | Plain::Null | Plain::List(_) | Plain::Object(_) => None,
     }
 }

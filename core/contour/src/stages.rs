@@ -40,6 +40,7 @@ impl compilation::Stages for Stages {
         let SecretReference { holder, namespace, name, part } = reference;
         match holder {
             Holder::Secret => secret::value(objects, namespace, name, part.key()),
+            Holder::ClusterTrustBundle => None,
             Holder::ConfigMap => secret::text_of_config_map(objects, namespace, name, part.key()).map(|text| text.as_bytes().to_vec()),
         }
     }

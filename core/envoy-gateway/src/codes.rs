@@ -12,6 +12,12 @@ chancery_base::codes! {
     POLICY_OVERRIDDEN = "policy-overridden", Notice, "a policy further below replaces this one";
     POLICY_WARNING = "policy-warning", Warning, "Envoy Gateway warns of a field of the policy";
     POLICY_WITHOUT_TARGET = "policy-without-target", Warning, "no object in use is the target of the policy";
+    PROTECTION_REPLACED = "protection-replaced", Warning, "A SecurityPolicy of a route removes a check of a wider policy";
+    LOGIN_WITHOUT_ROUTE = "login-without-route", Warning, "No rule of an OIDC policy matches the path that a login returns to";
+    RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT = "retry-timeout-limits-first-attempt", Warning, "The timeout of a retry also ends the first attempt";
+    SOURCE_RANGE_IGNORED = "source-range-ignored", Error, "A rate limit rule ignores all but its last sourceCIDR";
+    INCOMPLETE_BACK_OFF = "incomplete-back-off", Error, "Envoy Gateway crashes on a service's back-off with one interval";
+    PATCH_APPLIED_ALONE = "patch-applied-alone", Warning, "A patch applies although another patch of its policy fails";
     PATCH_FAILED = "patch-failed", Error, "a patch of an EnvoyPatchPolicy cannot be applied";
     NOTHING_PUBLISHED = "nothing-published", Error, "Envoy gets no configuration at all, as a part of it cannot be written";
 }

@@ -2,12 +2,13 @@
 
 use super::cluster::Cluster;
 use super::load::{Loaded, load};
+use super::materials::FirstNames;
 use super::policy::report_patches;
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
 use super::translate::context::Translator;
-use super::{Options, documents, findings, patch, translate, xds};
+use super::{Options, documents, findings, patch, references, translate, traps, xds};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +16,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::compilation::{Answers, Draft, Failure, Gateway, GatewayId, Ledger, Outcome, Task};
 use chancery_base::diagnostic::Findings;
-use chancery_base::ir::{EnvoyDelivery, Ir, Tree, Verbatim};
+use chancery_base::ir::{Bootstrap, EnvoyDelivery, Ir, Tree, Verbatim};
 use chancery_base::resource::ObjectId;
 use chancery_base::schema::duration;
 use chancery_text::Str;
@@ -42,15 +43,17 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
         }
     };
     let (mut statuses, mut gateways) = (Vec::new(), Vec::new());
-    for loaded in load(&cluster, &settings) {
+    let first_names = FirstNames::new(&cluster);
+    let of_input = references::owners(objects, &settings.controller, options.reads_all_classes);
+    for loaded in load(&cluster, &settings, of_input.reads_all()) {
         let mut class = loaded.conditions.clone();
-        class_gateways(&loaded, &settings, &mut class, (&mut statuses, &mut gateways), ledger, sink);
+        class_gateways((&loaded, &first_names), &settings, &mut class, (&mut statuses, &mut gateways), ledger, sink);
         statuses.push(documents::class_status(loaded.class, &class));
     }
     if gateways.is_empty() {
         gateways.push(Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Runs(Arc::new(Ir::default())) });
     }
-    findings::of_others(objects, &settings.controller, ledger);
+    findings::of_others(objects, &of_input, ledger);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
     answers.statuses = Some(documents::merge(statuses));
     Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
@@ -59,7 +62,7 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
 type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<Gateway>);
 
 fn class_gateways(
-    loaded: &Loaded<'_>,
+    (loaded, first_names): (&Loaded<'_>, &FirstNames),
     settings: &Settings,
     class: &mut Conditions,
     (statuses, gateways): Out<'_>,
@@ -69,18 +72,21 @@ fn class_gateways(
     let mut translated = translate::translate(loaded, settings, class);
     let gateways_by_key: Vec<_> = translated.gateways.iter().map(|gateway| (translated.ir_key(gateway.object), gateway.object)).collect();
     sink.append(&mut translated.findings);
-    for (key, model) in &core::mem::take(&mut translated.xds) {
+    let models = core::mem::take(&mut translated.xds);
+    for (key, model) in &models {
         let owners: Vec<ObjectId> = owners(&translated, key);
         let mut generated = if model.http.is_empty() && model.tcp.is_empty() && model.udp.is_empty() && model.ready.is_none() {
             xds::Generated::default()
         } else {
             xds::generate(model, &xds_settings(settings))
         };
+        first_names.apply(&mut generated.resources);
         for policy in &model.patches {
             let outcome = patch::apply(&mut generated.resources, policy);
             let found = loaded.resources.envoy_patch_policies.iter().find(|of| *of.namespace() == policy.namespace && *of.name() == policy.name);
             if let Some(object) = found {
                 report_patches(&mut translated.policies, object.id(), &outcome);
+                traps::patches(object, policy, &outcome, &generated.resources, sink);
             }
         }
         for error in &generated.errors {
@@ -89,14 +95,16 @@ fn class_gateways(
         }
         let used = if generated.errors.is_empty() { used(&generated.resources) } else { BTreeSet::new() };
         findings::emitted(used.into_iter().chain(owners.iter().copied()).collect::<BTreeSet<_>>().into_iter(), key, ledger);
-        let ir = if generated.errors.is_empty() { ir_of(generated.resources) } else { Ir::default() };
+        let ir = if generated.errors.is_empty() { ir_of(key, generated.resources) } else { Ir::default() };
         gateways.push(Gateway { id: GatewayId::new(key.clone()), owner: owners.first().copied(), outcome: Outcome::Runs(Arc::new(ir)) });
     }
+    translated.xds = models;
     findings::report(loaded, class, &translated, sink);
+    traps::report(&translated, sink);
     statuses.extend(documents::statuses(&translated));
 }
 
-/// Returns the objects that resources are made of.
+/// Returns the objects that resources are generated from.
 fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
     fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
         found.extend(of.origin.map(|origin| origin.object()));
@@ -136,15 +144,18 @@ fn xds_settings(settings: &Settings) -> xds::Settings {
     }
 }
 
-fn ir_of(resources: xds::Resources) -> Ir {
+fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
     let arcs = |all: Vec<Tree>| all.into_iter().map(Arc::new).collect();
     let xds::Resources { listeners, routes, clusters, endpoints, secrets } = resources;
     let verbatim =
         Verbatim { listeners: arcs(listeners), routes: arcs(routes), clusters: arcs(clusters), endpoints: arcs(endpoints), secrets: arcs(secrets) };
-    Ir { delivery: EnvoyDelivery { verbatim, ..EnvoyDelivery::default() }, ..Ir::default() }
+    // Envoy requests secrets only if it has both names.
+    let node = if verbatim.secrets.is_empty() { Str::default() } else { key.clone() };
+    let bootstrap = Bootstrap { node_cluster: node.clone(), node_id: node, ..Bootstrap::default() };
+    Ir { delivery: EnvoyDelivery { verbatim, bootstrap, ..EnvoyDelivery::default() }, ..Ir::default() }
 }
 
 /// Says what people call a cluster of Envoy's.
-pub(crate) fn called(_: &str) -> Option<String> {
+pub(crate) fn cluster_label(_: &str) -> Option<String> {
     None
 }

@@ -16,6 +16,7 @@ mod documents;
 mod findings;
 mod kinds;
 mod load;
+mod materials;
 mod model;
 mod names;
 mod options;
@@ -27,6 +28,7 @@ mod settings;
 mod stages;
 mod status;
 mod translate;
+mod traps;
 mod value;
 mod xds;
 
@@ -55,9 +57,9 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
-    references: |objects, _| references::referenced_objects(objects),
+    references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
     defaults: &[],
     hints: Hints { why_idle: |_| "no Envoy gets anything from it", why_unreached: |_, _| None, precedence_change: |_, _| None },
@@ -67,6 +69,6 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
-    called: compile::called,
+    cluster_label: compile::cluster_label,
     setting_changes: |_, _| alloc::vec::Vec::new(),
 };

@@ -5,7 +5,7 @@ mod routes;
 pub use routes::{app_gateway_routes, app_gateway_row_matches, app_gateway_sample_request};
 
 use super::unmatched::{self, UnservedResource};
-use super::{Finding, Graph, GraphNode, OriginOf, OriginView, Positions, Relation, Viewed};
+use super::{Finding, Graph, GraphNode, OriginOf, OriginView, Positions, Relation, RequestVerdict, Viewed};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -21,6 +21,9 @@ use chancery_text::{Node, Str};
 pub struct AppGatewayReport {
     #[serde(flatten)]
     pub journey: Journey,
+    /// The result in one sentence, if it was computed.
+    #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
+    pub verdict: RequestVerdict,
     /// The request after rewrites, if any known rewrite applies.
     pub rewritten: Option<Rewritten>,
     /// How the gateway checks the health of the addresses.
@@ -90,7 +93,7 @@ pub fn route_app_gateway(of: AppGatewayRef<'_>, positions: &Positions<'_>, reque
     let wanting = if is_refused { unmatched::unserved_resources(of.named.of, positions, request) } else { Vec::new() };
     let rule = if journey.taken.as_ref().is_some_and(|taken| taken.path_rule.is_some()) { PATH_RULE } else { "rule" };
     let findings = unmatched::findings_of(&origins, rule, is_refused, of.named.of, positions);
-    AppGatewayReport { journey, rewritten, probe, origins, wanting, findings }
+    AppGatewayReport { journey, verdict: RequestVerdict::default(), rewritten, probe, origins, wanting, findings }
 }
 
 /// Applies the gateway's rewrites to a request.

@@ -111,6 +111,22 @@ impl FixView {
     }
 }
 
+/// Returns the first of several overlapping changes, by file and place.
+#[must_use]
+pub fn without_overlaps(mut all: Vec<&FixView>) -> Vec<&FixView> {
+    all.sort_by_key(|fix| (fix.first.span.source.0, fix.first.span.offset, fix.first.span.end_offset));
+    let mut out: Vec<&FixView> = Vec::new();
+    for fix in all {
+        let last = out.last().and_then(|last| last.edits().next_back());
+        let next = &fix.first.span;
+        let is_free = last.is_none_or(|EditView { span, .. }| span.source != next.source || span.end_offset <= next.offset && span != next);
+        if is_free {
+            out.push(fix);
+        }
+    }
+    out
+}
+
 /// One replacement of text.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct EditView {

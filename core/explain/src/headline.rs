@@ -2,7 +2,7 @@
 //! `route`.
 
 use super::graph::{TRANSPORT, id_of};
-use super::{Graph, GraphNode, NodeKind, RouteReport};
+use super::{Graph, GraphNode, NodeKind, Relation, RouteReport};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,68 +18,43 @@ const HOST: u8 = 1;
 const RULE: u8 = 2;
 const SERVICE: u8 = 3;
 
-/// Returns where requests like this one go: clusters by name, each with its share in percent, the largest first. Routes that match a fraction of
-/// the requests come before the route that matches the rest. `parts` indexes Envoy's configuration.
+/// Returns where requests like this one go: clusters by name, each with its share in percent, the largest first. Chance may divide the requests
+/// among several routes.
 #[must_use]
-pub fn shares(simulation: &Simulation, parts: &ByPointer<'_>) -> Vec<(String, f64)> {
-    let host = simulation.places.iter().find(|place| place.of == "virtual_host").map(|place| place.pointer.as_str());
-    let (mut left, mut out) = (100.0, Vec::<(String, f64)>::new());
-    let mut add = |name: String, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
+pub fn shares(simulation: &Simulation) -> Vec<(String, f64)> {
+    let mut out = Vec::<(String, f64)>::new();
+    let mut add = |name: &str, share: f64| match out.iter_mut().find(|(known, _)| *known == name) {
         Some((_, known)) => *known += share,
-        None => out.push((name, share)),
+        None => out.push((name.to_string(), share)),
     };
-    for tried in simulation.tried.iter().filter(|tried| !tried.matched) {
-        let by_share = tried.failed.as_ref().is_some_and(|failed| failed.matcher == "runtime_fraction");
-        let (Some(host), true) = (host, by_share) else { continue };
-        let Some(route) = parts.route(&format!("{host}/routes/{}", tried.index)) else { continue };
-        if let (Some(cluster), Some(takes)) = (cluster_of(route), fraction(route)) {
-            let share = left * takes;
-            left -= share;
-            add(cluster.to_string(), share);
+    let taken = simulation.route.as_ref().map(|route| route.index);
+    for share in &simulation.shares {
+        let Some(route) = &share.route else { continue };
+        match &share.clusters[..] {
+            [one] if taken != Some(route.index) => add(one, share.percent),
+            many if taken != Some(route.index) => many.iter().for_each(|name| add(name, share.percent / many.len() as f64)),
+            _ => simulation.clusters.iter().for_each(|cluster| add(&cluster.name, share.percent * cluster.percent / 100.0)),
         }
     }
-    for cluster in &simulation.clusters {
-        add(cluster.name.clone(), left * cluster.percent / 100.0);
+    if simulation.shares.is_empty() {
+        simulation.clusters.iter().for_each(|cluster| add(&cluster.name, cluster.percent));
     }
     out.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     out
 }
 
-/// Returns the cluster that a route sends to, if there is only one.
-fn cluster_of(route: &pb::route::Route) -> Option<&str> {
-    use pb::route::{route::Action, route_action::ClusterSpecifier};
-    match route.action.as_ref()? {
-        Action::Route(to) => match to.cluster_specifier.as_ref()? {
-            ClusterSpecifier::Cluster(name) => Some(name),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Returns the fraction of requests that a route matches, from 0 to 1.
-fn fraction(route: &pb::route::Route) -> Option<f64> {
-    use pb::kind::fractional_percent::DenominatorType;
-    let of = route.r#match.as_ref()?.runtime_fraction.as_ref()?.default_value.as_ref()?;
-    let denominator = match of.denominator() {
-        DenominatorType::Hundred => 100.0,
-        DenominatorType::TenThousand => 10_000.0,
-        DenominatorType::Million => 1_000_000.0,
-    };
-    Some((f64::from(of.numerator) / denominator).clamp(0.0, 1.0))
-}
-
-/// Returns the line. `story` provides the user's names of clusters.
-#[must_use]
-pub fn headline(report: &RouteReport, request: &Request, parts: &ByPointer<'_>, story: &Graph) -> String {
+/// Returns the line for the first gateway. `story` provides the user's names of clusters.
+pub(super) fn headline(report: &RouteReport, request: &Request, story: &Graph) -> String {
     let simulation = &report.simulation;
     if request.tls && matches!(simulation.outcome, Outcome::Reset | Outcome::NoFilterChain) {
         return no_tls(simulation);
     }
     if simulation.outcome != Outcome::Forward {
-        return Ending::of(simulation).summary();
+        let why = simulation.why.as_ref().filter(|_| simulation.outcome != Outcome::Redirect);
+        let why = why.map(|why| format!(": {}", why.trim_end_matches('.'))).unwrap_or_default();
+        return format!("{}{why}", Ending::of(simulation).summary());
     }
-    let all = shares(simulation, parts);
+    let all = shares(simulation);
     let one = |(cluster, share): &(String, f64)| {
         let name = service_name(story, cluster);
         if all.len() > 1 { format!("{} % {name}", percent(*share)) } else { name }
@@ -104,7 +79,7 @@ fn no_tls(simulation: &Simulation) -> String {
 #[must_use]
 pub fn service_name(story: &Graph, cluster: &str) -> String {
     let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && clusters_of(node).any(|name| name == cluster));
-    of.map_or_else(|| cluster.to_string(), called)
+    of.map_or_else(|| cluster.to_string(), node_label)
 }
 
 /// An index of the user's names of all clusters in a story, for callers that need many names.
@@ -127,12 +102,12 @@ impl<'s> ServiceNames<'s> {
     /// Returns the name of one cluster, as [`service_name`] does.
     #[must_use]
     pub fn name(&self, cluster: &str) -> String {
-        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))
+        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| node_label(node))
     }
 }
 
 /// Returns the readable name of a Service's node.
-fn called(node: &GraphNode) -> String {
+fn node_label(node: &GraphNode) -> String {
     match &node.resource {
         Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
         _ => node.label.lines().next().unwrap_or_default().to_string(),
@@ -152,7 +127,7 @@ pub fn story_path(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) ->
         let origins = report.origins.iter().filter(|origin| origin.of == of).filter_map(|origin| origin.origin.resource.clone());
         origins.map(|resource| id_of(&resource)).collect::<BTreeSet<_>>()
     };
-    let clusters = shares(simulation, parts);
+    let clusters = shares(simulation);
     let route = simulation.route.as_ref().map(|route| route.path.clone()).unwrap_or_default();
     let path = route.rsplit(' ').next().unwrap_or_default().to_string();
     let (listener, host, rule) = (made("listener"), made("virtual_host"), made("route"));
@@ -174,6 +149,23 @@ pub fn story_path(report: &RouteReport, parts: &ByPointer<'_>, story: &Graph) ->
         None => false,
     };
     story.nodes.iter().filter(passes).map(|node| node.id.to_string()).collect()
+}
+
+/// Returns the ids of the parts of a whole graph that the nodes of a story's path represent, and of the parts between them.
+#[must_use]
+pub fn parts_on_path(whole: &Graph, story: &Graph, path: &[String]) -> Vec<String> {
+    let passed = story.nodes.iter().filter(|node| path.iter().any(|id| *id == node.id));
+    let represented: BTreeSet<&str> = passed.flat_map(|node| core::iter::once(&node.id).chain(&node.stands_for)).map(|id| id.as_str()).collect();
+    let mut lit: BTreeSet<&str> = whole.nodes.iter().map(|node| node.id.as_str()).filter(|id| represented.contains(id)).collect();
+    // A filter chain and a virtual host may be between a listener and a route.
+    for _ in 0..2 {
+        let forwards = || whole.edges.iter().filter(|edge| edge.relation == Relation::Forwards);
+        let after: BTreeSet<&str> = forwards().filter(|edge| lit.contains(edge.from.as_str())).map(|edge| edge.to.as_str()).collect();
+        let between = forwards().filter(|edge| lit.contains(edge.to.as_str())).map(|edge| edge.from.as_str()).filter(|id| after.contains(id));
+        let between: Vec<&str> = between.collect();
+        lit.extend(between);
+    }
+    lit.into_iter().map(String::from).collect()
 }
 
 /// Returns the conditions of the matched route except host, path and transport: names, each with its required value.

@@ -2,20 +2,28 @@
 //!
 //! Does not simulate requests; see `chancery_nginx::simulate`. Does not render.
 
+mod ending;
 mod routes;
 
-pub use routes::{nginx_routes, nginx_sample_request};
+pub(crate) use ending::shares;
+pub use ending::{describe_nginx_ending, nginx_ending, nginx_story_path};
+pub use routes::{nginx_matching_rows, nginx_routes, nginx_sample_request};
 
-use crate::{OriginOf, OriginView, Positions};
+use crate::{OriginOf, OriginView, Positions, RequestVerdict};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::compilation::NginxRef;
-use chancery_envoy::simulate::{Protocol, Request};
+use chancery_envoy::simulate::{Outcome, Protocol, Request};
 use chancery_nginx::simulate::{Request as Asked, Response, Simulator, Version, World, host_name};
 
 /// What nginx does with a request, and the lines that cause it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct NginxReport {
+    /// The result in one sentence, if it was computed.
+    #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
+    pub verdict: RequestVerdict,
+    /// How the request ends, in the terms that all gateways share.
+    pub outcome: Outcome,
     /// The status; 0 without a response.
     pub status: u16,
     /// The `Location` header.
@@ -26,7 +34,12 @@ pub struct NginxReport {
     pub way: Vec<WayStep>,
     /// The Ingress whose annotations apply.
     pub ingress: Option<String>,
+    /// The path of the location that matches the request.
+    pub location_path: Option<String>,
     pub upstream: Option<String>,
+    /// The canary that other such requests go to by chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canary: Option<CanaryView>,
     /// The request as the service receives it.
     pub seen: Option<SeenView>,
     /// Requests to other services: authentication, copies, failed attempts.
@@ -40,6 +53,14 @@ pub struct NginxReport {
     pub origins: Vec<OriginOf>,
 }
 
+/// A canary and its share of requests.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CanaryView {
+    pub upstream: String,
+    /// In percent.
+    pub percent: f64,
+}
+
 /// A part that a request passes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct WayStep {
@@ -47,6 +68,8 @@ pub struct WayStep {
     pub what: &'static str,
     /// The part's name in nginx's configuration.
     pub name: String,
+    /// Its place in the model; empty if it has none.
+    pub pointer: String,
 }
 
 /// A request as a service receives it.
@@ -64,13 +87,22 @@ pub struct SeenView {
 
 /// Simulates a request, and reports the result with its origins.
 pub fn route_nginx(of: NginxRef<'_>, positions: &Positions<'_>, request: &Request) -> NginxReport {
-    let responses = Simulator::new(of.nginx).answer(&World::default(), &[asked(request)]);
-    let response = responses.into_iter().next().unwrap_or_default();
-    report(of, positions, response)
+    report(of, positions, answer(&Simulator::new(of.nginx), request))
+}
+
+/// Simulates one request.
+pub(crate) fn answer(simulator: &Simulator<'_>, request: &Request) -> Response {
+    simulator.answer(&World::default(), &[asked(request)]).into_iter().next().unwrap_or_default()
+}
+
+/// A weight in percent of a total.
+fn share(weight: i64, total: i64) -> f64 {
+    let number = |of: i64| f64::from(u32::try_from(of).unwrap_or_default());
+    number(weight) * 100.0 / number(total).max(1.0)
 }
 
 /// Converts a request to the simulation's type.
-fn asked(request: &Request) -> Asked {
+pub(crate) fn asked(request: &Request) -> Asked {
     let mut asked = Asked {
         tls: request.tls,
         method: request.method.clone(),
@@ -86,7 +118,7 @@ fn asked(request: &Request) -> Asked {
     asked
 }
 
-fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {
+pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {
     let view = |seen: chancery_nginx::simulate::Seen| SeenView {
         method: seen.method,
         path: seen.path,
@@ -100,13 +132,17 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         Some(OriginOf { of: step.what.into(), pointer: step.name.clone(), around: false, origin })
     });
     NginxReport {
+        verdict: RequestVerdict::default(),
+        outcome: ending::outcome(&response),
         origins: origins.collect(),
-        way: response.way.iter().map(|step| WayStep { what: step.what, name: step.name.clone() }).collect(),
+        way: ending::way(of.nginx, &response),
         status: response.status,
         location: response.location,
         error: response.error,
         ingress: response.ingress,
+        location_path: response.location_path,
         upstream: response.upstream,
+        canary: response.canary.map(|(upstream, weight, total)| CanaryView { upstream, percent: share(weight, total) }),
         seen: response.seen.map(view),
         others: response.others.into_iter().map(view).collect(),
         headers: response.headers,
@@ -114,3 +150,6 @@ fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> Ng
         notes: response.notes,
     }
 }
+
+#[cfg(test)]
+mod tests;

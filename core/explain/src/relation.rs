@@ -35,8 +35,9 @@ pub(crate) fn references(side: SideRef<'_>) -> Vec<Reference> {
     // By kind and name, then namespace: some references ignore the namespace.
     let mut by_name: HashMap<(&str, &str), Vec<&Object>> = HashMap::new();
     for object in side.objects().iter().filter(|object| !object.broken) {
-        let kind = if object.key.kind.ends_with("Resolver") { "Resolver" } else { &object.key.kind };
-        if kinds.contains(kind) {
+        // A Mapping names a resolver of any kind; an entry of Consul names its own kind.
+        let any_resolver = object.key.kind.ends_with("Resolver").then_some("Resolver");
+        for kind in any_resolver.into_iter().chain([object.key.kind.as_str()]).filter(|kind| kinds.contains(*kind)) {
             by_name.entry((kind, &object.key.name)).or_default().push(object);
         }
     }

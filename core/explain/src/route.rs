@@ -4,7 +4,7 @@
 //! `chancery_envoy::simulate`.
 
 use super::unmatched::{self, ServedHost, UnservedResource};
-use super::{Finding, OriginView, Positions};
+use super::{Finding, OriginView, Positions, RequestVerdict};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -20,6 +20,9 @@ use chancery_envoy::simulate::{Gateway, Place, Request, Simulation};
 pub struct RouteReport {
     #[serde(flatten)]
     pub simulation: Simulation,
+    /// The result on the whole way, if it was computed.
+    #[serde(skip_serializing_if = "RequestVerdict::is_empty")]
+    pub verdict: RequestVerdict,
     /// The origins of the report's parts. Empty for configurations with unknown origins.
     pub origins: Vec<OriginOf>,
     /// If no route matches: the available hosts, nearest first.
@@ -77,7 +80,13 @@ impl TracedGateway<'_> {
     /// Routes a request.
     #[must_use]
     pub fn route(&self, request: &Request) -> RouteReport {
-        let simulation = Gateway::new(self.config).simulate_tracing(request);
+        self.route_in(&Gateway::new(self.config), request)
+    }
+
+    /// Routes a request, with an index of the configuration that several requests share.
+    #[must_use]
+    pub fn route_in(&self, gateway: &Gateway<'_>, request: &Request) -> RouteReport {
+        let simulation = gateway.simulate_tracing(request);
         let mut report = report(simulation, |pointer| origins(self.map, pointer, self.side, self.positions));
         if unmatched::is_unserved(&report.simulation) {
             report.hosts = unmatched::served_hosts(self.config, request);
@@ -140,7 +149,15 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
         let (around, all) = of(&place.pointer);
         all.into_iter().map(move |origin| OriginOf { of: place.of.clone(), pointer: place.pointer.clone(), around, origin })
     });
-    RouteReport { origins: origins.collect(), simulation, hosts: Vec::new(), wanting: Vec::new(), findings: Vec::new(), then: Vec::new() }
+    RouteReport {
+        origins: origins.collect(),
+        simulation,
+        verdict: RequestVerdict::default(),
+        hosts: Vec::new(),
+        wanting: Vec::new(),
+        findings: Vec::new(),
+        then: Vec::new(),
+    }
 }
 
 /// Whether a place is a filter: users write its rules, not the filter itself.

@@ -35,8 +35,55 @@ pub fn sample_request<'a>(rows: &dyn Fn() -> RouteRows<'a>, pointer: Option<&str
     plain.or_else(|| written().next()).map(|(_, request)| request)
 }
 
+/// At most this many requests are derived for suggestions.
+const MOST_SAMPLES: usize = 24;
+
+/// Returns requests for routes that forward, the simplest first, each with another URL. Some may be matched by earlier routes.
+#[must_use]
+pub fn sample_requests<'a>(rows: &dyn Fn() -> RouteRows<'a>, parts: &ByPointer<'_>) -> Vec<WrittenRequest> {
+    let Some(first) = rows().next() else { return Vec::new() };
+    let several = rows().any(|row| row.address != first.address);
+    let at_one = |row: &RouteRow| several && !["0.0.0.0:", ":::", "[::]:"].iter().any(|any| row.address.starts_with(any));
+    let written = rows().filter(|row| !row.made_by.is_empty() && row.action == "forward").filter_map(|row| request_for(&row, at_one(&row), parts));
+    simplest(written)
+}
+
+/// Returns a request for each of these hosts: one for the first forwarding route of the host, if it has any.
+#[must_use]
+pub fn sample_requests_for_hosts<'a>(rows: RouteRows<'a>, hosts: &[&str], parts: &ByPointer<'_>) -> Vec<Option<WrittenRequest>> {
+    let mut found: Vec<Option<WrittenRequest>> = hosts.iter().map(|_| None).collect();
+    for row in rows.filter(|row| !row.made_by.is_empty() && row.action == "forward") {
+        for (host, found) in hosts.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            if row.domains.iter().any(|domain| domain == *host) {
+                *found = request_for(&row, false, parts);
+            }
+        }
+        if found.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    found
+}
+
+/// Returns the first requests with different URLs. Requests without headers come first.
+pub(super) fn simplest(all: impl Iterator<Item = WrittenRequest>) -> Vec<WrittenRequest> {
+    let (mut plain, mut others): (Vec<WrittenRequest>, Vec<WrittenRequest>) = (Vec::new(), Vec::new());
+    for request in all {
+        let list = if request.headers.is_empty() { &mut plain } else { &mut others };
+        if list.len() < MOST_SAMPLES && !list.iter().any(|known| known.url == request.url) {
+            list.push(request);
+        }
+        if plain.len() == MOST_SAMPLES {
+            break;
+        }
+    }
+    plain.extend(others);
+    plain.truncate(MOST_SAMPLES);
+    plain
+}
+
 /// Builds a request for a row; `None` if the row does not match HTTP requests.
-fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
+pub(crate) fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<WrittenRequest> {
     let matcher = &tree_of(parts.route(&row.pointer)?.r#match.as_ref()?, &json::Style::COMPACT);
     let of_chain = parts.chain(&row.pointer).and_then(|chain| chain.filter_chain_match.as_ref()?.server_names.first()).map(String::as_str);
     let domain = row.domains.iter().map(|domain| domain.as_str()).find(|domain| !domain.ends_with(".*")).unwrap_or("*");
@@ -44,7 +91,7 @@ fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<W
     let scheme = if row.chain.starts_with("TLS") { "https" } else { "http" };
     let path = path(matcher);
     let mut request = WrittenRequest { method: "GET".into(), ..WrittenRequest::default() };
-    let mut host = host.replacen('*', "www", 1);
+    let mut host = named_host(host);
     for header in list(matcher, "headers") {
         let (Some(name), Some(value)) = (header.get("name").and_then(Node::as_str), value(header)) else { continue };
         match name {
@@ -67,6 +114,13 @@ fn request_for(row: &RouteRow, several: bool, parts: &ByPointer<'_>) -> Option<W
     // With a single listener, the port can be omitted.
     request.port = several.then(|| row.address.rsplit(':').next()?.parse().ok()).flatten();
     Some(request)
+}
+
+/// Returns a host that a domain contains: `www.example.com` for `*.example.com` and for `.example.com`.
+#[must_use]
+pub fn named_host(domain: &str) -> String {
+    let host = domain.replacen('*', "www", 1);
+    if host.starts_with('.') { format!("www{host}") } else { host }
 }
 
 fn list<'n>(matcher: &'n Node, key: &str) -> impl Iterator<Item = &'n Node> {
@@ -100,7 +154,7 @@ fn value(matcher: &Node) -> Option<String> {
 }
 
 /// Returns a short string that starts with `begin` and matches the expression.
-fn shortest(regex: &str, begin: &str) -> Option<String> {
+pub(super) fn shortest(regex: &str, begin: &str) -> Option<String> {
     let mut language = Language::regex(regex).ok()?;
     let mut budget = MOST_STATES;
     let found = texts(&mut [&mut language], &TextShape { begin, ..TextShape::VISIBLE }, &mut budget);

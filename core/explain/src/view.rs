@@ -1,12 +1,12 @@
-//! Defines the documents that a user can query: Envoy's configuration in either form, the IR, the parts of an Application Gateway, and further
-//! outputs of controllers.
+//! Defines the documents that a user can query: Envoy's configuration in either form, the IR, the parts of an Application Gateway or an
+//! nginx, and further outputs of controllers.
 //!
 //! Does not explain places in a document; see `trace`.
 
 use alloc::vec::Vec;
 use chancery_base::OutputMap;
 use chancery_base::compilation::{Output, SideRef};
-use chancery_base::ir::{Ir, Plain, Tree, appgw};
+use chancery_base::ir::{Ir, Plain, Tree, appgw, nginx};
 use chancery_base::output_map::Trace;
 use chancery_envoy::emit::Emitted;
 use chancery_text::{Limits, Node, Value, parse};
@@ -48,6 +48,14 @@ impl Viewed {
     pub fn app_gateway(parts: &appgw::Gateway) -> Self {
         let which = appgw::Document::Parts;
         Self { name: "appgw", root: appgw::document(parts, which), map: chancery_app_gateway::output_map(parts, which) }
+    }
+
+    /// Creates the document of an nginx: its servers, locations and upstreams.
+    pub fn nginx(of: &nginx::Nginx) -> Self {
+        let tree = of.tree();
+        let mut trace = Trace::on();
+        trace_tree(&tree, &mut trace);
+        Self { name: "model", root: tree.node(), map: OutputMap::new(trace.finish(), Vec::new()) }
     }
 
     /// Creates the document of a controller's further output, if the origins of its values are known.

@@ -6,8 +6,8 @@ use super::app_gateway::describe_app_gateway_ending;
 use super::finding::{EditView, FixView};
 use super::route::{RouteReport, TracedGateway};
 use super::{
-    Finding, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of, nginx_routes,
-    nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
+    Finding, NginxReport, OriginView, Positions, ResourceRef, RouteRow, Span, app_gateway_routes, app_gateway_sample_request, findings, ledger_of,
+    nginx_routes, nginx_sample_request, route_app_gateway, route_nginx, routes, sample_request,
 };
 use alloc::boxed::Box;
 use alloc::format;
@@ -162,26 +162,43 @@ fn app_gateway_cases(of: AppGatewayRef<'_>, positions: &Positions<'_>, resource:
     }
 }
 
-/// Explains the same for nginx.
+/// Returns the rules that a resource makes in an nginx, each with a request.
 fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceRef, out: &mut Vec<Case>) {
     let rows = nginx_routes(of);
-    for row in rows.iter().filter(|row| row.made_by.contains(resource) && !row.path.starts_with("regex ")).take(MOST) {
+    for row in rows.iter().filter(|row| row.made_by.contains(resource)).take(MOST) {
         let mut case = Case { rule: name_of(row), pointer: row.pointer.clone(), gateway: of.named.id.to_string(), ..Case::default() };
-        let Some(written) = nginx_sample_request(&rows, Some(&row.pointer)) else { continue };
-        let Ok(request) = written.read() else { continue };
-        let report = route_nginx(of, positions, &request);
-        let own = row.made_by.first().map(ToString::to_string).unwrap_or_default();
-        let is_own = |ingress: &str| own.ends_with(ingress.rsplit('/').next().unwrap_or_default());
-        case.reached = report.ingress.as_deref().is_some_and(is_own);
-        case.request = Some(written);
-        case.summary.push(match (&report.ingress, case.reached) {
-            (_, true) => "It takes this request.".into(),
-            (Some(ingress), false) => format!("The Ingress {ingress} takes it first."),
-            (None, false) => format!("No location of an Ingress takes it: nginx answers {}.", report.status),
-        });
+        let written = nginx_sample_request(&rows, Some(&row.pointer));
+        match written.as_ref().and_then(|written| written.read().ok()) {
+            Some(request) => {
+                nginx_case(&mut case, row, &rows, &route_nginx(of, positions, &request));
+                case.request = written;
+            }
+            None => case.summary.push("No request was tried: its regular expression is not evaluated.".into()),
+        }
         if !out.iter().any(|known| known.rule == case.rule) {
             out.push(case);
         }
+    }
+}
+
+/// Explains which location of nginx matched the request of a row.
+fn nginx_case(case: &mut Case, row: &RouteRow, rows: &[RouteRow], report: &NginxReport) {
+    let server = |row: &RouteRow| row.pointer.split("/locations/").next().unwrap_or_default().to_string();
+    let is_own = |ingress: &str| row.made_by.iter().any(|of| of.to_string().ends_with(ingress.rsplit('/').next().unwrap_or_default()));
+    let path = |row: &RouteRow| row.path.split_once(' ').map(|(_, path)| path.to_string());
+    let matched = |row: &RouteRow| report.location_path.is_some() && path(row) == report.location_path;
+    case.reached = report.ingress.as_deref().is_some_and(is_own) && (report.location_path.is_none() || matched(row));
+    let winner = rows.iter().find(|other| server(other) == server(row) && matched(other));
+    case.summary.push(match (&report.ingress, case.reached) {
+        (_, true) => "It matches this request.".into(),
+        (Some(ingress), false) => match winner {
+            Some(winner) => format!("The Ingress {ingress} matches it first: `{}`.", name_of(winner)),
+            None => format!("The Ingress {ingress} matches it first."),
+        },
+        (None, false) => format!("No location of an Ingress matches it: nginx answers {}.", report.status),
+    });
+    if !case.reached {
+        case.winner = winner.and_then(|winner| winner.made_by.first().cloned());
     }
 }
 

@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 #[derive(Debug, Default)]
 pub struct Stages {
     admitted: AdmittedObjects,
-    /// What nginx is told.
+    /// The configuration of nginx.
     pub nginx: Arc<Nginx>,
     /// The Ingresses.
     pub source: Source,
@@ -41,6 +41,12 @@ impl Stages {
             admitted.add(definition.name, cluster.all(*kind).map(|held| (held.object.id, held.root.clone())));
         }
         Self { admitted, nginx, source, notices, unused }
+    }
+
+    /// The stages of a side of this dialect.
+    pub fn of(side: &compilation::Side) -> Option<&Self> {
+        let stages: &dyn core::any::Any = &*side.stages;
+        stages.downcast_ref()
     }
 }
 

@@ -42,6 +42,18 @@ pub fn pattern(location: &Location, regex: bool) -> Vec<Str> {
     }
 }
 
+/// Whether the location's own pattern matches a path; other locations of the server may win.
+pub fn matches(location: &Location, regex: bool, path: &str) -> bool {
+    let args = pattern(location, regex);
+    let path = path.split('?').next().unwrap_or_default();
+    match &args[..] {
+        [mark, pattern] if mark == "~*" => crate::simulate::pattern::find(pattern, true, path).is_ok_and(|found| found.is_some()),
+        [mark, exact] if mark == "=" => exact == path,
+        [prefix] => path.starts_with(prefix.as_str()),
+        _ => false,
+    }
+}
+
 /// Whether the ConfigMap's authentication applies to a location.
 pub fn has_global_auth(location: &Location, nginx: &Nginx) -> bool {
     let (settings, global) = (&location.settings, &nginx.globals.external_auth);

@@ -19,9 +19,22 @@ use chancery_base::diagnostic::{Code, codes as common};
 pub static ALL: &[&Dialect] =
     &[&ambassador::DIALECT, &contour::DIALECT, &envoy_gateway::DIALECT, &ingress::DIALECT, &ingress_nginx::DIALECT, &consul::DIALECT];
 
-/// The marks by which an input's dialect is detected, in the same order.
+/// The marks that identify the dialect of an input, in the same order.
 pub const LANGUAGES: &[Language] =
     &[ambassador::LANGUAGE, contour::LANGUAGE, envoy_gateway::LANGUAGE, ingress::LANGUAGE, ingress_nginx::LANGUAGE, consul::LANGUAGE];
+
+/// The version of the Envoy whose behaviour is simulated.
+pub const ENVOY: &str = "1.40";
+
+/// The version of each dialect's controller that Chancery follows, by the dialect's name.
+pub const CONTROLLERS: [(&str, &str); 6] = [
+    ("ambassador", "Emissary-ingress 4"),
+    ("contour", "Contour of August 2026"),
+    ("envoy-gateway", "Envoy Gateway 1.9.0"),
+    ("ingress", "Application Gateway Ingress Controller of March 2026"),
+    ("ingress-nginx", "ingress-nginx 1.15.1"),
+    ("consul", "Consul 1.17"),
+];
 
 /// All codes of findings: the shared codes, then each dialect's own.
 pub fn codes() -> impl Iterator<Item = &'static Code> + Clone {

@@ -78,13 +78,20 @@ impl Tls {
                 }
                 Err(why) => {
                     if state.wrong.as_ref() != Some(&why.0) {
-                        tracing::warn!("the certificates of the xDS server stay as they are: {why}");
+                        tracing::warn!("the certificates of the xDS server stay unchanged: {why}");
                     }
                     state.wrong = Some(why.0);
                 }
             }
         }
         state.config.clone()
+    }
+
+    /// Returns the configuration for a connection with HTTP/1.1.
+    pub fn current_http1(&self) -> Arc<ServerConfig> {
+        let mut config = ServerConfig::clone(&self.current());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Arc::new(config)
     }
 
     /// Returns the problem of the certificates in use, now or soon, at this time in seconds since 1970.

@@ -65,6 +65,7 @@ impl Replica {
             canary: true,
             ttl: None,
             page: None,
+            admission: None,
             with_secrets: false,
         };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();

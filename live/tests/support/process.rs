@@ -38,16 +38,27 @@ pub fn envoy() -> Option<String> {
 
 /// Returns the body of a 200 answer, or `None` for any other result.
 pub async fn get(port: u16, path: &str) -> Option<String> {
+    request(port, path).await.ok()
+}
+
+/// Returns the body of a 200 answer, or a description of any other result.
+async fn request(port: u16, path: &str) -> Result<String, String> {
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await?;
         stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).await?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.map(|_| answer)
     };
-    let answer = tokio::time::timeout(Duration::from_secs(5), ask).await.ok()?.ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let answer = match tokio::time::timeout(Duration::from_secs(5), ask).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => return Err(error.to_string()),
+        Err(_) => return Err("no answer within five seconds".into()),
+    };
+    let Some((_, body)) = answer.split_once("\r\n\r\n").filter(|(head, _)| head.starts_with("HTTP/1.1 200")) else {
+        return Err(format!("answer {:?}", answer.lines().next().unwrap_or_default()));
+    };
     // The body is in chunks, or whole.
-    head.starts_with("HTTP/1.1 200").then(|| body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
+    Ok(body.lines().find(|line| line.starts_with('/')).unwrap_or_default().to_owned())
 }
 
 /// Starts the Envoy `edge` with a server at this address.
@@ -99,7 +110,10 @@ impl Load {
         let task = tokio::spawn(async move {
             let (stop, lost, asked) = shared;
             while !stop.load(SeqCst) {
-                lost.fetch_add(usize::from(get(port, path).await.is_none()), SeqCst);
+                if let Err(why) = request(port, path).await {
+                    eprintln!("request {} is lost: {why}", asked.load(SeqCst));
+                    lost.fetch_add(1, SeqCst);
+                }
                 asked.fetch_add(1, SeqCst);
             }
         });

@@ -58,7 +58,7 @@ describe("a link", () => {
 
     const told = await cli("open", link);
     assert.match(told, /unknown-field/);
-    assert.match(told, /✓ GET http:\/\/shop.example.com\/api\/shared\/x goes to cluster_api_backend_8080_shop as \/x\n1 request kept, all as expected/);
+    assert.match(told, /✓ GET http:\/\/shop.example.com\/api\/shared\/x api:8080, as \/x\n1 request kept, all as expected/);
     const { outcome, route } = JSON.parse(await cli("route", "--format", "json", "http://shop.example.com/api/shared/x", link));
     assert.deepEqual([outcome, route.path], ["forward", "prefix /api/shared/"]);
   });

@@ -123,6 +123,7 @@ fn Header(app: App) -> impl IntoView {
             <button class="button" on:click=move |_| app.screen.lay_over(Overlay::Gallery)>"Examples"</button>
             <nav class="files" aria-label="Files">{tabs}{move || (!app.live.is_on()).then(|| view! { <button class="quiet add" title="New file" aria-label="New file" on:click=move |_| app.add_file()>"+"</button> })}</nav>
             <div class="head-end">
+                <button class="button" title="Options of the controller, as flags of the command line" on:click=move |_| app.screen.lay_over(Overlay::Options)>"Options"</button>
                 <button class="button" title="Find anything (Ctrl K)" on:click=move |_| app.screen.lay_over(Overlay::Palette)>"Search" <kbd>"Ctrl K"</kbd></button>
                 <button class="button" title="Export as a link or a file" on:click=move |_| app.screen.lay_over(Overlay::Share)>"Share"</button>
                 <button class="quiet theme" title="Switch between light and dark (T)" on:click=move |_| app.screen.turn_theme()>"Theme"</button>

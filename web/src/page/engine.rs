@@ -4,7 +4,7 @@ use crate::bridge;
 use crate::link::{self, Silence, ask};
 use crate::screen::Screen;
 use crate::workspace::Workspace;
-use chancery_web::protocol::{Compiled, Finding, Fix, Question, Work};
+use chancery_web::protocol::{Compiled, Edit, Finding, Fix, Question, Work};
 use futures::channel::oneshot;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -167,6 +167,9 @@ impl Engine {
     /// Applies the fix of a finding. If a compile is running, the findings may be outdated: waits for the result and applies the fix only if it still
     /// exists.
     pub fn fix(self, fix: &Fix) {
+        if self.screen.read_only {
+            return self.screen.say("This view is read-only");
+        }
         if !self.compiling.get_value().0 {
             return self.apply(fix);
         }
@@ -177,6 +180,31 @@ impl Engine {
                 self.apply(&fix);
             }
         });
+    }
+
+    /// Applies fixes of the current findings, file by file.
+    pub fn fix_all(self, fixes: Vec<Fix>) {
+        if self.screen.read_only {
+            return self.screen.say("This view is read-only");
+        }
+        let mut files: Vec<String> = Vec::new();
+        for fix in &fixes {
+            if !files.contains(&fix.span.file) {
+                files.push(fix.span.file.clone());
+            }
+        }
+        for file in files {
+            let mut edits: Vec<Edit> = Vec::new();
+            for fix in fixes.iter().filter(|fix| fix.span.file == file) {
+                let first = Edit { replacement: fix.replacement.clone(), span: fix.span.clone() };
+                edits.extend(std::iter::once(first).chain(fix.more.iter().cloned()).filter(|edit| !edits.contains(edit)).collect::<Vec<_>>());
+            }
+            edits.sort_by_key(|edit| (edit.span.line, edit.span.column));
+            let mut edits = edits.into_iter();
+            let Some(first) = edits.next() else { continue };
+            let message = String::new();
+            self.apply(&Fix { message, replacement: first.replacement, span: first.span, more: edits.collect() });
+        }
     }
 
     fn apply(self, fix: &Fix) {

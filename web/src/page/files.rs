@@ -3,6 +3,8 @@
 use crate::bridge;
 use crate::link;
 use crate::state::App;
+use chancery_core::compile::{is_envoy_config, unsupported_input};
+use chancery_web::languages;
 use chancery_web::protocol::SourceFile;
 use js_sys::{Array, Uint8Array};
 use leptos::prelude::*;
@@ -41,6 +43,9 @@ enum TextKind {
     Other,
 }
 
+/// The name of input that is only sentences. A pasted sentence may be part of a comment.
+const PROSE: &str = "plain text";
+
 fn text_kind(text: &str) -> TextKind {
     let text = text.trim();
     let is_json = text.starts_with('{');
@@ -49,8 +54,9 @@ fn text_kind(text: &str) -> TextKind {
     match () {
         () if is_line && text.contains("snapshot=") || has("chancery_snapshot") => TextKind::Shared,
         () if text.starts_with("curl ") => TextKind::Curl,
-        () if has("configs") || has("static_resources") || has("dynamic_resources") => TextKind::Envoy,
+        () if is_envoy_config(text) => TextKind::Envoy,
         () if has("apiVersion") || has("kind") || has("items") => TextKind::Resources,
+        () if languages::is_recognised(text) || unsupported_input(text).is_some_and(|of| of.name != PROSE) => TextKind::Resources,
         () => TextKind::Other,
     }
 }
@@ -85,14 +91,18 @@ fn read(app: App, promise: js_sys::Promise) {
     });
 }
 
-/// Opens files: resources become tabs, exported work replaces everything, and an Envoy's configuration is compared.
+/// Opens files: resources become tabs, exported work replaces everything, and an Envoy's configuration is opened or compared.
 fn open_files(app: App, files: Vec<SourceFile>, unread: Vec<String>) {
+    if app.screen.read_only {
+        return app.screen.say("This view is read-only");
+    }
     if let [one] = &files[..] {
         match text_kind(&one.text) {
             TextKind::Shared => return app.open(one.text.to_string()),
-            TextKind::Envoy => return app.compare_with(one.text.to_string()),
+            // The configuration of an Envoy is compared with the user's own sources, and otherwise opened.
+            TextKind::Envoy if !app.workspace.is_untouched() => return app.compare_with(one.text.to_string()),
             TextKind::Curl => return app.try_curl(one.text.to_string()),
-            TextKind::Resources | TextKind::Other => {}
+            TextKind::Envoy | TextKind::Resources | TextKind::Other => {}
         }
     }
     app.bring(files, unread);

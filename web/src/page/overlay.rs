@@ -3,6 +3,7 @@
 use crate::bridge;
 use crate::examples;
 use crate::link::ask;
+use crate::options::OptionsDialog;
 use crate::share::Share;
 use crate::state::App;
 use crate::storage::{self, Session};
@@ -27,6 +28,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Ctrl Space", "complete"),
     ("Ctrl .", "fix the finding on this line"),
     ("E", "go to the editor"),
+    ("L", "show the legend of the graph"),
     ("T", "switch between light and dark"),
     ("?", "show the keyboard shortcuts"),
 ];
@@ -41,6 +43,7 @@ pub fn Overlays(app: App) -> impl IntoView {
             Overlay::Help => view! { <Sheet app=app title="Keys".to_string()><Keys /></Sheet> }.into_any(),
             Overlay::Sessions => view! { <Sheet app=app title="Earlier sessions".to_string()><Sessions app=app /></Sheet> }.into_any(),
             Overlay::Share => view! { <Sheet app=app title="Share".to_string()><Share app=app /></Sheet> }.into_any(),
+            Overlay::Options => view! { <Sheet app=app title="Options".to_string()><OptionsDialog app=app /></Sheet> }.into_any(),
             Overlay::Files => view! { <Sheet app=app title="Files".to_string()><crate::host::picker::Files app=app /></Sheet> }.into_any(),
             Overlay::Connect => {
                 view! { <Sheet app=app title="Connect to a cluster".to_string()><crate::host::connect::Connect app=app /></Sheet> }.into_any()
@@ -174,6 +177,7 @@ fn commands(app: App) -> Vec<Choice> {
         command("Switch between light and dark", Callback::new(move |()| app.screen.turn_theme())),
         sheet("Earlier sessions", Overlay::Sessions),
         sheet("Share", Overlay::Share),
+        sheet("Options", Overlay::Options),
         command("Pin this state for comparison", Callback::new(move |()| app.browser_storage.pin())),
         command("Clear everything", Callback::new(move |()| app.clear())),
         sheet("Keys", Overlay::Help),

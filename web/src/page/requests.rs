@@ -21,8 +21,8 @@ pub struct Requests {
     pub saved: RwSignal<Vec<SavedRequest>>,
     /// The result of each saved request.
     pub verdicts: RwSignal<Vec<Verdict>>,
-    /// A URL that some route matches, for an empty form.
-    suggested: RwSignal<String>,
+    /// Requests that succeed, for an empty form and for a first visit.
+    pub suggested: RwSignal<Vec<WrittenRequest>>,
     engine: Engine,
     screen: Screen,
 }
@@ -36,7 +36,7 @@ impl Requests {
             way: RwSignal::new(None),
             saved: RwSignal::new(saved),
             verdicts: RwSignal::new(Vec::new()),
-            suggested: RwSignal::new(String::new()),
+            suggested: RwSignal::new(Vec::new()),
             engine,
             screen,
         }
@@ -52,7 +52,7 @@ impl Requests {
 
     /// The placeholder of an empty form: a URL that the input serves, if any.
     pub fn hint(self) -> String {
-        self.suggested.with(|url| if url.is_empty() { "http://host/path".into() } else { url.clone() })
+        self.suggested.with(|all| all.first().map_or_else(|| "http://host/path".into(), |request| request.url.clone()))
     }
 
     /// Fills the form.
@@ -73,12 +73,21 @@ impl Requests {
         self.form.update(|form| form.headers = headers);
     }
 
-    /// Updates the URL. A `curl` command fills the whole form.
+    /// Updates the URL. A `curl` command fills the whole form, and a method may precede the URL.
     pub fn type_url(self, text: String) {
-        match text.trim_start().starts_with("curl ") && text.contains("://") {
-            true => self.take_curl(text),
-            false => self.form.update(|form| form.url = text),
+        if text.trim_start().starts_with("curl ") && text.contains("://") {
+            return self.take_curl(text);
         }
+        self.form.update(|form| match WrittenRequest::split_method(&text) {
+            Some((method, url)) => (form.method, form.url) = (method.into(), url.into()),
+            None => form.url.clone_from(&text),
+        });
+    }
+
+    /// Changes a part of the form that is not the URL.
+    pub fn change(self, change: impl FnOnce(&mut WrittenRequest)) {
+        self.form.update(change);
+        self.headers.set(self.form.with_untracked(|form| form.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()));
     }
 
     /// Fills the form from a `curl` command.
@@ -96,7 +105,7 @@ impl Requests {
     /// Tries a request for the route at a pointer.
     pub fn attempt(self, pointer: String) {
         spawn_local(async move {
-            match ask::<Option<WrittenRequest>>(Question::Suggest(Some(pointer))).await {
+            match ask::<Option<WrittenRequest>>(Question::Suggest(pointer)).await {
                 Ok(Some(request)) => {
                     self.fill(request);
                     self.screen.show(View::Try);
@@ -172,11 +181,11 @@ impl Requests {
                     requests.way.set(None);
                 }
                 spawn_local(async move {
-                    let Ok(found) = ask::<Option<WrittenRequest>>(Question::Suggest(None)).await else { return };
-                    requests.suggested.set(found.as_ref().map(|request| request.url.clone()).unwrap_or_default());
-                    if let Some(request) = found.filter(|_| untouched && requests.form.with_untracked(|now| *now == form)) {
-                        requests.fill(request);
+                    let Ok(found) = ask::<Vec<WrittenRequest>>(Question::Suggestions).await else { return };
+                    if let Some(request) = found.first().filter(|_| untouched && requests.form.with_untracked(|now| *now == form)) {
+                        requests.fill(request.clone());
                     }
+                    requests.suggested.set(found);
                 });
                 return;
             }

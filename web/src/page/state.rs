@@ -152,10 +152,10 @@ impl App {
         self.engine.compile();
     }
 
-    /// Opens new files: they replace an unchanged example, and otherwise join the open files.
+    /// Opens new files: they replace an unchanged example, even if requests were kept, and otherwise join the open files.
     pub fn bring(self, files: Vec<SourceFile>, unread: Vec<String>) {
         let before = self.browser_storage.session();
-        if self.workspace.is_untouched() && before.requests.is_empty() {
+        if self.workspace.is_untouched() {
             address::forget_shared();
             self.load(self.workspace.anew(files), Vec::new());
         } else {
@@ -216,10 +216,15 @@ impl App {
         }
     }
 
+    /// Opens an example. The user's own work can be restored.
     pub fn load_example(self, example: &Example) {
+        let (before, is_own) = (self.browser_storage.session(), !self.workspace.is_untouched());
         self.browser_storage.put_aside();
         self.load(example.work(), Vec::new());
         self.screen.overlay.set(None);
+        if is_own {
+            self.browser_storage.arrival.set(Some(Arrival { before, cleared: false, unread: Vec::new() }));
+        }
     }
 
     pub fn add_file(self) {

@@ -3,6 +3,7 @@
 use crate::engine::Progress;
 use crate::state::App;
 use crate::view::View;
+use crate::views::markdown::words;
 use chancery_core::text::series;
 use chancery_web::languages;
 use chancery_web::protocol::Compiled;
@@ -41,7 +42,7 @@ fn Gateways(app: App) -> impl IntoView {
 /// The dialects as options of a list.
 fn dialect_options(app: App) -> impl IntoView {
     let option = |name: &'static str| {
-        let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == name);
+        let chosen = move || app.engine.compiled.with(|compiled| compiled.dialect == name && compiled.unsupported.is_none());
         view! { <option value=name selected=chosen>{name}</option> }
     };
     languages::names().map(option).collect_view()
@@ -60,7 +61,10 @@ pub fn Arrived(app: App) -> impl IntoView {
         if cleared {
             return "Everything was cleared.".to_string();
         }
-        let read = app.engine.compiled.with(|compiled| format!("Read as {}: {}.", read_as(compiled), counted(compiled.resources, "resource")));
+        let read = app.engine.compiled.with(|compiled| match &compiled.unsupported {
+            Some(unsupported) => unsupported.clone(),
+            None => format!("Read as {}: {}.", read_as(compiled), counted(compiled.resources, "resource")),
+        });
         if unread.is_empty() { read } else { format!("{read} Not read: {}.", unread.join(", ")) }
     };
     let choose = move |event| app.read_as(Some(event_target_value(&event)));
@@ -72,7 +76,7 @@ pub fn Arrived(app: App) -> impl IntoView {
             });
             view! {
                 <p class="arrived" role="status">
-                    <span class="arrived-told">{move || told(&of.unread, cleared)}</span>
+                    <span class="arrived-told">{move || words(&told(&of.unread, cleared))}</span>
                     <button class="link" on:click=move |_| app.undo()>"Undo"</button>
                     {others}
                     <button class="quiet arrived-close" aria-label="Close this line" on:click=move |_| arrival.set(None)>"×"</button>
@@ -120,7 +124,15 @@ fn progress(app: App) -> String {
 #[component]
 fn Dialects(app: App) -> impl IntoView {
     let choose = move |event| app.read_as(Some(event_target_value(&event)).filter(|name| !name.is_empty()));
-    let detect = move || app.workspace.chosen.get().then(|| view! { <option value="">"detect"</option> });
+    let unsupported = move || app.engine.compiled.with(|compiled| compiled.unsupported.is_some());
+    // Envoy's own configuration is of no dialect.
+    let other = move || app.engine.compiled.with(|compiled| compiled.dialect == "envoy");
+    let detect = move || match (app.workspace.chosen.get(), unsupported()) {
+        _ if other() => Some(view! { <option value="" selected=true>"Envoy configuration"</option> }.into_any()),
+        (true, _) => Some(view! { <option value="">"detect"</option> }.into_any()),
+        (false, true) => Some(view! { <option value="" selected=true>"not supported"</option> }.into_any()),
+        (false, false) => None,
+    };
     let beside = move || app.engine.compiled.with(|compiled| (compiled.read_as.len() > 1).then(|| format!("of {}", read_as(compiled))));
     view! {
         <label class="status-item dialect"><span class="visually-hidden">"Dialect"</span><select aria-label="Dialect" on:change=choose>{detect}{move || dialect_options(app)}</select></label>

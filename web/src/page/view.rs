@@ -53,8 +53,9 @@ impl View {
         }
     }
 
-    /// The view with this name.
+    /// The view with this name. `stages` is another name of the view of stages.
     pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "stages" { View::Ir.name() } else { name };
         Self::ALL.into_iter().find(|view| view.name() == name)
     }
 }
@@ -71,6 +72,8 @@ pub enum Overlay {
     Sessions,
     /// The export as a link or a file.
     Share,
+    /// The options of the controller.
+    Options,
     /// Search and commands.
     Palette,
     /// All files.

@@ -11,9 +11,22 @@ pub struct Reach {
     /// The result for the resource and its problems, one sentence each.
     pub told: Vec<String>,
     pub cases: Vec<ReachCase>,
+    /// Its part in the request on the screen, or the condition that keeps the request from it.
+    #[serde(default)]
+    pub request: Vec<Contribution>,
     /// A tested edit that makes more requests reach it.
     #[serde(default)]
     pub fix: Option<Fix>,
+}
+
+/// What a resource does for a request, or why it does nothing, as `chancery_core::explain::Contribution` writes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Contribution {
+    pub holds: bool,
+    pub told: String,
+    pub expected: Option<String>,
+    pub actual: Option<String>,
+    pub span: Option<Span>,
 }
 
 /// A rule and a request for it.

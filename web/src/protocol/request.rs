@@ -8,14 +8,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Way {
     pub ending: Ending,
-    /// The result in words.
-    pub result: String,
-    /// The result in the user's terms: Services with ports and shares.
+    /// The verdict on the whole way, in the user's terms: Services with ports and shares.
     #[serde(default)]
     pub headline: String,
+    /// The status of a response that a gateway makes itself.
+    #[serde(default)]
+    pub status: Option<u32>,
+    /// The gateway that receives the request, if it is not the shown gateway.
+    #[serde(default)]
+    pub gateway: Option<String>,
     /// The boxes of the graph's overview that the request passes.
     #[serde(default)]
     pub nodes: Vec<String>,
+    /// The boxes of Envoy's parts that the request passes.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Whether it reaches an upstream or a redirect, and not an error.
     pub good: bool,
     /// The steps in Envoy's order.
@@ -92,6 +99,9 @@ pub struct Step {
 /// A filter chain or a route that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
+    /// Its number in the list of routes; 0 for routes that the controller adds itself.
+    #[serde(default)]
+    pub number: u32,
     pub name: String,
     /// Whether it matched.
     pub taken: bool,

@@ -3,53 +3,18 @@
 use crate::protocol::{Sent, Step, Tried, Way};
 use crate::worker::common::span;
 use chancery_core::backend::appgw::route::{Ending, MatchedRule, Passed};
-use chancery_core::compilation::AppGatewayRef;
-use chancery_core::explain::{
-    AppGatewayReport, Graph, Positions, app_gateway_ending, app_gateway_story_path, describe_app_gateway_ending, route_app_gateway, service_name,
-};
-use chancery_core::simulate::{Outcome, SavedRequest, Verdict, WrittenRequest};
+use chancery_core::explain::{AppGatewayReport, Graph, app_gateway_story_path, describe_app_gateway_ending};
 
-/// Simulates a request. `overview` names pools by the Services behind them.
-pub fn way(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
-    let report = route_app_gateway(gateway, positions, &written.read()?);
-    let ending = app_gateway_ending(&report.journey);
-    let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(&report, "Listener", "listener", &taken.listener)).collect();
-    steps.push(rules(&report));
-    steps.push(end(&report, &written.method));
-    Ok(Way {
-        result: describe_app_gateway_ending(&report.journey),
-        headline: headline(&report, overview),
-        nodes: app_gateway_story_path(&report, overview),
-        good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect),
-        ending,
+/// Converts a report. `method` is the request's method.
+pub fn way(report: &AppGatewayReport, overview: &Graph, method: &str) -> Way {
+    let mut steps: Vec<Step> = report.journey.taken.iter().map(|taken| step(report, "Listener", "listener", &taken.listener)).collect();
+    steps.push(rules(report));
+    steps.push(end(report, method));
+    Way {
+        nodes: app_gateway_story_path(report, overview),
         steps,
         notes: vec!["This result follows Azure's documentation; no Application Gateway was queried. The health of the addresses is unknown.".into()],
         ..Way::default()
-    })
-}
-
-/// Checks a saved request against its expectation.
-pub fn judge(gateway: AppGatewayRef<'_>, positions: &Positions<'_>, saved: &SavedRequest) -> Verdict {
-    let expected = saved.expected.summary();
-    match saved.request.read() {
-        Ok(request) => {
-            let ending = app_gateway_ending(&route_app_gateway(gateway, positions, &request).journey);
-            Verdict { holds: ending == saved.expected, expected, now: ending.summary(), ending: Some(ending) }
-        }
-        Err(why) => Verdict { holds: false, expected, now: why, ending: None },
-    }
-}
-
-fn headline(report: &AppGatewayReport, overview: &Graph) -> String {
-    match &report.journey.ending {
-        Ending::Forwarded { pool, addresses, port, path, .. } => {
-            let to = addresses.iter().map(|address| format!("{address}:{port}")).collect::<Vec<_>>().join(", ");
-            match service_name(overview, pool) {
-                service if service == pool.as_str() => format!("{to}, as {path}"),
-                service => format!("{service} at {to}, as {path}"),
-            }
-        }
-        Ending::Redirected { .. } | Ending::Refused { .. } => describe_app_gateway_ending(&report.journey),
     }
 }
 

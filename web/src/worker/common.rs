@@ -1,7 +1,8 @@
 //! Shared parts of answers: spans in the page's form, findings with plain words, and the options of a compile.
 
-use crate::protocol::Work;
-use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
+use crate::protocol::{Group, Work};
+use chancery_core::compilation::{Compilation, Dialect, Options, for_interactive_use};
+use chancery_core::diagnostic::codes;
 use chancery_core::explain;
 use serde::Serialize;
 
@@ -19,8 +20,8 @@ pub fn span(of: &explain::Span) -> crate::protocol::Span {
 /// The options to compile work with.
 pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
     let mut options = match &work.options {
-        None => for_people(Options::default()),
-        Some(serde_json::Value::String(words)) => for_people(Options::from_words(words, dialects).map_err(|error| error.to_string())?),
+        None => for_interactive_use(Options::default()),
+        Some(serde_json::Value::String(words)) => for_interactive_use(Options::from_words(words, dialects).map_err(|error| error.to_string())?),
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
     if let Some(dialect) = wanted {
@@ -57,8 +58,28 @@ pub struct PageFinding {
     plain: Option<String>,
 }
 
-pub fn page_findings(compilation: &Compilation) -> Vec<PageFinding> {
+/// All findings, and their groups.
+pub fn page_findings(compilation: &Compilation) -> (Vec<PageFinding>, Vec<Group>) {
     let positions = compilation.positions();
-    let all = explain::findings(compilation, &positions).into_iter();
-    all.map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding }).collect()
+    let all = explain::findings(compilation, &positions);
+    let group = |of: explain::FindingGroup| Group { first: of.first, others: of.others, consequences: of.consequences };
+    let groups = explain::group_findings(&all).into_iter().map(group).collect();
+    let findings = all.into_iter().map(|finding| PageFinding { plain: explain::plain_message(&finding, compilation, &positions), finding });
+    (findings.collect(), groups)
+}
+
+/// The parts of an input that belong to other programs, with the next step, if Chancery reads nothing of the input.
+pub fn unsupported(compilation: &Compilation) -> Option<String> {
+    let found: Vec<String> = compilation
+        .diagnostics
+        .iter()
+        .filter(|finding| *finding.code == codes::UNSUPPORTED_INPUT)
+        .map(|finding| finding.help.iter().fold(format!("{}.", finding.message), |message, help| format!("{message} {}.", sentence_case(help))))
+        .collect();
+    (compilation.objects.is_empty() && !found.is_empty()).then(|| found.join(" "))
+}
+
+/// Starts a text with a capital letter.
+fn sentence_case(text: &str) -> String {
+    text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect()
 }

@@ -6,12 +6,13 @@ use crate::worker::common::options;
 use crate::worker::configs::Configs;
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::compare::{
-    AppGatewaySide, Change, ChangeKind, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare, compare_app_gateways,
-    compare_envoy, compare_written, requests,
+    AppGatewaySide, Change, ChangeKind, NginxSide, RequestOptions, Requests, Side, SideSource, Written, app_gateway_requests, compare,
+    compare_app_gateways, compare_envoy, compare_nginxes, compare_written, nginx_requests, requests,
 };
 use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayId, GatewayRef, Options};
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::envoy_config::{EnvoyConfig, Running};
+use chancery_core::executor::Sequential;
 use chancery_core::explain::{Positions, Snapshot, share};
 use chancery_core::redact::Redactor;
 use chancery_core::resource::{Input, Inputs};
@@ -24,7 +25,7 @@ pub struct Loaded {
     of: Other,
     state: State,
     /// A short name.
-    called: String,
+    counterpart: String,
     /// Removes credentials from answers.
     redactor: Redactor,
 }
@@ -81,7 +82,7 @@ impl Loaded {
             let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
             State::Compiled(Proxies::new(compilation, &mut compiler.emitted, &mut Configs::default()).into())
         };
-        let (state, called) = match &of {
+        let (state, counterpart) = match &of {
             Other::Work(work) => {
                 let inputs = inputs(&work.files);
                 let wanted = requested(&inputs, work);
@@ -113,7 +114,7 @@ impl Loaded {
             State::Compiled(of) => of.compilation.redactor(),
             State::Running(running) => running.redactor.clone(),
         };
-        Ok(Self { of, state, called, redactor })
+        Ok(Self { of, state, counterpart, redactor })
     }
 
     pub fn redactor(&self) -> &Redactor {
@@ -139,7 +140,13 @@ impl Loaded {
                 (found.resources, found.envoy, None, found.uncompared.sentences())
             }
         };
-        Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: uncompared.into_iter().chain(self.notes()).collect() }
+        Comparison {
+            with: self.counterpart.clone(),
+            resources,
+            envoy,
+            requests: changed,
+            notes: uncompared.into_iter().chain(self.notes()).collect(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {
@@ -182,6 +189,16 @@ fn compare_compilations(before: &Proxies, now: &Proxies) -> (Vec<Change>, Vec<Ch
                 let (before, after) = (AppGatewaySide::new(before, &old_positions), AppGatewaySide::new(after, &new_positions));
                 envoy.extend(compare_app_gateways(&before, &after));
                 add(&mut all, app_gateway_requests(&before, &after), None);
+            }
+            None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
+        }
+    }
+    for after in now.compilation.nginxes() {
+        match before.compilation.nginxes().find(|of| of.named.id == after.named.id) {
+            Some(before) => {
+                let (before, after) = (NginxSide::new(before, &old_positions), NginxSide::new(after, &new_positions));
+                envoy.extend(compare_nginxes(&before, &after));
+                add(&mut all, nginx_requests(&before, &after, &Sequential), None);
             }
             None => envoy.push(whole(ChangeKind::Added, after.named.id.as_str())),
         }

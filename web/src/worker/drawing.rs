@@ -8,7 +8,7 @@ use chancery_core::explain::{Focus, Graph, GraphNode, Lineage, NodeKind, Relatio
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn kind_of(node: &GraphNode) -> String {
-    if node.lane.is_some() && node.kind == NodeKind::Route {
+    if node.lane.is_some() && node.kind == NodeKind::Route && node.folded.is_none() {
         return RULE.into();
     }
     match (&node.resource, node.kind) {
@@ -20,6 +20,9 @@ fn kind_of(node: &GraphNode) -> String {
 /// A graph with more nodes is folded, unless the page asks otherwise. The first limit is for Envoy's parts, the second for the overview.
 const MANY: usize = 300;
 const MANY_OF_OVERVIEW: usize = 50;
+
+/// If the user groups the overview, more boxes than these are joined further.
+const FEW: usize = 12;
 
 /// The kind of a path with its conditions in the overview.
 const RULE: &str = "rule";
@@ -62,22 +65,27 @@ fn focused(mut graph: Graph, focus: &GraphFocus) -> (Graph, usize, Vec<(String, 
         }
     };
     let all_hidden = !focus.without.is_empty() && keep.is_empty();
-    let part = Focus { from: focus.from.clone(), depth: focus.depth, kinds: keep, only_errors: focus.only_errors, written_only: false };
+    let part = Focus { from: focus.from.clone(), depth: focus.depth, kinds: keep, only_problems: focus.only_problems, ..Focus::default() };
     part.apply(&mut graph);
     if all_hidden {
         graph = Graph::default();
     }
-    let folded = match focus.fold {
-        Some(false) => 0,
-        Some(true) => graph.fold(0, &focus.open),
-        None => graph.fold(if focus.envoy_parts { MANY } else { MANY_OF_OVERVIEW }, &focus.open),
+    let most = focus.most.map(|most| most as usize);
+    let folded = match (focus.fold, focus.envoy_parts) {
+        (Some(false), _) => 0,
+        (Some(true), true) => graph.fold(0, &focus.open),
+        (None, true) => graph.fold(most.unwrap_or(MANY), &focus.open),
+        (Some(true), false) => graph.fold_story(most.unwrap_or(FEW), &focus.open, &focus.keep),
+        (None, false) => graph.fold_story(most.unwrap_or(MANY_OF_OVERVIEW), &focus.open, &focus.keep),
     };
     (graph, folded, kinds)
 }
 
-/// Lays out a graph.
-pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>) -> Drawing {
+/// Lays out a graph. `joined` receives the box that represents each joined box.
+pub fn draw(graph: Graph, focus: &GraphFocus, tops: &mut BTreeMap<String, i32>, joined: &mut HashMap<String, String>) -> Drawing {
     let (graph, folded, kinds) = focused(graph, focus);
+    let groups = graph.nodes.iter().filter(|node| node.folded.is_some());
+    *joined = groups.flat_map(|group| group.stands_for.iter().map(|id| (id.to_string(), group.id.to_string()))).collect();
     let options = PictureOptions { before: std::mem::take(tops), narrow: focus.narrow, room: focus.room, ..PictureOptions::default() };
     let picture = picture(&graph, &options);
     *tops = picture.frames.iter().map(|frame| (frame.id.clone(), frame.y)).collect();

@@ -3,7 +3,7 @@
 
 use chancery_core::compilation::{Compilation, Dialect, Options, SideRef, State};
 use chancery_core::compile::Compiler;
-use chancery_core::explain::{Case, FixView, ResourceRef, WhyNot, why_not};
+use chancery_core::explain::{Case, Contribution, FixView, ResourceRef, WhyNot, why_not};
 use chancery_core::resource::{Inputs, ObjectId};
 use serde::Serialize;
 
@@ -15,6 +15,8 @@ const MOST: usize = 4;
 pub struct Reach {
     #[serde(flatten)]
     why: WhyNot,
+    /// Its part in the request on the screen.
+    pub request: Vec<Contribution>,
     fix: Option<FixView>,
 }
 
@@ -24,7 +26,7 @@ pub struct Again<'a> {
     pub options: &'a Options,
 }
 
-fn id_of(side: SideRef<'_>, of: &ResourceRef) -> Option<ObjectId> {
+pub fn id_of(side: SideRef<'_>, of: &ResourceRef) -> Option<ObjectId> {
     side.objects().iter().find(|object| ResourceRef::from(&object.key) == *of).map(|object| object.id)
 }
 
@@ -38,7 +40,7 @@ pub fn reach(compilation: &Compilation, side: SideRef<'_>, of: &[ResourceRef], a
     let all_reached = !why.cases.is_empty() && why.cases.iter().all(|case| case.reached);
     let helps = |fix: &FixView| try_fix(compilation, side, of, fix, again).is_some_and(|after| is_better(&why, &after));
     let fix = fixes.into_iter().filter(|_| !all_reached).take(MOST).find(helps);
-    Some(Reach { why, fix })
+    Some(Reach { why, fix, request: Vec::new() })
 }
 
 fn reached(of: &[Case]) -> usize {

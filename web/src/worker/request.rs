@@ -1,13 +1,20 @@
 //! Describes the result of a request as steps: each with its name, its lines, and why other candidates did not match. Does not simulate the request;
 //! see `chancery_core::simulate`.
 
-use crate::protocol::{Hop, Reason, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
+use crate::protocol::{Hop, Reason, RouteVerdict, Sent, Span, Step, Tried, Wanting, Way, WrittenRequest};
 use crate::worker::common::span;
-use chancery_core::backend::envoy::v3::Emitted;
+use crate::worker::{app_gateway, nginx};
+use chancery_core::backend::OutputMap;
 use chancery_core::compilation::GatewayRef;
-use chancery_core::envoy_config::ByPointer;
-use chancery_core::explain::{self, Graph, RouteReport, ServedHost, TracedGateway};
-use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, RouteShare, percent};
+use chancery_core::compile::EmittedByGateway;
+use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
+use chancery_core::explain::{
+    self, Contribution, Graph, Positions, RequestReport, RequestVerdict, RouteReport, RunningGateway, ServedHost, TracedGateway,
+};
+use chancery_core::resource::ObjectId;
+use chancery_core::simulate::{self, Ending, HeaderChange, Outcome, Request, RouteShare, SavedRequest, Verdict, percent};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The largest number of hosts to suggest if no host matches.
 const MOST_HOSTS: usize = 8;
@@ -18,50 +25,151 @@ const MOST_TRIED: usize = 200;
 /// The largest number of lines per step.
 const MOST_SPANS: usize = 3;
 
-/// Simulates a request in the shown gateway, and in other gateways that listen at the addresses that it forwards to.
-pub fn way(gateway: GatewayRef<'_>, ground: &TracedGateway<'_>, overview: &Graph, written: &WrittenRequest) -> Result<Way, String> {
-    let request = written.read()?;
-    // A single gateway has no next gateway.
-    let report = match gateway.of().gateways().nth(1) {
-        Some(_) => explain::route_through_gateways(gateway, ground.positions, &request, &mut Emitted::default()),
-        None => ground.route(&request),
-    };
-    let parts = ByPointer::of(ground.config);
-    let headline = explain::headline(&report, &request, &parts, overview);
-    let nodes = explain::story_path(&report, &parts, overview);
-    let ending = Ending::of(&report.simulation);
-    let good = matches!(ending.outcome, Outcome::Forward | Outcome::Redirect);
-    let steps = Walk::steps(&report, &ending);
-    let (hosts, wanting) = nearest(&report);
-    let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
-    Ok(Way { result: ending.summary(), headline, nodes, ending, good, steps, hosts, wanting, reasons, notes: report.simulation.notes, then })
+/// Simulates requests in the shown gateway, and in the gateways that a request passes after it.
+pub struct Router<'a> {
+    pub shown: RunningGateway<'a>,
+    pub positions: &'a Positions<'a>,
+    /// The configuration of the shown gateway, and which objects produced it.
+    pub config: &'a Arc<EnvoyConfig>,
+    pub map: &'a OutputMap,
+    pub overview: &'a Graph,
+    /// The number of each route in the list of routes, by pointer.
+    pub numbers: Option<&'a HashMap<String, u32>>,
+}
+
+impl<'a> Router<'a> {
+    /// The gateway that receives a request, and the report from there.
+    fn report(&self, request: &Request) -> (RunningGateway<'a>, RequestReport) {
+        let receiver = self.shown.receiver(request);
+        if let (RunningGateway::Envoy(gateway), true) = (receiver, receiver.named().id == self.shown.named().id)
+            && gateway.of().gateways().nth(1).is_none()
+        {
+            // A single gateway has no next gateway, and its documents are known.
+            let ground = TracedGateway { side: gateway.of(), positions: self.positions, config: self.config, map: self.map };
+            let mut report = ground.route(request);
+            report.verdict = explain::envoy_verdict(&report, request, self.overview);
+            return (receiver, RequestReport::Envoy(Box::new(report)));
+        }
+        (receiver, receiver.route(self.positions, request, &mut EmittedByGateway::default(), self.overview))
+    }
+
+    /// Simulates a request and describes its steps.
+    pub fn way(&self, written: &WrittenRequest) -> Result<Way, String> {
+        let request = written.read()?;
+        let (receiver, report) = self.report(&request);
+        let (verdict, ending) = (report.verdict().clone(), report.ending());
+        let is_shown = receiver.named().id == self.shown.named().id;
+        let mut way = match report {
+            RequestReport::Envoy(report) => self.envoy_way(receiver, *report),
+            RequestReport::AppGateway(report) => app_gateway::way(&report, self.overview, &request.method),
+            RequestReport::Nginx(report) => match receiver {
+                RunningGateway::Nginx(of) => nginx::way(&report, of.nginx, self.overview),
+                RunningGateway::Envoy(_) | RunningGateway::AppGateway(_) => Way::default(),
+            },
+        };
+        if let Some(numbers) = self.numbers.filter(|_| is_shown) {
+            for tried in way.steps.iter_mut().flat_map(|step| &mut step.tried) {
+                tried.number = tried.pointer.as_ref().and_then(|pointer| numbers.get(pointer)).copied().unwrap_or_default();
+            }
+        }
+        if !is_shown {
+            way.steps.iter_mut().for_each(forget_pointers);
+            way.gateway = Some(receiver.named().id.to_string());
+        }
+        Ok(Way { headline: verdict.sentence, good: verdict.good, status: verdict.status, ending, ..way })
+    }
+
+    fn envoy_way(&self, receiver: RunningGateway<'_>, report: RouteReport) -> Way {
+        let steps = Walk::steps(&report, &Ending::of(&report.simulation));
+        let RunningGateway::Envoy(gateway) = receiver else { return Way::default() };
+        let is_shown = receiver.named().id == self.shown.named().id;
+        let config = if is_shown { self.config.clone() } else { Arc::new(EnvoyConfig::on_demand(gateway.ir)) };
+        let nodes = explain::whole_story_path(gateway, &report, &config, self.overview);
+        let hosts = nearest_hosts(&report, gateway, &config);
+        let wanting = wanting(&report);
+        let (reasons, then) = (reasons(&report), report.then.iter().map(hop).collect());
+        Way { nodes, steps, hosts, wanting, reasons, notes: report.simulation.notes, then, ..Way::default() }
+    }
+
+    /// Compares saved requests with their expectations.
+    pub fn judge(&self, saved: &[SavedRequest]) -> Vec<Verdict> {
+        let judge = |saved: &SavedRequest| match saved.request.read() {
+            Ok(request) => self.report(&request).1.judge(saved),
+            Err(why) => Verdict { holds: false, expected: saved.expected.summary(), now: why, ending: None },
+        };
+        saved.iter().map(judge).collect()
+    }
+
+    /// The part of an object in a request, if the shown gateway is an Envoy.
+    pub fn contributions(&self, written: &WrittenRequest, object: ObjectId) -> Vec<Contribution> {
+        let (RunningGateway::Envoy(gateway), Ok(request)) = (self.shown, written.read()) else { return Vec::new() };
+        let (_, RequestReport::Envoy(report)) = self.report(&request) else { return Vec::new() };
+        explain::contributions(gateway, self.positions, self.map, &report, object)
+    }
+
+    /// Requests that reach a service.
+    pub fn suggestions(&self) -> Vec<WrittenRequest> {
+        explain::suggested_requests(self.shown, &ByPointer::of(self.config), |written| self.verdict(written))
+    }
+
+    /// The verdict on the first request that is served, or on the first request.
+    pub fn first_good(&self, requests: Vec<WrittenRequest>) -> Option<RouteVerdict> {
+        let verdict = |written: WrittenRequest| {
+            let RequestVerdict { sentence, good, .. } = self.verdict(&written)?;
+            Some(RouteVerdict { url: written.url, sentence, good })
+        };
+        let all: Vec<RouteVerdict> = requests.into_iter().filter_map(verdict).collect();
+        let at = all.iter().position(|verdict| verdict.good).unwrap_or_default();
+        all.into_iter().nth(at)
+    }
+
+    /// The verdict on a request.
+    fn verdict(&self, written: &WrittenRequest) -> Option<RequestVerdict> {
+        Some(self.report(&written.read().ok()?).1.verdict().clone())
+    }
+}
+
+/// Removes the pointers of a step: the page shows another gateway.
+fn forget_pointers(step: &mut Step) {
+    step.pointer = None;
+    step.tried.iter_mut().for_each(|tried| tried.pointer = None);
 }
 
 /// A gateway after the first.
 fn hop(of: &explain::Hop) -> Hop {
     let ending = Ending::of(&of.report.simulation);
     let mut steps = Walk::steps(&of.report, &ending);
-    for step in &mut steps {
-        step.pointer = None;
-        step.tried.iter_mut().for_each(|tried| tried.pointer = None);
-    }
+    steps.iter_mut().for_each(forget_pointers);
     Hop { gateway: of.gateway.clone(), result: ending.summary(), good: matches!(ending.outcome, Outcome::Forward | Outcome::Redirect), steps }
 }
 
-/// If no route matches: the nearest served hosts, as the beginning of a URL, and resources for the host that are not served.
-fn nearest(report: &RouteReport) -> (Vec<String>, Vec<Wanting>) {
-    let url = |of: &ServedHost| {
+/// If no route matches: URLs of the nearest served hosts that some route matches.
+fn nearest_hosts(report: &RouteReport, gateway: GatewayRef<'_>, config: &EnvoyConfig) -> Vec<String> {
+    let all: Vec<&ServedHost> = report.hosts.iter().take(MOST_HOSTS).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = all.iter().map(|of| of.host.as_str()).collect();
+    let samples = explain::sample_requests_for_hosts(explain::routes(gateway), &names, &ByPointer::of(config));
+    let url = |(of, sample): (&&ServedHost, Option<WrittenRequest>)| {
+        let sample = sample?;
         let usual = if of.tls { 443 } else { 80 };
         let port = if of.port == usual { String::new() } else { format!(":{}", of.port) };
-        format!("{}://{}{port}", if of.tls { "https" } else { "http" }, of.host)
+        let path = sample.url.split_once("://")?.1.split_once('/').map_or("", |(_, path)| path);
+        Some(format!("{}://{}{port}/{path}", if of.tls { "https" } else { "http" }, explain::named_host(&of.host)))
     };
+    all.iter().zip(samples).filter_map(url).collect()
+}
+
+/// If no route matches: resources for the host that are not served.
+fn wanting(report: &RouteReport) -> Vec<Wanting> {
     let wanting = report.wanting.iter().map(|of| Wanting {
         resource: of.resource.to_string(),
         state: of.state.into(),
         why: of.why.clone(),
         span: of.span.as_ref().map(span),
     });
-    (report.hosts.iter().take(MOST_HOSTS).map(url).collect(), wanting.collect())
+    wanting.collect()
 }
 
 /// The findings that explain why the route returns an error.

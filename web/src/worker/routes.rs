@@ -1,10 +1,12 @@
 //! The routes in the page's form: joins routes that differ only in http and https, names Services instead of clusters, and numbers routes within the
 //! user's own rules. Does not list the routes; see `chancery_core::explain`.
 
-use crate::protocol::{RouteFilter, RouteList, Which};
+use crate::protocol::{RouteFilter, RouteList, Which, WrittenRequest};
 use crate::worker::configs::Configs;
 use chancery_core::compilation::{Compilation, GatewayId, NamedGateway, SideRef};
-use chancery_core::explain::{Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, routes};
+use chancery_core::explain::{
+    Graph, RouteRow, RouteRows, ServiceNames, app_gateway_routes, app_gateway_row_matches, nginx_matching_rows, nginx_routes, routes,
+};
 use chancery_core::simulate::Gateway;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -45,6 +47,16 @@ pub fn request_of(filter: &RouteFilter) -> Option<(Option<&str>, &str)> {
     Some((Some(host).filter(|host| !host.is_empty()), path))
 }
 
+/// The requests that a filter may mean: the URL as it is typed, or over http and https.
+pub fn requests_of(filter: &RouteFilter) -> Vec<WrittenRequest> {
+    if request_of(filter).is_none_or(|(host, _)| host.is_none()) {
+        return Vec::new();
+    }
+    let text = filter.text.trim();
+    let urls = if text.contains("://") { vec![text.to_string()] } else { vec![format!("http://{text}"), format!("https://{text}")] };
+    urls.into_iter().map(|url| WrittenRequest { url, ..WrittenRequest::default() }).collect()
+}
+
 /// Whether a row contains these lower-case words.
 fn contains_words(row: &RouteRow, words: &str) -> bool {
     let texts = [&row.path, &row.summary].into_iter().chain(&row.conditions).map(String::as_str);
@@ -80,6 +92,14 @@ impl Finder<'_> {
                         }
                         Box::new(Rules::new(routes(gateway), names))
                     }
+                    None if side.nginxes().any(|of| of.named.id == id) => {
+                        let of = side.nginxes().find(|of| of.named.id == id);
+                        let rows = of.map(nginx_routes).unwrap_or_default();
+                        if let (Some((host, path)), Some(of)) = (request, of) {
+                            taking.extend(nginx_matching_rows(of, &rows, host, path));
+                        }
+                        Box::new(rows.into_iter().map(|row| RouteRow { summary: nginx_summary(&row, names), ..row }))
+                    }
                     None => {
                         let rows = side.app_gateways().find(|of| of.named.id == id).map(app_gateway_routes).unwrap_or_default();
                         if let Some((host, path)) = request {
@@ -102,6 +122,14 @@ impl Finder<'_> {
             }
         }
         found
+    }
+}
+
+/// The effect of a location, with the Service instead of the upstream.
+fn nginx_summary(row: &RouteRow, names: &ServiceNames<'_>) -> String {
+    match row.upstreams.first().map(|upstream| (names.name(upstream), upstream)) {
+        Some((service, upstream)) if service != upstream.as_str() => format!("to {service}, at {}", row.summary),
+        _ => row.summary.clone(),
     }
 }
 
@@ -132,6 +160,16 @@ impl<'n, 's> Rules<'n, 's> {
     fn new(rows: RouteRows<'n>, names: &'n ServiceNames<'s>) -> Self {
         Self { rows, last: None, numbers: HashMap::new(), names }
     }
+}
+
+/// The number of each route among the rules of its virtual host, by pointer. Built-in routes have the number 0.
+pub fn numbers(rows: RouteRows<'_>, names: &ServiceNames<'_>) -> HashMap<String, u32> {
+    let mut rules = Rules::new(rows, names);
+    while rules.next().is_some() {}
+    let of_host = |(host, (_, orders)): (String, (u32, HashMap<u32, u32>))| {
+        orders.into_iter().map(move |(order, number)| (format!("{host}/routes/{}", order.saturating_sub(1)), number))
+    };
+    rules.numbers.into_iter().flat_map(of_host).collect()
 }
 
 impl Iterator for Rules<'_, '_> {

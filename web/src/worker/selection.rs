@@ -5,8 +5,7 @@ use crate::worker::common::span;
 use crate::worker::tree::Tree;
 use chancery_core::backend::OutputMap;
 use chancery_core::compilation::{Compilation, SideRef};
-use chancery_core::explain::{Lineage, OriginView, describe, get};
-use chancery_core::text::to_json;
+use chancery_core::explain::{Lineage, OriginView, describe, made_by_line};
 use std::collections::BTreeMap;
 
 /// The documents that were built.
@@ -89,14 +88,8 @@ pub fn makes(of: &Lineage, compilation: &Compilation, tree: &Tree) -> Vec<String
     if of.fields(compilation).is_empty() {
         return Vec::new();
     }
-    let places = of.places(compilation, tree.map());
-    let facts = |pointer: &String| {
-        let names = describe(tree.root(), pointer);
-        let near = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join(" › ");
-        let value = get(tree.root(), pointer).map(|value| to_json(value, false)).filter(|value| value.len() <= 80);
-        value.map_or(near.clone(), |value| format!("{near}: {value}"))
-    };
-    let mut out: Vec<String> = places.iter().take(MOST_MADE).map(facts).collect();
+    let places = made_by_line(of, compilation, tree.root(), tree.map());
+    let mut out: Vec<String> = places.iter().take(MOST_MADE).map(|made| made.text.clone()).collect();
     if places.len() > MOST_MADE {
         out.push(format!("and {} more places", places.len() - MOST_MADE));
     }

@@ -5,11 +5,11 @@ use crate::languages::{inputs, is_detected, requested};
 use crate::protocol::{
     Answer, Compiled, Doc, GraphFocus, Named, Other, Part, Question, Rows, SelectionDetails, Spot, Target, Way, Work, WrittenRequest,
 };
-use crate::worker::app_gateway;
-use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings};
+use crate::worker::common::{PageFinding, changes_direction, in_its_order, options, page_findings, unsupported};
 use crate::worker::compare::{Changes, Loaded, Proxies};
 use crate::worker::configs::Configs;
 use crate::worker::drawing;
+use crate::worker::option_panel;
 use crate::worker::reach::{self, Reach};
 use crate::worker::request;
 use crate::worker::routes;
@@ -18,23 +18,24 @@ use crate::worker::share;
 use crate::worker::tree::{Folding, Tree};
 use chancery_core::backend::{OutputMap, envoy};
 use chancery_core::check::check;
-use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, Options, SideRef};
-use chancery_core::compile::Compiler;
+use chancery_core::compilation::{AppGatewayRef, Compilation, Dialect, GatewayRef, NginxRef, Options, SideRef};
+use chancery_core::compile::{Compiler, ENVOY, is_envoy_config};
 use chancery_core::diagnostic::Policy;
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
 use chancery_core::explain::{
-    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, TracedGateway, View, Viewed, app_gateway_routes,
-    app_gateway_sample_request, completions, count_clusters, count_routes, graph, hover, ledger, routes as route_rows, sample_request,
+    self, Completions, Lineage, Positions, RequestTests, ResourceRef, RouteRow, RouteRows, RunningGateway, ServiceNames, View, Viewed,
+    app_gateway_routes, app_gateway_sample_request, complete, count_clusters, count_routes, graph, hover, ledger, nginx_routes, nginx_sample_request,
+    routes as route_rows, sample_request,
 };
 use chancery_core::ir::Cluster;
 use chancery_core::redact::Redactor;
 use chancery_core::resource::SourceId;
-use chancery_core::simulate::{Gateway, SavedRequest, Verdict};
+use chancery_core::simulate::{SavedRequest, Verdict};
 use chancery_core::text::{Node, Object, Value, to_json, to_yaml};
 use serde::Serialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// For inputs with more objects, the session computes views again instead of keeping them: a worker's memory never shrinks.
@@ -68,6 +69,10 @@ pub struct Session {
     graph: Option<explain::Graph>,
     /// The overview of the graph. It also names the steps of requests.
     overview: Option<explain::Graph>,
+    /// The number of each route in the list of routes, by pointer, if it was needed.
+    numbers: Option<HashMap<String, u32>>,
+    /// The box of the last drawing that represents each joined box.
+    joined: HashMap<String, String>,
     /// The top of each box in the last drawing. Existing boxes keep their order.
     tops: BTreeMap<String, i32>,
 }
@@ -90,6 +95,8 @@ impl Session {
             selected: None,
             graph: None,
             overview: None,
+            numbers: None,
+            joined: HashMap::new(),
             tops: BTreeMap::new(),
             redactor: Default::default(),
         }
@@ -140,12 +147,20 @@ fn app_gateway_at(compilation: &Compilation, (side, at): (usize, usize)) -> Opti
     side.app_gateways().find(|gateway| gateway.named.id == id)
 }
 
+/// The nginx at these indexes.
+fn nginx_at(compilation: &Compilation, (side, at): (usize, usize)) -> Option<NginxRef<'_>> {
+    let side = compilation.sides().nth(side)?;
+    let id = &side.side.gateways.get(at)?.id;
+    side.nginxes().find(|gateway| gateway.named.id == id)
+}
+
 /// The number of routes and of clusters or pools in all gateways.
 fn counts(compilation: &Compilation) -> (usize, usize) {
     let of_envoys = compilation.gateways().map(|gateway| (count_routes(gateway), count_clusters(gateway)));
     let pools = |gateway: AppGatewayRef<'_>| gateway.parts.properties.as_ref().and_then(|of| of.pools.as_ref()).map_or(0, Vec::len);
     let of_others = compilation.app_gateways().map(|gateway| (app_gateway_routes(gateway).len(), pools(gateway)));
-    of_envoys.chain(of_others).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
+    let of_nginxes = compilation.nginxes().map(|gateway| (nginx_routes(gateway).len(), gateway.nginx.upstreams.len()));
+    of_envoys.chain(of_others).chain(of_nginxes).fold((0, 0), |(routes, clusters), (more, others)| (routes + more, clusters + others))
 }
 
 /// The indexes of the requested gateway, or of the first gateway.
@@ -193,7 +208,7 @@ impl Session {
 
     fn dispatch(&mut self, question: Question) -> String {
         let is_about_requests = match &question {
-            Question::Try(_) | Question::Suggest(_) | Question::Judge(_) => true,
+            Question::Try(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) => true,
             Question::Routes(filter) => routes::request_of(filter).is_some(),
             _ => false,
         };
@@ -207,8 +222,10 @@ impl Session {
                 self.about_tree(question)
             }
             Question::Graph(_) | Question::Picture(_) | Question::Seek { .. } => self.about_graph(question),
-            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Judge(_) | Question::Tests(_) => self.about_requests(question),
-            Question::WhyNot(target) => fine(&self.why_not(&target)),
+            Question::Try(_) | Question::Curl(_) | Question::Suggest(_) | Question::Suggestions | Question::Judge(_) | Question::Tests(_) => {
+                self.about_requests(question)
+            }
+            Question::WhyNot { target, request } => fine(&self.why_not(&target, &request)),
             Question::Select(target) => {
                 self.selected = Some(target);
                 fine(&self.selection())
@@ -223,7 +240,9 @@ impl Session {
             Question::Routes(filter) => {
                 self.overview();
                 let Self { compilation, configs, shown, overview, .. } = self;
-                fine(&routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter))
+                let mut found = routes::Finder { compilation, configs, shown: *shown, overview: overview.get_or_insert_default() }.find(&filter);
+                found.verdict = self.with_router(|router| router.first_good(routes::requests_of(&filter)));
+                fine(&found)
             }
             Question::Parts => fine(&self.parts()),
             Question::Ledger => fine(&ledger(&self.compilation, &self.positions())),
@@ -237,6 +256,8 @@ impl Session {
             Question::Keep(kept) => fine(&share::kept(kept)),
             Question::Open(text) => answer_result(&share::opened(&text)),
             Question::Compare(other) => answer_result(&self.compare(other)),
+            Question::Options => fine(&option_panel::panel(&self.options, &self.dialects())),
+            Question::SetOptions(fields) => answer_result(&option_panel::changed(&self.options, &fields, self.dialects)),
             Question::CodePage(code) => fine(&code_page(&code)),
         }
     }
@@ -268,7 +289,7 @@ impl Session {
         match question {
             Question::Graph(focus) => {
                 let graph = self.at_level(&focus);
-                fine(&drawing::draw(graph, &focus, &mut self.tops))
+                fine(&drawing::draw(graph, &focus, &mut self.tops, &mut self.joined))
             }
             Question::Picture(focus) => {
                 let graph = self.at_level(&focus);
@@ -290,13 +311,15 @@ impl Session {
                 true => answer_result(&WrittenRequest::from_curl(&text).map(Some)),
                 false => fine(&None::<WrittenRequest>),
             },
-            Question::Suggest(pointer) => fine(&match self.app_gateway() {
-                Some(gateway) => app_gateway_sample_request(&app_gateway_routes(gateway), pointer.as_deref()),
-                None => {
+            Question::Suggest(pointer) => fine(&match (self.app_gateway(), self.nginx()) {
+                (Some(gateway), _) => app_gateway_sample_request(&app_gateway_routes(gateway), Some(&pointer)),
+                (None, Some(gateway)) => nginx_sample_request(&nginx_routes(gateway), Some(&pointer)),
+                (None, None) => {
                     let config = self.envoy_config();
-                    sample_request(&|| self.routes(), pointer.as_deref(), &ByPointer::of(&config))
+                    sample_request(&|| self.routes(), Some(&pointer), &ByPointer::of(&config))
                 }
             }),
+            Question::Suggestions => fine(&self.with_router(|router| router.suggestions())),
             Question::Judge(saved) => fine(&self.judge(&saved)),
             Question::Tests(saved) => fine(&RequestTests::write(&saved)),
             _ => refused("this question is not about a request"),
@@ -312,7 +335,7 @@ impl Session {
     fn complete(&self, spot: &Spot, text: &str) -> Completions {
         let lines = chancery_core::text::LineIndex::new(text);
         let offset = lines.offset_utf16(text, spot.line.saturating_sub(1), spot.column).unwrap_or_default();
-        let mut found = completions(&self.dialects(), text, offset);
+        let mut found = complete(&self.compilation, &self.dialects(), text, offset);
         found.from = lines.position(text, found.from).column_utf16;
         found
     }
@@ -340,23 +363,41 @@ impl Session {
         ir.map(|ir| self.configs.of(&ir)).unwrap_or_default()
     }
 
-    fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+    /// Answers with a router of the shown gateway, if it runs.
+    fn with_router<T: Default>(&mut self, answer: impl FnOnce(&request::Router<'_>) -> T) -> T {
         self.overview();
-        if let (Some(gateway), Some(overview)) = (self.app_gateway(), &self.overview) {
-            return app_gateway::way(gateway, &self.positions(), overview, written);
+        if self.numbers.is_none() && !self.is_large() {
+            let names = self.overview.as_ref().map(ServiceNames::of);
+            self.numbers = names.zip(self.gateway()).map(|(names, gateway)| routes::numbers(route_rows(gateway), &names));
         }
-        let (config, map) = (&self.envoy_config(), &self.map(Doc::Envoy));
-        let (Some(gateway), Some(overview)) = (self.gateway(), &self.overview) else {
-            return Ok(Way::default());
-        };
-        let ground = TracedGateway { side: gateway.of(), positions: &self.positions(), config, map };
-        request::way(gateway, &ground, overview, written)
+        let (config, map) = (self.envoy_config(), self.map(Doc::Envoy));
+        let (Some(shown), Some(overview)) = (self.running(), &self.overview) else { return T::default() };
+        let numbers = self.numbers.as_ref();
+        answer(&request::Router { shown, positions: &self.positions(), config: &config, map: &map, overview, numbers })
     }
 
-    fn why_not(&mut self, target: &Target) -> Option<Reach> {
+    fn way(&mut self, written: &WrittenRequest) -> Result<Way, String> {
+        let mut way = self.with_router(|router| Some(router.way(written))).unwrap_or_else(|| Ok(Way::default()))?;
+        if !self.is_large() {
+            self.whole_graph();
+            if let (Some(whole), Some(overview)) = (&self.graph, &self.overview) {
+                way.parts = explain::parts_on_path(whole, overview, &way.nodes);
+            }
+        }
+        Ok(way)
+    }
+
+    fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
+        self.with_router(|router| router.judge(saved))
+    }
+
+    fn why_not(&mut self, target: &Target, request: &WrittenRequest) -> Option<Reach> {
         let resources = self.core_thread(target).resources(&self.compilation);
         let again = reach::Again { dialects: self.dialects, options: &self.options };
-        reach::reach(&self.compilation, self.side()?, &resources, &again)
+        let mut reach = reach::reach(&self.compilation, self.side()?, &resources, &again)?;
+        let object = resources.first().and_then(|of| reach::id_of(self.side()?, of));
+        reach.request = object.map(|object| self.with_router(|router| router.contributions(request, object))).unwrap_or_default();
+        Some(reach)
     }
 
     /// The overview of the graph.
@@ -368,15 +409,6 @@ impl Session {
             }
         }
         self.overview.get_or_insert_default()
-    }
-
-    fn judge(&mut self, saved: &[SavedRequest]) -> Vec<Verdict> {
-        if let Some(gateway) = self.app_gateway() {
-            return saved.iter().map(|saved| app_gateway::judge(gateway, &self.positions(), saved)).collect();
-        }
-        let config = self.envoy_config();
-        let gateway = Gateway::new(&config);
-        saved.iter().map(|saved| saved.judge(&gateway)).collect()
     }
 
     fn compare(&mut self, other: Other) -> Result<Changes, String> {
@@ -401,6 +433,17 @@ impl Session {
         app_gateway_at(&self.compilation, self.shown)
     }
 
+    /// The shown gateway, if it is an nginx.
+    fn nginx(&self) -> Option<NginxRef<'_>> {
+        nginx_at(&self.compilation, self.shown)
+    }
+
+    /// The shown gateway, if it runs.
+    fn running(&self) -> Option<RunningGateway<'_>> {
+        let of_envoy = self.gateway().map(RunningGateway::Envoy);
+        of_envoy.or_else(|| self.app_gateway().map(RunningGateway::AppGateway)).or_else(|| self.nginx().map(RunningGateway::Nginx))
+    }
+
     /// The side of the shown gateway.
     fn side(&self) -> Option<SideRef<'_>> {
         self.compilation.sides().nth(self.shown.0)
@@ -414,7 +457,8 @@ impl Session {
     /// The routes of the shown gateway, created one by one.
     fn routes(&self) -> RouteRows<'_> {
         let of_app_gateway = || self.app_gateway().map(app_gateway_routes).unwrap_or_default();
-        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter()) as RouteRows<'_>, route_rows)
+        let of_nginx = || self.nginx().map(nginx_routes).unwrap_or_default();
+        self.gateway().map_or_else(|| Box::new(of_app_gateway().into_iter().chain(of_nginx())) as RouteRows<'_>, route_rows)
     }
 
     fn positions(&self) -> Positions<'_> {
@@ -447,6 +491,7 @@ impl Session {
         self.map = None;
         self.graph = None;
         self.overview = None;
+        self.numbers = None;
         self.configs = Configs::default();
         self.proxies = None;
     }
@@ -460,14 +505,18 @@ impl Session {
         let is_chosen = work.chosen || !is_detected(&inputs, wanted);
         self.shared = if is_chosen { self.options.clone() } else { self.options.clone().of_any_dialect() };
         // Compiles an input of several dialects for each of them. The page shows one dialect, and the findings of all.
-        let mut compilation = self.compiler.compile(&inputs, &self.options.clone().of_any_dialect());
-        if wanted.is_some_and(|wanted| compilation.side(wanted).is_none()) {
+        let mut compilation = match &work.files[..] {
+            [one] if is_envoy_config(&one.text) => Compiler::new(&[&ENVOY]).without_memory().compile(&inputs, &Options::default()),
+            _ => self.compiler.compile(&inputs, &self.options.clone().of_any_dialect()),
+        };
+        let is_envoy = compilation.sides.iter().any(|side| side.dialect.name == ENVOY.name);
+        if wanted.is_some_and(|wanted| !is_envoy && compilation.side(wanted).is_none()) {
             compilation = self.compiler.compile(&inputs, &self.options);
         }
         let policy = Policy { at: self.options.findings.at.or(Some((start / 1000.0) as i64)), ..self.options.findings.clone() };
         let executor = self.compiler.executor();
         check(&mut compilation, &policy, &mut self.compiler.emitted, executor);
-        let found = page_findings(&compilation);
+        let (found, groups) = page_findings(&compilation);
         self.redactor = compilation.redactor();
         self.shown = shown(&compilation, wanted, work.gateway.as_deref());
         self.compilation = compilation;
@@ -480,6 +529,7 @@ impl Session {
         let counts = counts(compilation);
         Ok(Compiled {
             dialect: self.side().map(|side| side.dialect().name.into()).unwrap_or_default(),
+            unsupported: unsupported(compilation),
             read_as: compilation.sides.iter().map(|side| side.dialect.controller.into()).collect(),
             gateway: self.gateway_names().get(self.shown.1).cloned().unwrap_or_default(),
             gateways: self.gateway_names(),
@@ -490,11 +540,17 @@ impl Session {
             resources: compilation.objects.len(),
             routes: counts.0,
             clusters: counts.1,
-            output: if self.app_gateway().is_some() { "Gateway" } else { "Envoy" }.into(),
+            output: match (self.app_gateway(), self.nginx()) {
+                (Some(_), _) => "Gateway",
+                (None, Some(_)) => "nginx",
+                (None, None) => "Envoy",
+            }
+            .into(),
             took,
             names: names.collect(),
             kept: share::kept_if_small(&work.files).filter(|files| !files.iter().any(|file| file.text.contains(changes_direction))),
             findings: found,
+            groups,
         })
     }
 
@@ -510,7 +566,12 @@ impl Session {
 
     /// The graph at the requested level of detail.
     fn at_level(&mut self, focus: &GraphFocus) -> explain::Graph {
-        if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) }
+        let graph = if drawing::is_written_overview(focus) { self.overview().clone() } else { drawing::at_level(self.whole_graph(), focus) };
+        // Envoy's own configuration has no resources to show in an overview.
+        match graph.nodes.is_empty() && !focus.envoy_parts {
+            true => drawing::at_level(self.whole_graph(), &GraphFocus { envoy_parts: true, ..focus.clone() }),
+            false => graph,
+        }
     }
 
     /// A document, built when it is first needed.
@@ -523,10 +584,11 @@ impl Session {
                     let viewed = Viewed::new(gateway.ir, View::Envoy, compiler.emitted.of(gateway));
                     Some((viewed.root, viewed.map))
                 }
-                (Doc::Envoy, None) => app_gateway_at(compilation, *shown).map(|gateway| {
-                    let viewed = Viewed::app_gateway(gateway.parts);
-                    (viewed.root, viewed.map)
-                }),
+                (Doc::Envoy, None) => {
+                    let of_nginx = || nginx_at(compilation, *shown).map(|gateway| Viewed::nginx(gateway.nginx));
+                    let viewed = app_gateway_at(compilation, *shown).map(|gateway| Viewed::app_gateway(gateway.parts)).or_else(of_nginx);
+                    viewed.map(|viewed| (viewed.root, viewed.map))
+                }
                 (Doc::Ir, Some(gateway)) => Some(explain::dump(gateway.ir)),
                 (Doc::Config, _) => side.map(explain::dump_config),
                 (Doc::Ir, None) => None,
@@ -610,6 +672,9 @@ impl Session {
         self.whole_graph();
         if let (Some(graph), Some(overview)) = (&self.graph, &self.overview) {
             (details.nodes, details.groups) = drawing::boxes_of_selection(graph, overview, &self.compilation, &core);
+            for (node, group) in details.nodes.iter().zip(&mut details.groups) {
+                self.joined.get(node).into_iter().for_each(|joined| group.clone_from(joined));
+            }
         }
         if self.is_large() {
             self.graph = None;

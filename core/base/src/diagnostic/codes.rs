@@ -35,6 +35,7 @@ codes! {
     INVALID_INGRESS = "invalid-ingress", Error, "The API server refuses the Ingress";
     INVALID_SECRET = "invalid-secret", Error, "The API server refuses the Secret";
     OVERWRITTEN = "overwritten", Warning, "A later document overwrites an earlier one with the same name";
+    UNSUPPORTED_INPUT = "unsupported-input", Error, "The input belongs to a program that Chancery does not read";
     UNKNOWN_KIND = "unknown-kind", Notice, "The controller does not read this kind";
     EDGE_STACK_KIND = "edge-stack-kind", Warning, "Only the Edge Stack reads this kind";
     EDGE_STACK_FIELD = "edge-stack-field", Warning, "Only the Edge Stack uses this field";

@@ -98,7 +98,8 @@ impl Ir {
             let certificate = is_key.then(|| SecretReference { part: SecretPart::Certificate, ..reference.clone() });
             certificate.into_iter().chain([reference]).map(move |reference| (reference, origin))
         };
-        verbatim.listeners.iter().chain(&verbatim.clusters).flat_map(|of| of.references()).flat_map(with_certificate).collect()
+        let all = verbatim.listeners.iter().chain(&verbatim.clusters).chain(&verbatim.routes).chain(&verbatim.secrets);
+        all.flat_map(|of| of.references()).flat_map(with_certificate).collect()
     }
 
     /// All references to Secrets, ConfigMaps and other holders of certificates, with the origins that refer to them.

@@ -21,6 +21,38 @@ pub enum Holder {
     Secret,
     /// A ConfigMap with public data.
     ConfigMap,
+    /// A ClusterTrustBundle. It has no namespace and one value.
+    ClusterTrustBundle,
+}
+
+impl Holder {
+    /// The word that begins a name of key material: `secret:NAMESPACE/NAME/KEY`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Holder::Secret => "secret",
+            Holder::ConfigMap => "configmap",
+            Holder::ClusterTrustBundle => "clustertrustbundle",
+        }
+    }
+}
+
+impl SecretReference {
+    /// Returns the reference that a name stands for: `secret:NAMESPACE/NAME/KEY`, `clustertrustbundle:NAME`.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (word, rest) = name.split_once(':')?;
+        let holder = [Holder::Secret, Holder::ConfigMap, Holder::ClusterTrustBundle].into_iter().find(|holder| holder.word() == word)?;
+        if holder == Holder::ClusterTrustBundle {
+            return Some(Self { holder, namespace: Str::default(), name: Str::new(rest), part: SecretPart::Certificate });
+        }
+        let mut parts = rest.splitn(3, '/');
+        let (namespace, name, key) = (parts.next()?, parts.next()?, parts.next()?);
+        let part = match key {
+            "tls.crt" => SecretPart::Certificate,
+            "tls.key" => SecretPart::PrivateKey,
+            key => SecretPart::Key(Str::new(key)),
+        };
+        Some(Self { holder, namespace: Str::new(namespace), name: Str::new(name), part })
+    }
 }
 
 /// How the proxy receives a certificate.

@@ -22,6 +22,9 @@ pub enum Plain {
     /// Any other number.
     Float(f64),
     String(Str),
+    /// The name of key material, such as `secret:default/web/tls.key`; several names are joined by `+`. A dialect creates it, so a user's text
+    /// never stands for a secret.
+    Material(Str),
     List(Vec<Tree>),
     /// Keys and values, in order.
     Object(Fields),
@@ -77,12 +80,33 @@ impl SecretReference {
 }
 
 impl Tree {
-    /// The references that a host may fill in for the placeholders, with their origins.
+    /// The references that a host may fill in for the placeholders and names, with their origins.
     pub fn references(&self) -> Vec<(SecretReference, Option<Origin>)> {
         let held = self.get("inline_string");
         let own = placeholder(held.text()).map(|name| (SecretReference::of_placeholder(name), held.origin.or(self.origin)));
+        let named = self.material().into_iter().map(|reference| (reference, self.origin));
         let within = self.fields().iter().map(|(_, value)| value).chain(self.items());
-        own.into_iter().chain(within.flat_map(Tree::references)).collect()
+        own.into_iter().chain(named).chain(within.flat_map(Tree::references)).collect()
+    }
+
+    /// A name of key material.
+    pub fn named_material(name: impl Into<Str>) -> Self {
+        Self { value: Plain::Material(name.into()), origin: None }
+    }
+
+    /// The references of a name of key material; empty for anything else.
+    pub fn material(&self) -> Vec<SecretReference> {
+        let Plain::Material(names) = &self.value else { return Vec::new() };
+        names.split('+').filter_map(SecretReference::of_name).collect()
+    }
+
+    /// The first name of key material in the value, if any.
+    pub fn first_material(&self) -> Option<&Str> {
+        if let Plain::Material(name) = &self.value {
+            return Some(name);
+        }
+        let within = self.fields().iter().map(|(_, value)| value).chain(self.items());
+        within.into_iter().find_map(Tree::first_material)
     }
 
     pub const NULL: Tree = Tree { value: Plain::Null, origin: None };
@@ -150,17 +174,17 @@ impl Tree {
 
     /// The string; empty if this is not a string.
     pub fn text(&self) -> &str {
-        if let Plain::String(value) = &self.value { value } else { "" }
+        if let Plain::String(value) | Plain::Material(value) = &self.value { value } else { "" }
     }
 
     /// The string; empty if this is not a string.
     pub fn str(&self) -> Str {
-        if let Plain::String(value) = &self.value { value.clone() } else { Str::default() }
+        if let Plain::String(value) | Plain::Material(value) = &self.value { value.clone() } else { Str::default() }
     }
 
     /// Whether this is the given string.
     pub fn is(&self, text: &str) -> bool {
-        matches!(&self.value, Plain::String(value) if value == text)
+        matches!(&self.value, Plain::String(value) | Plain::Material(value) if value == text)
     }
 
     /// The whole number; 0 if this is not a number.
@@ -252,7 +276,7 @@ impl Tree {
             Plain::Bool(value) => Value::Bool(*value),
             Plain::Int(value) => Value::Int(*value),
             Plain::Float(value) => Value::Float(*value),
-            Plain::String(value) => Value::String(value.clone()),
+            Plain::String(value) | Plain::Material(value) => Value::String(value.clone()),
             Plain::List(items) => Value::Array(items.iter().map(Tree::node).collect()),
             Plain::Object(fields) => Value::Object(fields.0.iter().map(|(key, value)| (key.clone(), value.node())).collect()),
         })
@@ -285,7 +309,7 @@ impl Tree {
                 }
                 out.push('}');
             }
-            Plain::String(text) => write_quoted(out, text),
+            Plain::String(text) | Plain::Material(text) => write_quoted(out, text),
             Plain::Null => out.push_str("null"),
             Plain::Bool(value) => write_json_scalar(out, &Value::Bool(*value)),
             Plain::Int(value) => write_json_scalar(out, &Value::Int(*value)),

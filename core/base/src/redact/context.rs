@@ -1,7 +1,7 @@
 //! Answers questions about a leaf's position: its ancestors and its preceding nodes. Does not hide anything; see `cover`.
 
 use super::cover::Cover;
-use super::words::{bare_key, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_value_of_header, names_headers};
+use super::words::{bare_key, begins_rules, is_sensitive_flag, is_sensitive_header, is_sensitive_key, is_value_of_header, names_headers};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use chancery_text::{NodeId, NodeSpan};
@@ -19,7 +19,13 @@ impl Cover<'_> {
 
     /// Whether a node is below a key that names a credential.
     pub(super) fn is_below_sensitive(&self, id: NodeId) -> bool {
-        self.above(id).any(|above| is_sensitive_key(self.key(above)))
+        self.above(id).any(|above| is_sensitive_key(self.key(above)) && !self.holds_rules(above))
+    }
+
+    /// Whether a node is a policy's section of rules.
+    fn holds_rules(&self, id: NodeId) -> bool {
+        let first = NodeId(id.0 + 1);
+        self.span(first).parent == id && begins_rules(self.key(id), self.key(first))
     }
 
     /// Whether a node is a field of a header, or of an item in a list of headers.

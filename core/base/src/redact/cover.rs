@@ -16,7 +16,8 @@ use super::value::{decode, has_packed, is_credential, misplaced_keys, symmetric_
 use super::words::{
     bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
     is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_header, is_sensitive_key, is_sensitive_query,
-    is_value_of_header, may_be_token, mentions_secrets, names_client, names_headers, names_location, names_sensitive_header, sets_headers, split_key,
+    is_value_of_header, may_be_token, mentions_secrets, names_client, names_cookies, names_headers, names_location, names_sensitive_header,
+    sets_headers, split_key,
 };
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -485,8 +486,7 @@ impl<'a> Cover<'a> {
         }
         // If a typing error joined a header's name and its value, the value is in the key.
         let is_line = is_line_of_header(key) && (names_headers(parent) || names_headers(self.key(grand)));
-        let by_key = is_sensitive_key(key)
-            || is_sensitive_key(name)
+        let by_key = (is_sensitive_key(key) || is_sensitive_key(name)) && !names_cookies(parent)
             || key.is_empty() && (is_sensitive_key(parent) || self.follows_flag(id, span))
             || holds_tokens(parent)
             || holds_access(parent) && self.strings.contains_key(&id) && may_be_token(value)

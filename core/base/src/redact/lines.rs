@@ -277,7 +277,8 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
             let value = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             let marks = &rest[..rest.len() - value.len()];
             // An expression or a placeholder is not a value.
-            let is_pattern = how == Given::Marked && marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
+            let is_getter = how == Given::Marked && line.trim_start().starts_with("local ") && calls_getters(value);
+            let is_pattern = is_getter || how == Given::Marked && marks.contains(['[', '(', '<', '^']) && !marks.ends_with(['"', '\'']);
             // The next word is the value of a flag.
             let before = line[..start].trim_end_matches('-');
             let is_flag = before.len() < start && !before.ends_with(char::is_alphanumeric) && !marks.is_empty();
@@ -310,6 +311,15 @@ fn named(line: &str, in_headers: bool, how: Given) -> Option<usize> {
         is_first = false;
     }
     None
+}
+
+/// Whether an expression of a script only calls functions that get something by its name, as in `request:headers():get("x-token")`.
+fn calls_getters(value: &str) -> bool {
+    let calls = value.trim_end().trim_end_matches(')');
+    let is_code = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'(' | b')'));
+    let mut quoted = calls.split(['"', '\'']);
+    let before = quoted.next().unwrap_or_default();
+    calls.len() < value.trim_end().len() && is_code(before) && before.ends_with("get(") && quoted.nth(1).is_none_or(|rest| rest.is_empty())
 }
 
 /// Whether a text ends with the first of two words that name a credential, as in `private key`.

@@ -6,9 +6,9 @@ use super::message::REDACTED;
 use super::placement::{Placement, may_be_secret, placement_of_items, stray_sections};
 use super::value::{is_credential, is_packed, misplaced_keys, symmetric_keys};
 use super::words::{
-    bare_key, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header, is_matcher,
-    is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
-    is_sensitive_query, is_usual, is_value_of_header, may_be_token, mentions_secrets, names_client, names_headers, names_location,
+    bare_key, begins_rules, holds_access, holds_tokens, is_cookie, is_cookie_header, is_field_of_header, is_line_of_header, is_match_of_header,
+    is_matcher, is_name_of_header, is_odd_field_of_header, is_plain_key, is_qualifier, is_sensitive_flag, is_sensitive_header, is_sensitive_key,
+    is_sensitive_query, is_usual, is_value_of_header, may_be_token, mentions_secrets, names_client, names_cookies, names_headers, names_location,
     names_sensitive_header, sets_headers, split_key,
 };
 use alloc::collections::BTreeSet;
@@ -203,6 +203,8 @@ struct Where {
     in_access: bool,
     /// Below the first of two words that name a credential; `key` is the second.
     in_qualifier: bool,
+    /// Below a key for the names of cookies.
+    names_cookies: bool,
 }
 
 impl Where {
@@ -220,6 +222,7 @@ impl Where {
             in_match: by_key && is_matcher(key) || self.in_match,
             in_access: holds_access(key),
             in_qualifier: is_qualifier(key),
+            names_cookies: names_cookies(key),
         }
     }
 }
@@ -305,7 +308,7 @@ fn look_into(node: &mut Node, kept: &mut TakenSecrets, at: Where) {
                 kept.credentials.extend(in_key.iter().map(|range| Str::new(range.slice(key))));
                 let (name, rest) = split_key(key);
                 let by_key = !in_key.is_empty()
-                    || is_sensitive_key(key)
+                    || is_sensitive_key(key) && !at.names_cookies && !first_key(value).is_some_and(|first| begins_rules(key, first))
                     || rest.is_some() && is_sensitive_key(name)
                     || key == "secret" && value.as_object().is_some()
                     || name == "key" && at.in_qualifier
@@ -368,6 +371,11 @@ fn is_mixed(word: &str) -> bool {
 /// The value that a typing error joined to a key below a sensitive key.
 fn value_in_key(key: &str) -> Option<&str> {
     if is_packed(key) { Some(key) } else { split_key(key).1 }
+}
+
+/// The first key of an object.
+fn first_key(node: &Node) -> Option<&str> {
+    node.as_object()?.iter().next().map(|entry| &*entry.key)
 }
 
 /// The last string of a command's part, even if a typing error made it an object.

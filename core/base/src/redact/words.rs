@@ -170,6 +170,16 @@ pub(super) fn is_sensitive_key(key: &str) -> bool {
     SENSITIVE_WHOLE.contains(&key.as_str()) || key.len() > 7 && is_near(&key, "privatekey", 2) || SENSITIVE.iter().any(|word| key.ends_with(word))
 }
 
+/// Whether a key under `authorization` says that it holds rules of a policy, not a header's value.
+pub(super) fn begins_rules(key: &str, first: &str) -> bool {
+    key == "authorization" && matches!(first, "rules" | "defaultAction")
+}
+
+/// Whether the values below a key are names of cookies, not their values.
+pub(super) fn names_cookies(key: &str) -> bool {
+    key == "cookieNames"
+}
+
 /// Whether a key is the first of two words that name a credential, as in `private key` and `tls: {key: ...}`.
 pub(super) fn is_qualifier(key: &str) -> bool {
     ["private", "api", "access", "secret", "signing", "encryption", "pass", "tls", "ssl"].iter().any(|word| key.eq_ignore_ascii_case(word))
@@ -338,6 +348,7 @@ const OF_HEADERS: &[&str] = &[
     "name",
     "key",
     "value",
+    "values",
     "type",
     "append",
     "invert",

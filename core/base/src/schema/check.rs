@@ -4,6 +4,7 @@
 //! Does not phrase messages; see `wording`.
 
 use super::quote::go_quoted;
+use super::shape::QUANTITY;
 use super::wording::Frame;
 use super::{Check, Fault, Field, Format, Members, Numbers, Others, Path, Schema, Shape, Strings, Violation, duration, fits, rules, wording};
 use crate::diagnostic::Part;
@@ -74,7 +75,13 @@ impl<'m> Check<'m> {
                 if let (Some(pattern), Value::String(text)) = (pattern, &node.value)
                     && self.memo.matches(pattern, text) == Some(false)
                 {
-                    out.push(self.malformed(node, pattern, path));
+                    let mut violation = self.malformed(node, pattern, path);
+                    if *pattern != QUANTITY {
+                        // The type's own pattern and this one are two schemas of an `allOf`.
+                        let all = format!("\"{path}\" must validate all the schemas (allOf)");
+                        violation.reference.push(self.reference(node, path, Frame::Unnamed, all));
+                    }
+                    out.push(violation);
                 }
             }
             (Shape::String(strings), Value::String(text)) => self.string(node, text, strings, path, out),

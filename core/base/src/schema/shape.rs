@@ -354,7 +354,7 @@ pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Forma
 
 /// Bytes in base64.
 pub const BASE64: Schema = Schema::of(Shape::String(Strings { format: Format::Base64, ..PLAIN }));
-/// An object without fields: whatever stands in it is dropped.
+/// An object without fields: everything in it is dropped.
 pub const EMPTY_OBJECT: Schema = Schema::of(Shape::Object(NO_MEMBERS));
 
 const NO_MEMBERS: Members =
@@ -376,6 +376,9 @@ pub const fn int_of(among: &'static [i64]) -> Schema {
 pub const fn like(pattern: &'static str) -> Schema {
     Schema::of(Shape::String(Strings { pattern: Some(pattern), ..PLAIN }))
 }
+
+/// The pattern of every Kubernetes quantity.
+pub const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
 /// A whole number, or a string that matches a regular expression.
 pub const fn quantity(pattern: &'static str) -> Schema {

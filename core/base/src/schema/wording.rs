@@ -151,6 +151,8 @@ pub(super) enum Frame<'a> {
     Value,
     /// The same with another, already formatted value.
     Other(String),
+    /// The same for an error without a path: the API server reports the whole of several schemas so.
+    Unnamed,
     /// `Required value`.
     Required,
     /// `Unsupported value: VALUE: supported values: ...`
@@ -170,6 +172,7 @@ impl Check<'_> {
         match frame {
             Frame::Value => format!("{path}: Invalid value: {}: {sentence}", go_value(node)),
             Frame::Other(value) => format!("{path}: Invalid value: {value}: {sentence}"),
+            Frame::Unnamed => format!("<nil>: Invalid value: \"\": {sentence}"),
             Frame::Required => format!("{path}: Required value"),
             Frame::Among(among) => {
                 let among: Vec<String> = among.iter().map(|value| go_quoted(value)).collect();

@@ -50,7 +50,7 @@ fn is_zero(value: &Tree) -> bool {
         Plain::Bool(value) => !value,
         Plain::Int(value) => *value == 0,
         Plain::Float(value) => *value == 0.0,
-        Plain::String(value) => value.is_empty(),
+        Plain::String(value) | Plain::Material(value) => value.is_empty(),
         Plain::List(items) => items.is_empty(),
         Plain::Object(fields) => fields.0.is_empty(),
     }

@@ -11,6 +11,7 @@ mod surroundings;
 
 pub(super) use answer::{Answer, Ways};
 pub(super) use requests::requests;
+use surroundings::Assumed;
 pub(super) use surroundings::assumed;
 
 use super::proof::without;
@@ -38,7 +39,7 @@ pub struct Across {
     /// Annotations that only some of the controllers read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub one_sided: Vec<OneSidedAnnotation>,
-    /// What was not decided, in sentences.
+    /// Sentences about requests that could not be compared.
     pub limits: Vec<String>,
 }
 
@@ -76,6 +77,8 @@ struct Controller {
     answers_to: &'static str,
     /// Further objects that it needs.
     extra_objects: &'static str,
+    /// Whether it reads EndpointSlices and no Endpoints.
+    reads_slices: bool,
 }
 
 impl Controller {
@@ -84,21 +87,38 @@ impl Controller {
     }
 }
 
-const CONTROLLERS: [Controller; 3] = [
+const CONTROLLERS: [Controller; 4] = [
     Controller {
         name: "Application Gateway",
         dialect: &chancery_agic::DIALECT,
         class: "azure/application-gateway",
         answers_to: "azure/",
         extra_objects: "",
+        reads_slices: false,
     },
-    Controller { name: "Contour", dialect: &chancery_contour::DIALECT, class: "contour", answers_to: "projectcontour.io/", extra_objects: "" },
+    Controller {
+        name: "ingress-nginx",
+        dialect: &chancery_ingress_nginx::DIALECT,
+        class: "nginx",
+        answers_to: "k8s.io/ingress-nginx",
+        extra_objects: "",
+        reads_slices: true,
+    },
+    Controller {
+        name: "Contour",
+        dialect: &chancery_contour::DIALECT,
+        class: "contour",
+        answers_to: "projectcontour.io/",
+        extra_objects: "",
+        reads_slices: false,
+    },
     Controller {
         name: "Emissary",
         dialect: &chancery_ambassador::DIALECT,
         class: "ambassador",
         answers_to: "getambassador.io/",
         extra_objects: LISTENERS,
+        reads_slices: false,
     },
 ];
 
@@ -130,17 +150,18 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     let assumed = assumed(&original.objects, &ingresses);
     let mut answers: Vec<Vec<Answer>> = Vec::new();
     for controller in &CONTROLLERS {
-        let inputs = surroundings(original, &ingresses, controller, &assumed.text);
+        let inputs = surroundings(original, &ingresses, controller, &assumed);
         let word = |word: &'static str| OptionValue::Text(word.into());
         let options = options.clone().in_dialect(controller.dialect.name).with("missing", word("assume"));
         let compilation = compile(&inputs, &options, &[controller.dialect]);
-        let ways = Ways::of(&compilation);
+        let positions = compilation.positions();
+        let ways = Ways::of(&compilation, &positions);
         answers.push(ways.all(&asked.all));
     }
     let mut limits = asked.limits;
     limits.extend(of_other_classes(original, &ingresses));
     limits.push(
-        "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
+        "Requests are generated from the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
     );
     limits.push("Only the results of requests were compared: timeouts, affinity, firewalls and other settings may differ.".into());
@@ -170,7 +191,7 @@ fn of_other_classes(original: &Compilation, ingresses: &[&Object]) -> Vec<String
     }
     let said = |(class, names): (&str, Vec<&str>)| {
         let which = if let [name] = names[..] { format!("the Ingress `{name}`") } else { format!("{} Ingresses", names.len()) };
-        format!("As written, none of these controllers serves {which} of the class `{class}`: each tried it as one of its own class.")
+        format!("As written, none of these controllers serves {which} of the class `{class}`: each controller was tried with its own class.")
     };
     others.into_iter().map(said).collect()
 }
@@ -219,12 +240,16 @@ pub(super) fn rows(asked: &[chancery_envoy::simulate::Request], answers: &[Vec<A
     rows
 }
 
-fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Controller, assumed: &str) -> Inputs {
+fn surroundings(original: &Compilation, ingresses: &[&Object], controller: &Controller, assumed: &Assumed) -> Inputs {
     let mut inputs = without(original, is_ingress);
+    let slices = if controller.reads_slices { assumed.slices.clone() } else { String::new() };
     let own: Vec<String> = ingresses.iter().map(|object| to_yaml(&with_class(&object.root, controller.class))).collect();
-    for (name, text) in
-        [("ingresses.yaml", own.join("---\n")), ("assumed.yaml", assumed.to_string()), ("extra_objects.yaml", controller.extra_objects.to_string())]
-    {
+    for (name, text) in [
+        ("ingresses.yaml", own.join("---\n")),
+        ("assumed.yaml", assumed.text.clone()),
+        ("extra_objects.yaml", controller.extra_objects.to_string()),
+        ("slices.yaml", slices),
+    ] {
         inputs.push(Input { name: name.into(), text: text.into() });
     }
     Inputs { inputs, stored: original.inputs.stored.clone() }

@@ -6,11 +6,14 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use chancery_base::resource::{Object, Objects};
 use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Node;
 
 /// Objects that are assumed to exist.
 pub(crate) struct Assumed {
     /// As YAML.
     pub(crate) text: String,
+    /// EndpointSlices with the same addresses as Endpoints, which a cluster mirrors for controllers that read only slices.
+    pub(crate) slices: String,
     /// The assumed Services, as `NAMESPACE/NAME`.
     pub(crate) names: Vec<String>,
 }
@@ -28,16 +31,21 @@ pub(crate) fn assumed(objects: &Objects, ingresses: &[&Object]) -> Assumed {
         }
     }
     let mut services: BTreeMap<Named, &Object> = BTreeMap::new();
-    let mut served: BTreeSet<Named> = BTreeSet::new();
-    for object in objects.iter().filter(|object| !object.broken && object.key.group.is_empty()) {
+    let mut served: BTreeMap<Named, &Object> = BTreeMap::new();
+    let mut sliced: BTreeSet<Named> = BTreeSet::new();
+    for object in objects.iter().filter(|object| !object.broken) {
         let named = (namespace_of(object), object.key.name.to_string());
-        match object.key.kind.as_str() {
-            "Service" => drop(services.insert(named, object)),
-            "Endpoints" => drop(served.insert(named)),
+        match (object.key.group.as_str(), object.key.kind.as_str()) {
+            ("", "Service") => drop(services.insert(named, object)),
+            ("", "Endpoints") => drop(served.insert(named, object)),
+            ("discovery.k8s.io", "EndpointSlice") => {
+                let service = object.root.at(&["metadata", "labels", "kubernetes.io/service-name"]).and_then(Node::as_str).unwrap_or_default();
+                sliced.insert((named.0, service.to_string()));
+            }
             _ => {}
         }
     }
-    let mut out = Assumed { text: String::new(), names: Vec::new() };
+    let mut out = Assumed { text: String::new(), slices: String::new(), names: Vec::new() };
     for (at, (named, ports)) in wanted.iter().enumerate() {
         let (namespace, name) = named;
         let ports = match services.get(named) {
@@ -54,20 +62,43 @@ pub(crate) fn assumed(objects: &Objects, ingresses: &[&Object]) -> Assumed {
                 ports
             }
         };
-        if !served.contains(named) && !ports.is_empty() {
+        let mirrors = !sliced.contains(named);
+        if let Some(written) = served.get(named).filter(|_| mirrors) {
+            mirror(named, written, &mut out.slices);
+        }
+        if !served.contains_key(named) && !ports.is_empty() {
             let ports: Vec<String> = ports
                 .iter()
                 .map(|(name, _, target)| if name.is_empty() { format!("{{port: {target}}}") } else { format!("{{name: {name:?}, port: {target}}}") })
                 .collect();
+            let address = format!("10.250.{}.{}", at / 250 % 250, 1 + at % 250);
+            if mirrors {
+                slice(named, &ports.join(", "), &format!("{address:?}"), &mut out.slices);
+            }
             out.text.push_str(&format!(
-                "---\napiVersion: v1\nkind: Endpoints\nmetadata: {{name: {name:?}, namespace: {namespace:?}}}\nsubsets: [{{addresses: [{{ip: 10.250.{}.{}}}], ports: [{}]}}]\n",
-                at / 250 % 250,
-                1 + at % 250,
+                "---\napiVersion: v1\nkind: Endpoints\nmetadata: {{name: {name:?}, namespace: {namespace:?}}}\nsubsets: [{{addresses: [{{ip: {address}}}], ports: [{}]}}]\n",
                 ports.join(", ")
             ));
         }
     }
     out
+}
+
+/// Writes the EndpointSlices of written Endpoints.
+fn mirror(named: &Named, endpoints: &Object, out: &mut String) {
+    for subset in Cursor::new(endpoints.id, &endpoints.root).field("subsets").items() {
+        let port = |port: Cursor<'_>| Some(format!("{{name: {:?}, port: {}}}", port.field("name").str(), port.field("port").int()?));
+        let ports: Vec<String> = subset.field("ports").items().filter_map(port).collect();
+        let addresses: Vec<String> = subset.field("addresses").items().map(|address| format!("{:?}", address.field("ip").str())).collect();
+        slice(named, &ports.join(", "), &addresses.join(", "), out);
+    }
+}
+
+fn slice((namespace, name): &Named, ports: &str, addresses: &str, out: &mut String) {
+    let number = out.len();
+    out.push_str(&format!(
+        "---\napiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {{name: \"{name}-{number}\", namespace: {namespace:?}, labels: {{kubernetes.io/service-name: {name:?}}}}}\naddressType: IPv4\nports: [{ports}]\nendpoints: [{{addresses: [{addresses}]}}]\n"
+    ));
 }
 
 fn namespace_of(object: &Object) -> String {

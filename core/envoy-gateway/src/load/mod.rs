@@ -45,10 +45,10 @@ pub(crate) struct Loader<'a> {
     sets_of: BTreeMap<Name, Vec<Name>>,
 }
 
-/// Collects the objects of all classes of the controller.
-pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings) -> Vec<Loaded<'a>> {
+/// Collects the objects of all classes of the controller, or of all classes.
+pub(crate) fn load<'a>(cluster: &'a Cluster<'a>, settings: &'a Settings, reads_all: bool) -> Vec<Loaded<'a>> {
     let classes = cluster.all(Kind::GatewayClass).into_iter();
-    let ours = classes.filter(|class| class.spec().field("controllerName").str() == settings.controller.as_str());
+    let ours = classes.filter(|class| reads_all || class.spec().field("controllerName").str() == settings.controller.as_str());
     ours.map(|class| load_class(cluster, settings, class)).collect()
 }
 
@@ -361,6 +361,6 @@ pub(crate) fn is_parent(parent: Cursor<'_>, kind: &str, route_namespace: &str, o
     let written = parent.field("kind").some_str().unwrap_or("Gateway");
     let group = parent.field("group").some_str().unwrap_or(GATEWAY_API);
     let namespace = parent.field("namespace").some_str().unwrap_or(route_namespace);
-    // Of a Gateway, the provider does not look at the group.
+    // The provider ignores the group of a Gateway.
     written == kind && (kind == "Gateway" || group == GATEWAY_API) && namespace == of.0.as_str() && parent.field("name").str() == of.1.as_str()
 }

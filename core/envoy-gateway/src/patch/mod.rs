@@ -23,21 +23,30 @@ const CLUSTER: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const ENDPOINT: &str = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
 const SECRET: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
 
-/// What became of the patches of a policy.
+/// The results of a policy's patches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outcome {
     /// Why patches could not be applied.
     pub(crate) errors: Vec<String>,
     /// Type and name of resources that do not exist.
     pub(crate) not_found: Vec<String>,
+    /// The places of patches that fail for other reasons.
+    pub(crate) failed: Vec<usize>,
+    /// The places of patches whose resource does not exist.
+    pub(crate) missing: Vec<usize>,
 }
 
 /// Applies a policy. A patch that fails changes nothing; the others are applied.
 pub(crate) fn apply(resources: &mut Resources, policy: &PatchPolicy) -> Outcome {
     let mut outcome = Outcome::default();
-    for patch in &policy.patches {
+    for (at, patch) in policy.patches.iter().enumerate() {
+        let known = outcome.not_found.len();
         if let Err(error) = apply_one(resources, patch, &mut outcome.not_found) {
             outcome.errors.push(error);
+            outcome.failed.push(at);
+        }
+        if outcome.not_found.len() > known {
+            outcome.missing.push(at);
         }
     }
     outcome

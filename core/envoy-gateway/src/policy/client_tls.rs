@@ -95,8 +95,9 @@ fn validate_clients(t: &Translator<'_>, policy: &Admitted<'_>, written: &Tree, t
     let mut names: Vec<String> = Vec::new();
     for reference in references.items() {
         let named = data(t, policy, reference, &["ca.crt"]).map_err(|error| format!("failed to get certificate from ref: {error}"))?;
-        // CAs that are the same count once.
-        let is_same = |name: &String| name == named.text() || held(t, name).is_some_and(|value| Some(value) == held(t, named.text()));
+        // Equal CAs are used once.
+        let held = |name: &str| certificates::held(t, name);
+        let is_same = |name: &String| name == named.text() || held(name).is_some_and(|value| Some(value) == held(named.text()));
         if !names.iter().any(is_same) {
             names.push(String::from(named.text()));
         }
@@ -112,7 +113,7 @@ fn validate_clients(t: &Translator<'_>, policy: &Admitted<'_>, written: &Tree, t
     if !names.is_empty() {
         tls.ca = Some(CaCertificate {
             name: Str::from(format!("{}/ca.crt", policy.path())),
-            certificate: Tree::from(names.join("+")).with_origin(references.origin),
+            certificate: certificates::joined(t, &names).with_origin(references.origin),
             sds: None,
             origin: references.origin,
         });
@@ -134,7 +135,7 @@ fn revocations(t: &Translator<'_>, policy: &Admitted<'_>, written: &Tree, tls: &
     let mut names: Vec<String> = Vec::new();
     for reference in written.get("refs").items() {
         let named = data(t, policy, reference, &["ca.crl"]).map_err(|error| format!("failed to get crl from ref: {error}"))?;
-        let mut rest: &[u8] = &held(t, named.text()).unwrap_or_default();
+        let mut rest: &[u8] = &certificates::held(t, named.text()).unwrap_or_default();
         if !matches!(chancery_kubernetes::pem::next(&mut rest), Ok(Some(_))) {
             return Err(format!("invalid crl in {}: unable to decode pem data for CRL", reference.get("name").text()));
         }
@@ -143,20 +144,9 @@ fn revocations(t: &Translator<'_>, policy: &Admitted<'_>, written: &Tree, tls: &
     if !names.is_empty() {
         tls.crl = Some(Crl {
             name: Str::from(format!("{}/ca.crl", policy.path())),
-            data: Tree::from(names.join("+")).with_origin(written.origin),
+            data: certificates::joined(t, &names).with_origin(written.origin),
             only_verify_leaf: written.get("onlyVerifyLeafCertificate").bool(),
         });
     }
     Ok(())
-}
-
-/// Returns the data that is named `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`.
-fn held(t: &Translator<'_>, named: &str) -> Option<Vec<u8>> {
-    let (kind, rest) = named.split_once(':')?;
-    let mut parts = rest.splitn(3, '/');
-    let (namespace, name, key) = (parts.next()?, parts.next()?, parts.next()?);
-    match kind {
-        "secret" => certificates::value(t.resources.secret(namespace, name)?, key),
-        _ => Some(t.resources.config_map(namespace, name)?.root().field("data").field(key).str().as_bytes().to_vec()),
-    }
 }

@@ -74,10 +74,12 @@ pub(super) fn data(t: &Translator<'_>, owner: &Admitted<'_>, reference: &Tree, k
             if value.str().is_empty() {
                 return Err(none("configmap"));
             }
-            Ok(Tree::from(format!("configmap:{}/{key}", map.path())).with_origin(Some(value.origin())))
+            Ok(Tree::named_material(format!("configmap:{}/{key}", map.path())).with_origin(Some(value.origin())))
         }
         "ClusterTrustBundle" => match t.resources.trust_bundles.get(name) {
-            Some(bundle) => Ok(Tree::from(format!("clustertrustbundle:{name}")).with_origin(Some(bundle.spec().field("trustBundle").origin()))),
+            Some(bundle) => {
+                Ok(Tree::named_material(format!("clustertrustbundle:{name}")).with_origin(Some(bundle.spec().field("trustBundle").origin())))
+            }
             None => Err(format!("ref ClusterTrustBundle [{name}] not found")),
         },
         other => Err(format!("unsupported ref kind:{other}")),

@@ -114,7 +114,7 @@ pub(crate) fn ca_of_references(
             fail(CaFault::Kind, kinds.into())
         }
         None if names.is_empty() => fail(CaFault::NoneValid, "no valid CA certificate found in referenced resources".into()),
-        None => Ok((Tree::from(names.join("+")).with_origin(origin), None)),
+        None => Ok((certificates::joined(t, &names).with_origin(origin), None)),
     }
 }
 

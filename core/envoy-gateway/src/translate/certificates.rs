@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::ir::Tree;
+use chancery_base::ir::{Holder, SecretReference, Tree};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_kubernetes::{der, pem, secret};
@@ -31,11 +31,31 @@ pub(crate) fn keys(secret: &Admitted<'_>) -> Vec<Str> {
     secret::data(secret.object).into_keys().collect()
 }
 
-/// Returns the name by which outputs call a value of a Secret, with its origin.
+/// Returns the placeholder of a Secret's value in outputs, with its origin.
 pub(crate) fn key_of(secret: &Admitted<'_>, key: &str) -> Tree {
     let data = secret::data(secret.object);
     let origin = data.get(key).map(|(node, _)| Origin::field(secret.id(), *node));
-    Tree::from(format!("secret:{}/{key}", secret.path())).with_origin(origin.or(Some(secret.root().origin())))
+    Tree::named_material(format!("secret:{}/{key}", secret.path())).with_origin(origin.or(Some(secret.root().origin())))
+}
+
+/// Returns the data that a name of key material stands for.
+pub(crate) fn held(t: &Translator<'_>, named: &str) -> Option<Vec<u8>> {
+    let SecretReference { holder, namespace, name, part } = SecretReference::of_name(named)?;
+    match holder {
+        Holder::Secret => value(t.resources.secret(&namespace, &name)?, part.key()),
+        Holder::ConfigMap => Some(t.resources.config_map(&namespace, &name)?.root().field("data").field(part.key()).str().as_bytes().to_vec()),
+        Holder::ClusterTrustBundle => Some(t.resources.trust_bundles.get(&name)?.spec().field("trustBundle").str().as_bytes().to_vec()),
+    }
+}
+
+/// Joins certificates: by their names, or as text if all are in ClusterTrustBundles, whose content is public.
+pub(crate) fn joined(t: &Translator<'_>, names: &[String]) -> Tree {
+    let is_bundle = |name: &String| SecretReference::of_name(name).is_some_and(|of| of.holder == Holder::ClusterTrustBundle);
+    if !names.iter().all(is_bundle) {
+        return Tree::named_material(names.join("+"));
+    }
+    let texts: Vec<Vec<u8>> = names.iter().filter_map(|name| held(t, name)).collect();
+    String::from_utf8(texts.concat()).map_or(Tree::NULL, Tree::from)
 }
 
 /// Whether a Secret names a certificate of an SDS server.
@@ -189,6 +209,10 @@ fn secret_of<'a>(t: &Translator<'a>, id: ListenerId, reference: Cursor<'a>) -> R
             Err(error) => Err((INVALID, format!("Secret {there}/{name} is not a valid SDS reference secret: {error}."))),
         };
     }
+    // An assumed Secret is taken to be what the reference needs.
+    if secret.object.assumed {
+        return Ok(secret);
+    }
     if secret.root().field("type").str() != TLS_TYPE {
         return Err((INVALID, format!("Secret {there}/{name} must be of type {TLS_TYPE}.")));
     }
@@ -216,6 +240,9 @@ fn valid_certificates(named: &[Named<'_>]) -> (Vec<usize>, Vec<String>, Vec<Stri
                 let mut domains = certificate.dns_names.clone();
                 if domains.is_empty() {
                     domains.extend(certificate.common_name.clone());
+                }
+                if secret.object.assumed {
+                    domains.clear();
                 }
                 let clash = domains.iter().find(|domain| taken.contains_key(&format!("{algorithm}/{domain}")));
                 if let Some(domain) = clash {
@@ -248,6 +275,9 @@ fn check(secret: &Admitted<'_>) -> Result<der::Certificate, String> {
     let Some(first) = first else {
         return Err(format!("{MUST} unable to validate certificate in tls.crt: unable to decode pem data for certificate"));
     };
+    if secret.object.assumed {
+        return Ok(first);
+    }
     let keys = value(secret, "tls.key").unwrap_or_default();
     let mut rest = keys.as_slice();
     let mut key: Option<pem::Block> = None;

@@ -29,7 +29,7 @@ pub(super) fn add(t: &mut Translator<'_>) {
             limits.is_some_and(|limits| limits.global.is_some()) || route.extensions.as_ref().is_some_and(|extensions| !extensions.wasms.is_empty())
         });
         if needs {
-            let key = |name: &str| Tree::from(format!("secret:{namespace}/{CLIENT_CERTIFICATE}/{name}"));
+            let key = |name: &str| Tree::named_material(format!("secret:{namespace}/{CLIENT_CERTIFICATE}/{name}"));
             xds.global.envoy_client_certificate = Some(Certificate {
                 name: Str::from(format!("{namespace}/{CLIENT_CERTIFICATE}")),
                 certificate: key("tls.crt"),

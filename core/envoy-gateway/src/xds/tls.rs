@@ -1,7 +1,7 @@
 //! Writes TLS towards clients and backends, and the secrets that it names. Does not choose certificates; see `translate`.
 
 use super::matcher::string_matcher;
-use super::proto::{Setting as _, any, config_source, derived, empty, extension, flag, list, message, one};
+use super::proto::{Setting as _, any, config_source, derived, empty, extension, flag, inline_bytes, list, message, one};
 use crate::model::{CaCertificate, Certificate, Crl, Sds, TlsSettings, UpstreamTls};
 use alloc::format;
 use alloc::string::String;
@@ -62,12 +62,14 @@ fn ca_reference(of: &CaCertificate) -> Tree {
     of.sds.as_ref().map_or_else(|| by_name(&of.name, of.origin), from_server)
 }
 
-/// Text of key material.
+/// Key material by its name, or the text of public certificates.
 fn material(of: &Tree) -> Tree {
     if of.is_null() {
         Tree::NULL
-    } else {
+    } else if of.first_material().is_some() {
         message! { "inline_string": of.clone() }
+    } else {
+        inline_bytes(of.text().as_bytes(), of.origin)
     }
 }
 
@@ -271,7 +273,7 @@ pub(crate) fn upstream_of_controller(certificate: &Certificate) -> Tree {
     extension(SOCKET, UPSTREAM, context)
 }
 
-/// TLS that no connection uses: Envoy requires one where protocols are found out by TLS.
+/// Returns TLS settings that no connection uses: Envoy requires them if TLS negotiates the protocol.
 pub(crate) fn dummy() -> Tree {
     message! { "name": "dummy.transport_socket", "typed_config": any(UPSTREAM, message! { "common_tls_context": empty() }) }
 }

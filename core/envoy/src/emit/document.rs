@@ -164,6 +164,7 @@ fn whole_bootstrap(ir: &Ir, cx: &Context<'_>, c: &mut Composer<'_>, memory: &mut
                             c.element(|c| c.whole(|t| bootstrap::server_cluster(ir, cx, t).unwrap_or_default()));
                         }
                     });
+                    c.list("secrets", verbatim::secrets(verbatim, cx), |c, of| c.verbatim::<pb::tls::Secret>(&of));
                 });
             });
         },
@@ -175,19 +176,19 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
     c.object(|c| {
         c.list_of("listeners", |c| {
             served_listeners(ir).for_each(|of| c.element(|c| whole_listener(of, cx, c, memory)));
-            emit_verbatim::<pb::listener::Listener, _>(&own.listeners, c);
+            emit_verbatim::<pb::listener::Listener, _>(&verbatim::filled(&own.listeners, options.secrets), c);
         });
         c.list_of("routes", |c| {
             route_tables(ir).into_iter().for_each(|of| c.element(|c| table(of, cx, c, memory)));
-            emit_verbatim::<pb::route::RouteConfiguration, _>(&own.routes, c);
+            emit_verbatim::<pb::route::RouteConfiguration, _>(&verbatim::filled(&own.routes, options.secrets), c);
         });
         c.list_of("clusters", |c| {
             clusters(&ir.clusters, cx, c, memory);
-            emit_verbatim::<pb::cluster::Cluster, _>(&own.clusters, c);
+            emit_verbatim::<pb::cluster::Cluster, _>(&verbatim::filled(&own.clusters, options.secrets), c);
         });
         c.list_of("endpoints", |c| {
             assignments(ir).into_iter().for_each(|(name, of)| c.element(|c| c.whole(|t| endpoint::load_assignment(name, of, t))));
-            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&own.endpoints, c);
+            emit_verbatim::<pb::endpoint::ClusterLoadAssignment, _>(&verbatim::filled(&own.endpoints, options.secrets), c);
         });
         c.list_of("secrets", |c| {
             secret::all(ir).values().for_each(|(held, origins)| {
@@ -198,7 +199,7 @@ fn resources(ir: &Ir, options: &Options<'_>, cx: &Context<'_>, c: &mut Composer<
                     });
                 });
             });
-            emit_verbatim::<pb::tls::Secret, _>(&own.secrets, c);
+            emit_verbatim::<pb::tls::Secret, _>(&verbatim::filled(&own.secrets, options.secrets), c);
         });
         c.list_even_empty("runtimes", &ir.delivery.runtimes, |c, of| c.whole(|t| bootstrap::runtime(of, t)));
     });

@@ -93,7 +93,8 @@ pub fn encode(ir: &Arc<Ir>, secrets: Option<Lookup<'_>>, memory: &mut Emitted) -
     // Dialects with secrets in the IR lower it anew each time.
     memory.whole = secret::all(ir).is_empty().then(|| {
         let own = &ir.delivery.verbatim;
-        let asked = own.listeners.iter().chain(&own.clusters).flat_map(|of| of.references().into_iter().map(|(reference, _)| reference));
+        let all = own.listeners.iter().chain(&own.clusters).chain(&own.routes).chain(&own.secrets);
+        let asked = all.flat_map(|of| of.references().into_iter().map(|(reference, _)| reference));
         let known = |reference: SecretReference| {
             let material = secrets.and_then(|lookup| lookup(&reference));
             (reference, material.map(|material| Fingerprint::of(&[&material])))
@@ -165,15 +166,15 @@ impl Encoder<'_> {
                 }
                 None => of.clone(),
             };
-            all.iter().map(one).collect()
+            verbatim::filled(all, secrets).iter().map(one).collect()
         };
         let (listeners, tables) = (served_listeners(ir).count(), route_tables(ir).len());
         let is_given = secrets.is_some();
         self.each::<pb::cluster::Cluster>(Service::Clusters, ir.clusters.len(), &named(&own.clusters, &mut held), is_given);
         self.each::<pb::endpoint::ClusterLoadAssignment>(Service::Endpoints, assignments(ir).len(), &own.endpoints, is_given);
         self.each::<pb::listener::Listener>(Service::Listeners, listeners, &named(&own.listeners, &mut held), is_given);
-        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &own.routes, is_given);
-        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(own.secrets.iter().cloned()).collect();
+        self.each::<pb::route::RouteConfiguration>(Service::Routes, tables, &verbatim::filled(&own.routes, secrets), is_given);
+        let held: Vec<Arc<Tree>> = held.into_values().map(Arc::new).chain(verbatim::filled(&own.secrets, secrets)).collect();
         self.each::<pb::tls::Secret>(Service::Secrets, secret::all(ir).len(), &held, is_given);
     }
 

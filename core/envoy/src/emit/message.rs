@@ -52,8 +52,9 @@ pub fn bootstrap_around(ir: &Ir, options: &Options<'_>, each: &mut dyn FnMut(pb:
     start::server_cluster(ir, cx, t).into_iter().for_each(each);
     let mut listeners: Vec<_> = ir.listeners.iter().map(|of| whole_listener(of, cx, t)).collect();
     listeners.extend(verbatim::listeners(&ir.delivery.verbatim, cx).iter().map(verbatim::message));
+    let secrets = verbatim::secrets(&ir.delivery.verbatim, cx).iter().map(verbatim::message).collect();
     let mut out = start::frame(ir, cx, t);
-    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters: Vec::new(), secrets: Vec::new() });
+    out.static_resources = Some(pb::bootstrap::bootstrap::StaticResources { listeners, clusters: Vec::new(), secrets });
     out
 }
 
@@ -93,11 +94,11 @@ pub fn resources(ir: &Ir, options: &Options<'_>) -> Resources {
         runtimes: ir.delivery.runtimes.iter().map(|layer| start::runtime(layer, t)).collect(),
     };
     let own = &ir.delivery.verbatim;
-    out.listeners.extend(own.listeners.iter().map(|of| verbatim::message(of)));
-    out.routes.extend(own.routes.iter().map(|of| verbatim::message(of)));
-    out.clusters.extend(own.clusters.iter().map(|of| verbatim::message(of)));
-    out.endpoints.extend(own.endpoints.iter().map(|of| verbatim::message(of)));
-    out.secrets.extend(own.secrets.iter().map(|of| verbatim::message(of)));
+    out.listeners.extend(verbatim::filled(&own.listeners, options.secrets).iter().map(|of| verbatim::message(of)));
+    out.routes.extend(verbatim::filled(&own.routes, options.secrets).iter().map(|of| verbatim::message(of)));
+    out.clusters.extend(verbatim::filled(&own.clusters, options.secrets).iter().map(|of| verbatim::message(of)));
+    out.endpoints.extend(verbatim::filled(&own.endpoints, options.secrets).iter().map(|of| verbatim::message(of)));
+    out.secrets.extend(verbatim::filled(&own.secrets, options.secrets).iter().map(|of| verbatim::message(of)));
     out
 }
 

@@ -114,11 +114,10 @@ fn full_name(reference: &SecretReference) -> String {
 
 /// Returns `secret:NAMESPACE/NAME/KEY` or `configmap:NAMESPACE/NAME/KEY`, which replaces the content.
 fn placeholder(reference: &SecretReference) -> String {
-    let holder = match reference.holder {
-        Holder::Secret => "secret",
-        Holder::ConfigMap => "configmap",
-    };
-    format!("{holder}:{}", full_name(reference))
+    match reference.holder {
+        Holder::ClusterTrustBundle => format!("{}:{}", reference.holder.word(), reference.name),
+        holder => format!("{}:{}", holder.word(), full_name(reference)),
+    }
 }
 
 /// Returns the content of all references if it is known, else placeholders.

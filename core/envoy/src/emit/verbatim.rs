@@ -6,15 +6,16 @@
 //! Does not interpret messages.
 
 use super::{Context, Lookup};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::{Plain, SecretReference, Tree, Verbatim, placeholder};
 use chancery_envoy_api::describe::Describe;
 use chancery_envoy_api::json::{self, Problem, ProblemKind, Read, Readable};
 use chancery_envoy_api::rules;
-use chancery_text::Str;
+use chancery_text::{Str, base64};
 use core::net::IpAddr;
 
 /// Converts a resource to a message, as far as it fits.
@@ -57,10 +58,12 @@ fn violations<M: Readable + Describe>(message: &M, problems: Vec<Problem>) -> Ve
 pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let tables: BTreeMap<&str, &Tree> = of.routes.iter().map(|table| (table.get("name").text(), &**table)).collect();
     let mut all: Vec<Tree> = of.listeners.iter().map(|listener| (**listener).clone()).collect();
+    let held = held_secrets(of, cx);
     for listener in &mut all {
         let mut names = Names::of(listener, source(cx.server));
         with_tables(listener, &tables);
         include_or_name(listener, &mut names, cx.secrets);
+        without_server(listener, &held);
     }
     all
 }
@@ -69,10 +72,12 @@ pub(super) fn listeners(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
 pub(super) fn clusters(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
     let endpoints: BTreeMap<&str, &Tree> = of.endpoints.iter().map(|all| (all.get("cluster_name").text(), &**all)).collect();
     let mut all: Vec<Tree> = of.clusters.iter().map(|cluster| (**cluster).clone()).collect();
+    let held = held_secrets(of, cx);
     for cluster in &mut all {
         let mut names = Names::of(cluster, source(cx.server));
         with_endpoints(cluster, &endpoints);
         include_or_name(cluster, &mut names, cx.secrets);
+        without_server(cluster, &held);
     }
     all
 }
@@ -112,8 +117,69 @@ fn include_or_name(of: &mut Tree, names: &mut Names, secrets: Option<Lookup<'_>>
     name_certificates(of, names);
 }
 
-/// Replaces placeholders by the host's data.
+/// The secrets of a bootstrap: those that the host provides. Listeners and clusters refer to them without a server.
+pub(super) fn secrets(of: &Verbatim, cx: &Context<'_>) -> Vec<Tree> {
+    let Some(secrets) = cx.secrets else { return Vec::new() };
+    let mut all: Vec<Tree> = of.secrets.iter().map(|secret| (**secret).clone()).collect();
+    all.iter_mut().for_each(|secret| fill(secret, secrets));
+    all.retain(|secret| first_placeholder(secret).is_none());
+    all
+}
+
+/// Removes the server from references to secrets that the bootstrap contains.
+fn without_server(of: &mut Tree, held: &BTreeSet<Str>) {
+    if of.find("sds_config").is_some() && held.contains(of.get("name").text()) {
+        of.take("sds_config");
+    }
+    if let Plain::Object(fields) = &mut of.value {
+        fields.0.iter_mut().for_each(|(_, value)| without_server(value, held));
+    }
+    of.items_mut().iter_mut().for_each(|item| without_server(item, held));
+}
+
+/// The names of the secrets that a bootstrap contains.
+fn held_secrets(of: &Verbatim, cx: &Context<'_>) -> BTreeSet<Str> {
+    secrets(of, cx).iter().map(|secret| secret.get("name").str()).collect()
+}
+
+/// Resources with the host's data, if the host provides data. Resources without names of key material stay shared.
+pub(super) fn filled(all: &[Arc<Tree>], secrets: Option<Lookup<'_>>) -> Vec<Arc<Tree>> {
+    let one = |of: &Arc<Tree>| match secrets {
+        Some(secrets) if of.first_material().is_some() => {
+            let mut tree = (**of).clone();
+            fill(&mut tree, secrets);
+            Arc::new(tree)
+        }
+        _ => of.clone(),
+    };
+    all.iter().map(one).collect()
+}
+
+/// The bytes of key material; `None` if a part of it is unknown.
+fn material(of: &Tree, secrets: Lookup<'_>) -> Option<Vec<u8>> {
+    let references = of.material();
+    let each: Option<Vec<Vec<u8>>> = references.iter().map(secrets).collect();
+    each.filter(|_| !references.is_empty()).map(|each| each.concat())
+}
+
+/// Replaces placeholders and names of key material by the host's data.
 fn fill(of: &mut Tree, secrets: Lookup<'_>) {
+    if let Some(bytes) = material(of.get("inline_string"), secrets) {
+        let origin = of.get("inline_string").origin;
+        match String::from_utf8(bytes) {
+            Ok(text) => of.set("inline_string", Tree::from(text).or_from(origin)),
+            Err(binary) => {
+                of.take("inline_string");
+                of.set("inline_bytes", Tree::from(base64::encode(binary.as_bytes())).or_from(origin));
+            }
+        }
+        return;
+    }
+    // A key of an API is a string of its own; it may not be bytes.
+    if let Some(text) = material(of, secrets).and_then(|bytes| String::from_utf8(bytes).ok()) {
+        of.value = Plain::String(Str::from(text));
+        return;
+    }
     let given = of.find("inline_string").and_then(|text| placeholder(text.text())).and_then(|name| secrets(&SecretReference::of_placeholder(name)));
     if let Some(text) = given.and_then(|bytes| String::from_utf8(bytes).ok()) {
         let origin = of.get("inline_string").origin;
@@ -131,9 +197,9 @@ fn has_placeholder(of: &Tree) -> bool {
     first_placeholder(of).is_some()
 }
 
-#[cfg(feature = "wire")]
 fn first_placeholder(of: &Tree) -> Option<&str> {
-    let own = placeholder(of.get("inline_string").text());
+    let named = if let Plain::Material(name) = &of.value { Some(name.as_str()) } else { None };
+    let own = named.or_else(|| placeholder(of.get("inline_string").text()));
     own.or_else(|| of.fields().iter().find_map(|(_, value)| first_placeholder(value))).or_else(|| of.items().iter().find_map(first_placeholder))
 }
 

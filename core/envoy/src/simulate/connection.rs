@@ -45,9 +45,16 @@ pub fn is_tls(chain: &FilterChain) -> bool {
 /// Names of listeners that controllers add for their own checks, statistics and the admin interface.
 const OWN: [&str; 5] = ["stats-health", "stats", "health", "envoy-admin", "ambassador-listener-ready"];
 
+/// The beginnings of names of such listeners that also contain an address.
+const OWN_WITH_ADDRESS: [&str; 2] = ["envoy-gateway-proxy-ready-", "envoy-gateway-proxy-stats-"];
+
+/// Envoy Gateway adds this number to ports below 1024, which its Envoy may not open. Its Service forwards the original port.
+const PRIVILEGED_OFFSET: u32 = 10_000;
+
 /// Whether a listener belongs to the controller, and is not for users' requests.
 pub fn is_own(listener: &Listener) -> bool {
-    OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
+    OWN_WITH_ADDRESS.iter().any(|own| listener.name.starts_with(own))
+        || OWN.iter().any(|own| listener.name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with("-127.0.0.1")))
 }
 
 fn chains(listener: &Listener) -> impl Iterator<Item = &FilterChain> {
@@ -73,29 +80,33 @@ pub(super) fn listener<'a>(config: &'a EnvoyConfig, request: &Request) -> Option
     if let Some((listener, port)) = request.url_port.and_then(|port| Some((at(port)?, port))) {
         return Some(ChosenListener { listener, why: Some("the URL names its port".to_owned()), port });
     }
+    let shifted = request.url_port.filter(|port| *port < 1024).map(|port| (port, port + PRIVILEGED_OFFSET));
+    if let Some((asked, listener, port)) = shifted.and_then(|(asked, port)| Some((asked, at(port)?, port))) {
+        return Some(ChosenListener { listener, why: Some(format!("the gateway's Service forwards port {asked} to {port}")), port });
+    }
     // A Service or a load balancer in front of the gateway may have other ports.
     let unbound = |why: String| match request.url_port {
-        Some(port) => format!("nothing listens on port {port} of the URL; {why}"),
+        Some(port) => format!("no listener is bound to the URL's port {port}; {why}"),
         None => why,
     };
-    // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443.
-    let usual: [u32; 2] = if request.tls { [443, 8443] } else { [80, 8080] };
+    // Services of gateways usually have the ports 80 and 443, their pods 8080 and 8443, or 10080 and 10443.
+    let usual: [u32; 3] = if request.tls { [443, 8443, 443 + PRIVILEGED_OFFSET] } else { [80, 8080, 80 + PRIVILEGED_OFFSET] };
     if let Some((listener, port)) = usual.into_iter().find_map(|port| Some((at(port)?, port))) {
         let scheme = if request.tls { "https" } else { "http" };
-        return Some(ChosenListener { listener, why: Some(unbound(format!("chosen for {scheme}: the URL names no other served port"))), port });
+        return Some(ChosenListener { listener, why: Some(unbound(format!("{port} is a usual port for {scheme}"))), port });
     }
     let fits = |of: &&(&'a Placed<Listener>, &str, u32)| chains(&of.0.message).any(|chain| is_tls(chain) == request.tls);
-    let what = if request.tls { "over TLS" } else { "in cleartext" };
+    let what = if request.tls { "TLS" } else { "plain text" };
     // Only local programs can reach a listener on the loopback address, such as the admin interface.
     let is_here = |of: &&(&'a Placed<Listener>, &str, u32)| of.1.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     let all: Vec<_> = all.iter().filter(|of| !is_own(&of.0.message)).collect();
     let reachable = || all.iter().copied().filter(|of| !is_here(of));
     // A sidecar listens on the loopback address only for its own service's calls.
     let ((listener, _, port), why) = match reachable().find(fits).or_else(|| all.iter().copied().find(fits)) {
-        Some(found) => (found, format!("this is the first listener {what}")),
+        Some(found) => (found, format!("it is the first with {what}")),
         None => {
             let usual = reachable().find(|(.., port)| matches!(port, 80 | 8080));
-            (usual.or_else(|| reachable().next()).or(all.first().copied())?, format!("no listener is {what}; this one was tried"))
+            (usual.or_else(|| reachable().next()).or(all.first().copied())?, format!("no listener has {what}"))
         }
     };
     Some(ChosenListener { listener, why: Some(unbound(why)), port: *port })

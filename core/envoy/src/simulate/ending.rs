@@ -1,8 +1,7 @@
 //! How a request ends, in the terms of a user's expectation; and saved requests with their expected end. Does not simulate; see `run`.
 
+use super::WrittenRequest;
 use super::simulation::{ClusterShare, Outcome, Simulation};
-use super::{Gateway, WrittenRequest};
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -22,12 +21,28 @@ pub struct Ending {
     /// The targets, each with its share.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<ClusterShare>,
+    /// If chance divides such requests among several routes: the share of each route.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub shares: Vec<RouteShareEnding>,
     /// `Host` as the upstream receives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authority: Option<String>,
     /// Path and query as the upstream receives them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The gateway that ends the request, if it is not the first on its way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// The part of requests that one of several routes gets by chance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RouteShareEnding {
+    /// In percent.
+    pub percent: f64,
+    /// The clusters that the route may forward to; none for requests that no route matches.
+    pub clusters: Vec<String>,
 }
 
 impl Ending {
@@ -38,6 +53,8 @@ impl Ending {
             status: simulation.status,
             location: simulation.location.clone(),
             clusters: simulation.clusters.clone(),
+            shares: simulation.shares.iter().map(|share| RouteShareEnding { percent: share.percent, clusters: share.clusters.clone() }).collect(),
+            at: None,
             authority: simulation.upstream.as_ref().map(|upstream| upstream.authority.clone()),
             path: simulation.upstream.as_ref().map(|upstream| upstream.path.clone()),
         }
@@ -46,6 +63,13 @@ impl Ending {
     /// Describes the end as the end of a sentence: `goes to cluster_shop as /v2/`.
     #[must_use]
     pub fn summary(&self) -> String {
+        self.summary_at("Envoy")
+    }
+
+    /// Describes the end in a gateway of another kind. `server` is the name of the program.
+    #[must_use]
+    pub fn summary_at(&self, server: &str) -> String {
+        let at = self.at.as_ref().map(|at| format!(" ({at})")).unwrap_or_default();
         let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
         match self.outcome {
             Outcome::Forward => {
@@ -53,17 +77,23 @@ impl Ending {
                     1 => share.name.clone(),
                     _ => format!("{} ({}%)", share.name, percent(share.percent)),
                 };
-                let to = self.clusters.iter().map(one).collect::<Vec<_>>().join(", ");
+                let of_chance = |share: &RouteShareEnding| {
+                    let to = if share.clusters.is_empty() { "no route".into() } else { share.clusters.join(" or ") };
+                    format!("{to} ({}%)", percent(share.percent))
+                };
+                let to: Vec<String> =
+                    if self.shares.is_empty() { self.clusters.iter().map(one).collect() } else { self.shares.iter().map(of_chance).collect() };
+                let to = to.join(", ");
                 let path = self.path.as_ref().map(|path| format!(" as {path}")).unwrap_or_default();
                 format!("goes to {to}{path}")
             }
             Outcome::Redirect => format!("is redirected{status} to {}", self.location.as_deref().unwrap_or_default()),
-            Outcome::DirectResponse => format!("is answered{status} by Envoy itself"),
-            Outcome::NoRoute => format!("matches no route: Envoy answers{status}"),
-            Outcome::NoVirtualHost => format!("matches no virtual host: Envoy answers{status}"),
-            Outcome::Reset => "fails: Envoy closes the connection".to_owned(),
-            Outcome::NoFilterChain => "matches no filter chain: Envoy closes the connection".to_owned(),
-            Outcome::NoListener => "has no listener".to_owned(),
+            Outcome::DirectResponse => format!("is answered{status} by {server} itself{at}"),
+            Outcome::NoRoute => format!("matches no route: {server} answers{status}{at}"),
+            Outcome::NoVirtualHost => format!("matches no virtual host: {server} answers{status}{at}"),
+            Outcome::Reset => format!("fails: {server} closes the connection{at}"),
+            Outcome::NoFilterChain => format!("matches no filter chain: {server} closes the connection{at}"),
+            Outcome::NoListener => format!("has no listener{at}"),
         }
     }
 }
@@ -98,19 +128,4 @@ pub struct Verdict {
     pub now: String,
     /// The actual end; `None` if it is not a request.
     pub ending: Option<Ending>,
-}
-
-impl SavedRequest {
-    /// Simulates the request and compares the result.
-    #[must_use]
-    pub fn judge(&self, gateway: &Gateway<'_>) -> Verdict {
-        let expected = self.expected.summary();
-        match self.request.read() {
-            Ok(request) => {
-                let ending = Ending::of(&gateway.simulate(&request));
-                Verdict { holds: ending == self.expected, expected, now: ending.summary(), ending: Some(ending) }
-            }
-            Err(why) => Verdict { holds: false, expected, now: why, ending: None },
-        }
-    }
 }

@@ -64,7 +64,7 @@ fn no(matcher: impl Into<String>, expected: impl Into<String>, seen: Option<Stri
 pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<String>) -> Checked<MatchOdds> {
     path(of, subject.bare_path(), subject.start.method, subject.patterns)?;
     if of.grpc.is_some() && !is_grpc(subject) {
-        return Err(no("grpc", "content-type application/grpc", subject.headers.first("content-type").map(ToOwned::to_owned)));
+        return Err(no("grpc", GRPC, subject.headers.first("content-type").map(ToOwned::to_owned)));
     }
     for matcher in &of.headers {
         header(matcher, subject)?;
@@ -90,6 +90,45 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
     }
     fraction(of, subject)
 }
+
+/// A condition of a route besides its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchCondition {
+    /// Its place below the matcher: `headers/0`.
+    pub field: String,
+    /// The matched property, as in [`Failed`].
+    pub matcher: String,
+    /// The expected value, as in [`Failed`].
+    pub expected: String,
+}
+
+/// Returns the conditions of a route besides its path, in the order of [`check`].
+#[must_use]
+pub fn conditions_of(of: &RouteMatch) -> Vec<MatchCondition> {
+    let mut out = Vec::new();
+    let mut add = |field: String, matcher: String, expected: String| out.push(MatchCondition { field, matcher, expected });
+    if of.grpc.is_some() {
+        add("grpc".into(), "grpc".into(), GRPC.into());
+    }
+    for (at, matcher) in of.headers.iter().enumerate() {
+        add(format!("headers/{at}"), header_name(matcher), header_wants(matcher));
+    }
+    for (at, matcher) in of.query_parameters.iter().enumerate() {
+        add(format!("query_parameters/{at}"), format!("query parameter {}", matcher.name), query_wants(matcher));
+    }
+    for (at, matcher) in of.cookies.iter().enumerate() {
+        add(format!("cookies/{at}"), format!("cookie {}", matcher.name), cookie_wants(matcher));
+    }
+    if let Some(wants) = &of.tls_context {
+        let all = [("presented", wants.presented), ("validated", wants.validated)];
+        for (name, wanted) in all.into_iter().filter_map(|(name, wanted)| Some((name, wanted?))) {
+            add(format!("tls_context/{name}"), format!("tls_context.{name}"), certificate_words(wanted).into());
+        }
+    }
+    out
+}
+
+const GRPC: &str = "content-type application/grpc";
 
 /// Describes a path matcher as `prefix /a/`.
 pub fn path_words(of: &RouteMatch) -> String {
@@ -237,7 +276,11 @@ pub(super) fn header(of: &HeaderMatcher, subject: &Subject<'_>) -> Checked<()> {
     if taken {
         return Ok(());
     }
-    Err(no(format!("header {name}"), header_wants(of), is_there.then(|| values.join(", "))))
+    Err(no(header_name(of), header_wants(of), is_there.then(|| values.join(", "))))
+}
+
+fn header_name(of: &HeaderMatcher) -> String {
+    format!("header {}", of.name.to_ascii_lowercase())
 }
 
 /// Query parameters as Envoy reads them: not decoded.
@@ -249,34 +292,50 @@ fn parameter<'p>(path: &'p str, name: &str) -> Option<&'p str> {
 fn query_parameter(of: &QueryParameterMatcher, subject: &Subject<'_>) -> Checked<()> {
     use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier as Wants;
     let seen = parameter(subject.start.path, &of.name);
-    let (taken, wants) = match &of.query_parameter_match_specifier {
-        Some(Wants::StringMatch(matcher)) => (seen.is_some_and(|value| string(matcher, value, subject.patterns)), string_words(matcher)),
-        Some(Wants::PresentMatch(false)) => (seen.is_none(), "absent".to_owned()),
-        Some(Wants::PresentMatch(true)) | None => (seen.is_some(), "present".to_owned()),
+    let taken = match &of.query_parameter_match_specifier {
+        Some(Wants::StringMatch(matcher)) => seen.is_some_and(|value| string(matcher, value, subject.patterns)),
+        Some(Wants::PresentMatch(false)) => seen.is_none(),
+        Some(Wants::PresentMatch(true)) | None => seen.is_some(),
     };
-    if taken { Ok(()) } else { Err(no(format!("query parameter {}", of.name), wants, seen.map(ToOwned::to_owned))) }
+    if taken { Ok(()) } else { Err(no(format!("query parameter {}", of.name), query_wants(of), seen.map(ToOwned::to_owned))) }
+}
+
+fn query_wants(of: &QueryParameterMatcher) -> String {
+    use pb::route::query_parameter_matcher::QueryParameterMatchSpecifier as Wants;
+    match &of.query_parameter_match_specifier {
+        Some(Wants::StringMatch(matcher)) => string_words(matcher),
+        Some(Wants::PresentMatch(false)) => "absent".to_owned(),
+        Some(Wants::PresentMatch(true)) | None => "present".to_owned(),
+    }
 }
 
 fn cookie(of: &pb::route::CookieMatcher, subject: &Subject<'_>) -> Checked<()> {
     let pairs = subject.headers.all("cookie").flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let seen = pairs.into_iter().find(|(key, _)| *key == of.name).map(|(_, value)| value.trim_matches('"').to_owned());
-    let wants = of.string_match.as_ref().map(string_words).unwrap_or_default();
     let taken = seen.as_ref().is_some_and(|value| of.string_match.as_ref().is_some_and(|matcher| string(matcher, value, subject.patterns)));
     if taken != of.invert_match {
         return Ok(());
     }
-    Err(no(format!("cookie {}", of.name), if of.invert_match { format!("not {wants}") } else { wants }, seen))
+    Err(no(format!("cookie {}", of.name), cookie_wants(of), seen))
+}
+
+fn cookie_wants(of: &pb::route::CookieMatcher) -> String {
+    let wants = of.string_match.as_ref().map(string_words).unwrap_or_default();
+    if of.invert_match { format!("not {wants}") } else { wants }
+}
+
+fn certificate_words(is_there: bool) -> &'static str {
+    if is_there { "a client certificate" } else { "no client certificate" }
 }
 
 fn tls_context(of: &RouteMatch, subject: &Subject<'_>) -> Checked<()> {
     let Some(wants) = &of.tls_context else { return Ok(()) };
     let certificate = subject.tls && subject.client_certificate;
-    let words = |there: bool| if there { "a client certificate" } else { "no client certificate" }.to_owned();
     for (name, wanted) in [("tls_context.presented", wants.presented), ("tls_context.validated", wants.validated)] {
         if let Some(wanted) = wanted
             && wanted != certificate
         {
-            return Err(no(name, words(wanted), Some(words(certificate))));
+            return Err(no(name, certificate_words(wanted), Some(certificate_words(certificate).to_owned())));
         }
     }
     Ok(())
@@ -319,6 +378,11 @@ fn fraction(of: &RouteMatch, subject: &Subject<'_>) -> Checked<MatchOdds> {
         return Ok(MatchOdds { odds: (numerator < denominator).then_some(odds) });
     }
     Err(no(FRACTION, format!("{odds}% of requests"), subject.seed.map(|seed| format!("seed {seed}"))))
+}
+
+/// Whether a matcher accepts a string.
+pub fn string_matches(of: &StringMatcher, text: &str) -> bool {
+    takes(of, text)
 }
 
 /// Whether a matcher accepts a string, compiling its expression only for this call.

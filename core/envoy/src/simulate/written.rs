@@ -69,6 +69,15 @@ impl WrittenRequest {
         Ok(request)
     }
 
+    /// Splits a typed request like `POST https://shop.example.com/` into method and URL. Returns `None` if no method precedes the URL.
+    #[must_use]
+    pub fn split_method(text: &str) -> Option<(&str, &str)> {
+        let (method, url) = text.trim_start().split_once(' ')?;
+        let url = url.trim_start();
+        let is_method = method.len() >= 3 && method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+        (is_method && !url.is_empty() && !url.contains(' ')).then_some((method, url))
+    }
+
     /// Returns the request without credentials: masks letters and digits of their values, and removes user information from the URL.
     #[must_use]
     pub fn without_credentials(&self) -> Self {
@@ -122,6 +131,14 @@ mod tests {
         assert_eq!(wrong(WrittenRequest { port: Some(70000), ..written.clone() }), "`70000` is not a port");
         assert_eq!(wrong(WrittenRequest { source: Some("here".into()), ..written }), "`here` is not an IP address");
         assert_eq!(wrong(WrittenRequest::default()), "the URL `` has no host");
+    }
+
+    #[test]
+    fn typed_method_is_split_from_url() {
+        assert_eq!(WrittenRequest::split_method("POST https://a.example.com/b"), Some(("POST", "https://a.example.com/b")));
+        assert_eq!(WrittenRequest::split_method("https://a.example.com/b"), None);
+        assert_eq!(WrittenRequest::split_method("curl https://a.example.com/b"), None);
+        assert_eq!(WrittenRequest::split_method("POST "), None);
     }
 
     #[test]

@@ -130,6 +130,7 @@ impl<'a> Holders<'a> {
         let kind = match reference.holder {
             Holder::Secret => "Secret",
             Holder::ConfigMap => "ConfigMap",
+            Holder::ClusterTrustBundle => "ClusterTrustBundle",
         };
         self.0.get(&(kind, &*reference.namespace, &*reference.name)).copied()
     }

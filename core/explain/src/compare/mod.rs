@@ -1,16 +1,19 @@
 //! Compares two configurations: resources, and the resulting Envoy configuration. Parts are matched by name, or by content if they moved or were
 //! renamed.
 //!
-//! A side is a compilation, with origins, or the configuration of a running Envoy.
+//! A side is a compilation, with origins, or the configuration of a running Envoy. Application Gateways and nginxes have their own comparisons.
 //!
 //! Changed requests are in [`requests`]. Does not read or render.
 
 mod app_gateway;
 mod certificates;
 mod fields;
+mod inputs;
 mod issued;
+mod nginx;
 mod order;
 mod parts;
+mod protection;
 mod renames;
 mod requests;
 mod resources;
@@ -21,7 +24,13 @@ mod uncompared;
 
 pub use app_gateway::{AppGatewaySide, KeptPart, app_gateway_requests, compare_app_gateways, parts_of_others};
 pub use fields::FieldChange;
-pub use requests::{Answer, Difference, ListenerPairing, Reaches, RequestChange, RequestOptions, RequestPlace, Requests, Witness, requests};
+pub use inputs::{GatewayChanges, InputChanges, compare_inputs};
+pub use nginx::{NginxSide, compare_nginxes, nginx_requests};
+pub use protection::lost_protection;
+pub use requests::{
+    Answer, ChangedRequest, Difference, ListenerPairing, Reaches, RequestChange, RequestComparer, RequestOptions, RequestPlace, Requests, Witness,
+    requests,
+};
 pub use three_way::{DriftedField, DriftedPart, ThreeWay, envoy_of_served, served_of_source, three_way};
 pub use uncompared::Uncompared;
 
@@ -29,7 +38,7 @@ use crate::{OriginView, Positions, ResourceRef};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::compilation::{self, GatewayRef, SideRef, Takes};
+use chancery_base::compilation::{self, GatewayRef, Restart, SideRef};
 use chancery_base::output_map::OutputMap;
 use chancery_envoy::config::EnvoyConfig;
 use chancery_text::{Node, to_json};
@@ -140,8 +149,9 @@ pub struct SettingView {
     pub before: Option<String>,
     /// Its new value as JSON.
     pub after: Option<String>,
-    /// How the change takes effect.
-    pub takes: Takes,
+    /// What the change restarts.
+    #[serde(rename = "takes")]
+    pub restart: Restart,
 }
 
 impl Comparison {
@@ -209,7 +219,7 @@ pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -
     }
     let changes = (after.dialect.setting_changes)(&before.answers, &after.answers).into_iter();
     let json = |node: Option<Node>| node.map(|node| to_json(&node, false));
-    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
+    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), restart: change.restart }).collect()
 }
 
 impl<'a> SideSource<'a> {

@@ -18,6 +18,8 @@ pub struct Focus {
     pub kinds: Vec<String>,
     /// Only nodes that have errors or are missing, and their neighbours.
     pub only_errors: bool,
+    /// The same, and nodes that have warnings.
+    pub only_problems: bool,
     /// Leaves out parts that the controller adds by itself, without a resource.
     pub written_only: bool,
 }
@@ -56,8 +58,9 @@ impl Focus {
         if self.written_only {
             keep.iter_mut().zip(written(graph)).for_each(|(keep, written)| *keep &= written);
         }
-        if self.only_errors {
-            let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| graph.nodes[*at].is_wrong()).collect();
+        if self.only_errors || self.only_problems {
+            let is_asked = |node: &GraphNode| node.is_wrong() || (self.only_problems && node.warnings > 0);
+            let starts: Vec<usize> = (0..graph.nodes.len()).filter(|at| is_asked(&graph.nodes[*at])).collect();
             let reached = Neighbours::of(graph).walk(&starts, Some(self.depth.unwrap_or(1)), true, true);
             keep.iter_mut().zip(reached).for_each(|(keep, reached)| *keep &= reached);
         }

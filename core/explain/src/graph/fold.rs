@@ -129,7 +129,7 @@ fn label((kind, of, namespace, idle): &Group, count: u32) -> String {
 }
 
 /// Renames the ends of edges to the remaining nodes, and removes duplicates.
-fn edges(edges: Vec<Edge>, renamed: &HashMap<Str, Str>) -> Vec<Edge> {
+pub(super) fn edges(edges: Vec<Edge>, renamed: &HashMap<Str, Str>) -> Vec<Edge> {
     let mut seen: HashSet<(Str, Str, Relation)> = HashSet::new();
     let mut out: Vec<Edge> = Vec::new();
     for mut edge in edges {

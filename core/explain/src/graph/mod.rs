@@ -11,6 +11,7 @@ mod build;
 mod envoy;
 mod focus;
 mod fold;
+mod fold_story;
 mod nginx;
 mod path;
 mod running;

@@ -2,6 +2,7 @@
 //!
 //! Does not choose the row for a request, and does not draw the table.
 
+use crate::sample_request::shortest;
 use crate::{ResourceRef, RouteRow};
 use alloc::format;
 use alloc::string::String;
@@ -10,6 +11,7 @@ use chancery_base::compilation::NginxRef;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, Location, PathType, Server, Settings, Upstream};
 use chancery_base::resource::Origin;
 use chancery_envoy::simulate::WrittenRequest;
+use chancery_nginx::location::enforces_regex;
 use chancery_text::Str;
 
 /// Returns all locations, server by server.
@@ -20,6 +22,20 @@ pub fn nginx_routes(of: NginxRef<'_>) -> Vec<RouteRow> {
         .collect()
 }
 
+/// Returns the pointers of rows whose location matches a path, of the server that has this host, or of all servers if it is `None`.
+pub fn nginx_matching_rows(of: NginxRef<'_>, rows: &[RouteRow], host: Option<&str>, path: &str) -> Vec<String> {
+    let server = host.map(|host| chancery_nginx::simulate::server_of(of.nginx, host).map(|server| server.host.value.clone()));
+    let matches = |row: &&RouteRow| {
+        let mut numbers = row.pointer.split('/').filter_map(|part| part.parse::<usize>().ok());
+        let own = numbers.next().and_then(|at| of.nginx.servers.get(at));
+        let Some((own, at)) = own.zip(numbers.next()) else { return false };
+        let is_of_host = server.as_ref().is_none_or(|server| server.as_ref() == Some(&own.host.value));
+        let location = own.locations.get(at).filter(|_| is_of_host);
+        location.is_some_and(|location| chancery_nginx::location::matches(location, enforces_regex(&own.locations), path))
+    };
+    rows.iter().filter(matches).map(|row| row.pointer.clone()).collect()
+}
+
 /// Returns a request that a row matches: the row at `pointer`, or else the first row that leads to an upstream.
 pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<WrittenRequest> {
     let row = match pointer {
@@ -28,9 +44,21 @@ pub fn nginx_sample_request(rows: &[RouteRow], pointer: Option<&str>) -> Option<
     };
     let host = row.domains.first().map_or("*", Str::as_str);
     let host = if host == "*" { "example.com".into() } else { host.replacen('*', "www", 1) };
-    let path = row.path.split_once(' ').map_or("/", |(_, path)| path);
+    let path = match row.path.split_once(' ') {
+        Some(("regex", regex)) => path_of_regex(regex)?,
+        Some((_, path)) => path.into(),
+        None => "/".into(),
+    };
     let scheme = if row.chain.is_empty() { "http" } else { "https" };
     Some(WrittenRequest { method: "GET".into(), url: format!("{scheme}://{host}{path}"), ..WrittenRequest::default() })
+}
+
+/// Returns a path that nginx's regular expression for a path matches, if it can be determined.
+fn path_of_regex(regex: &str) -> Option<String> {
+    if !regex.contains(['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$']) {
+        return Some(regex.into());
+    }
+    shortest(&format!("{regex}.*"), "/")
 }
 
 fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (usize, &Location)) -> RouteRow {
@@ -40,12 +68,12 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     let upstream = nginx.upstream(&location.upstream.value);
     let summary = match (redirects, upstream) {
         (true, _) => format!("redirect to {} ({})", settings.redirect.url.value, settings.redirect.code.value),
-        (false, Some(upstream)) => told(upstream),
+        (false, Some(upstream)) => describe_upstream(upstream),
         (false, None) => format!("{}: not there", location.upstream.value),
     };
     let mut domains: Vec<Str> = Vec::from([if server.host.value == DEFAULT_SERVER { "*".into() } else { server.host.value.clone() }]);
     domains.extend(server.aliases.value.iter().cloned());
-    let kind = match (settings.rewrite.use_regex.value, location.path_type) {
+    let kind = match (enforces_regex(&server.locations), location.path_type) {
         (true, _) => "regex",
         (false, PathType::Exact) => "path",
         (false, PathType::Prefix) => "prefix",
@@ -69,7 +97,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     }
 }
 
-fn told(upstream: &Upstream) -> String {
+fn describe_upstream(upstream: &Upstream) -> String {
     let first: Vec<String> = upstream.endpoints.iter().take(3).map(|endpoint| format!("{}:{}", endpoint.address.value, endpoint.port)).collect();
     let more = upstream.endpoints.len() - first.len();
     match (first.is_empty(), more) {

@@ -34,7 +34,7 @@ pub(super) fn frame(node: &GraphNode, supporting: bool, compact: bool, limit: Op
     };
     if compact {
         // With one line, the icon shows the kind of Envoy's parts, and a word shows the kind of resources.
-        if let Some(resource) = node.resource.as_ref().filter(|_| !is_rule(node)) {
+        if let Some(resource) = node.resource.as_ref().filter(|_| !is_rule(node) && node.folded.is_none()) {
             title = format!("{} {title}", resource.kind);
         }
     }
@@ -87,6 +87,11 @@ fn caption_and_title(node: &GraphNode) -> (String, String) {
         let mut lines = node.label.lines();
         let path = lines.next().unwrap_or_default();
         return (lines.next().unwrap_or_default().into(), path.into());
+    }
+    if node.folded.is_some() && (node.lane.is_some() || node.resource.is_some()) {
+        let mut lines = node.label.lines();
+        let title = lines.next().unwrap_or_default().into();
+        return (lines.next().unwrap_or("group").into(), title);
     }
     if let Some(resource) = &node.resource {
         let mut caption = resource.kind.to_string();

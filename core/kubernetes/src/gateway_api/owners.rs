@@ -9,7 +9,31 @@ use chancery_base::resource::Object;
 use chancery_text::Node;
 
 /// GatewayClasses that other controllers' installations create under these names.
-const CLASSES: &[&str] = &["cilium", "consul", "consul-api-gateway", "eg", "istio", "kong", "linkerd", "nginx", "traefik"];
+const CLASSES: &[&str] = &["cilium", "consul", "consul-api-gateway", "eg", "istio", "istio-waypoint", "kong", "linkerd", "nginx", "traefik"];
+
+/// Controllers that Chancery does not read, by the start of their `controllerName` or by the name of their class.
+const UNREAD: &[(&str, &str)] = &[
+    ("istio.io/", "Istio"),
+    ("istio", "Istio"),
+    ("istio-waypoint", "Istio"),
+    ("io.cilium/", "Cilium"),
+    ("cilium", "Cilium"),
+    ("gateway.nginx.org/", "NGINX Gateway Fabric"),
+    ("nginx", "NGINX Gateway Fabric"),
+    ("konghq.com/", "Kong"),
+    ("kong", "Kong"),
+    ("traefik.io/", "Traefik"),
+    ("traefik", "Traefik"),
+    ("networking.gke.io/", "Google Kubernetes Engine"),
+    ("application-networking.k8s.aws/", "the AWS Gateway API controller"),
+    ("gateway.k8s.aws/", "the AWS Load Balancer Controller"),
+    ("alb.networking.azure.io/", "Application Gateway for Containers"),
+    ("kgateway.dev/", "kgateway"),
+    ("linkerd", "Linkerd"),
+    ("haproxy.org/", "HAProxy"),
+    ("apisix.apache.org/", "APISIX"),
+    ("higress.io/", "Higress"),
+];
 
 /// The classes and the Gateways of an input.
 pub struct Owners<'o> {
@@ -18,6 +42,8 @@ pub struct Owners<'o> {
     classes: BTreeMap<&'o str, &'o str>,
     /// The class of each Gateway, by namespace and name.
     gateways: BTreeMap<(&'o str, &'o str), &'o str>,
+    /// Whether all classes belong to this controller.
+    reads_all: bool,
 }
 
 impl<'o> Owners<'o> {
@@ -29,7 +55,19 @@ impl<'o> Owners<'o> {
         let place = |gateway: &'o Object| (gateway.key.namespace.as_deref().unwrap_or_default(), &*gateway.key.name);
         let gateways =
             of_kind("Gateway").map(|gateway| (place(gateway), text(&gateway.root, &["spec", "gatewayClassName"]).unwrap_or_default())).collect();
-        Self { controller, classes, gateways }
+        Self { controller, classes, gateways, reads_all: false }
+    }
+
+    /// Treats every class as this controller's, unless the input has a class of this controller.
+    #[must_use]
+    pub fn reading_all(mut self) -> Self {
+        self.reads_all = !self.classes.values().any(|controller| *controller == self.controller);
+        self
+    }
+
+    /// Whether classes of other controllers are treated as this controller's.
+    pub fn reads_all(&self) -> bool {
+        self.reads_all
     }
 
     /// The other controller that owns the object: its name or a hint.
@@ -45,6 +83,7 @@ impl<'o> Owners<'o> {
 
     fn of_class<'a>(&'a self, class: &'a str) -> Option<&'a str> {
         match self.classes.get(class) {
+            _ if self.reads_all => None,
             Some(controller) => Some(*controller).filter(|controller| *controller != self.controller),
             // The class `eg` is what the guides of Envoy Gateway make.
             None if class == "eg" && self.controller.starts_with("gateway.envoyproxy.io/") => None,
@@ -77,7 +116,11 @@ impl<'o> Owners<'o> {
 }
 
 fn quoted(name: &str) -> String {
-    format!("`{name}`")
+    let known = UNREAD.iter().find(|(mark, _)| if mark.ends_with('/') { name.starts_with(mark) } else { name == *mark });
+    match known {
+        Some((_, controller)) => format!("{controller} (`{name}`)"),
+        None => format!("`{name}`"),
+    }
 }
 
 fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
@@ -118,6 +161,19 @@ mod tests {
         assert_eq!(others(&gateway("c", "consul")), ["Gateway `consul`"]);
         let own = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: nginx}\nspec: {controllerName: projectcontour.io/gateway-controller}\n---\n";
         assert_eq!(others(&format!("{own}{}", gateway("d", "nginx"))), [""; 0], "a name says nothing where the class is there");
+    }
+
+    #[test]
+    fn known_controller_is_called_by_its_name() {
+        assert_eq!(others(&gateway("a", "istio")), ["Gateway Istio (`istio`)"]);
+    }
+
+    #[test]
+    fn chosen_controller_reads_classes_of_others() {
+        let text = gateway("a", "istio");
+        let (objects, _) = read(&Inputs::one("in.yaml", text.as_str()), &ReadOptions::default(), &mut DocumentCache::new());
+        let owners = Owners::of(objects.iter(), "gateway.envoyproxy.io/gatewayclass-controller").reading_all();
+        assert_eq!(objects.iter().find_map(|object| owners.other(object)), None);
     }
 
     #[test]

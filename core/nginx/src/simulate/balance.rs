@@ -3,7 +3,6 @@
 //! ingress-nginx `rootfs/etc/nginx/lua/balancer.lua`, `balancer/sticky.lua`.
 
 use super::exchange::Exchange;
-use super::pattern;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -11,6 +10,7 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{Nginx, Upstream};
 use chancery_text::Str;
 use core::net::IpAddr;
+use hashbrown::HashMap;
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
 
@@ -29,6 +29,30 @@ pub fn address_of(nginx: &Nginx, name: &str) -> Option<String> {
     let hash = Sha1::digest(name.as_bytes());
     let byte = |at: usize| u32::from(hash.get(at).copied().unwrap_or_default());
     Some(format!("10.200.{}.{}", byte(0), 1 + byte(1) % 254))
+}
+
+/// The upstreams by name.
+#[derive(Debug, Default)]
+pub struct UpstreamIndex {
+    by_name: HashMap<Str, usize>,
+    /// Whether every upstream has at most one endpoint.
+    pub has_single_endpoints: bool,
+}
+
+impl UpstreamIndex {
+    pub fn new(nginx: &Nginx) -> Self {
+        // Of several upstreams with the same name, the first one is used.
+        let names = nginx.upstreams.iter().enumerate().rev();
+        Self {
+            by_name: names.map(|(at, upstream)| (upstream.name.value.clone(), at)).collect(),
+            has_single_endpoints: nginx.upstreams.iter().all(|upstream| upstream.endpoints.len() <= 1),
+        }
+    }
+
+    /// Returns the upstream with this name.
+    pub fn get<'n>(&self, nginx: &'n Nginx, name: &str) -> Option<&'n Arc<Upstream>> {
+        nginx.upstreams.get(*self.by_name.get(name)?)
+    }
 }
 
 /// An endpoint with its address or placeholder address.
@@ -59,8 +83,9 @@ impl Exchange<'_> {
     pub fn choose_upstream(&mut self) -> Option<Arc<Upstream>> {
         let nginx = self.nginx;
         let name = self.variable("proxy_upstream_name");
-        let main = nginx.upstream(&name).filter(|upstream| !peers(nginx, upstream).is_empty())?;
-        let canary = main.alternatives.first().and_then(|name| nginx.upstream(name)).filter(|upstream| !peers(nginx, upstream).is_empty());
+        let main = self.upstreams.get(nginx, &name).filter(|upstream| !peers(nginx, upstream).is_empty())?;
+        let canary = main.alternatives.first().and_then(|name| self.upstreams.get(nginx, name));
+        let canary = canary.filter(|upstream| !peers(nginx, upstream).is_empty());
         match canary {
             Some(canary) if self.is_for_canary(main, canary) => {
                 self.set("proxy_alternative_upstream_name", canary.name.value.to_string());
@@ -97,7 +122,7 @@ impl Exchange<'_> {
                     return true;
                 }
             } else if !policy.header_pattern.is_empty() {
-                match pattern::find(&policy.header_pattern, false, &value) {
+                match self.patterns.find(&policy.header_pattern, false, &value) {
                     Ok(Some(_)) => return true,
                     Ok(None) => {}
                     Err(_) => return false,
@@ -117,6 +142,7 @@ impl Exchange<'_> {
         }
         let total = policy.weight_total.value.max(100);
         if policy.weight.value > 0 && policy.weight.value < total {
+            self.response.canary = Some((canary.name.value.to_string(), policy.weight.value, total));
             self.note(format!("a share of {} in {total} of such requests goes to the canary {}", policy.weight.value, canary.name.value));
         }
         policy.weight.value >= total

@@ -2,11 +2,12 @@
 //!
 //! nginx `src/http/ngx_http_core_module.c` (`ngx_http_core_find_location`), `src/core/ngx_hash.c`.
 
-use super::pattern::{self, Captures};
+use super::pattern::{Captures, PatternCache};
 use crate::directive::Directive;
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, Nginx};
+use hashbrown::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerIndex {
@@ -26,45 +27,70 @@ fn names(nginx: &Nginx) -> impl Iterator<Item = (ServerIndex, String)> {
     redirects.chain(hosts)
 }
 
-/// Returns the server of a host, and the groups that its name captured. If no name matches, it is the default server.
-pub fn server(nginx: &Nginx, host: &str) -> (ServerIndex, Captures) {
-    let default = nginx.servers.iter().position(|server| server.host.value == DEFAULT_SERVER).unwrap_or_default();
-    let mut best: Option<(usize, ServerIndex)> = None;
-    let mut regexes: Vec<(ServerIndex, String)> = Vec::new();
-    for (server, name) in names(nginx) {
-        if let Some(regex) = name.strip_prefix('~') {
-            regexes.push((server, regex.into()));
-            continue;
+/// The names of all servers, indexed.
+pub struct ServerNames {
+    /// Exact names in lower case.
+    exact: HashMap<String, ServerIndex>,
+    /// Names with a wildcard or a leading dot, in lower case.
+    wild: Vec<(ServerIndex, String)>,
+    regexes: Vec<(ServerIndex, String)>,
+    default: ServerIndex,
+}
+
+impl ServerNames {
+    /// Indexes the names.
+    pub fn new(nginx: &Nginx) -> Self {
+        let default = nginx.servers.iter().position(|server| server.host.value == DEFAULT_SERVER).unwrap_or_default();
+        let mut out = Self { exact: HashMap::new(), wild: Vec::new(), regexes: Vec::new(), default: ServerIndex::Host(default) };
+        for (server, name) in names(nginx) {
+            if let Some(regex) = name.strip_prefix('~') {
+                out.regexes.push((server, regex.into()));
+                continue;
+            }
+            let name = name.to_ascii_lowercase();
+            if name.starts_with(['*', '.']) || name.ends_with('*') {
+                out.wild.push((server, name));
+            } else {
+                out.exact.entry(name).or_insert(server);
+            }
         }
-        let name = name.to_ascii_lowercase();
+        out
+    }
+
+    /// Returns the server of a host, and the groups that its name captured. If no name matches, it is the default server.
+    pub fn server(&self, host: &str, patterns: &PatternCache) -> (ServerIndex, Captures) {
         // nginx prefers an exact name, then the longest wildcard at the beginning, then a wildcard at the end.
-        let rank = if name == host {
-            Some(usize::MAX)
-        } else if let Some(rest) = name.strip_prefix('*').filter(|rest| rest.starts_with('.')) {
-            (host.len() > rest.len() && host.ends_with(rest)).then_some(0x1_0000 + rest.len())
-        } else if let Some(rest) = name.strip_prefix('.') {
-            let is_below = host.strip_suffix(rest).is_some_and(|before| before.ends_with('.'));
-            if host == rest { Some(usize::MAX) } else { is_below.then_some(0x1_0000 + rest.len()) }
-        } else if let Some(rest) = name.strip_suffix('*').filter(|rest| rest.ends_with('.')) {
-            (host.len() > rest.len() && host.starts_with(rest)).then_some(rest.len())
-        } else {
-            None
-        };
-        if let Some(rank) = rank
-            && best.is_none_or(|(known, _)| rank > known)
-        {
-            best = Some((rank, server));
+        if let Some(server) = self.exact.get(host) {
+            return (*server, Captures::default());
         }
-    }
-    if let Some((_, server)) = best {
-        return (server, Captures::default());
-    }
-    for (server, regex) in regexes {
-        if let Ok(Some(captures)) = pattern::find(&regex, true, host) {
-            return (server, captures);
+        let mut best: Option<(usize, ServerIndex)> = None;
+        for (server, name) in &self.wild {
+            let rank = if let Some(rest) = name.strip_prefix('*').filter(|rest| rest.starts_with('.')) {
+                (host.len() > rest.len() && host.ends_with(rest)).then_some(0x1_0000 + rest.len())
+            } else if let Some(rest) = name.strip_prefix('.') {
+                let is_below = host.strip_suffix(rest).is_some_and(|before| before.ends_with('.'));
+                if host == rest { Some(usize::MAX) } else { is_below.then_some(0x1_0000 + rest.len()) }
+            } else if let Some(rest) = name.strip_suffix('*').filter(|rest| rest.ends_with('.')) {
+                (host.len() > rest.len() && host.starts_with(rest)).then_some(rest.len())
+            } else {
+                None
+            };
+            if let Some(rank) = rank
+                && best.is_none_or(|(known, _)| rank > known)
+            {
+                best = Some((rank, *server));
+            }
         }
+        if let Some((_, server)) = best {
+            return (server, Captures::default());
+        }
+        for (server, regex) in &self.regexes {
+            if let Ok(Some(captures)) = patterns.find(regex, true, host) {
+                return (*server, captures);
+            }
+        }
+        (self.default, Captures::default())
     }
-    (ServerIndex::Host(default), Captures::default())
 }
 
 /// The result of a location look-up.
@@ -85,7 +111,7 @@ pub fn is_internal(location: &Directive) -> bool {
 }
 
 /// Finds the location of a path in a server.
-pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
+pub fn location<'d>(server: &'d [Directive], path: &str, patterns: &PatternCache) -> Found<'d> {
     let mut best: Option<(&'d Directive, bool)> = None;
     let mut slash = None;
     for directive in server.iter().filter(|directive| directive.name == "location") {
@@ -116,7 +142,7 @@ pub fn location<'d>(server: &'d [Directive], path: &str) -> Found<'d> {
             "~*" => true,
             _ => continue,
         };
-        match pattern::find(directive.arg(1), ignores_case, path) {
+        match patterns.find(directive.arg(1), ignores_case, path) {
             Ok(Some(captures)) => return Found::Location(directive, captures),
             Ok(None) => {}
             Err(_) => return Found::Unknown,

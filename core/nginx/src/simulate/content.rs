@@ -160,7 +160,7 @@ impl<'d> Exchange<'_> {
         let origin = upstream.name.origin.or_else(|| upstream.service.as_ref()?.origin);
         self.step("upstream", upstream.name.value.to_string(), origin);
         let peers = peers(self.nginx, &upstream);
-        let is_certain = self.nginx.upstreams.iter().all(|upstream| upstream.endpoints.len() <= 1);
+        let is_certain = self.upstreams.has_single_endpoints;
         let conditions: Vec<&str> =
             scope.all(&["proxy_next_upstream"]).iter().flat_map(|directive| &directive.args).map(chancery_text::Str::as_str).collect();
         let tries = scope.value("proxy_next_upstream_tries").and_then(|tries| tries.parse::<usize>().ok()).unwrap_or_default();

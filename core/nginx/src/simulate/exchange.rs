@@ -1,7 +1,8 @@
 //! Holds the state of one request: its variables and the results of earlier phases.
 
+use super::balance::UpstreamIndex;
 use super::message::{Request, Response, Seen, Step, Version, World, contains, range};
-use super::pattern::Captures;
+use super::pattern::{Captures, PatternCache};
 use super::uri::Target;
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ pub struct Kept {
 pub struct Exchange<'a> {
     /// The configuration of nginx.
     pub nginx: &'a Nginx,
+    pub patterns: &'a PatternCache,
+    pub upstreams: &'a UpstreamIndex,
     /// The behaviour of services.
     pub world: &'a World,
     pub request: &'a Request,
@@ -263,9 +266,9 @@ impl Exchange<'_> {
     fn blocks(&self, list: &str, header: &str) -> String {
         let value = self.header_variable(header);
         let matches = |item: &str| match item.strip_prefix("~*") {
-            Some(pattern) => super::pattern::find(pattern, true, &value).is_ok_and(|found| found.is_some()),
+            Some(pattern) => self.patterns.find(pattern, true, &value).is_ok_and(|found| found.is_some()),
             None => match item.strip_prefix('~') {
-                Some(pattern) => super::pattern::find(pattern, false, &value).is_ok_and(|found| found.is_some()),
+                Some(pattern) => self.patterns.find(pattern, false, &value).is_ok_and(|found| found.is_some()),
                 None => item.eq_ignore_ascii_case(&value),
             },
         };

@@ -167,6 +167,8 @@ pub struct Response {
     pub location: Option<String>,
     /// The upstream that responded, or would have responded.
     pub upstream: Option<String>,
+    /// The canary that other such requests go to by chance, its weight, and the sum of the weights.
+    pub canary: Option<(String, i64, i64)>,
     /// `NAMESPACE/NAME` of the Ingress.
     pub ingress: Option<String>,
     /// The path of the Ingress.

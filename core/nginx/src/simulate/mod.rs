@@ -18,15 +18,26 @@ mod tls;
 mod uri;
 
 pub use message::{Answer, Request, Response, Seen, Step, Version, World, read};
+pub use tls::certificate_of;
 pub use uri::host_name;
 
 use crate::directive::Directive;
 use crate::template;
 use access::Counted;
 use alloc::vec::Vec;
-use chancery_base::ir::nginx::Nginx;
-use choose::ServerIndex;
+use balance::UpstreamIndex;
+use chancery_base::ir::nginx::{Nginx, Server};
+use choose::{ServerIndex, ServerNames};
 use core::cell::OnceCell;
+use pattern::PatternCache;
+
+/// Returns the server that answers requests for a host; `None` if a redirect to or from `www.` answers them.
+pub fn server_of<'n>(nginx: &'n Nginx, host: &str) -> Option<&'n Server> {
+    match ServerNames::new(nginx).server(host, &PatternCache::default()).0 {
+        ServerIndex::Host(at) => nginx.servers.get(at).map(|server| &**server),
+        ServerIndex::Redirect(_) => None,
+    }
+}
 
 /// An nginx that answers requests, one after another.
 pub struct Simulator<'n> {
@@ -34,6 +45,9 @@ pub struct Simulator<'n> {
     http: Vec<Directive>,
     redirects: Vec<OnceCell<Directive>>,
     servers: Vec<OnceCell<Directive>>,
+    names: ServerNames,
+    patterns: PatternCache,
+    upstreams: UpstreamIndex,
 }
 
 impl<'n> Simulator<'n> {
@@ -44,6 +58,9 @@ impl<'n> Simulator<'n> {
             http: template::http(nginx),
             redirects: nginx.redirects.iter().map(|_| OnceCell::new()).collect(),
             servers: nginx.servers.iter().map(|_| OnceCell::new()).collect(),
+            names: ServerNames::new(nginx),
+            patterns: PatternCache::default(),
+            upstreams: UpstreamIndex::new(nginx),
         }
     }
 

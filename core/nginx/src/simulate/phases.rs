@@ -44,6 +44,8 @@ impl<'n> Simulator<'n> {
     pub(super) fn one(&self, world: &World, request: &Request, counted: &mut Counted) -> Response {
         let mut exchange = Exchange {
             nginx: self.nginx,
+            patterns: &self.patterns,
+            upstreams: &self.upstreams,
             world,
             request,
             target: Target::default(),
@@ -114,7 +116,7 @@ impl<'n> Simulator<'n> {
             let status = world.behaviour(address).flatten().unwrap_or(request.service.status);
             return Some(Response { status, seen: Some(seen), certificate: Some("echo.test".into()), ..Response::default() });
         }
-        let is_unknown = matches!(choose::server(self.nginx, sni), (choose::ServerIndex::Host(at), _) if self.nginx.servers.get(at).is_some_and(|server| server.host.value == "_"));
+        let is_unknown = matches!(self.names.server(sni, &self.patterns), (choose::ServerIndex::Host(at), _) if self.nginx.servers.get(at).is_some_and(|server| server.host.value == "_"));
         if is_unknown && self.nginx.globals.flag("ssl-reject-handshake").value {
             let error = "tls handshake: remote error: tls: unrecognized name".into();
             return Some(Response { error: Some(error), ..Response::default() });
@@ -140,7 +142,7 @@ impl<'n> Simulator<'n> {
         exchange.uri = target.path.clone();
         exchange.args = target.args.clone();
         exchange.target = target;
-        let (server, captures) = choose::server(self.nginx, &host);
+        let (server, captures) = self.names.server(&host, &self.patterns);
         exchange.host = host;
         exchange.captures = captures;
         let block = self.server(server);
@@ -162,10 +164,10 @@ impl<'n> Simulator<'n> {
         self.run_server(exchange, &scope, block, counted);
     }
 
-    /// Client certificates, by the server that the handshake named. Whether the request goes on.
+    /// Checks client certificates, as the server of the handshake's name does. Returns whether the request continues.
     fn check_certificate(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> bool {
         let by_name = exchange.request.sni.as_deref().unwrap_or_default();
-        let named = self.server(choose::server(self.nginx, by_name).0);
+        let named = self.server(self.names.server(by_name, &self.patterns).0);
         let mode = |block: &[Directive]| -> String {
             block
                 .iter()
@@ -222,7 +224,7 @@ impl<'n> Simulator<'n> {
             return exchange.page(500, scope);
         }
         let path = exchange.uri.clone();
-        match choose::location(block, &path) {
+        match choose::location(block, &path, &self.patterns) {
             Found::Nothing => self.error(exchange, scope, block, 404, None, counted),
             Found::Unknown => {
                 exchange.note("a path is an expression that is not evaluated");
@@ -334,7 +336,7 @@ impl<'n> Simulator<'n> {
         Ending::Passed(Box::new(passed), seen)
     }
 
-    /// Sends a copy of the request, if the location says so. A path without a location of its own comes back.
+    /// Sends a copy of the request, if the location mirrors. Returns the path if it has no location.
     fn mirror<'d>(&self, exchange: &mut Exchange<'_>, scope: &Scope<'d>, block: &[Directive]) -> Option<&'d str> {
         let path = scope.value("mirror").filter(|path| *path != "off")?;
         let location = block.iter().find(|directive| directive.name == "location" && directive.arg(0) == "=" && directive.arg(1) == path);
@@ -353,9 +355,9 @@ impl<'n> Simulator<'n> {
         None
     }
 
-    /// A copy without a location of its own goes where its path leads, and its variables are those of the request.
+    /// Sends a copy to the location of its path. The variables are the variables of the request.
     fn mirror_to_path(&self, exchange: &mut Exchange<'_>, block: &[Directive], path: &str) {
-        let Found::Location(location, _) = choose::location(block, path) else { return };
+        let Found::Location(location, _) = choose::location(block, path, &self.patterns) else { return };
         let scope = Scope::new([self.http.as_slice(), block, location.inner()]);
         let Some(pass) = scope.all(&["proxy_pass", "grpc_pass", "fastcgi_pass"]).pop() else { return };
         let (uri, args, rewritten) = (exchange.uri.clone(), exchange.args.clone(), exchange.is_rewritten);

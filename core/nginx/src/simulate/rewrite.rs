@@ -3,7 +3,6 @@
 //! nginx `src/http/modules/ngx_http_rewrite_module.c`; ingress-nginx `rootfs/etc/nginx/lua/lua_ingress.lua`.
 
 use super::exchange::Exchange;
-use super::pattern;
 use super::uri::{Escape, escape};
 use crate::directive::Directive;
 use crate::template::UNREADABLE;
@@ -143,7 +142,7 @@ impl<'d> Exchange<'_> {
 
     /// Runs `rewrite EXPRESSION REPLACEMENT [FLAG]`.
     fn rewrite_path(&mut self, directive: &Directive) -> Option<Flow> {
-        let Ok(found) = pattern::find(directive.arg(0), false, &self.uri) else {
+        let Ok(found) = self.patterns.find(directive.arg(0), false, &self.uri) else {
             self.note(format!("the expression `{}` is not evaluated", directive.arg(0)));
             return None;
         };
@@ -198,7 +197,7 @@ impl<'d> Exchange<'_> {
                 match operator.as_str() {
                     "=" => Some(left == value(self, right)),
                     "!=" => Some(left != value(self, right)),
-                    "~" | "~*" | "!~" | "!~*" => match pattern::find(right, operator.ends_with('*'), &left) {
+                    "~" | "~*" | "!~" | "!~*" => match self.patterns.find(right, operator.ends_with('*'), &left) {
                         Ok(found) => {
                             let matches = found.is_some();
                             if let Some(captures) = found {

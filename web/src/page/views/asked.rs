@@ -2,6 +2,7 @@
 //! `worker`.
 
 use super::markdown::words;
+use super::request::{MethodChoice, RequestChips};
 use crate::link::ask;
 use crate::state::App;
 use crate::view::View;
@@ -19,22 +20,30 @@ const LATER: u32 = 300;
 #[component]
 pub fn AddressBar(app: App) -> impl IntoView {
     let requests = app.requests;
-    let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
     let typed = move |event| requests.type_url(event_target_value(&event));
     let answer = move || match requests.way.get() {
         None if requests.form.with(|form| form.url.trim().is_empty()) => view! { <span class="asked-answer">"type a URL"</span> }.into_any(),
         // The answer is pending.
         None => ().into_any(),
         Some(Err(why)) => view! { <span class="asked-answer bad">{words(&why)}</span> }.into_any(),
-        Some(Ok(way)) => view! { <span class="asked-answer" class:good=way.good class:bad=!way.good>{way.headline}</span> }.into_any(),
+        Some(Ok(way)) => {
+            let at = way.gateway.map(|gateway| view! { <span class="asked-at">{format!(" at {gateway}")}</span> });
+            view! { <span class="asked-answer" class:good=way.good class:bad=!way.good title=way.headline.replace('`', "")>{words(&way.headline)}{at}</span> }.into_any()
+        }
+    };
+    let add = move |_| {
+        requests.wide.set(true);
+        app.screen.show(View::Try);
     };
     view! {
         <section class="asked-bar" aria-label="Request">
-            <span class="asked-method">{method}</span>
+            <MethodChoice requests=requests />
             <input
                 class="field asked-url" type="text" inputmode="url" spellcheck="false" autocomplete="off" aria-label="Request to try"
                 placeholder=move || requests.hint() prop:value=move || requests.form.with(|form| form.url.clone()) on:input=typed
             />
+            <RequestChips requests=requests />
+            <button class="quiet asked-add" title="Add headers, a port, a server name or a source address" on:click=add>"+ header"</button>
             <span class="asked-arrow" aria-hidden="true">"→"</span>
             <span class="asked-out" role="status">{answer}</span>
             <button class="quiet" title="Show each step of this request" on:click=move |_| app.screen.show(View::Try)>"Steps"</button>
@@ -103,8 +112,20 @@ fn Consequences(app: App) -> impl IntoView {
         };
         view! { <button class="link consequence" on:click=attempt>{words(&label)}</button> }
     };
-    move || {
-        found.get().map(|Requests { changes, compared, limits }| {
+    let suggest = move |request: WrittenRequest| {
+        let path = request.url.split_once("://").map_or(request.url.as_str(), |(_, rest)| rest).to_string();
+        let label = if request.method.is_empty() || request.method == "GET" { path } else { format!("{} {path}", request.method) };
+        view! { <button class="chip" title="Try this request" on:click=move |_| app.requests.fill(request.clone())>{label}</button> }
+    };
+    let suggested = move || {
+        let others = app.requests.suggested.get().into_iter().skip(1).map(suggest).collect::<Vec<_>>();
+        let label = if others.is_empty() { "Edit the YAML to see which requests change." } else { "Try: " };
+        view! { <p class="consequences"><span>{label}</span>{others}</p> }
+    };
+    // The line always has the same height, so that nothing below it moves.
+    move || match found.get() {
+        None => suggested().into_any(),
+        Some(Requests { changes, compared, limits }) => {
             let (count, since) = (changes.len(), if app.compare.pinned.with(Option::is_some) { "the pinned state" } else { "it was opened" });
             let tried = if compared == 1 { "1 request".to_string() } else { format!("{compared} requests") };
             let rest = match count.saturating_sub(MOST) {
@@ -114,7 +135,7 @@ fn Consequences(app: App) -> impl IntoView {
                 more => format!("; and {more} more of {tried} simulated"),
             };
             let all = (count > 0).then(|| view! { <button class="quiet" on:click=move |_| app.screen.show(View::Compare)>"Compare"</button> });
-            view! { <p class="consequences" role="status">{changes.into_iter().take(MOST).map(item).collect_view()}<span>{rest}</span>{all}</p> }
-        })
+            view! { <p class="consequences" role="status">{changes.into_iter().take(MOST).map(item).collect_view()}<span class="consequences-rest">{rest}</span>{all}</p> }.into_any()
+        }
     }
 }

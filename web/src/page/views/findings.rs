@@ -4,7 +4,7 @@ use super::markdown::words;
 use super::{source, why_not};
 use crate::ledger::Idle;
 use crate::state::App;
-use chancery_web::protocol::{Finding, LedgerRow, Span, Target};
+use chancery_web::protocol::{Compiled, Finding, Fix, Group, LedgerRow, Span, Target};
 use leptos::prelude::*;
 use std::collections::HashMap;
 
@@ -17,33 +17,32 @@ fn rank(severity: &str) -> usize {
 /// The number of findings to show at first. Every keystroke draws them again.
 const MANY: usize = 300;
 
-/// A finding, and the other places with the same finding.
+/// A finding with its other places and its consequences.
 #[derive(Clone, PartialEq)]
 struct Merged {
     finding: Finding,
     places: Vec<Span>,
+    /// The fixes of all places, if every place has one.
+    fixes: Vec<Fix>,
+    consequences: Vec<Finding>,
 }
 
 /// The findings of one resource.
-type Group = (String, Vec<Merged>);
+type Section = (String, Vec<Merged>);
 
-/// Joins equal findings at several places.
-fn merged<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<Merged> {
-    let mut out: Vec<Merged> = Vec::new();
-    let mut known: HashMap<(&str, &str, &str), usize> = HashMap::new();
-    for finding in findings {
-        let at = *known.entry((&finding.severity, &finding.code, &finding.message)).or_insert(out.len());
-        match out.get_mut(at) {
-            // A finding with a fix stays at its own place.
-            Some(same) if finding.fix.is_none() => same.places.extend(finding.span.clone()),
-            _ => out.push(Merged { finding: finding.clone(), places: Vec::new() }),
-        }
-    }
-    out
+/// Looks the findings of a group up.
+fn merged(compiled: &Compiled, group: &Group) -> Option<Merged> {
+    let get = |at: &usize| compiled.findings.get(*at);
+    let finding = get(&group.first)?.clone();
+    let others: Vec<&Finding> = group.others.iter().filter_map(get).collect();
+    let fixes: Vec<Fix> = std::iter::once(&finding).chain(others.iter().copied()).filter_map(|finding| finding.fix.clone()).collect();
+    let fixes = if fixes.len() == others.len() + 1 { fixes } else { Vec::new() };
+    let places = others.iter().filter_map(|finding| finding.span.clone()).collect();
+    Some(Merged { finding, places, fixes, consequences: group.consequences.iter().filter_map(get).cloned().collect() })
 }
 
 /// The first findings, and how many more there are.
-fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
+fn first(mut groups: Vec<Section>, most: usize) -> (Vec<Section>, usize) {
     let all: usize = groups.iter().map(|(_, all)| all.len()).sum();
     let mut left = most;
     for (_, all) in &mut groups {
@@ -54,11 +53,11 @@ fn first(mut groups: Vec<Group>, most: usize) -> (Vec<Group>, usize) {
     (groups, all.saturating_sub(most))
 }
 
-fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn grouped(compiled: &Compiled, wanted: &str, hidden: &[&'static str]) -> Vec<Section> {
+    let mut groups: Vec<Section> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let wanted = wanted.to_lowercase();
-    let fits = |finding: &&Finding| {
+    let fits = |finding: &Finding| {
         let text = format!(
             "{} {} {} {}",
             finding.shown_message(),
@@ -68,10 +67,13 @@ fn grouped(findings: &[Finding], wanted: &str, hidden: &[&'static str]) -> Vec<G
         );
         !hidden.contains(&finding.severity.as_str()) && (wanted.is_empty() || text.to_lowercase().contains(&wanted))
     };
-    for one in merged(findings.iter().filter(fits)) {
+    for one in compiled.groups.iter().filter_map(|group| merged(compiled, group)).filter(|one| fits(&one.finding)) {
         let finding = &one.finding;
         let of = finding.object.as_ref().or(finding.resource.as_ref());
-        let name = of.map_or_else(|| finding.span.as_ref().map_or("The whole input".into(), |span| span.file.clone()), ToString::to_string);
+        let name = of
+            .filter(|_| one.places.is_empty())
+            .map_or_else(|| finding.span.as_ref().map_or("The whole input".into(), |span| span.file.clone()), ToString::to_string);
+        let name = if one.places.is_empty() { name } else { format!("{} places", one.places.len() + 1) };
         let at = *places.entry(name.clone()).or_insert(groups.len());
         match groups.get_mut(at) {
             Some((_, all)) => all.push(one),
@@ -91,7 +93,7 @@ pub fn FindingsView(app: App) -> impl IntoView {
     let hidden = RwSignal::new(Vec::<&'static str>::new());
     let everything = RwSignal::new(false);
     let groups = Memo::new(move |_| {
-        let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(&compiled.findings, wanted, hidden))));
+        let found = app.engine.compiled.with(|compiled| wanted.with(|wanted| hidden.with(|hidden| grouped(compiled, wanted, hidden))));
         first(found, if everything.get() { usize::MAX } else { MANY })
     });
     let filters = SEVERITIES.map(|severity| {
@@ -147,7 +149,7 @@ fn GroupCard(app: App, name: String, all: Vec<Merged>) -> impl IntoView {
 
 #[component]
 fn Card(app: App, one: Merged) -> impl IntoView {
-    let Merged { finding, places } = one;
+    let Merged { finding, places, fixes, consequences } = one;
     let Finding { code, severity, message, span, help, fix, related, plain, .. } = finding;
     let selected = {
         let span = span.clone();
@@ -166,7 +168,7 @@ fn Card(app: App, one: Merged) -> impl IntoView {
     let related = related.into_iter().filter_map(|related| {
         let span = related.span?;
         let label = format!("{}:{}", span.file, span.line);
-        Some(view! { <p class="related">{related.message} " " <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button></p> })
+        Some(view! { <p class="related">{words(&related.message)} " " <button class="chip source" on:click=move |_| app.selection.go(&span)>{label}</button></p> })
     });
     let page = code.clone();
     view! {
@@ -182,15 +184,37 @@ fn Card(app: App, one: Merged) -> impl IntoView {
                 <div class="finding-foot">
                     {source}
                     {(!places.is_empty()).then(|| view! { <Places app=app places=places /> })}
+                    {(fixes.len() > 1).then(|| {
+                        let label = format!("Fix all {}", fixes.len());
+                        view! { <button class="chip fix" on:click=move |_| app.engine.fix_all(fixes.clone())><span>{label}</span></button> }
+                    })}
                     {fix.map(|fix| {
                         let label = fix.message.clone();
                         view! { <button class="chip fix" on:click=move |_| app.engine.fix(&fix)><span>{words(&label)}</span></button> }
                     })}
                     <button class="link" on:click=move |_| app.open_page(page.clone())>{code}</button>
                 </div>
+                {(!consequences.is_empty()).then(|| view! { <Consequences app=app findings=consequences /> })}
             </div>
         </article>
     }
+}
+
+/// Findings that refer to the place of an error, in an expandable list.
+#[component]
+fn Consequences(app: App, findings: Vec<Finding>) -> impl IntoView {
+    let count = findings.len();
+    let summary = if count == 1 { "1 more finding refers to this place".to_string() } else { format!("{count} more findings refer to this place") };
+    let row = move |finding: Finding| {
+        let message = finding.shown_message().to_string();
+        view! {
+            <li class="consequence-row">
+                <span class=format!("mark {}", finding.severity) role="img" aria-label=finding.severity.clone()></span>
+                <span>{words(&message)}</span> {finding.span.map(|span| source(app, span))}
+            </li>
+        }
+    };
+    view! { <details class="finding-original"><summary>{summary}</summary><ul>{findings.into_iter().map(row).collect_view()}</ul></details> }
 }
 
 /// The other places of a finding, in an expandable list.

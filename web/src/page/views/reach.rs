@@ -6,14 +6,14 @@ use super::source;
 use crate::link::{Silence, ask};
 use crate::state::App;
 use crate::view::{Overlay, View};
-use chancery_web::protocol::{Fix, Question, Reach, ReachCase, Target, WrittenRequest};
+use chancery_web::protocol::{Contribution, Fix, Question, Reach, ReachCase, Target, WrittenRequest};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// Asks why requests do not reach a place, and shows the answer.
 pub fn why_not(app: App, target: Target) {
     spawn_local(async move {
-        match ask::<Option<Reach>>(Question::WhyNot(target)).await {
+        match ask::<Option<Reach>>(Question::WhyNot { target, request: app.requests.form.get_untracked() }).await {
             Ok(Some(reach)) => app.screen.lay_over(Overlay::Reach(Box::new(reach))),
             Ok(None) => app.screen.say("No resource produces this: the controller adds it itself"),
             Err(Silence::Refused(why)) => app.screen.say(why),
@@ -24,10 +24,11 @@ pub fn why_not(app: App, target: Target) {
 
 #[component]
 pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
-    let Reach { told, cases, fix, .. } = reach;
+    let Reach { told, cases, fix, request, .. } = reach;
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
-        (_, 0) => "It produces no rule, so no request reaches it.".to_string(),
+        (_, 0) if request.iter().any(|part| part.holds) => "It makes no rule of its own; requests use it as follows.".to_string(),
+        (_, 0) => "It makes no rule of its own.".into(),
         (0, 1) => "No simulated request reaches its rule.".into(),
         (0, all) => format!("No simulated request reaches any of its {all} rules."),
         (1, 1) => "Requests reach it.".into(),
@@ -38,9 +39,29 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
         <div class="reach">
             <p class="reach-first" class:good={reached > 0}>{first}</p>
             {told.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
+            {(!request.is_empty()).then(|| view! {
+                <h3 class="group-name">"For the request on the screen"</h3>
+                <ul class="reach-cases">{request.into_iter().map(|part| view! { <PartRow app=app part=part /> }).collect_view()}</ul>
+            })}
             {fix.map(|fix| view! { <TestedFix app=app fix=fix /> })}
             <ul class="reach-cases">{cases.into_iter().map(|case| view! { <CaseRow app=app case=case /> }).collect_view()}</ul>
         </div>
+    }
+}
+
+/// What the resource does for the request, or the first condition that failed.
+#[component]
+fn PartRow(app: App, part: Contribution) -> impl IntoView {
+    let Contribution { holds, told, expected, actual, span } = part;
+    let values = expected.map(|expected| {
+        let actual = actual.map(|actual| view! { ", got " <code class="saw">{actual}</code> });
+        view! { <p class="reach-told">"expects " <code class="wanted">{expected}</code> {actual}</p> }
+    });
+    view! {
+        <li class="reach-case" class:good=holds>
+            <span class="reach-mark" role="img" aria-label=if holds { "contributes" } else { "does not contribute" }>{if holds { "✓" } else { "✗" }}</span>
+            <div><p>{words(&told)} " " {span.map(|span| source(app, span))}</p> {values}</div>
+        </li>
     }
 }
 

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// The suggested methods.
-const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+pub const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 /// If there are more candidates, those that only fail by path are folded.
 const MANY: usize = 8;
@@ -38,9 +38,9 @@ pub fn RequestView(app: App) -> impl IntoView {
     }
 }
 
+/// The method of the request.
 #[component]
-fn Form(app: App) -> impl IntoView {
-    let requests = app.requests;
+pub fn MethodChoice(requests: Requests) -> impl IntoView {
     let method = move || requests.form.with(|form| if form.method.is_empty() { "GET".to_string() } else { form.method.clone() });
     let methods = move || {
         let mine = method();
@@ -55,6 +55,49 @@ fn Form(app: App) -> impl IntoView {
             })
             .collect_view()
     };
+    view! {
+        <select class="field method" aria-label="Method" prop:value=method on:change=move |event| requests.form.update(|form| form.method = event_target_value(&event))>{methods}</select>
+    }
+}
+
+/// The parts of the request besides method and URL, each with a button that removes it.
+#[component]
+pub fn RequestChips(requests: Requests) -> impl IntoView {
+    let chip = move |label: String, remove: Callback<()>| {
+        view! {
+            <span class="chip request-chip"><span class="request-chip-text" title=label.clone()>{label.clone()}</span>
+                <button class="quiet" aria-label=format!("Remove {label}") on:click=move |_| remove.run(())>"×"</button>
+            </span>
+        }
+    };
+    move || {
+        let form = requests.form.get();
+        let mut chips = Vec::new();
+        for (at, (name, value)) in form.headers.iter().enumerate() {
+            let remove = Callback::new(move |()| requests.change(|form| drop((at < form.headers.len()).then(|| form.headers.remove(at)))));
+            chips.push(chip(format!("{name}: {value}"), remove));
+        }
+        let others = [
+            (form.port.map(|port| format!("port {port}")), Callback::new(move |()| requests.change(|form| form.port = None))),
+            (
+                form.sni.as_ref().map(|name| format!("server name {}", if name.is_empty() { "none" } else { name.as_str() })),
+                Callback::new(move |()| requests.change(|form| form.sni = None)),
+            ),
+            (form.source.as_ref().map(|source| format!("from {source}")), Callback::new(move |()| requests.change(|form| form.source = None))),
+            (
+                form.client_certificate.then(|| "client certificate".to_string()),
+                Callback::new(move |()| requests.change(|form| form.client_certificate = false)),
+            ),
+            (form.http2.then(|| "HTTP/2".to_string()), Callback::new(move |()| requests.change(|form| form.http2 = false))),
+        ];
+        chips.extend(others.into_iter().filter_map(|(label, remove)| Some(chip(label?, remove))));
+        chips
+    }
+}
+
+#[component]
+fn Form(app: App) -> impl IntoView {
+    let requests = app.requests;
     let is_curl = |text: &str| text.trim_start().starts_with("curl ");
     let pasted = move |event: web_sys::ClipboardEvent| {
         let text = event.clipboard_data().and_then(|data| data.get_data("text").ok()).unwrap_or_default();
@@ -75,11 +118,11 @@ fn Form(app: App) -> impl IntoView {
     };
     view! {
         <div class="bar request-bar">
-            <select class="field method" aria-label="Method" prop:value=method on:change=move |event| requests.form.update(|form| form.method = event_target_value(&event))>{methods}</select>
+            <MethodChoice requests=requests />
             <input
                 class="field grow url" type="text" inputmode="url" spellcheck="false" autocomplete="off" placeholder=move || format!("{}, or a curl command", requests.hint()) aria-label="URL, or a curl command"
                 prop:value=move || requests.form.with(|form| form.url.clone())
-                on:input=move |event| requests.form.update(|form| form.url = event_target_value(&event)) on:paste=pasted on:keydown=entered
+                on:input=move |event| requests.type_url(event_target_value(&event)) on:paste=pasted on:keydown=entered
             />
             <button class="quiet" aria-pressed=move || requests.wide.get().to_string() aria-expanded=move || requests.wide.get().to_string() on:click=move |_| requests.wide.update(|wide| *wide = !*wide)>"Headers, TLS"</button>
             <button class="button" title="Run it after each edit, and mark it red if the result changes" on:click=keep>"Keep as test"</button>
@@ -207,15 +250,12 @@ fn Kept(app: App) -> impl IntoView {
 
 #[component]
 fn Answer(app: App, way: Way) -> impl IntoView {
-    let Way { result, headline, ending, good, steps, hosts, wanting, reasons, notes, then, .. } = way;
+    let Way { headline, ending, good, gateway, steps, hosts, wanting, reasons, notes, then, .. } = way;
     let forwards = ending.outcome == chancery_web::protocol::Outcome::Forward;
-    let (first, second) = match headline == result {
-        true => (format!("The request {result}"), String::new()),
-        false if forwards => (headline, format!("The request {result}")),
-        false => (headline, String::new()),
-    };
+    let at = gateway.map(|gateway| format!("{gateway} receives it. ")).unwrap_or_default();
+    let (first, second) = if forwards { (headline, format!("{at}The request {}", ending.summary())) } else { (headline, at) };
     view! {
-        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{first}</span></p>
+        <p class="verdict" class:good=good role="status"><span class="verdict-mark" aria-hidden="true">{if good { "→" } else { "✗" }}</span><span>{words(&first)}</span></p>
         {(!second.is_empty()).then(|| view! { <p class="verdict-second">{second}</p> })}
         <Real app=app />
         <Reasons app=app reasons=reasons />
@@ -266,7 +306,7 @@ fn Nearest(app: App, hosts: Vec<String>, wanting: Vec<Wanting>) -> impl IntoView
     let host = move |url: String| {
         let ask = {
             let url = url.clone();
-            move |_| app.requests.type_url(format!("{}/", url.replacen('*', "www", 1)))
+            move |_| app.requests.type_url(url.clone())
         };
         view! { <button class="chip" title="Try a request for this host" on:click=ask>{url}</button> }
     };
@@ -362,7 +402,8 @@ fn Losers(app: App, tried: Vec<Tried>) -> impl IntoView {
 
 #[component]
 fn Loser(app: App, tried: Tried) -> impl IntoView {
-    let Tried { name, taken, matcher, expected, seen, pointer, span, .. } = tried;
+    let Tried { number, name, taken, matcher, expected, seen, pointer, span, .. } = tried;
+    let number = (number > 0).then(|| view! { <span class="tried-number" title="Its number in Routes">{number}</span> });
     let lit = {
         let pointer = pointer.clone();
         move || is_lit(app, pointer.as_ref())
@@ -389,7 +430,7 @@ fn Loser(app: App, tried: Tried) -> impl IntoView {
     view! {
         <li class="tried" class:taken=taken class:lit=lit>
             <span class="tried-mark" role="img" aria-label=if taken { "matched" } else { "not matched" }>{if taken { "✓" } else { "✗" }}</span>
-            {title} {why}
+            {number} {title} {why}
             {span.map(|span| source(app, span))}
         </li>
     }

@@ -1,10 +1,12 @@
 //! The view of the routes of all gateways, in the order in which each gateway tries them. Does not match requests; see `worker`.
 
+use super::markdown::words;
 use super::tree::open_place;
 use super::{output, why_not};
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Doc, Question, RouteFilter, RouteList, RouteRow, Target};
+use crate::view::View;
+use chancery_web::protocol::{Doc, Question, RouteFilter, RouteList, RouteRow, RouteVerdict, Target};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -101,12 +103,26 @@ pub fn RoutesView(app: App) -> impl IntoView {
         })
     };
     let asked = move || {
-        filter.found.with(|found| found.request.clone()).map(|asked| {
+        let verdict = filter.found.with(|found| found.verdict.clone()).map(|RouteVerdict { url, sentence, good }| {
+            let fill = {
+                let url = url.clone();
+                move |_| {
+                    app.requests.type_url(url.clone());
+                    app.screen.show(View::Try);
+                }
+            };
+            view! {
+                <p class="asked"><button class="link" title="Show each step of this request" on:click=fill>{url}</button> " → "
+                <span class="asked-answer" class:good=good class:bad=!good>{words(&sentence)}</span></p>
+            }
+        });
+        let asked = filter.found.with(|found| found.request.clone()).map(|asked| {
             view! {
                 <p class="asked">"The routes whose path matches " <code>{asked}</code> "; for each host, the first whose other conditions match handles it. "
                 <button class="link" on:click=move |_| filter.wanted.update(|wanted| wanted.as_words = true)>"Search as text"</button></p>
             }
-        })
+        });
+        view! { {verdict} {asked} }
     };
     view! {
         <div class="bar">

@@ -9,7 +9,7 @@ use super::difference::{End, FieldDifference, Scene, end, pointer};
 use super::report::describe_result;
 use super::residue::residue;
 use super::work::Work;
-use super::{frames, reach};
+use super::{frames, protection, reach};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,7 +23,7 @@ use pb::route::{Route, route::Action};
 pub(super) fn compare<'a>(work: &mut Work<'_, 'a>, scene: &Scene<'a>, simulations: &[Simulation; 2]) -> Vec<FieldDifference> {
     let [old, new] = simulations;
     let ends = [end(old), end(new)];
-    let mut out = Vec::new();
+    let mut out: Vec<FieldDifference> = protection::lost(simulations).into_iter().collect();
     if ends[0] != ends[1] || ends[0] == End::Answered && old.status != new.status {
         let (before, after) = (work.reached_in_words(0, old), work.reached_in_words(1, new));
         let of = |simulation: &Simulation| format!("{} {}", simulation.outcome.name(), simulation.status.unwrap_or_default());

@@ -86,12 +86,13 @@ impl Relevance {
 /// Returns the severity of a difference: lower values are reported first.
 pub(in crate::compare) fn gravity(what: &str) -> u8 {
     match what {
-        "outcome" => 0,
-        "status" | "location" | "clusters" | "addresses" | "backend" | "protocol" => 1,
-        "body" | "timeout" | "upstream host" | "upstream path" => 2,
-        _ if what.contains(" header") => 3,
-        _ if what.starts_with("cluster.") => 4,
-        _ => 5,
+        "protection" => 0,
+        "outcome" => 1,
+        "status" | "location" | "clusters" | "addresses" | "backend" | "protocol" => 2,
+        "body" | "timeout" | "upstream host" | "upstream path" => 3,
+        _ if what.contains(" header") => 4,
+        _ if what.starts_with("cluster.") => 5,
+        _ => 6,
     }
 }
 

@@ -24,9 +24,11 @@ mod hosts;
 mod listeners;
 mod paths;
 mod place;
+mod protection;
 mod reach;
 mod report;
 mod residue;
+mod single;
 mod work;
 
 pub(in crate::compare) use difference::gravity;
@@ -34,6 +36,7 @@ pub use listeners::ListenerPairing;
 pub(in crate::compare) use place::without;
 pub use report::{Answer, Difference, RequestChange, RequestPlace, Requests, Witness};
 pub(in crate::compare) use report::{merge, words};
+pub use single::{ChangedRequest, RequestComparer};
 
 use super::{Side, SideSource, certificates};
 use alloc::string::String;

@@ -34,7 +34,7 @@ impl Requests {
 }
 
 /// Requests with the same change.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct RequestChange {
     /// A phrase for the requests: `shop.example.com/api/*`.
     pub requests: String,
@@ -66,7 +66,7 @@ pub struct Difference {
 }
 
 /// A request that is treated differently.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Witness {
     /// As a command.
     pub curl: String,
@@ -91,7 +91,7 @@ pub struct Witness {
 }
 
 /// What happens to the witness on one side.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Answer {
     /// As the end of a sentence.
     #[serde(rename = "told")]

@@ -61,8 +61,8 @@ impl<'w, 'a> Work<'w, 'a> {
         if self.options.reaches.get(side).is_some_and(Option::is_some) {
             return reached;
         }
-        let called = of.source.as_ref().map(|source| source.gateway.of().dialect().called);
-        match reach::label(gateway, name, called) {
+        let cluster_label = of.source.as_ref().map(|source| source.gateway.of().dialect().cluster_label);
+        match reach::label(gateway, name, cluster_label) {
             Some(label) if label != reached && label != name => alloc::format!("{label} at {reached}"),
             _ => reached,
         }
@@ -141,7 +141,7 @@ impl<'w, 'a> Work<'w, 'a> {
     }
 }
 
-fn difference(met: FieldDifference, old: &Side<'_>, new: &Side<'_>) -> Difference {
+pub(super) fn difference(met: FieldDifference, old: &Side<'_>, new: &Side<'_>) -> Difference {
     let [before, after] = met.pointers;
     let from = |pointer: Option<String>, side: &Side<'_>| origins(side, &pointer?).into_iter().next();
     Difference { what: met.what, before: met.before, after: met.after, before_from: from(before, old), after_from: from(after, new) }
@@ -151,7 +151,7 @@ fn origins(side: &Side<'_>, pointer: &str) -> Vec<OriginView> {
     side.source.as_ref().map(|source| source.origins(pointer)).unwrap_or_default()
 }
 
-fn answer(simulation: &Simulation, reached: &str, side: &Side<'_>) -> Answer {
+pub(super) fn answer(simulation: &Simulation, reached: &str, side: &Side<'_>) -> Answer {
     let pointer = difference::pointer(simulation);
     let upstream = simulation.upstream.as_ref();
     Answer {

@@ -3,7 +3,7 @@
 use crate::bridge;
 use crate::link::ask;
 use crate::state::App;
-use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Target};
+use chancery_web::protocol::{Drawing, Frame, GraphFocus, Question, SelectionDetails, Target, Way};
 use gloo_events::EventListener;
 use leptos::ev::{KeyboardEvent, PointerEvent, WheelEvent};
 use leptos::html::Div;
@@ -14,8 +14,18 @@ use std::collections::HashSet;
 /// A graph with more boxes is large: it is drawn in pauses, and only its visible part exists.
 pub const LARGE: usize = 250;
 
-/// The smallest and the largest scale.
-const SCALES: (f64, f64) = (0.03, 3.0);
+/// The smallest and the largest scale. Text is 11 pixels high at the smallest scale: boxes are joined instead of drawn smaller.
+const SCALES: (f64, f64) = (1.0, 3.0);
+
+/// The height of a box with the space below it, and the number of columns of the overview.
+const ROW: f64 = 72.0;
+const COLUMNS: f64 = 4.0;
+
+/// Zooming out joins boxes until this part of them remains.
+const COARSER: f64 = 0.5;
+
+/// Joining stops at this number of boxes.
+const FEWEST: u32 = 8;
 
 /// A narrower pane uses one lane from top to bottom, in pixels.
 const NARROW: f64 = 480.0;
@@ -71,6 +81,10 @@ pub struct Board {
     /// The boxes on the way of the address bar's request, while nothing is selected.
     pub way: Memo<HashSet<String>>,
     pub is_drawing: RwSignal<bool>,
+    /// Whether the legend is shown.
+    pub legend: RwSignal<bool>,
+    /// Whether a short pane shows search and filters.
+    pub controls: RwSignal<bool>,
     /// A search inside folded boxes, and whether its result is drawn.
     sought: StoredValue<Option<(String, bool)>>,
     /// Pressed pointers with their positions. One pointer moves the graph, two zoom.
@@ -84,15 +98,20 @@ impl Board {
             let drawn = drawing.with(|drawing| drawing.frames.iter().map(|frame| frame.id.clone()).collect::<HashSet<_>>());
             app.selection.details.with(|details| details.as_ref().map(|details| boxes_of_selection(details, &drawn)).unwrap_or_default())
         });
+        let focus = RwSignal::new(GraphFocus { written_only: true, ..GraphFocus::default() });
         let way = Memo::new(move |_| match app.selection.details.with(Option::is_some) {
             true => HashSet::new(),
-            false => app.requests.way.with(|way| way.iter().flatten().flat_map(|way| way.nodes.iter().cloned()).collect()),
+            false => {
+                let parts = focus.with(|focus| focus.envoy_parts);
+                let nodes = |way: &Way| if parts { way.parts.clone() } else { way.nodes.clone() };
+                app.requests.way.with(|way| way.iter().flatten().flat_map(nodes).collect())
+            }
         });
         Self {
             app,
             way,
             drawing,
-            focus: RwSignal::new(GraphFocus { written_only: true, ..GraphFocus::default() }),
+            focus,
             viewport: RwSignal::new(Viewport { x: 0.0, y: 0.0, scale: 1.0 }),
             host: NodeRef::new(),
             cursor: RwSignal::new(None),
@@ -102,6 +121,8 @@ impl Board {
             room: RwSignal::new((800.0, 600.0)),
             lit,
             is_drawing: RwSignal::new(true),
+            legend: RwSignal::new(false),
+            controls: RwSignal::new(false),
             sought: StoredValue::new(None),
             held: StoredValue::new(Vec::new()),
         }
@@ -129,6 +150,21 @@ impl Board {
                 false => self.draw(),
             }
             generation
+        });
+        // Keeps the way of the request open, and scrolls to it when the request changes.
+        Effect::new(move |before: Option<Vec<String>>| {
+            let nodes = app.requests.way.with(|way| way.iter().flatten().flat_map(|way| way.nodes.iter().cloned()).collect::<Vec<_>>());
+            if before.as_ref() == Some(&nodes) {
+                return nodes;
+            }
+            let folds = drawing.with_untracked(|drawing| drawing.folded > 0);
+            if folds && focus.with_untracked(|focus| focus.keep != nodes) {
+                focus.update(|focus| focus.keep.clone_from(&nodes));
+            } else {
+                focus.update_untracked(|focus| focus.keep.clone_from(&nodes));
+                request_animation_frame(move || self.show_way());
+            }
+            nodes
         });
         // Scrolls to the selection.
         Effect::new(move |_| {
@@ -184,18 +220,32 @@ impl Board {
             let wrong: Vec<&Frame> = drawing.frames.iter().filter(|frame| frame.errors > 0 || (frame.missing && !frame.faint)).collect();
             wrong.first().filter(|_| !wrong.iter().any(|frame| is_seen(frame))).map(|frame| frame.id.clone())
         });
-        if let Some(id) = self.lit.with_untracked(|lit| lit.first().cloned()).or(wrong) {
-            self.show(&id, false);
+        match self.lit.with_untracked(|lit| lit.first().cloned()).or(wrong) {
+            Some(id) => self.show(&id, false),
+            None => self.show_way(),
         }
     }
 
-    /// Shows the whole drawing, however small.
+    /// Shows the whole graph: joins boxes until they fit into the pane.
     pub fn fit_all(self) {
         let (width, height) = self.size();
         let Some((full, tall)) = self.extent() else { return };
-        let scale = ((width - 2.0 * AROUND) / full).min((height - 2.0 * AROUND) / tall).clamp(SCALES.0, 1.25);
-        self.touched.set(true);
-        self.viewport.set(Viewport { x: (full - width / scale) / 2.0, y: (tall - height / scale) / 2.0, scale });
+        self.viewport.update(|viewport| viewport.scale = SCALES.0);
+        if full + 2.0 * AROUND <= width && tall + 2.0 * AROUND <= height {
+            return self.settle();
+        }
+        let columns = if self.focus.with_untracked(|focus| focus.narrow) { 1.0 } else { COLUMNS };
+        let most = (((height - 2.0 * AROUND) / ROW).floor().max(1.0) * columns * COARSER) as u32;
+        self.join_to(most);
+    }
+
+    /// Joins boxes until at most this many remain.
+    fn join_to(self, most: u32) {
+        self.refocus(|focus| {
+            focus.most = Some(most.max(FEWEST));
+            focus.open.clear();
+            focus.fold = None;
+        });
     }
 
     /// Scrolls to a box. `closer` also makes it legible.
@@ -217,13 +267,29 @@ impl Board {
         });
     }
 
+    /// Scrolls to the way of the request, unless something is selected or the user moved the graph.
+    fn show_way(self) {
+        let is_busy =
+            self.app.selection.details.try_with_untracked(Option::is_some) != Some(false) || self.touched.try_get_untracked() != Some(false);
+        let Some(nodes) = self.focus.try_with_untracked(|focus| focus.keep.clone()).filter(|_| !is_busy) else { return };
+        // The rule comes before the service: the last boxes decide.
+        for id in nodes.iter().rev().take(2) {
+            self.show(id, false);
+        }
+    }
+
     fn draw(self) {
         let Some(focus) = self.focus.try_get_untracked() else { return };
         self.is_drawing.set(true);
         spawn_local(async move {
+            let kept = focus.keep.clone();
             let answer = ask::<Option<Drawing>>(Question::Graph(focus)).await;
             let _ = self.is_drawing.try_set(false);
             let Ok(Some(answer)) = answer else { return };
+            // The way of the request became known meanwhile.
+            if answer.folded > 0 && self.focus.try_with_untracked(|focus| focus.keep != kept) == Some(true) {
+                self.draw();
+            }
             let first = self.drawing.try_with_untracked(|drawing| drawing.frames.is_empty()).unwrap_or(true);
             let _ = self.drawing.try_set(answer);
             if let Some((id, false)) = self.sought.try_get_value().flatten() {
@@ -242,8 +308,18 @@ impl Board {
         self.focus.update(change);
     }
 
-    /// Zooms around a point of the pane.
+    /// Zooms around a point of the pane. At the smallest scale, zooming out joins boxes.
     pub fn zoom(self, factor: f64, at: (f64, f64)) {
+        let is_smallest = self.viewport.with_untracked(|viewport| viewport.scale <= SCALES.0);
+        if is_smallest && factor < 1.0 {
+            let count = self.drawing.with_untracked(|drawing| drawing.frames.len());
+            let (width, height) = self.size();
+            let is_larger = self.extent().is_some_and(|(full, tall)| full > width || tall > height);
+            if is_larger && count > FEWEST as usize && !self.is_drawing.get_untracked() {
+                self.join_to((count as f64 * COARSER) as u32);
+            }
+            return;
+        }
         self.touched.set(true);
         self.viewport.update(|viewport| {
             let scale = (viewport.scale * factor).clamp(SCALES.0, SCALES.1);
@@ -271,6 +347,8 @@ impl Board {
     /// Handles a click on a box: opens a group, or selects the box.
     pub fn choose(self, frame: &Frame) {
         if frame.folded {
+            // The view stays in place.
+            self.touched.set(true);
             return self.focus.update(|focus| focus.open.push(frame.id.clone()));
         }
         self.cursor.set(Some(frame.id.clone()));
@@ -339,6 +417,7 @@ impl Board {
             ("+" | "=", None) => self.zoom(1.25, self.middle()),
             ("-", None) => self.zoom(0.8, self.middle()),
             ("0", None) => self.fit_all(),
+            ("l", None) => self.legend.update(|open| *open = !*open),
             _ => return,
         }
         event.prevent_default();

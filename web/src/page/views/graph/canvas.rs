@@ -13,12 +13,6 @@ const TILE: i32 = 600;
 /// If there are more lines, none is dashed.
 const MOST_DASHED: usize = 400;
 
-/// At a smaller scale, captions of 11 units would be illegible and are not drawn.
-const WITH_CAPTIONS: f64 = 0.999;
-
-/// At a smaller scale, titles of 13 units would be illegible and are not drawn.
-const WITH_TITLES: f64 = 0.85;
-
 /// The largest number of drawn lines. More could not be distinguished.
 const MOST_LINES: usize = 3_000;
 
@@ -31,6 +25,39 @@ const ICONS: &[(&str, &str)] = &[
     ("cluster", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
     ("endpoint", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
     ("secret", "M4 7h8v6H4zM6 7V5a2 2 0 0 1 4 0v2"),
+    ("Secret", "M4 7h8v6H4zM6 7V5a2 2 0 0 1 4 0v2"),
+    ("Listener", "M2 8h5M5 5l3 3-3 3M9 3v10M12 5v6"),
+    ("Host", "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M2 8h12M8 2c3 4 3 8 0 12M8 2c-3 4-3 8 0 12"),
+    ("Mapping", "M3 13c0-6 10-4 10-10M10 5l3-3 2 3M3 3v3"),
+    ("TCPMapping", "M2 5h12M2 11h12M5 3v4M11 9v4"),
+    ("HTTPProxy", "M2 8h4l4-5h4M6 8l4 5h4"),
+    ("HTTPRoute", "M3 3v4a4 4 0 0 0 4 4h6M10 8l3 3-3 3"),
+    ("GRPCRoute", "M3 3v4a4 4 0 0 0 4 4h6M10 8l3 3-3 3M8 3h5"),
+    ("TLSRoute", "M3 3v4a4 4 0 0 0 4 4h6M9 2h4v4H9z"),
+    ("TCPRoute", "M3 3v4a4 4 0 0 0 4 4h6M9 4h5"),
+    ("Ingress", "M2 8h8M7 5l3 3-3 3M10 2h4v12h-4"),
+    ("IngressClass", "M3 3h10v4H3zM3 9h10v4H3z"),
+    ("GatewayClass", "M3 3h10v4H3zM3 9h10v4H3zM6 5h4"),
+    ("Gateway", "M2 14V6l6-4 6 4v8M6 14V9h4v5"),
+    ("Service", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
+    ("EndpointSlice", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
+    ("Endpoints", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v2M8 13v2M1 8h2M13 8h2"),
+    ("ConfigMap", "M3 4h10M3 8h10M3 12h10M6 3v2M10 7v2M5 11v2"),
+    ("TLSContext", "M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4z"),
+    ("TLSCertificateDelegation", "M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM5 8h6"),
+    ("AuthService", "M8 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6M3 14c0-6 10-6 10 0"),
+    ("SecurityPolicy", "M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l2 2 3-4"),
+    ("BackendTrafficPolicy", "M2 12l4-5 3 3 5-7M10 3h4v4"),
+    ("ClientTrafficPolicy", "M2 4l4 5 3-3 5 7M10 13h4V9"),
+    ("RateLimitService", "M3 12a6 6 0 1 1 10 0M8 9l3-4"),
+    ("Module", "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 2v3M8 11v3M2 8h3M11 8h3M4 4l2 2M10 10l2 2M12 4l-2 2M6 10l-2 2"),
+    ("service-intentions", "M3 8h10M10 5l3 3-3 3M5 4v8"),
+    ("service-router", "M3 13V8h10M10 5l3 3-3 3"),
+    ("service-splitter", "M2 8h4l5-4M6 8l5 4M9 3h3v3M9 13h3v-3"),
+    ("service-resolver", "M3 8a5 5 0 1 0 5-5M8 1v4l3-2"),
+    ("service-defaults", "M3 5h10M3 11h10M6 3v4M10 9v4"),
+    ("proxy-defaults", "M3 5h10M3 8h10M3 11h10M6 3v4M10 9v4"),
+    ("service", "M8 2l5 3v6l-5 3-5-3V5zM8 8l5-3M8 8v6M8 8L3 5"),
 ];
 
 const RESOURCE_ICON: &str = "M4 2h6l3 3v9H4zM10 2v3h3M6 8h5M6 11h5";
@@ -104,6 +131,21 @@ struct Drawn {
     share: Option<u32>,
     at: (i32, i32),
     width: String,
+    /// The field, if there is room for it, and the middle of its text.
+    label: Option<(String, i32, i32)>,
+}
+
+/// The widest letter of a line's label, in drawing units.
+const LETTER: i32 = 7;
+
+/// The field of a line, if it fits between the boxes and the line is straight.
+fn label_of(line: &Line, from: &Frame, to: &Frame) -> Option<(String, i32, i32)> {
+    let field = line.label.rsplit('.').next().unwrap_or_default();
+    let (left, right) = (from.x + from.width, to.x);
+    let middle = |frame: &Frame| frame.y + frame.height / 2;
+    let is_flat = middle(from).abs_diff(middle(to)) < 4;
+    let fits = right - left >= LETTER * field.chars().count() as i32 + 24;
+    (!field.is_empty() && is_flat && fits && line.share.is_none()).then(|| (field.to_string(), (left + right) / 2, middle(from) - 6))
 }
 
 impl Drawn {
@@ -119,6 +161,7 @@ impl Drawn {
             share: line.share,
             at: line.share_at,
             width: format!("{:.1}", line.width),
+            label: label_of(line, from, to),
         }
     }
 }
@@ -179,6 +222,7 @@ fn Lines(board: Board, lit: Memo<HashSet<String>>, visible: Memo<Option<VisibleT
                 <path class="reach" d=line.course.clone()></path>
                 <path class=line.class d=line.course marker-end="url(#arrow)" stroke-width=line.width></path>
                 <title>{line.told}</title>
+                {line.label.map(|(label, x, y)| view! { <text class="edge-label" x=x y=y text-anchor="middle">{label}</text> })}
                 {share}
             </g>
         }
@@ -227,7 +271,7 @@ pub fn Canvas(board: Board, choose: Callback<Frame>) -> impl IntoView {
     let is_plain = Memo::new(move |_| drawing.with(|drawing| drawing.lines.len() > MOST_DASHED));
     view! {
         <svg
-            class="canvas" class:small=move || scale.get() < WITH_CAPTIONS class:far=move || scale.get() < WITH_TITLES class:plain=is_plain aria-hidden="true"
+            class="canvas" class:plain=is_plain aria-hidden="true"
             width=move || extent(|drawing| drawing.width) height=move || extent(|drawing| drawing.height) style:transform=moved
         >
             <defs>

@@ -42,10 +42,8 @@ pub fn AsText(board: Board) -> impl IntoView {
         }
     };
     let items = move || board.drawing.with(|drawing| drawing.frames.iter().enumerate().map(|(at, frame)| item(drawing, at, frame)).collect_view());
-    let copy = move |_| board.app.screen.copy(&board.drawing.with_untracked(plain), "The graph as text");
     view! {
         <div class="scroll as-text-list" tabindex="0" aria-label="The graph as a list">
-            <button class="button" on:click=copy>"Copy"</button>
             <ul>{items}</ul>
         </div>
     }

@@ -1,0 +1,86 @@
+//! Tests that every part of Chancery has the same verdict on a request: the core that the page uses, `chancery route`, `chancery test` and kept
+//! requests.
+
+use crate::Folder;
+use chancery_core::compilation::{Options, for_interactive_use};
+use chancery_core::compile::{Compiler, EmittedByGateway};
+use chancery_core::dialect;
+use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
+use chancery_core::explain::{RequestTests, RequestVerdict, RunningGateway, overview, suggested_requests};
+use chancery_core::resource::Inputs;
+use chancery_core::simulate::{SavedRequest, WrittenRequest};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Returns the examples without options, by dialect.
+fn examples() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/examples");
+    let mut out = Vec::new();
+    for dialect in fs::read_dir(folder).expect("dialects").flatten().filter(|entry| entry.path().is_dir()) {
+        for file in fs::read_dir(dialect.path()).expect("examples").flatten() {
+            let text = fs::read_to_string(file.path()).expect("an example");
+            if !text.contains("# Options:") {
+                out.push((dialect.file_name().to_string_lossy().into_owned(), text));
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+#[test]
+fn every_view_has_the_same_verdict() {
+    let (mut compared, mut dialects) = (0, BTreeSet::new());
+    for (dialect, text) in examples() {
+        let options = for_interactive_use(Options::default()).in_dialect(dialect.as_str());
+        let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("input.yaml", text.as_str()), &options);
+        let [gateway] = RunningGateway::all(&compilation)[..] else { continue };
+        let positions = compilation.positions();
+        let names = overview(&compilation, &positions);
+        let config = match gateway {
+            RunningGateway::Envoy(of) => EnvoyConfig::of(of.ir),
+            RunningGateway::AppGateway(_) | RunningGateway::Nginx(_) => EnvoyConfig::default(),
+        };
+        let report = |written: &WrittenRequest| {
+            let request = written.read().ok()?;
+            Some(gateway.route(&positions, &request, &mut EmittedByGateway::default(), &names))
+        };
+        let verdict = |written: &WrittenRequest| Some(report(written)?.verdict().clone());
+        let mut requests = suggested_requests(gateway, &ByPointer::of(&config), verdict);
+        // A request that no rule matches.
+        requests.push(WrittenRequest { url: "http://nobody.example.net/nothing".into(), ..WrittenRequest::default() });
+        let folder = Folder::with(&[("input.yaml", text.as_str())]);
+        let mut kept = Vec::new();
+        for written in requests.into_iter().filter(|written| written.headers.is_empty() && written.port.is_none()) {
+            let report = report(&written).expect("a request");
+            let RequestVerdict { sentence, good, .. } = report.verdict().clone();
+            let url = written.url.clone();
+            let method = if written.method.is_empty() { "GET" } else { written.method.as_str() };
+            let json = folder.run(&["route", "--dialect", &dialect, "--format", "json", "--method", method, &url, "input.yaml"]);
+            let told: serde_json::Value = serde_json::from_str(&json.out).unwrap_or_else(|error| panic!("{dialect} {url}: {error}: {}", json.err));
+            assert_eq!(told["verdict"]["sentence"].as_str(), Some(sentence.as_str()), "{dialect} {url}");
+            assert_eq!(told["verdict"]["good"].as_bool(), Some(good), "{dialect} {url}");
+            let human = folder.run(&["route", "--dialect", &dialect, "--method", method, &url, "input.yaml"]).out;
+            let line = human.lines().nth(1).unwrap_or_default();
+            assert_eq!(line, format!("{} {sentence}", if good { "✓" } else { "✗" }), "{dialect} {url}");
+            let saved = SavedRequest { request: written, expected: report.ending() };
+            let judged = report.judge(&saved);
+            assert!(judged.holds && judged.now == sentence, "{dialect} {url}: {judged:?}");
+            // The fields of an exported test are those of an Envoy's report.
+            if matches!(gateway, RunningGateway::Envoy(_)) {
+                kept.push(saved);
+            }
+            compared += 1;
+            dialects.insert(dialect.clone());
+        }
+        if kept.is_empty() {
+            continue;
+        }
+        folder.write("requests.yaml", RequestTests::write(&kept).as_bytes());
+        let run = folder.run(&["test", "--dialect", &dialect, "requests.yaml", "input.yaml"]);
+        assert_eq!(run.code, 0, "{dialect}: {}{}", run.out, run.err);
+    }
+    assert!(compared >= 30, "{compared} requests are compared");
+    assert!(dialects.len() >= 5, "{dialects:?}");
+}

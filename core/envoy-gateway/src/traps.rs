@@ -1,0 +1,355 @@
+//! Reports policies that Envoy Gateway accepts although they do not do what they say.
+//!
+//! Does not report refusals; see `findings`.
+
+use super::cluster::{Admitted, Name};
+use super::codes;
+use super::model::PatchPolicy;
+use super::patch::Outcome;
+use super::translate::context::{RouteContext, RouteKind, Translator};
+use super::value::tree;
+use super::xds::Resources;
+use super::xds::proto::nanos;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use chancery_base::diagnostic::{Code, Diagnostic, Findings, Place, Severity};
+use chancery_base::ir::Tree;
+use chancery_base::resource::{Origin, nearest};
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::series;
+
+/// Fields of a SecurityPolicy that keep requests out, each with its name in sentences.
+const PROTECTIONS: [(&str, &str); 6] = [
+    ("authorization", "authorization"),
+    ("jwt", "JWT check"),
+    ("oidc", "OIDC login"),
+    ("basicAuth", "basic authentication"),
+    ("apiKeyAuth", "API key check"),
+    ("extAuth", "external authorization"),
+];
+
+/// Fields that say what a policy is for, not what it does.
+const ADDRESSING: [&str; 4] = ["targetRef", "targetRefs", "targetSelectors", "mergeType"];
+
+/// Triggers that retry an attempt after its own timeout.
+const RETRY_TIMEOUTS: [&str; 3] = ["5xx", "gateway-error", "reset"];
+
+/// The path of a login's return, unless the policy has another.
+const CALLBACK: &str = "/oauth2/callback";
+const LOGOUT: &str = "/logout";
+
+/// Reports all traps of a class.
+pub(crate) fn report(t: &Translator<'_>, sink: &mut Findings) {
+    for policy in t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy)) {
+        replaced_protection(t, policy, sink);
+        login(t, policy, sink);
+    }
+    for policy in t.resources.security_policies.iter().chain(&t.resources.envoy_extension_policies).copied() {
+        incomplete_back_off(policy, sink);
+    }
+    for policy in t.resources.backend_traffic_policies.iter().copied() {
+        first_attempt(policy, sink);
+        source_ranges(policy, sink);
+    }
+}
+
+fn finding(code: &'static Code, message: String, object: &Admitted<'_>, place: Place) -> Diagnostic {
+    Diagnostic::new(code, message, place).about(object.object.key.clone())
+}
+
+fn value_place(at: Cursor<'_>) -> Place {
+    Place::origin(at.origin())
+}
+
+fn key_place(at: Cursor<'_>) -> Place {
+    let origin: Origin = at.origin();
+    Place::key(origin.object(), origin.node())
+}
+
+/// Whether the policy is in force somewhere.
+fn is_accepted(t: &Translator<'_>, policy: &Admitted<'_>) -> bool {
+    let ancestors = t.policies.get(&policy.id()).map(|status| &status.ancestors);
+    ancestors.into_iter().flatten().any(|(_, conditions)| conditions.is("Accepted", true))
+}
+
+/// The references of a policy to objects of its namespace.
+fn targets<'a>(policy: &'a Admitted<'_>) -> Vec<Cursor<'a>> {
+    let spec = policy.spec();
+    let single = spec.field("targetRef");
+    if single.exists() { Vec::from([single]) } else { spec.field("targetRefs").items().collect() }
+}
+
+/// The routes that a policy names.
+fn routes_of<'t, 'a>(t: &'t Translator<'a>, policy: &Admitted<'_>) -> Vec<&'t RouteContext<'a>> {
+    let named = |route: &&RouteContext<'a>| {
+        targets(policy).into_iter().any(|target| {
+            target.field("kind").str() == route.kind.name()
+                && target.field("name").str() == route.object.name().as_str()
+                && route.object.namespace() == policy.namespace()
+        })
+    };
+    t.routes.iter().filter(named).collect()
+}
+
+/// The Gateways, with their listeners, that a route is attached to.
+fn listeners_of(t: &Translator<'_>, route: &RouteContext<'_>) -> Vec<(Name, chancery_text::Str)> {
+    let attached = route.parents.iter().flat_map(|parent| &parent.listeners);
+    let mut all: Vec<_> = attached.map(|id| (t.gateways[id.gateway].name(), t.listener(*id).name.clone())).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Returns the policy that applies to a listener: its own, or its Gateway's. The oldest is first.
+fn policy_of_listener<'a>(t: &Translator<'a>, gateway: &Name, listener: &str) -> Option<&'a Admitted<'a>> {
+    let is_for = |policy: &Admitted<'_>, section: Option<&str>| {
+        *policy.namespace() == gateway.0
+            && targets(policy).into_iter().any(|target| {
+                target.field("kind").str() == "Gateway"
+                    && target.field("name").str() == gateway.1.as_str()
+                    && target.field("sectionName").some_str() == section
+            })
+    };
+    let all = || t.resources.security_policies.iter().copied().filter(|policy| is_accepted(t, policy));
+    all().find(|policy| is_for(policy, Some(listener))).or_else(|| all().find(|policy| is_for(policy, None)))
+}
+
+/// Reports a policy of a route that replaces a wider policy, so that the wider policy's protection is lost.
+fn replaced_protection(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    let spec = policy.spec();
+    if spec.field("mergeType").exists() {
+        return;
+    }
+    let first = spec.entries().find(|(key, _)| !ADDRESSING.contains(&key.as_str())).map(|(_, value)| value);
+    let mut reported: Vec<chancery_base::resource::ObjectId> = Vec::new();
+    for route in routes_of(t, policy) {
+        for (gateway, listener) in listeners_of(t, route) {
+            let Some(wide) = policy_of_listener(t, &gateway, &listener).filter(|wide| wide.id() != policy.id() && !reported.contains(&wide.id()))
+            else {
+                continue;
+            };
+            let lost: Vec<(&str, Cursor<'_>)> = PROTECTIONS
+                .into_iter()
+                .filter(|(field, _)| !spec.field(field).exists())
+                .filter_map(|(field, name)| Some((name, wide.spec().field(field).some()?)))
+                .collect();
+            let Some((_, at)) = lost.first() else { continue };
+            let names: Vec<&str> = lost.iter().map(|(name, _)| *name).collect();
+            let (verb, route_name) = (if names.len() == 1 { "applies" } else { "apply" }, route.object.name());
+            let message = format!(
+                "this SecurityPolicy replaces `{}` for {} `{route_name}`: its {} no longer {verb} there",
+                wide.name(),
+                route.kind.name(),
+                series(&names)
+            );
+            let help = format!("set `mergeType: StrategicMerge` in `{}` to keep both", policy.name());
+            let place = first.map_or_else(|| value_place(spec), key_place);
+            let found = finding(&codes::PROTECTION_REPLACED, message, policy, place).help(help);
+            sink.report(found.related(key_place(*at), format!("the {} that is lost", names[0])));
+            reported.push(wide.id());
+        }
+    }
+}
+
+/// Splits a URL into its literal host, if any, and its path.
+fn host_and_path(url: &str) -> (Option<&str>, &str) {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (authority, path) = rest.find('/').map_or((rest, "/"), |at| rest.split_at(at));
+    let host = authority.split(':').next().unwrap_or_default();
+    (Some(host).filter(|host| !host.is_empty() && !authority.contains('%')), path)
+}
+
+/// Whether a hostname of a route takes a host.
+fn takes_host(hostname: &str, host: &str) -> bool {
+    match hostname.strip_prefix("*.") {
+        Some(suffix) => host.strip_suffix(suffix).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+        None => hostname.eq_ignore_ascii_case(host),
+    }
+}
+
+/// Whether a rule of an HTTPRoute may take a path. Conditions besides the path are taken as fulfilled.
+fn takes_path(rule: Cursor<'_>, path: &str) -> bool {
+    let matches = rule.field("matches");
+    let one = |of: Cursor<'_>| {
+        let of = of.field("path");
+        let value = of.field("value").some_str().unwrap_or("/");
+        match of.field("type").some_str().unwrap_or("PathPrefix") {
+            "Exact" => value == path,
+            "PathPrefix" => {
+                let value = value.trim_end_matches('/');
+                path.strip_prefix(value).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            _ => true,
+        }
+    };
+    matches.is_empty() || matches.items().any(one)
+}
+
+/// Whether a route takes a request, as far as host and path tell. `rule` is the only rule that counts, if it is given.
+fn takes(route: &RouteContext<'_>, rule: Option<&str>, host: Option<&str>, path: &str) -> bool {
+    let hostnames = route.object.spec().field("hostnames");
+    let is_host = host.is_none_or(|host| hostnames.is_empty() || hostnames.items().any(|hostname| takes_host(hostname.str(), host)));
+    let mut rules = route.object.spec().field("rules").items().filter(|of| rule.is_none_or(|rule| of.field("name").some_str() == Some(rule)));
+    is_host && rules.any(|of| takes_path(of, path))
+}
+
+/// Reports an OIDC login that returns to a path which the policy does not cover.
+fn login(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) {
+    let oidc = policy.spec().field("oidc");
+    let covers_all =
+        || policy.spec().field("targetSelectors").exists() || targets(policy).into_iter().any(|target| target.field("kind").str() != "HTTPRoute");
+    if !oidc.exists() || covers_all() || routes_of(t, policy).is_empty() {
+        return;
+    }
+    let url = oidc.field("redirectURL");
+    let (host, callback) = host_and_path(url.some_str().unwrap_or(CALLBACK));
+    let covered = |path: &str| {
+        targets(policy).into_iter().any(|target| {
+            let rule = target.field("sectionName").some_str();
+            let is_named = |route: &&RouteContext<'_>| route.object.name().as_str() == target.field("name").str();
+            routes_of(t, policy).into_iter().filter(is_named).any(|route| takes(route, rule, host, path))
+        })
+    };
+    let is_elsewhere = |path: &str| t.routes.iter().filter(|route| route.kind == RouteKind::Http).any(|route| takes(route, None, host, path));
+    let logout = oidc.field("logoutPath");
+    for (path, at, what) in [(callback, url, "login"), (logout.some_str().unwrap_or(LOGOUT), logout, "logout")] {
+        // The default of the logout path is no intention of the user.
+        if covered(path) || what == "logout" && !at.exists() {
+            continue;
+        }
+        let end = if is_elsewhere(path) { "does not reach this policy" } else { "ends in 404" };
+        let message = format!("`{path}` matches no rule that this policy covers: the {what} {end}");
+        let place = if at.exists() { value_place(at) } else { key_place(oidc) };
+        let help = "put the path below a path that a rule of these routes matches, or add a match for it";
+        sink.report(finding(&codes::LOGIN_WITHOUT_ROUTE, message, policy, place).help(help));
+    }
+}
+
+/// Reports a timeout of retries that also ends the first attempt.
+fn first_attempt(policy: &Admitted<'_>, sink: &mut Findings) {
+    let retry = policy.spec().field("retry");
+    let limit = retry.at("perRetry.timeout");
+    let Some(each) = nanos(&tree(limit)).filter(|each| *each > 0) else { return };
+    let whole = policy.spec().at("timeout.http.requestTimeout");
+    let has_less = nanos(&tree(whole)).is_some_and(|whole| whole > 0 && whole <= each);
+    let triggers = retry.at("retryOn.triggers");
+    if has_less || triggers.items().any(|trigger| RETRY_TIMEOUTS.contains(&trigger.str())) {
+        return;
+    }
+    let message = format!("perRetry.timeout also ends the first attempt: answers slower than {} fail with 504", limit.str());
+    let mut found = finding(&codes::RETRY_TIMEOUT_LIMITS_FIRST_ATTEMPT, message, policy, value_place(limit));
+    found = found.help("add the trigger `reset` to retryOn to retry such attempts, or remove perRetry.timeout");
+    if whole.exists() {
+        found = found.related(value_place(whole), "the timeout of the whole request, which is longer");
+    }
+    sink.report(found);
+}
+
+/// Reports a back-off for a service that has only one of its two intervals.
+fn incomplete_back_off(policy: &Admitted<'_>, sink: &mut Findings) {
+    let spec = policy.spec();
+    let keys = spec.at("jwt.providers").items().map(|provider| provider.field("remoteJWKS"));
+    let single = ["extAuth.http", "extAuth.grpc", "oidc.provider"].map(|path| spec.at(path));
+    let services = spec.field("extProc").items().chain(keys).chain(single);
+    for service in services {
+        let back_off = service.at("backendSettings.retry.perRetry.backOff");
+        let missing = match (back_off.field("baseInterval").exists(), back_off.field("maxInterval").exists()) {
+            (true, false) => "maxInterval",
+            (false, true) => "baseInterval",
+            _ => continue,
+        };
+        let message = format!("this back-off has no {missing}: Envoy Gateway 1.9.0 crashes, and Chancery leaves it out");
+        sink.report(finding(&codes::INCOMPLETE_BACK_OFF, message, policy, key_place(back_off)).help(format!("add {missing}")));
+    }
+}
+
+/// Reports client ranges of a rate limit rule that a later range replaces.
+fn source_ranges(policy: &Admitted<'_>, sink: &mut Findings) {
+    let limits = ["rateLimit.global.rules", "rateLimit.local.rules"].into_iter().flat_map(|path| policy.spec().at(path).items());
+    for rule in limits {
+        let ranges: Vec<Cursor<'_>> = rule.field("clientSelectors").items().filter_map(|selector| selector.field("sourceCIDR").some()).collect();
+        let Some((last, lost)) = ranges.split_last() else { continue };
+        for at in lost {
+            let message = String::from("this sourceCIDR has no effect: a rule keeps only its last one");
+            let found = finding(&codes::SOURCE_RANGE_IGNORED, message, policy, key_place(*at));
+            sink.report(found.help("write one rule for each sourceCIDR").related(key_place(*last), "the range that the rule keeps"));
+        }
+    }
+}
+
+/// Reports references of a policy to objects that do not exist. Returns whether there are any.
+pub(crate) fn missing_targets(t: &Translator<'_>, policy: &Admitted<'_>, sink: &mut Findings) -> bool {
+    let mut any = false;
+    for target in targets(policy) {
+        let (kind, name) = (target.field("kind").str(), target.field("name").str());
+        let known: Vec<&str> = match kind {
+            "Gateway" => t
+                .gateways
+                .iter()
+                .chain(&t.failed)
+                .map(|of| of.object)
+                .filter(|of| of.namespace() == policy.namespace())
+                .map(|of| of.name().as_str())
+                .collect(),
+            "ListenerSet" => {
+                t.resources.listener_sets.iter().filter(|of| of.namespace() == policy.namespace()).map(|of| of.name().as_str()).collect()
+            }
+            _ => t
+                .routes
+                .iter()
+                .filter(|of| of.kind.name() == kind && of.object.namespace() == policy.namespace())
+                .map(|of| of.object.name().as_str())
+                .collect(),
+        };
+        if name.is_empty() || known.contains(&name) {
+            continue;
+        }
+        any = true;
+        let is_protection = policy.kind.name() == "SecurityPolicy";
+        let effect = if is_protection { "protects nothing" } else { "has no effect" };
+        let message = format!("no {kind} `{name}` of this class in `{}`: the policy {effect}", policy.namespace());
+        let near = nearest(name, known.iter().copied()).or(if let [only] = known[..] { Some(only) } else { None });
+        let help = match near {
+            Some(near) if is_protection => format!("write `{near}`, which this policy leaves open; the controller reports nothing in the status"),
+            Some(near) => format!("write `{near}`; the controller reports nothing in the status"),
+            None => "name an object of the policy's namespace; the controller reports nothing in the status".to_string(),
+        };
+        let mut found = finding(&codes::POLICY_WITHOUT_TARGET, message, policy, value_place(target.field("name"))).help(help);
+        if is_protection {
+            found.severity = Severity::Error;
+        }
+        sink.report(found);
+    }
+    any
+}
+
+/// Reports patches of resources that do not exist, and patches of the same policy that apply.
+pub(crate) fn patches(object: &Admitted<'_>, policy: &PatchPolicy, outcome: &Outcome, resources: &Resources, sink: &mut Findings) {
+    for (at, patch) in policy.patches.iter().enumerate() {
+        let place = |of: &Tree| Place::origin(of.origin.or(patch.origin));
+        let kind = patch.get("type").text().rsplit('.').next().unwrap_or_default();
+        if outcome.missing.contains(&at) {
+            let name = patch.get("name");
+            let list = match kind {
+                "Listener" => &resources.listeners,
+                "RouteConfiguration" => &resources.routes,
+                "Cluster" => &resources.clusters,
+                "ClusterLoadAssignment" => &resources.endpoints,
+                _ => &resources.secrets,
+            };
+            let key = if kind == "ClusterLoadAssignment" { "cluster_name" } else { "name" };
+            let known: Vec<&str> = list.iter().map(|of| of.get(key).text()).filter(|of| !of.starts_with("envoy-gateway-proxy-ready")).collect();
+            let message = format!("this Envoy has no {kind} `{}`: the patch has no effect", name.text());
+            let found = finding(&codes::PATCH_FAILED, message, object, place(name));
+            sink.report(match (nearest(name.text(), known.iter().copied()), &known[..]) {
+                (Some(near), _) => found.help(format!("write `{near}`")),
+                (None, []) => found.help("let a listener or route make such a resource first"),
+                (None, known) => found.help(format!("write one of these names: {}", known.iter().take(3).copied().collect::<Vec<_>>().join(", "))),
+            });
+        } else if !outcome.failed.contains(&at) && !outcome.missing.is_empty() {
+            let message = "this patch applies, although another patch of the policy fails".to_string();
+            sink.report(finding(&codes::PATCH_APPLIED_ALONE, message, object, place(patch.get("operation"))));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Answers requests with an Envoy. Does not simulate them; see `chancery_envoy::simulate`. The settings of routes, clusters and chains are in
+//! `envoy_facts`.
+
+use super::envoy_facts::{ChainFacts, ClusterFacts, cors_headers, route_facts};
+use super::nginx::{is_compared_request_header, is_compared_response_header};
+use super::{AnswerEnding, AnswerTarget, Aspect, GatewayAnswer, PartPlace, PreparedEnvoy, Services, without_default_port};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_envoy::config::chains_of;
+use chancery_envoy::emit::pb::route::{Route, VirtualHost};
+use chancery_envoy::simulate::{Gateway, HeaderChange, Outcome, Request, Simulation, endpoint_address};
+use hashbrown::HashMap;
+
+pub(super) struct OpenEnvoy<'r> {
+    number: usize,
+    gateway: Gateway<'r>,
+    clusters: HashMap<&'r str, ClusterFacts>,
+    chains: HashMap<String, ChainFacts>,
+    routes: HashMap<String, (&'r Route, &'r VirtualHost)>,
+}
+
+impl<'r> OpenEnvoy<'r> {
+    pub(super) fn new(number: usize, of: &'r PreparedEnvoy<'_>, services: &Services) -> Self {
+        let config = &of.config;
+        let gateway = Gateway::new(config);
+        let mut clusters = HashMap::new();
+        for placed in config.clusters.iter() {
+            let addresses: Vec<String> = gateway.hosts(&placed.message).filter_map(endpoint_address).collect();
+            let known = gateway.endpoints(&placed.message).is_some();
+            let mut found = services.behind(addresses.iter().map(String::as_str));
+            if found.is_empty() {
+                found.extend(services.of_cluster_name(&placed.message.name));
+            }
+            clusters.insert(placed.message.name.as_str(), ClusterFacts::of(&placed.message, found, known && addresses.is_empty()));
+        }
+        let mut chains = HashMap::new();
+        for (pointer, chain) in config.listeners.iter().flat_map(chains_of) {
+            chains.extend(ChainFacts::of(chain, &pointer, of).map(|facts| (pointer, facts)));
+        }
+        let mut routes = HashMap::new();
+        for (table, routes_of) in config.route_tables() {
+            for (at, host) in routes_of.virtual_hosts.iter().enumerate() {
+                for (number, route) in host.routes.iter().enumerate() {
+                    routes.insert(format!("{table}/virtual_hosts/{at}/routes/{number}"), (route, host));
+                }
+            }
+        }
+        Self { number, gateway, clusters, chains, routes }
+    }
+
+    pub(super) fn answer(&self, request: &Request) -> GatewayAnswer {
+        let simulation = self.gateway.simulate(request);
+        let pointer = |of: &str| simulation.places.iter().find(|place| place.of == of).map(|place| place.pointer.clone());
+        let route = pointer("route");
+        let place = route.clone().or_else(|| pointer("virtual_host")).map(|pointer| PartPlace::Pointer(self.number, pointer));
+        let mut out = GatewayAnswer {
+            rule: simulation.route.as_ref().map(|route| format!("route {}", route.path)),
+            place,
+            why: simulation.why.clone(),
+            notes: simulation.notes.clone(),
+            ..GatewayAnswer::default()
+        };
+        let chain = pointer("filter_chain").and_then(|pointer| Some((self.chains.get(&pointer)?, pointer)));
+        if let Some((facts, pointer)) = chain.filter(|_| request.tls) {
+            if facts.requires_certificate && !request.client_certificate {
+                out.why = Some("the client sends no certificate; Envoy closes the connection".into());
+                return out;
+            }
+            let place = Some(PartPlace::Pointer(self.number, format!("{pointer}/transport_socket")));
+            if let Some(certificate) = &facts.certificate {
+                out.set(Aspect::Certificate, certificate.clone(), place.clone());
+            }
+            out.set(Aspect::TlsVersions, facts.versions.clone(), place);
+        }
+        match simulation.outcome {
+            Outcome::Forward if simulation.clusters.iter().all(|share| self.has_no_endpoints(&share.name)) && !simulation.clusters.is_empty() => {
+                out.ending = AnswerEnding::Answered;
+                out.status = Some(503);
+                out.why = Some("the cluster has no endpoints".into());
+            }
+            Outcome::Forward => self.forwarded(&mut out, &simulation, route.as_deref(), request),
+            Outcome::Redirect => {
+                out.ending = AnswerEnding::Redirected;
+                out.status = simulation.status;
+                out.location = simulation.location.as_deref().map(without_default_port);
+            }
+            Outcome::DirectResponse | Outcome::NoRoute | Outcome::NoVirtualHost => {
+                out.ending = AnswerEnding::Answered;
+                out.status = simulation.status.or(Some(404));
+            }
+            Outcome::Reset | Outcome::NoListener | Outcome::NoFilterChain => {}
+        }
+        out
+    }
+
+    fn has_no_endpoints(&self, cluster: &str) -> bool {
+        self.clusters.get(cluster).is_some_and(|facts| facts.is_empty)
+    }
+
+    fn forwarded(&self, out: &mut GatewayAnswer, simulation: &Simulation, pointer: Option<&str>, request: &Request) {
+        out.ending = AnswerEnding::Forwarded;
+        let names = |cluster: &str| {
+            let known = self.clusters.get(cluster).map(|facts| facts.services.clone()).filter(|services| !services.is_empty());
+            known.unwrap_or_else(|| BTreeSet::from([cluster.to_string()]))
+        };
+        out.targets = simulation.clusters.iter().map(|share| AnswerTarget { names: names(&share.name), percent: share.percent }).collect();
+        let place = out.place.clone();
+        if let Some(upstream) = &simulation.upstream {
+            out.set(Aspect::UpstreamPath, upstream.path.clone(), place.clone());
+            out.set(Aspect::UpstreamHost, upstream.authority.clone(), place.clone());
+            for (name, value) in request_headers(request, &upstream.headers_added, &upstream.headers_removed, &upstream.headers_by_envoy) {
+                out.set(Aspect::RequestHeader(name), value, place.clone());
+            }
+        }
+        let route = pointer.and_then(|pointer| self.routes.get(pointer));
+        let mut response = changed(&simulation.response_headers);
+        response.extend(route.into_iter().flat_map(|(route, host)| cors_headers(route, host, request.headers.first("origin"))));
+        for (name, value) in response.into_iter().filter(|(name, _)| is_compared_response_header(name)) {
+            out.set(Aspect::ResponseHeader(name), value, place.clone());
+        }
+        let at = |field: &str| Some(PartPlace::Pointer(self.number, format!("{}{field}", pointer.unwrap_or_default())));
+        if let Some((route, host)) = route {
+            for (aspect, value, field) in route_facts(route, host) {
+                out.set(aspect, value, at(field));
+            }
+        }
+        for condition in &simulation.conditions {
+            let service = condition.cluster.as_deref().and_then(|cluster| names(cluster).first().cloned());
+            match (condition.filter.contains("ext_authz"), service) {
+                (true, Some(service)) => out.set(Aspect::Authentication, format!("asks {service}"), place.clone()),
+                (true, None) => out.set(Aspect::Authentication, "asks a service", place.clone()),
+                // Limits are facts of the route.
+                (false, _) if condition.filter.contains("ratelimit") => {}
+                (false, _) if condition.filter == "tls" => {}
+                (false, _) => out.notes.push(format!("the answer assumes that {}", condition.wants)),
+            }
+        }
+        if simulation.filters.iter().any(|step| step.name.contains("basic_auth") && step.enabled && step.verdict == "asks") {
+            out.set(Aspect::Authentication, "basic authentication", place);
+        }
+        let largest = simulation.clusters.iter().reduce(|best, share| if share.weight > best.weight { share } else { best });
+        if let Some((facts, share)) = largest.and_then(|share| Some((self.clusters.get(share.name.as_str())?, share))) {
+            let pointer = simulation.places.iter().find(|place| place.of == format!("cluster {}", share.name)).map(|place| place.pointer.clone());
+            let at = |field: &str| pointer.as_ref().map(|pointer| PartPlace::Pointer(self.number, format!("{pointer}{field}")));
+            out.set(Aspect::ConnectTimeout, facts.connect_timeout.clone(), at("/connect_timeout"));
+            out.set(Aspect::Protocol, facts.protocol.clone(), at("/transport_socket"));
+            if let Some(tls) = &facts.tls {
+                out.set(Aspect::UpstreamTls, tls.clone(), at("/transport_socket"));
+            }
+            let mirrors: Vec<String> = route
+                .into_iter()
+                .flat_map(|(route, _)| super::envoy_facts::mirrors(route))
+                .map(|cluster| names(cluster).first().cloned().unwrap_or_default())
+                .collect();
+            if !mirrors.is_empty() {
+                out.set(Aspect::Mirror, mirrors.join(", "), out.place.clone());
+            }
+        }
+    }
+}
+
+/// Returns the headers of the request as the service receives them.
+fn request_headers(request: &Request, added: &[HeaderChange], removed: &[String], own: &[HeaderChange]) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in request.headers.iter() {
+        all.entry(name.to_string()).or_default().push(value.to_string());
+    }
+    for name in removed {
+        all.remove(&name.to_ascii_lowercase());
+    }
+    for change in own.iter().chain(added) {
+        let name = change.name.to_ascii_lowercase();
+        match (&change.value, change.action) {
+            (Some(value), "add") => all.entry(name).or_default().push(value.clone()),
+            (Some(value), _) => drop(all.insert(name, Vec::from([value.clone()]))),
+            (None, _) => drop(all.remove(&name)),
+        }
+    }
+    let is_random = |value: &String| value.starts_with('<') && value.ends_with('>');
+    let compared = all.into_iter().filter(|(name, _)| is_compared_request_header(name));
+    compared
+        .map(|(name, values)| {
+            (name, values.iter().map(|value| if is_random(value) { "<generated>".into() } else { value.clone() }).collect::<Vec<_>>().join(", "))
+        })
+        .collect()
+}
+
+/// Returns the headers that the changes leave in a response that has none.
+fn changed(changes: &[HeaderChange]) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for change in changes {
+        let name = change.name.to_ascii_lowercase();
+        match (&change.value, change.action) {
+            (Some(value), "add") => all.entry(name).or_default().push(value.clone()),
+            (Some(value), _) => drop(all.insert(name, Vec::from([value.clone()]))),
+            (None, _) => drop(all.remove(&name)),
+        }
+    }
+    all.into_iter().map(|(name, values)| (name, values.join(", "))).collect()
+}

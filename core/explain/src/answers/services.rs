@@ -1,0 +1,153 @@
+//! Finds the Service behind an address: by its cluster address, its DNS names, the name that it stands for, or its endpoints.
+//!
+//! Does not choose endpoints.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::resource::{Object, Objects};
+use chancery_kubernetes::cursor::Cursor;
+use hashbrown::HashMap;
+
+/// Services by address.
+#[derive(Clone, Debug, Default)]
+pub struct Services {
+    /// `NAMESPACE/NAME:PORT` by `ADDRESS:PORT`.
+    by_address: HashMap<String, BTreeSet<String>>,
+    /// Ports by number and name, by `NAMESPACE/NAME`.
+    ports: BTreeMap<String, Vec<ServicePort>>,
+}
+
+#[derive(Clone, Debug)]
+struct ServicePort {
+    number: i64,
+    name: String,
+    target: Option<i64>,
+}
+
+impl Services {
+    /// Indexes the Services among these objects with their endpoints.
+    #[must_use]
+    pub fn of(objects: &Objects) -> Self {
+        let mut out = Self::default();
+        let is_kind = |object: &&Object, group: &str, kind: &str| !object.broken && object.key.group == group && object.key.kind == kind;
+        let all: Vec<&Object> = objects.all().collect();
+        for object in all.iter().filter(|object| is_kind(object, "", "Service")) {
+            out.service(object);
+        }
+        for object in &all {
+            if is_kind(object, "discovery.k8s.io", "EndpointSlice") {
+                out.slice(object);
+            } else if is_kind(object, "", "Endpoints") {
+                out.endpoints(object);
+            }
+        }
+        out
+    }
+
+    fn add(&mut self, address: &str, port: i64, name: String) {
+        let address = if address.contains(':') { format!("[{address}]:{port}") } else { format!("{address}:{port}") };
+        self.by_address.entry(address).or_default().insert(name);
+    }
+
+    fn service(&mut self, object: &Object) {
+        let (namespace, name) = (namespace_of(object), object.key.name.as_str());
+        let spec = Cursor::new(object.id, &object.root).field("spec");
+        let ports: Vec<ServicePort> = spec
+            .field("ports")
+            .items()
+            .filter_map(|port| {
+                let target = port.field("targetPort");
+                Some(ServicePort { number: port.field("port").int()?, name: port.field("name").str().into(), target: target.int() })
+            })
+            .collect();
+        let addresses = spec.field("clusterIPs").items().map(Cursor::str).chain([spec.field("clusterIP").str()]);
+        let addresses: BTreeSet<&str> = addresses.filter(|address| !address.is_empty() && *address != "None").collect();
+        let external = spec.field("externalName").str();
+        for port in &ports {
+            let own = format!("{namespace}/{name}:{}", port.number);
+            for address in &addresses {
+                self.add(address, port.number, own.clone());
+            }
+            let names =
+                [name.to_string(), format!("{name}.{namespace}"), format!("{name}.{namespace}.svc"), format!("{name}.{namespace}.svc.cluster.local")];
+            names.iter().for_each(|host| self.add(host, port.number, own.clone()));
+            if !external.is_empty() {
+                self.add(external, port.target.unwrap_or(port.number), own.clone());
+            }
+        }
+        self.ports.insert(format!("{namespace}/{name}"), ports);
+    }
+
+    fn slice(&mut self, object: &Object) {
+        let root = Cursor::new(object.id, &object.root);
+        let service = root.field("metadata").field("labels").field("kubernetes.io/service-name").str();
+        let service = format!("{}/{service}", namespace_of(object));
+        for port in root.field("ports").items() {
+            let Some(number) = port.field("port").int() else { continue };
+            let Some(own) = self.named(&service, port.field("name").str(), number) else { continue };
+            for address in root.field("endpoints").items().flat_map(|endpoint| endpoint.field("addresses").items()) {
+                self.add(address.str(), number, own.clone());
+            }
+        }
+    }
+
+    fn endpoints(&mut self, object: &Object) {
+        let service = format!("{}/{}", namespace_of(object), object.key.name);
+        for subset in Cursor::new(object.id, &object.root).field("subsets").items() {
+            for port in subset.field("ports").items() {
+                let Some(number) = port.field("port").int() else { continue };
+                let Some(own) = self.named(&service, port.field("name").str(), number) else { continue };
+                for address in subset.field("addresses").items() {
+                    self.add(address.field("ip").str(), number, own.clone());
+                }
+            }
+        }
+    }
+
+    /// Returns the port of a Service that endpoints with this name and number serve.
+    fn named(&self, service: &str, name: &str, number: i64) -> Option<String> {
+        let ports = self.ports.get(service)?;
+        let by_name = ports.iter().find(|port| port.name == name);
+        let port = by_name.or_else(|| ports.iter().find(|port| port.target.unwrap_or(port.number) == number)).or_else(|| ports.first())?;
+        Some(format!("{service}:{}", port.number))
+    }
+
+    /// Returns the name of a Service at a port, which may be written as a number or a name.
+    #[must_use]
+    pub fn at_port(&self, service: &str, port: &str) -> String {
+        let named = self.ports.get(service).into_iter().flatten().find(|known| known.name == port && !port.is_empty());
+        match named {
+            Some(found) => format!("{service}:{}", found.number),
+            None => format!("{service}:{port}"),
+        }
+    }
+
+    /// Returns the Service that a cluster's name consists of, as in `NAMESPACE/NAME/PORT/HASH`.
+    #[must_use]
+    pub fn of_cluster_name(&self, cluster: &str) -> Option<String> {
+        let mut parts = cluster.split('/');
+        let (namespace, name, port) = (parts.next()?, parts.next()?, parts.next()?);
+        let service = format!("{namespace}/{name}");
+        self.ports.contains_key(&service).then(|| self.at_port(&service, port))
+    }
+
+    /// Returns the Services that have all of these addresses; empty if there are none.
+    #[must_use]
+    pub fn behind<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+        let mut found: Option<BTreeSet<String>> = None;
+        for address in addresses {
+            let Some(of) = self.by_address.get(address) else { return BTreeSet::new() };
+            found = Some(match found {
+                None => of.clone(),
+                Some(known) => known.intersection(of).cloned().collect(),
+            });
+        }
+        found.unwrap_or_default()
+    }
+}
+
+fn namespace_of(object: &Object) -> &str {
+    object.key.namespace.as_deref().filter(|namespace| !namespace.is_empty()).unwrap_or("default")
+}

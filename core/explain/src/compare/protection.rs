@@ -1,0 +1,83 @@
+//! Finds changes of requests that lose protection: authentication, authorization, limits, and redirects to https.
+//!
+//! Reads the differences of a report. Does not compare; see `requests`.
+
+use super::RequestChange;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The filters that protect, with the words for their protection.
+const PROTECTION: [(&str, &str); 9] = [
+    ("ext_authz", "external authorization"),
+    ("jwt_authn", "a valid token (JWT)"),
+    ("rbac", "access rules"),
+    ("oauth2", "a login (OAuth2)"),
+    ("basic_auth", "a password"),
+    ("api_key_auth", "an API key"),
+    ("csrf", "protection against CSRF"),
+    ("local_ratelimit", "a local rate limit"),
+    ("ratelimit", "a rate limit"),
+];
+
+/// Returns the protection that requests lose, each as the end of a sentence that begins with "no longer".
+#[must_use]
+pub fn lost_protection(change: &RequestChange) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for of in &change.differences {
+        let (before, after) = (of.before.as_deref(), of.after.as_deref());
+        let is_named = |name: &str| of.what.contains(name) || [before, after].iter().flatten().any(|value| value.contains(name));
+        let is_disabled = |value: Option<&str>| value.is_some_and(|value| value.contains("\"disabled\":true"));
+        let is_lost = !is_disabled(before) && (is_disabled(after) || before.is_some() && after.is_none());
+        if is_lost && let Some((_, words)) = PROTECTION.iter().find(|(name, _)| is_named(name)) {
+            out.push(format!("require {words}"));
+        }
+        if of.what == "outcome" {
+            out.extend(by_outcome(before.unwrap_or_default(), after.unwrap_or_default()));
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+fn by_outcome(before: &str, after: &str) -> Option<String> {
+    if !after.starts_with("goes to") {
+        return None;
+    }
+    if before.starts_with("is redirected") && before.contains("https://") {
+        return Some("are redirected to https".into());
+    }
+    let is_refused = ["is answered 401", "is answered 403", "is answered 429"].iter().any(|answer| before.starts_with(answer));
+    is_refused.then(|| format!("are refused ({})", before.trim_start_matches("is answered ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Difference;
+    use super::*;
+    use alloc::string::ToString;
+
+    fn lost(what: &str, before: Option<&str>, after: Option<&str>) -> Vec<String> {
+        let text = |value: Option<&str>| value.map(ToString::to_string);
+        let difference = Difference { what: what.into(), before: text(before), after: text(after), before_from: None, after_from: None };
+        lost_protection(&RequestChange { differences: Vec::from([difference]), ..RequestChange::default() })
+    }
+
+    #[test]
+    fn removed_filter_loses_protection() {
+        let filter = Some("{\"name\":\"envoy.filters.http.ext_authz\"}");
+        assert_eq!(lost("http_connection_manager.http_filters[1]", filter, None), ["require external authorization"]);
+        assert!(lost("http_connection_manager.http_filters[1]", None, filter).is_empty());
+        let disabled = Some("{\"disabled\":true}");
+        assert_eq!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", None, disabled), ["require a valid token (JWT)"]);
+        assert!(lost("route.typed_per_filter_config.envoy.filters.http.jwt_authn", disabled, None).is_empty());
+    }
+
+    #[test]
+    fn removed_redirect_to_https_is_lost_protection() {
+        assert_eq!(lost("outcome", Some("is redirected (301) to https://a/"), Some("goes to a")), ["are redirected to https"]);
+        assert!(lost("outcome", Some("is redirected (301) to http://a/"), Some("goes to a")).is_empty());
+        assert_eq!(lost("outcome", Some("is answered 403"), Some("goes to a")), ["are refused (403)"]);
+    }
+}

@@ -1,0 +1,396 @@
+//! Compares what two sides, usually of different controllers, do with the same requests: before and after a migration.
+//!
+//! The requests are made from the conditions of both sides. Each is simulated on both sides, and each difference becomes a row, grouped by its
+//! cause. Does not simulate requests; see `answers`. Does not render.
+
+mod accept;
+mod causes;
+mod conditions;
+mod difference;
+mod requests;
+mod surroundings;
+
+pub use accept::AcceptedChange;
+pub use causes::{CAUSES, Cause, cause};
+pub use surroundings::surroundings;
+
+use crate::OriginView;
+use crate::answers::{AnswerEnding, Aspect, GatewayAnswer, Respondents};
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::executor::{self, Executor, Work};
+use chancery_envoy::simulate::{Request, WrittenRequest};
+use conditions::Conditions;
+use difference::{Found, differences};
+use requests::{Asked, Base, bases, request_words};
+
+/// The differences between two sides.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct MigrationDiff {
+    /// How many requests were tried on both sides.
+    pub compared: usize,
+    /// How many of them are treated alike in every compared aspect.
+    pub same: usize,
+    /// Hosts, each with the number of requests that are treated alike.
+    pub same_hosts: Vec<SameHost>,
+    /// Differences, by cause.
+    pub causes: Vec<CauseGroup>,
+    /// What was not compared, in sentences.
+    pub not_compared: Vec<String>,
+    /// Accepted changes that cover no difference.
+    pub unused: Vec<AcceptedChange>,
+}
+
+/// A host whose requests were compared.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SameHost {
+    pub host: String,
+    pub same: usize,
+    pub compared: usize,
+}
+
+/// Differences with the same cause.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CauseGroup {
+    /// The cause's name, which accepted changes refer to.
+    pub rule: &'static str,
+    pub title: &'static str,
+    pub why: &'static str,
+    /// The change that removes the differences.
+    pub fix: &'static str,
+    /// How many requests differ for this cause.
+    pub requests: usize,
+    pub rows: Vec<MigrationRow>,
+}
+
+/// Requests with the same difference.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MigrationRow {
+    /// The whole as a sentence about the first request.
+    pub sentence: String,
+    /// What differs: `answer`, or an aspect.
+    pub what: String,
+    pub before: SideAnswer,
+    pub after: SideAnswer,
+    pub because: String,
+    pub fix: String,
+    /// The first requests.
+    pub requests: Vec<MigrationRequest>,
+    /// How many more there are.
+    pub more: usize,
+    /// Why the difference is accepted, if it is.
+    pub accepted: Option<String>,
+}
+
+/// One side's answer.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SideAnswer {
+    /// The value that differs.
+    pub value: String,
+    /// How the request ends.
+    pub ending: AnswerEnding,
+    pub status: Option<u32>,
+    pub location: Option<String>,
+    /// How the request ends, in words.
+    pub answer: String,
+    /// The rule that matches the request.
+    pub rule: Option<String>,
+    /// The lines that cause it.
+    pub lines: Vec<OriginView>,
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MigrationRequest {
+    /// As words: `GET https://shop.example.com/api`.
+    pub words: String,
+    #[serde(flatten)]
+    pub written: WrittenRequest,
+}
+
+impl MigrationDiff {
+    /// Returns all rows that are not accepted.
+    pub fn open(&self) -> impl Iterator<Item = &MigrationRow> {
+        self.causes.iter().flat_map(|cause| &cause.rows).filter(|row| row.accepted.is_none())
+    }
+}
+
+/// At most this many requests of one row are named.
+const MOST_REQUESTS: usize = 8;
+/// At most this many requests are tried.
+const MOST: usize = 400_000;
+
+/// Compares two sides.
+#[must_use]
+pub fn compare_migration(before: &Respondents<'_>, after: &Respondents<'_>, accepted: &[AcceptedChange], executor: &dyn Executor) -> MigrationDiff {
+    let mut conditions = Conditions::default();
+    conditions.add(before);
+    conditions.add(after);
+    conditions.finish();
+    let mut all = bases(&conditions);
+    let mut limits = conditions.limits.clone();
+    if all.len() > MOST / 16 {
+        all.truncate(MOST / 16);
+        limits.insert(format!("Only requests of the first {} combinations of host and path were tried.", all.len()));
+    }
+    let size = all.len().div_ceil(executor.threads().max(1) * 4).max(1);
+    let work = all.chunks(size).map(|chunk| -> Work<'_, Rows> {
+        Box::new(move || {
+            let mut part = Collector::new(before, after, accepted);
+            part.ask(chunk);
+            part.rows
+        })
+    });
+    let parts = executor::all(executor, work.collect());
+    let mut rows = Rows::default();
+    parts.into_iter().for_each(|part| rows.merge(part));
+    rows.finish(before, after, accepted, limits)
+}
+
+/// The key of a row: rank of the cause, aspect, values, acceptance.
+type RowKey = (usize, Option<Aspect>, String, Option<usize>);
+
+#[derive(Default)]
+struct Rows {
+    rows: BTreeMap<RowKey, Row>,
+    hosts: BTreeMap<String, (usize, usize)>,
+    /// Requests by cause.
+    counts: BTreeMap<usize, usize>,
+    used: BTreeSet<usize>,
+    notes: BTreeSet<String>,
+}
+
+struct Row {
+    found: Found,
+    answers: [GatewayAnswer; 2],
+    requests: Vec<Asked>,
+    more: usize,
+}
+
+impl Rows {
+    fn merge(&mut self, other: Self) {
+        for (key, row) in other.rows {
+            match self.rows.get_mut(&key) {
+                None => drop(self.rows.insert(key, row)),
+                Some(known) => {
+                    known.more += row.more;
+                    for asked in row.requests {
+                        if known.requests.len() < MOST_REQUESTS { known.requests.push(asked) } else { known.more += 1 }
+                    }
+                }
+            }
+        }
+        for (host, (same, all)) in other.hosts {
+            let known = self.hosts.entry(host).or_default();
+            *known = (known.0 + same, known.1 + all);
+        }
+        for (cause, count) in other.counts {
+            *self.counts.entry(cause).or_default() += count;
+        }
+        self.used.extend(other.used);
+        self.notes.extend(other.notes);
+    }
+
+    fn finish(self, before: &Respondents<'_>, after: &Respondents<'_>, accepted: &[AcceptedChange], limits: BTreeSet<String>) -> MigrationDiff {
+        let mut out = MigrationDiff::default();
+        for (host, (same, compared)) in self.hosts {
+            out.same += same;
+            out.compared += compared;
+            out.same_hosts.push(SameHost { host, same, compared });
+        }
+        for ((rank, _, _, accepted_by), row) in self.rows {
+            let Some(cause) = CAUSES.get(rank) else { continue };
+            let group = match out.causes.last_mut() {
+                Some(last) if last.rule == cause.name => last,
+                _ => {
+                    let requests = self.counts.get(&rank).copied().unwrap_or_default();
+                    out.causes.push(CauseGroup { rule: cause.name, title: cause.title, why: cause.why, fix: cause.fix, requests, rows: Vec::new() });
+                    let Some(last) = out.causes.last_mut() else { continue };
+                    last
+                }
+            };
+            let reason = accepted_by.and_then(|at| accepted.get(at)).map(|of| of.reason.clone());
+            group.rows.push(row.finish(before, after, reason));
+        }
+        out.unused = accepted.iter().enumerate().filter(|(at, _)| !self.used.contains(at)).map(|(_, of)| of.clone()).collect();
+        out.not_compared = not_compared(before, after);
+        out.not_compared.extend(limits);
+        out.not_compared.extend(self.notes.into_iter().take(MOST_NOTES));
+        out
+    }
+}
+
+/// At most this many notes of simulations are shown.
+const MOST_NOTES: usize = 40;
+
+/// Returns what no request shows.
+fn not_compared(before: &Respondents<'_>, after: &Respondents<'_>) -> Vec<String> {
+    let mut out = Vec::from([
+        "Contents of Secrets, and responses of services and of authentication services: services are assumed to answer 200.".to_owned(),
+        "Compression, buffers, logs, metrics and connection limits towards services.".to_owned(),
+        "Response timeouts are compared as numbers. nginx limits the pause between two reads; a route timeout of Envoy limits the whole response."
+            .to_owned(),
+        "Paths, headers and values that neither side names, except the variants that were tried.".to_owned(),
+    ]);
+    for side in [before, after] {
+        if side.kind() == "Application Gateway" {
+            out.push("Headers, certificates, retries and limits of Application Gateway; its answers follow Azure's documentation.".to_owned());
+        }
+        if side.len() > 1 {
+            out.push(format!("One side runs {} gateways: each request goes to the one that serves it.", side.len()));
+        }
+    }
+    out
+}
+
+impl Row {
+    fn finish(self, before: &Respondents<'_>, after: &Respondents<'_>, accepted: Option<String>) -> MigrationRow {
+        let Self { found, answers, requests, more } = self;
+        let first = requests.first();
+        let words = first.map(|asked| request_words(&asked.request)).unwrap_or_default();
+        let variant =
+            first.map(|asked| asked.variant.words()).filter(|words| !words.is_empty()).map(|words| format!(" ({words})")).unwrap_or_default();
+        let because = match &found.aspect {
+            None => because(&answers, before.kind(), after.kind()),
+            Some(_) => found.cause.why.trim_end_matches('.').to_owned(),
+        };
+        let what = found.aspect.as_ref().map_or_else(|| "answer".to_owned(), Aspect::label);
+        let sentence = match &found.aspect {
+            None => format!(
+                "`{words}`{variant}: was {}, will be {}, because {because}",
+                quoted(&answers[0], &found.before),
+                quoted(&answers[1], &found.after)
+            ),
+            Some(_) => format!("`{words}`{variant}: {what} was `{}`, will be `{}`", found.before, found.after),
+        };
+        let [old, new] = &answers;
+        let [old_place, new_place] = &found.places;
+        let side = |answer: &GatewayAnswer, value: &str, place: &Option<crate::answers::PartPlace>, of: &Respondents<'_>| {
+            let own = answer.place.as_ref().map(|place| of.lines(place)).unwrap_or_default();
+            let lines = place.as_ref().map(|place| of.lines(place)).filter(|lines| !lines.is_empty()).unwrap_or(own);
+            SideAnswer {
+                value: value.to_owned(),
+                ending: answer.ending,
+                status: answer.status,
+                location: answer.location.clone(),
+                answer: answer.words(),
+                rule: answer.rule.clone(),
+                lines,
+            }
+        };
+        MigrationRow {
+            sentence,
+            before: side(old, &found.before, old_place, before),
+            after: side(new, &found.after, new_place, after),
+            what,
+            because,
+            fix: found.cause.fix.to_owned(),
+            requests: requests
+                .iter()
+                .map(|asked| MigrationRequest { words: request_words(&asked.request), written: written(&asked.request) })
+                .collect(),
+            more,
+            accepted,
+        }
+    }
+}
+
+/// Returns a request as users write it.
+fn written(request: &Request) -> WrittenRequest {
+    let scheme = if request.tls { "https" } else { "http" };
+    WrittenRequest {
+        method: request.method.clone(),
+        url: format!("{scheme}://{}{}", request.authority, request.path),
+        headers: request.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        source: request.source.map(|address| address.to_string()),
+        ..WrittenRequest::default()
+    }
+}
+
+fn quoted(answer: &GatewayAnswer, words: &str) -> String {
+    if answer.ending == AnswerEnding::NotAnswered { words.to_owned() } else { format!("`{words}`") }
+}
+
+/// Explains a different ending by the rules of both sides.
+fn because(answers: &[GatewayAnswer; 2], before: &str, after: &str) -> String {
+    let one = |answer: &GatewayAnswer, kind: &str| match (&answer.rule, &answer.why) {
+        (Some(rule), None) => format!("{kind} matches it with `{rule}`"),
+        (Some(rule), Some(why)) if answer.ending == AnswerEnding::Answered => format!("{kind} matches it with `{rule}` ({why})"),
+        (Some(rule), Some(_)) => format!("{kind} matches it with `{rule}`"),
+        (None, Some(why)) => format!("{kind} has no rule for it ({why})"),
+        (None, None) => format!("{kind} has no rule for it"),
+    };
+    format!("{}, and {}", one(&answers[0], before), one(&answers[1], after))
+}
+
+/// Asks both sides, and collects the differences.
+struct Collector<'r, 'c> {
+    before: &'r Respondents<'c>,
+    after: &'r Respondents<'c>,
+    accepted: &'r [AcceptedChange],
+    rows: Rows,
+}
+
+impl<'r, 'c> Collector<'r, 'c> {
+    fn new(before: &'r Respondents<'c>, after: &'r Respondents<'c>, accepted: &'r [AcceptedChange]) -> Self {
+        Self { before, after, accepted, rows: Rows::default() }
+    }
+
+    fn ask(&mut self, chunk: &[Base<'_>]) {
+        let (old, new) = (self.before.open(), self.after.open());
+        for base in chunk {
+            let Some(plain) = base.plain() else { continue };
+            let answers = [old.answer(&plain.request), new.answer(&plain.request)];
+            self.add(&base.host, &plain, &answers, None);
+            let is_moved = |answer: &GatewayAnswer| {
+                answer.ending == AnswerEnding::Redirected && answer.location.as_deref().is_some_and(|location| location.starts_with("https://"))
+            };
+            let both_move = !base.tls && answers.iter().all(is_moved);
+            for asked in base.variants(both_move) {
+                let own = [old.answer(&asked.request), new.answer(&asked.request)];
+                self.add(&base.host, &asked, &own, Some(&answers));
+            }
+        }
+    }
+
+    fn add(&mut self, host: &str, asked: &Asked, answers: &[GatewayAnswer; 2], plain: Option<&[GatewayAnswer; 2]>) {
+        let [old, new] = answers;
+        for note in answers.iter().flat_map(|answer| &answer.notes).filter(|note| !note.starts_with("a share of ")) {
+            if self.rows.notes.len() < MOST_NOTES {
+                self.rows.notes.insert(format!("{}: {note}.", request_words(&asked.request)));
+            }
+        }
+        let knows = |aspect: &Aspect| self.before.knows(aspect) && self.after.knows(aspect);
+        let found = differences(asked, old, new, plain, &knows);
+        let counts = self.rows.hosts.entry(host.to_owned()).or_default();
+        *counts = (counts.0 + usize::from(found.is_empty()), counts.1 + 1);
+        let mut causes: BTreeSet<usize> = BTreeSet::new();
+        for found in found {
+            let rank = CAUSES.iter().position(|cause| cause.name == found.cause.name).unwrap_or_default();
+            causes.insert(rank);
+            let header = match &found.aspect {
+                Some(Aspect::RequestHeader(name) | Aspect::ResponseHeader(name)) => Some(name.as_str()),
+                _ => None,
+            };
+            let covers = |of: &AcceptedChange| of.covers(found.cause.name, host, &asked.request.path, header);
+            let accepted = self.accepted.iter().position(covers);
+            self.rows.used.extend(accepted);
+            let key = (rank, found.aspect.clone(), found.key.clone(), accepted);
+            match self.rows.rows.get_mut(&key) {
+                Some(row) if row.requests.len() < MOST_REQUESTS => row.requests.push(asked.clone()),
+                Some(row) => row.more += 1,
+                None => drop(self.rows.rows.insert(key, Row { found, answers: answers.clone(), requests: Vec::from([asked.clone()]), more: 0 })),
+            }
+        }
+        for cause in causes {
+            *self.rows.counts.entry(cause).or_default() += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

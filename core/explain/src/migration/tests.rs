@@ -1,0 +1,127 @@
+//! Compares an nginx with an Envoy that serves the same Ingress in another dialect.
+
+use super::{AcceptedChange, MigrationDiff, MigrationRow, compare_migration};
+use crate::answers::Respondents;
+use alloc::format;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, Dialect, Options};
+use chancery_base::executor::Sequential;
+use chancery_base::resource::Inputs;
+use chancery_compile::compile;
+
+const NGINX: &Dialect = &chancery_ingress_nginx::DIALECT;
+const CONTOUR: &Dialect = &chancery_contour::DIALECT;
+
+const SERVICES: &str = "---
+apiVersion: v1
+kind: Service
+metadata: {name: api, namespace: shop}
+spec: {ports: [{name: http, port: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: api, namespace: shop, labels: {kubernetes.io/service-name: api}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [10.1.1.1]}]
+";
+
+fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
+    compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}").as_str()), &Options::of(dialect), crate::testing::ALL)
+}
+
+fn ingress(annotations: &str) -> Compilation {
+    compiled(
+        NGINX,
+        &format!(
+            "apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: api, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  rules: [{{host: shop.example.com, http: {{paths: [{{path: /api, pathType: Prefix, backend: {{service: {{name: api, port: {{number: 8080}}}}}}}}]}}}}]
+"
+        ),
+    )
+}
+
+fn proxy(route: &str) -> Compilation {
+    compiled(
+        CONTOUR,
+        &format!(
+            "apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {{name: api, namespace: shop}}
+spec:
+  virtualhost: {{fqdn: shop.example.com}}
+  routes: [{{conditions: [{{prefix: /api}}], services: [{{name: api, port: 8080}}]{route}}}]
+"
+        ),
+    )
+}
+
+fn compared(before: &Compilation, after: &Compilation, accepted: &[AcceptedChange]) -> MigrationDiff {
+    let (old, new) = (before.positions(), after.positions());
+    compare_migration(&Respondents::of(before, &old), &Respondents::of(after, &new), accepted, &Sequential)
+}
+
+fn rows<'d>(of: &'d MigrationDiff, rule: &str) -> Vec<&'d MigrationRow> {
+    of.causes.iter().filter(|cause| cause.rule == rule).flat_map(|cause| &cause.rows).collect()
+}
+
+#[test]
+fn same_service_is_recognized_across_dialects() {
+    let found = compared(&ingress(""), &proxy(""), &[]);
+    assert!(rows(&found, "service").is_empty() && rows(&found, "route").is_empty(), "{found:#?}");
+    assert!(found.compared > 20, "{}", found.compared);
+}
+
+#[test]
+fn regular_expression_without_case_is_reported() {
+    let found = compared(&ingress("nginx.ingress.kubernetes.io/use-regex: 'true'"), &proxy(""), &[]);
+    let all = rows(&found, "path-case");
+    let [row] = all[..] else { panic!("one row is expected: {all:#?}") };
+    assert_eq!((row.before.value.as_str(), row.after.value.as_str()), ("shop/api:8080", "404"));
+    assert!(
+        row.sentence.starts_with("`GET http://shop.example.com/API` (upper case): was `shop/api:8080`, will be `404`, because nginx"),
+        "{}",
+        row.sentence
+    );
+    assert!(row.before.lines.iter().any(|line| line.span.is_some()), "{row:#?}");
+}
+
+#[test]
+fn timeout_is_compared_as_number() {
+    let found = compared(&ingress(""), &proxy(""), &[]);
+    let all = rows(&found, "response-timeout");
+    let [row] = all[..] else { panic!("one row is expected: {all:#?}") };
+    assert_eq!((row.before.value.as_str(), row.after.value.as_str()), ("60s", "15s"));
+    let same = compared(&ingress(""), &proxy(", timeoutPolicy: {response: 60s}"), &[]);
+    assert!(rows(&same, "response-timeout").is_empty(), "{same:#?}");
+}
+
+#[test]
+fn accepted_change_does_not_count() {
+    let accepted = AcceptedChange::read("accept: [{rule: response-timeout, reason: known}, {rule: mirror, reason: never}]").expect("a list");
+    let found = compared(&ingress(""), &proxy(""), &accepted);
+    assert_eq!(rows(&found, "response-timeout")[0].accepted.as_deref(), Some("known"));
+    assert!(found.open().all(|row| row.what != "response timeout"));
+    assert_eq!(found.unused.len(), 1, "{:?}", found.unused);
+}
+
+#[test]
+fn missing_host_is_reported_once_and_not_for_each_variant() {
+    let other = compiled(
+        CONTOUR,
+        "apiVersion: projectcontour.io/v1
+kind: HTTPProxy
+metadata: {name: api, namespace: shop}
+spec:
+  virtualhost: {fqdn: other.example.com}
+  routes: [{services: [{name: api, port: 8080}]}]
+",
+    );
+    let found = compared(&ingress(""), &other, &[]);
+    assert!(!rows(&found, "route").is_empty(), "{found:#?}");
+    assert!(rows(&found, "trailing-slash").is_empty(), "{found:#?}");
+}

@@ -1,0 +1,61 @@
+//! Shows an nginx whose host has regular expressions.
+
+use super::{describe_nginx_ending, nginx_matching_rows, nginx_routes, route_nginx};
+use crate::why_not;
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, Options};
+use chancery_base::resource::Inputs;
+use chancery_compile::compile;
+use chancery_envoy::simulate::{Outcome, Request};
+
+const TEXT: &str = "apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: api, annotations: {nginx.ingress.kubernetes.io/rewrite-target: /$2}}
+spec:
+  ingressClassName: nginx
+  rules:
+  - host: shop.example.com
+    http:
+      paths:
+      - {path: /api(/|$)(.*), pathType: ImplementationSpecific, backend: {service: {name: api, port: {number: 80}}}}
+      - {path: /admin, pathType: Prefix, backend: {service: {name: admin, port: {number: 80}}}}
+";
+
+fn compiled() -> Compilation {
+    compile(&Inputs::one("input.yaml", TEXT), &Options::of(&chancery_ingress_nginx::DIALECT), crate::testing::ALL)
+}
+
+#[test]
+fn why_not_tries_regular_expressions() {
+    let compilation = compiled();
+    let side = compilation.sides().next().expect("a side");
+    let ingress = compilation.objects.iter().find(|object| object.key.kind == "Ingress").expect("an Ingress");
+    let found = why_not(&compilation, side, &compilation.positions(), ingress.id);
+    let reached: Vec<(&str, bool)> = found.cases.iter().map(|case| (case.rule.as_str(), case.reached)).collect();
+    assert_eq!(reached, [("regex /api(/|$)(.*) of shop.example.com", true), ("regex /admin of shop.example.com", true)], "{found:#?}");
+}
+
+#[test]
+fn all_locations_of_rewritten_host_are_regular_expressions() {
+    let compilation = compiled();
+    let of = compilation.nginxes().next().expect("an nginx");
+    let rows = nginx_routes(of);
+    assert!(rows.iter().filter(|row| row.domains.contains(&"shop.example.com".into())).all(|row| row.path.starts_with("regex ")), "{rows:#?}");
+    let matching = nginx_matching_rows(of, &rows, Some("shop.example.com"), "/ADMIN/x");
+    let paths: Vec<&str> = rows.iter().filter(|row| matching.contains(&row.pointer)).map(|row| row.path.as_str()).collect();
+    assert!(paths.contains(&"regex /admin"), "{paths:?}");
+}
+
+#[test]
+fn report_names_places_of_the_way() {
+    let compilation = compiled();
+    let of = compilation.nginxes().next().expect("an nginx");
+    let request = Request::new("GET", "http://shop.example.com/api/x").expect("a URL");
+    let report = route_nginx(of, &compilation.positions(), &request);
+    assert_eq!((report.outcome, describe_nginx_ending(&report).as_str()), (Outcome::Forward, "goes to default-api-80 as /x"));
+    let model = crate::Viewed::nginx(of.nginx);
+    for step in &report.way {
+        assert!(crate::get(&model.root, &step.pointer).is_some(), "{step:?}");
+    }
+    assert_eq!(report.way.iter().map(|step| step.what).collect::<Vec<_>>(), ["server", "location", "upstream"]);
+}
