@@ -4,12 +4,15 @@
 //!
 //! Makes no decisions. An object that no stage decided on is reported as ignored, with the reason.
 
+mod brief;
+mod rebuilt;
 #[cfg(test)]
 mod tests;
 
+pub use brief::LedgerFinding;
+
 use super::dump::collect_named_parts;
-use super::finding::{Finding, findings};
-use super::reach::unreached_objects;
+use super::reach::{has_listener, unreached_objects};
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -17,16 +20,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Gateway, GatewayId, Outcome, SideRef, State, Why};
+use chancery_base::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use chancery_base::diagnostic::{Severity, codes};
 use chancery_base::ir::{HeaderMatch, Ir, NetworkFilter, Route, RouteMatch};
 use chancery_base::positions::holds_back;
-use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Sourced};
-use chancery_envoy::Document;
-use chancery_envoy::emit::{self, Emitted};
+use chancery_base::resource::{Object, ObjectId, ResourceKey, Sourced};
 use chancery_text::Str;
 use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
+use rebuilt::RebuiltGateways;
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LedgerRow {
@@ -62,16 +64,6 @@ pub struct LedgerRow {
     pub findings_more: usize,
     /// The object whose annotation holds it.
     pub holder: Option<ResourceRef>,
-    #[serde(flatten)]
-    pub span: Option<Span>,
-}
-
-/// A finding about the object of a row, in brief.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct LedgerFinding {
-    pub code: &'static str,
-    pub severity: &'static str,
-    pub message: String,
     #[serde(flatten)]
     pub span: Option<Span>,
 }
@@ -184,31 +176,8 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
             all.push(row);
         }
     }
-    add_findings(&mut all, compilation, positions);
+    brief::add_findings(&mut all, compilation, positions);
     all
-}
-
-/// Adds the errors and warnings of a compilation to the rows of their objects.
-fn add_findings(rows: &mut [LedgerRow], compilation: &Compilation, positions: &Positions<'_>) {
-    let mut by_object: HashMap<(ResourceRef, Option<&'static str>), Vec<LedgerFinding>> = HashMap::new();
-    for Finding { code, severity, dialect, message, span, object, resource, .. } in findings(compilation, positions) {
-        if let Some(of) = object.or(resource).filter(|_| severity != Severity::Notice.name()) {
-            by_object.entry((of, dialect)).or_default().push(LedgerFinding { code, severity, message, span });
-        }
-    }
-    for row in rows {
-        // A finding that all controllers share names no dialect.
-        let dialects = [None, row.dialect];
-        let keys = dialects.into_iter().take(1 + usize::from(row.dialect.is_some())).map(|dialect| (row.resource.clone(), dialect));
-        let mut found: Vec<LedgerFinding> = keys.filter_map(|key| by_object.get(&key)).flatten().cloned().collect();
-        let is_own = |finding: &LedgerFinding| {
-            row.span.is_none() || finding.span.as_ref().is_none_or(|at| row.span.as_ref().is_some_and(|own| own.file == at.file))
-        };
-        found.retain(is_own);
-        row.findings_more = found.len().saturating_sub(LedgerRow::MOST_FINDINGS);
-        found.truncate(LedgerRow::MOST_FINDINGS);
-        row.findings = found;
-    }
 }
 
 /// Returns the ledger of one side, in the order of the text.
@@ -232,59 +201,6 @@ pub fn ledger_of(side: SideRef<'_>, positions: &Positions<'_>) -> Vec<LedgerRow>
 
 /// The word for [`State::Merged`].
 const MERGED: &str = "merged";
-
-/// At most this many gateways are rebuilt to see what they would lack.
-const MOST_MADE_AGAIN: usize = 400;
-
-/// Rebuilds the gateways of a side without an object.
-struct RebuiltGateways<'a> {
-    side: SideRef<'a>,
-    /// How many more gateways may be rebuilt.
-    budget: usize,
-    /// What each gateway's Envoys get with the object, computed on first use; `None` for gateways that are not Envoys.
-    served: Option<Vec<Option<String>>>,
-}
-
-impl<'a> RebuiltGateways<'a> {
-    fn new(side: SideRef<'a>) -> Self {
-        Self { side, budget: MOST_MADE_AGAIN, served: None }
-    }
-
-    /// Whether gateways behave differently without an object. `None` if that was not determined.
-    fn is_object_needed(&mut self, object: ObjectId, facts: &Facts) -> Option<bool> {
-        if let Some(known) = self.side.side.stages.is_needed(self.side, object, &facts.readers_of(object), &mut self.budget) {
-            return Some(known);
-        }
-        let gateways = &self.side.side.gateways;
-        self.budget = self.budget.checked_sub(gateways.len())?;
-        let after = self.side.gateways_without(object)?;
-        let served = self.served.get_or_insert_with(|| gateways.iter().map(served).collect());
-        // A host may have requested only one of several gateways.
-        let has_same = |(before, served): (&Gateway, &Option<String>)| {
-            after.iter().any(|after| before.id == after.id && is_same(before, served.as_deref(), after))
-        };
-        Some(!gateways.iter().zip(&*served).all(has_same))
-    }
-}
-
-/// Returns everything that an Envoy gets, in one document: with endpoints, and without resources that it would not request. `None` for gateways
-/// that are not Envoys.
-fn served(gateway: &Gateway) -> Option<String> {
-    let Outcome::Runs(ir) = &gateway.outcome else { return None };
-    let options = chancery_envoy::Options { document: Document::Bootstrap, secrets: Some(&|_| None), ..chancery_envoy::Options::default() };
-    Some(emit::emit(ir, &options, &mut Emitted::default()).text())
-}
-
-/// Whether two gateways behave the same, regardless of origins. `before_served` is what the Envoys of the first get.
-fn is_same(before: &Gateway, before_served: Option<&str>, after: &Gateway) -> bool {
-    match (&before.outcome, &after.outcome) {
-        (Outcome::Runs(_), Outcome::Runs(_)) => before_served == served(after).as_deref(),
-        (Outcome::AppGateway(before), Outcome::AppGateway(after)) => before == after,
-        (Outcome::Nginx(before), Outcome::Nginx(after)) => before == after,
-        (Outcome::Stopped(before), Outcome::Stopped(after)) => before == after,
-        _ => false,
-    }
-}
 
 /// Returns the rows of objects without effect (ignored, shadowed or invalid), in the order of the text and with the content of [`ledger_of`]. It is
 /// cheaper than the whole ledger: it reads the whole IR only for objects that parts of the IR do not show to be in use. For small inputs it checks
@@ -683,13 +599,6 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         State::Undecided | State::Loaded => {}
     }
     row
-}
-
-/// Whether the input has a listener, or an object for one.
-fn has_listener(side: SideRef<'_>) -> bool {
-    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
-    let listens = side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written));
-    listens || side.objects().iter().any(|object| *object.key.kind == *"Listener")
 }
 
 /// Decides the state of an object that others look up, if it is known whether gateways need it.
