@@ -7,6 +7,7 @@ mod deployment;
 mod diff;
 mod editor;
 pub mod layers;
+mod listing;
 mod live;
 mod replay;
 
@@ -15,6 +16,7 @@ pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};
 pub use editor::{LspArgs, McpArgs};
+pub use listing::{CodesArgs, LedgerArgs, ListArgs, ManArgs, WatchesArgs};
 pub use live::{AskArgs, AzureArgs, BootstrapArgs, CollectArgs, LiveArgs, ManifestsArgs, ServeArgs, WatchArgs};
 pub use replay::{ReplayArgs, ReplayFormat, Scheme};
 
@@ -672,53 +674,4 @@ pub enum ConversionTarget {
     EnvoyGateway,
     /// Any controller of Gateway API, without policies.
     Standard,
-}
-
-/// `ledger`
-#[derive(Args)]
-#[command(after_help = "Example:\n  chancery ledger gateway/")]
-pub struct LedgerArgs {
-    #[command(flatten)]
-    pub inputs: Inputs,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-}
-
-/// `watches`
-#[derive(Args)]
-#[command(after_help = "Examples:\n  chancery watches mesh/\n  chancery watches mesh/ --proxy web-sidecar-proxy")]
-pub struct WatchesArgs {
-    #[command(flatten)]
-    pub inputs: Inputs,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-}
-
-/// `kinds`
-#[derive(Args)]
-pub struct ListArgs {
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-}
-
-/// `codes`
-#[derive(Args)]
-#[command(after_help = "Examples:\n  chancery codes\n  chancery codes unknown-field")]
-pub struct CodesArgs {
-    /// The code to show.
-    pub code: Option<String>,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    pub format: Format,
-}
-
-/// `man`
-#[derive(Args)]
-pub struct ManArgs {
-    /// Write all pages into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub out_dir: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-// Tests the extension in VS Code for browsers, driven by Chromium: node vscode.mjs EXTENSION.vsix. Writes screenshots for people to look at.
+// Tests the extension in VS Code for browsers, driven by Chromium: node vscode.mjs EXTENSION.vsix. Writes screenshots.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";

@@ -291,6 +291,6 @@ pub fn converted(analysis: &Analysis, what: &str, name: &str) -> Result<String, 
     if objects.is_empty() {
         return Err(format!("There is nothing of {name} to convert").into());
     }
-    text.push_str(&Conversion { objects, notes: Vec::new() }.yaml());
+    text.push_str(&Conversion { objects, ..Conversion::default() }.yaml());
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! Compiles the folders of the workspace on a thread of its own, each with a memory. Only the newest input of a folder is compiled.
+//! Compiles the folders of the workspace on a separate thread, each with a memory. Only the newest input of a folder is compiled.
 //!
 //! Does not read files; see `folder`. Does not answer requests; see `server`.
 
@@ -62,7 +62,7 @@ impl Memory {
     }
 }
 
-/// Prepares compiles for requests, on a thread of its own: only the newest, so that typing does not wait.
+/// Prepares compiles for requests, on a separate thread: only the newest, so that typing does not wait.
 pub fn prepare(compiled: &Receiver<Arc<Analysis>>) {
     while let Ok(first) = compiled.recv() {
         let newest = compiled.try_iter().last().unwrap_or(first);

@@ -1,6 +1,6 @@
 //! Answers `textDocument/completion`: fields, values, names of existing objects, and whole objects.
 //!
-//! Reads the text that the client has now. Does not know what fits; see `chancery_core::explain`.
+//! Reads the text that the client has now. Does not choose completions; see `chancery_core::explain`.
 
 use crate::context::{Answer, AtPosition, Context, parameters};
 use crate::text::Lines;

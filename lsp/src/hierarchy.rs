@@ -77,7 +77,7 @@ pub fn outgoing(context: &Context, params: Value) -> Answer {
             by_target.entry(target).or_default().push(place);
         }
     }
-    // References without a field of their own, such as a selection.
+    // References without a field, such as a selection.
     for target in names.targets(object.id) {
         by_target.entry(target).or_default();
     }

@@ -87,7 +87,7 @@ fn of_line(context: &Context, spot: &Spot<'_>) -> String {
     text
 }
 
-/// What happened to the object that a name stands for.
+/// Describes what happened to the object with a name.
 fn of_name(context: &Context, spot: &Spot<'_>, place: &chancery_core::explain::NamePlace) -> String {
     let analysis = spot.analysis;
     let object = match &place.named {

@@ -387,7 +387,7 @@ impl Server {
             messages.into_iter().for_each(|message| self.send(message));
         }
         self.start_requests();
-        // What depends on other files changed too.
+        // Answers that depend on other files changed too.
         for (is_wanted, method) in [
             (self.client.refreshes_hints, "workspace/inlayHint/refresh"),
             (self.client.refreshes_lenses, "workspace/codeLens/refresh"),
@@ -479,7 +479,7 @@ impl Server {
     }
 
     fn send(&self, message: Message) {
-        // Without a client there is nobody to tell.
+        // A client that is gone needs no message.
         drop(self.sender.send(message));
     }
 }

@@ -262,7 +262,7 @@ pub fn graph_of(of: &Compiled, from: Option<&str>, depth: Option<u32>) -> Result
     Ok(finished(of, text, "Ask with `from` for a part around one object"))
 }
 
-/// What differs from an earlier state.
+/// Lists the differences from an earlier state.
 pub fn diff(before: &mut Compiled, after: &mut Compiled, revision: &str) -> String {
     let changes = compare_inputs((&before.compilation, &mut before.compiler.emitted), (&after.compilation, &mut after.compiler.emitted));
     let mut text = String::new();

@@ -25,7 +25,24 @@ macro_rules! guides {
     };
 }
 
-guides!("404", "agents", "ambassador-to-contour", "azure", "canary", "cluster", "consul", "contour", "editor", "embed", "migrate-v2", "tls",);
+guides!(
+    "404",
+    "agents",
+    "ambassador-to-contour",
+    "azure",
+    "canary",
+    "cluster",
+    "consul",
+    "contour",
+    "coverage",
+    "editor",
+    "embed",
+    "envoy-gateway",
+    "leave-ingress-nginx",
+    "migrate-v2",
+    "replay",
+    "tls",
+);
 
 #[cfg(test)]
 mod tests {

@@ -92,7 +92,7 @@ struct LedgerParams {
 struct GraphParams {
     /// A file or folder, relative to the folder of the server. By default the whole folder.
     path: Option<String>,
-    /// Only what leads to this object and what it leads to: `Mapping/quote`, `quote`.
+    /// Only the objects that refer to this object, and everything that it refers to: `Mapping/quote`, `quote`.
     from: Option<String>,
     /// At most this many edges away from `from`.
     depth: Option<u32>,
@@ -164,7 +164,7 @@ impl Server {
         answer(self.compiled(asked.path.as_deref()).map(|of| answers::ledger_of(&of, asked.kind.as_deref(), asked.name.as_deref())))
     }
 
-    /// Shows which object refers to which, and what they make in the gateway.
+    /// Shows the references between objects, and the parts of the gateway that they make.
     #[tool(annotations(read_only_hint = true))]
     async fn graph(&self, Parameters(asked): Parameters<GraphParams>) -> CallToolResult {
         answer(self.compiled(asked.path.as_deref()).and_then(|of| answers::graph_of(&of, asked.from.as_deref(), asked.depth)))

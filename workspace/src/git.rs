@@ -49,25 +49,37 @@ pub fn working_path(revision: &str, path: &str) -> Result<PathBuf, String> {
 }
 
 /// Checks that a revision exists.
-pub fn verify(revision: &str) -> Result<(), Unusable> {
+///
+/// # Errors
+///
+/// git cannot read the revision.
+pub fn verify(revision: &str) -> Result<(), String> {
     let commit = format!("{revision}^{{commit}}");
     run(&["rev-parse", "--verify", "--quiet", &commit], &[]).map(drop).map_err(|why| {
         let why = if why.is_empty() || why == NO_REASON { "there is no such revision here; in CI, fetch it first".into() } else { why };
-        Unusable(format!("git cannot read {revision}: {why}"))
+        format!("git cannot read {revision}: {why}")
     })
 }
 
 /// Returns an absolute path of the repository as a path from the current folder.
-pub fn from_current_folder(path: &Path) -> Result<String, Unusable> {
+///
+/// # Errors
+///
+/// The current folder is gone.
+pub fn from_current_folder(path: &Path) -> Result<String, String> {
     let here = std::env::current_dir().map_err(|error| format!("cannot find the current folder: {}", reason(&error)))?;
     let relative = pathdiff::diff_paths(path, here).unwrap_or_else(|| path.to_owned());
     Ok(format!("./{}", relative.display()))
 }
 
 impl Checkout {
-    /// The same; `None` if the revision has no such path.
-    pub fn if_there(revision: &str, path: &str) -> Result<Option<Self>, Unusable> {
-        let cannot = |why: String| Unusable(format!("git cannot read {revision}:{path}: {why}"));
+    /// The content of a revision; `None` if the revision has no such path.
+    ///
+    /// # Errors
+    ///
+    /// The path is outside of the repository, or git does not run.
+    pub fn if_there(revision: &str, path: &str) -> Result<Option<Self>, String> {
+        let cannot = |why: String| format!("git cannot read {revision}:{path}: {why}");
         let prefix = run(&["rev-parse", "--show-prefix"], &[]).map_err(cannot)?;
         let Some(from_root) = path_from_root(String::from_utf8_lossy(&prefix).trim(), path) else {
             return Err(cannot("it is outside of the repository".into()));

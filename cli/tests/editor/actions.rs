@@ -45,7 +45,7 @@ fn all_of_a_code_are_fixed_across_files() {
     let other = "---\napiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: other}\nspec: {hostname: \"*\", prefix: /o/, service: o, timout_ms: 1}\n";
     std::fs::write(folder.path().join("b.yaml"), other).expect("a file");
     let uri = client.uri("b.yaml");
-    client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
     client.diagnostics("a.yaml");
     let actions = client.actions("a.yaml", find(AMBASSADOR, "timout_ms"));
     let all = named(&actions, "Fix all 2 of `unknown-field`");
@@ -131,7 +131,7 @@ fn lenses_count_parts_and_tests() {
     std::fs::write(folder.path().join("shop.test.yaml"), test).expect("a file");
     std::fs::write(folder.path().join("chancery.toml"), "tests = [\"shop.test.yaml\"]\n").expect("a file");
     let uri = client.uri("chancery.toml");
-    client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }));
     let lenses = client.about("textDocument/codeLens", "a.yaml");
     let titles: Vec<&str> = lenses.as_array().expect("lenses").iter().filter_map(|lens| lens["command"]["title"].as_str()).collect();
     assert!(titles.iter().any(|title| title.contains("route") && title.contains("cluster")), "{titles:?}");

@@ -110,7 +110,7 @@ fn wrong_calls_are_explained() {
             ("explain", json!({ "target": "a.yaml:9999" }), "has no line"),
             ("explain", json!({ "target": "nothing/here" }), "is called"),
             ("code", json!({ "code": "unknown-feild" }), "did you mean `unknown-field`?"),
-            ("graph", json!({ "from": "nobody" }), "there is no `nobody`"),
+            ("graph", json!({ "from": "missing" }), "there is no `missing`"),
             ("check", json!({ "path": "nowhere.yaml" }), "there is no `nowhere.yaml`"),
             ("check", json!({ "path": "notes.yaml" }), "is read by a supported controller"),
             ("diff", json!({ "revision": "--output=x" }), "is not a revision"),

@@ -74,7 +74,7 @@ impl Client {
         let folders = json!([{ "uri": uri(&root), "name": "test" }]);
         let params = json!({ "processId": null, "rootUri": uri(&root), "capabilities": capabilities, "workspaceFolders": folders, "initializationOptions": options });
         client.capabilities = client.ask("initialize", params)["capabilities"].clone();
-        client.tell("initialized", json!({}));
+        client.notify("initialized", json!({}));
         client
     }
 
@@ -93,7 +93,7 @@ impl Client {
         stdin.flush().expect("it is written");
     }
 
-    pub fn tell(&mut self, method: &str, params: Value) {
+    pub fn notify(&mut self, method: &str, params: Value) {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
@@ -143,7 +143,7 @@ impl Client {
 
     pub fn open(&mut self, file: &str, text: &str) {
         let uri = self.uri(file);
-        self.tell("textDocument/didOpen", json!({ "textDocument": { "uri": uri, "languageId": "yaml", "version": 1, "text": text } }));
+        self.notify("textDocument/didOpen", json!({ "textDocument": { "uri": uri, "languageId": "yaml", "version": 1, "text": text } }));
     }
 
     /// Replaces the text of an open document.
@@ -153,7 +153,7 @@ impl Client {
     }
 
     pub fn change(&mut self, uri: &str, version: i64, changes: Value) {
-        self.tell("textDocument/didChange", json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": changes }));
+        self.notify("textDocument/didChange", json!({ "textDocument": { "uri": uri, "version": version }, "contentChanges": changes }));
     }
 
     /// The diagnostics of a document as the server has compiled it now.
@@ -199,7 +199,7 @@ impl Client {
     /// Ends the server as the protocol says. Returns its exit code.
     pub fn end(mut self) -> i32 {
         self.ask("shutdown", Value::Null);
-        self.tell("exit", Value::Null);
+        self.notify("exit", Value::Null);
         self.child.wait().expect("it ends").code().unwrap_or(-1)
     }
 }
@@ -240,7 +240,7 @@ pub fn find(text: &str, what: &str) -> (usize, usize) {
     (line, before.rsplit('\n').next().unwrap_or_default().encode_utf16().count())
 }
 
-/// Applies a workspace edit to texts by file.
+/// Applies a workspace edit to the contents of files.
 pub fn apply(edit: &Value, root: &Path, texts: &mut BTreeMap<String, String>) {
     let root = format!("{}/", uri(root));
     let mut by_file: Vec<(String, Vec<Value>)> = Vec::new();

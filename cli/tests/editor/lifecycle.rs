@@ -29,13 +29,13 @@ fn cancelled_request_is_refused_and_others_continue() {
     let uri = client.uri("a.yaml");
     let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 20, "character": 4 } });
     let cancelled = client.send("textDocument/hover", params.clone());
-    client.tell("$/cancelRequest", json!({ "id": cancelled }));
+    client.notify("$/cancelRequest", json!({ "id": cancelled }));
     let kept = client.send("textDocument/hover", params);
     assert_eq!(client.answer(cancelled)["error"]["code"], CANCELLED);
     assert!(client.answer(kept).get("error").is_none());
     // An unknown number is ignored.
-    client.tell("$/cancelRequest", json!({ "id": 99_999 }));
-    client.tell("$/cancelRequest", json!({ "id": null }));
+    client.notify("$/cancelRequest", json!({ "id": 99_999 }));
+    client.notify("$/cancelRequest", json!({ "id": null }));
     assert_eq!(client.end(), 0);
 }
 
@@ -69,9 +69,9 @@ fn wrong_messages_are_answered() {
         let id = client.send(method, json!({ "textDocument": 3, "position": [], "request": 1 }));
         client.answer(id);
     }
-    client.tell("unknown/notification", Value::Null);
-    client.tell("textDocument/didChange", json!({ "textDocument": { "uri": "file:///nowhere" }, "contentChanges": 7 }));
-    client.tell("textDocument/didOpen", json!({ "textDocument": { "uri": "untitled:1", "text": "kind: Mapping" } }));
+    client.notify("unknown/notification", Value::Null);
+    client.notify("textDocument/didChange", json!({ "textDocument": { "uri": "file:///nowhere" }, "contentChanges": 7 }));
+    client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": "untitled:1", "text": "kind: Mapping" } }));
     assert!(client.about("textDocument/documentSymbol", "a.yaml").is_array());
     assert!(client.refused("chancery/content", json!({ "uri": "chancery:/x" })).contains("There is no document"));
 }

@@ -27,13 +27,13 @@ fn buffers_override_files() {
     client.open("a.yaml", &fixed);
     assert!(!has(&mut client, "a.yaml", "unknown-field"));
     let address = client.uri("a.yaml");
-    client.tell("textDocument/didClose", json!({ "textDocument": { "uri": address } }));
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": address } }));
     assert!(has(&mut client, "a.yaml", "unknown-field"), "the file counts again");
     std::fs::write(folder.path().join("a.yaml"), &fixed).expect("a file");
-    client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 2 }] }));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 2 }] }));
     assert!(!has(&mut client, "a.yaml", "unknown-field"));
     std::fs::remove_file(folder.path().join("a.yaml")).expect("it is removed");
-    client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 3 }] }));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 3 }] }));
     assert!(client.codes("a.yaml").is_empty());
 }
 
@@ -62,13 +62,13 @@ fn settings_of_file_and_client_apply() {
     assert_eq!(severity(&mut client), Some(json!(1)));
     assert!(client.codes("old/b.yaml").is_empty());
     let settings = json!({ "chancery": { "severities": { "unknown-field": "off" }, "codeLens": { "enabled": false } } });
-    client.tell("workspace/didChangeConfiguration", json!({ "settings": settings }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
     assert_eq!(severity(&mut client), None);
     assert!(client.about("textDocument/codeLens", "a.yaml").is_null());
-    client.tell("workspace/didChangeConfiguration", json!({ "settings": { "chancery": {} } }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "chancery": {} } }));
     std::fs::write(folder.path().join("chancery.toml"), "exclude = [\"a.yaml\"]\n").expect("a file");
     let address = client.uri("chancery.toml");
-    client.tell("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 2 }] }));
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": address, "type": 2 }] }));
     assert!(client.codes("a.yaml").is_empty());
     assert!(!client.codes("old/b.yaml").is_empty());
 }
@@ -80,7 +80,7 @@ fn folders_are_separate_inputs() {
     let mut client = Client::new(first.path());
     let root = second.path().canonicalize().expect("a folder");
     let event = json!({ "added": [{ "uri": uri(&root), "name": "second" }], "removed": [] });
-    client.tell("workspace/didChangeWorkspaceFolders", json!({ "event": event }));
+    client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": event }));
     let symbols = client.ask("workspace/symbol", json!({ "query": "cart" }));
     let kinds: Vec<&str> = symbols.as_array().expect("symbols").iter().filter_map(|one| one["name"].as_str()).collect();
     assert!(kinds.contains(&"Mapping cart") && kinds.contains(&"HTTPProxy cart"), "{kinds:?}");
@@ -88,7 +88,7 @@ fn folders_are_separate_inputs() {
     let compiled = client.ask("chancery/files", json!({ "uri": file }));
     assert_eq!(compiled["dialects"], json!(["contour"]));
     let event = json!({ "added": [], "removed": [{ "uri": uri(&root), "name": "second" }] });
-    client.tell("workspace/didChangeWorkspaceFolders", json!({ "event": event }));
+    client.notify("workspace/didChangeWorkspaceFolders", json!({ "event": event }));
     let symbols = client.ask("workspace/symbol", json!({ "query": "httpproxy" }));
     assert_eq!(symbols.as_array().map(Vec::len), Some(0));
 }
@@ -99,7 +99,7 @@ fn file_outside_of_folders_is_its_own_input() {
     let other = folder(&[("b.yaml", CONTOUR), ("c.yaml", AMBASSADOR)]);
     let mut client = Client::new(first.path());
     let path = other.path().canonicalize().expect("a folder").join("b.yaml");
-    client.tell("textDocument/didOpen", json!({ "textDocument": { "uri": uri(&path), "languageId": "yaml", "version": 1, "text": CONTOUR } }));
+    client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": uri(&path), "languageId": "yaml", "version": 1, "text": CONTOUR } }));
     let files = client.ask("chancery/files", json!({ "uri": uri(&path) }));
     assert_eq!(files["files"].as_array().map(Vec::len), Some(1), "{files}");
 }

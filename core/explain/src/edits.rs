@@ -1,4 +1,4 @@
-//! Proposes changes of a text that are no fixes of a finding: suppress a finding with a reason, permit a reference to another namespace.
+//! Proposes changes of a text: suppress a finding with a reason, permit a reference to another namespace.
 //!
 //! Does not fix findings; see `Finding::fix`. Does not apply changes; see `FixView::apply`.
 

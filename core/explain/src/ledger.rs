@@ -4,15 +4,14 @@
 //!
 //! Makes no decisions. An object that no stage decided on is reported as ignored, with the reason.
 
-mod brief;
 mod rebuilt;
+mod sentence;
 #[cfg(test)]
 mod tests;
 
-pub use brief::LedgerFinding;
-
 use super::dump::collect_named_parts;
-use super::reach::{has_listener, unreached_objects};
+use super::finding::{Finding, findings};
+use super::reach::unreached_objects;
 use super::relation::references;
 use super::{Positions, ResourceRef, Span};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -24,7 +23,7 @@ use chancery_base::compilation::{Compilation, GatewayId, SideRef, State, Why};
 use chancery_base::diagnostic::{Severity, codes};
 use chancery_base::ir::{HeaderMatch, Ir, NetworkFilter, Route, RouteMatch};
 use chancery_base::positions::holds_back;
-use chancery_base::resource::{Object, ObjectId, ResourceKey, Sourced};
+use chancery_base::resource::{Object, ObjectId, Origin, ResourceKey, Sourced};
 use chancery_text::Str;
 use core::borrow::Borrow;
 use hashbrown::{HashMap, HashSet};
@@ -68,6 +67,16 @@ pub struct LedgerRow {
     pub span: Option<Span>,
 }
 
+/// A finding about the object of a row, in brief.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LedgerFinding {
+    pub code: &'static str,
+    pub severity: &'static str,
+    pub message: String,
+    #[serde(flatten)]
+    pub span: Option<Span>,
+}
+
 impl LedgerRow {
     /// The state of an object that makes parts of a gateway that no request reaches.
     pub const UNREACHED: &'static str = "unreached";
@@ -77,57 +86,6 @@ impl LedgerRow {
 
     /// How many other objects a row names. Rows of a large group that name all members would need too much memory and be unreadable.
     pub const MOST_NAMED: usize = 16;
-
-    /// Returns what happened to the object after its state, as the rest of a sentence: `: route /cart/, cluster cart` or ` by Mapping everything`.
-    #[must_use]
-    pub fn outcome(&self) -> String {
-        // A fourth alone is named, which needs no more space than its number.
-        let list = |names: &[String], more: usize| match names {
-            [first, second, third, rest @ ..] if rest.len() + more > 1 => format!("{first}, {second}, {third} and {} more", rest.len() + more),
-            names => names.join(", "),
-        };
-        let mut out = String::new();
-        let into: Vec<String> = self.into.iter().filter(|thing| !thing.is_empty()).map(ToString::to_string).collect();
-        if self.state != "read" && !self.with.is_empty() {
-            let with: Vec<String> = self.with.iter().map(ToString::to_string).collect();
-            out.push_str(&format!(" with {}", list(&with, self.with_more)));
-        }
-        if self.state == Self::UNREACHED {
-            let by = self.by.as_ref().map(|by| format!("{by} gets its requests")).unwrap_or_default();
-            let reasons: Vec<&str> = [by.as_str(), self.detail.as_deref().unwrap_or_default()].into_iter().filter(|why| !why.is_empty()).collect();
-            let parts = if into.is_empty() { String::new() } else { format!("; it generates {}", list(&into, 0)) };
-            out.push_str(&format!(": {}{parts}", reasons.join(", because ")));
-            return out;
-        }
-        if !into.is_empty() {
-            out.push_str(&format!(": {}", list(&into, 0)));
-        }
-        if let Some(by) = &self.by {
-            let by: Vec<String> = core::iter::once(by).chain(self.with.iter().filter(|_| self.state == "read")).map(ToString::to_string).collect();
-            out.push_str(&format!(" by {}", list(&by, if self.state == "read" { self.with_more } else { 0 })));
-        }
-        if let Some(detail) = &self.detail {
-            // Errors of a controller may have several lines.
-            let detail = detail.split_whitespace().collect::<Vec<_>>().join(" ");
-            out.push_str(&format!("{} {detail}", if into.is_empty() { ":" } else { ";" }));
-        } else if let Some(why) = self.why {
-            out.push_str(&format!(": {}", why.replace('-', " ")));
-        }
-        out
-    }
-
-    /// Counts the parts made from it, by type: `2 routes, 1 cluster`. Empty if it made none.
-    #[must_use]
-    pub fn counted_parts(&self) -> String {
-        const TYPES: [&str; 6] = ["listener", "filter chain", "virtual host", "route", "cluster", "HTTP filter"];
-        let counted = TYPES.iter().filter_map(|name| {
-            let is_one = |part: &&Str| part.strip_prefix(*name).is_some_and(|rest| rest.starts_with(' '));
-            // A route table is not a route.
-            let count = self.into.iter().filter(is_one).filter(|part| !part.starts_with("route table ")).count();
-            (count > 0).then(|| format!("{count} {name}{}", if count == 1 { "" } else { "s" }))
-        });
-        counted.collect::<Vec<_>>().join(", ")
-    }
 
     /// Names the first of the other objects, and counts the rest.
     fn name(&mut self, others: impl Iterator<Item = ResourceRef>, count: usize) {
@@ -176,8 +134,31 @@ pub fn ledger(compilation: &Compilation, positions: &Positions<'_>) -> Vec<Ledge
             all.push(row);
         }
     }
-    brief::add_findings(&mut all, compilation, positions);
+    add_findings(&mut all, compilation, positions);
     all
+}
+
+/// Adds the errors and warnings of a compilation to the rows of their objects.
+fn add_findings(rows: &mut [LedgerRow], compilation: &Compilation, positions: &Positions<'_>) {
+    let mut by_object: HashMap<(ResourceRef, Option<&'static str>), Vec<LedgerFinding>> = HashMap::new();
+    for Finding { code, severity, dialect, message, span, object, resource, .. } in findings(compilation, positions) {
+        if let Some(of) = object.or(resource).filter(|_| severity != Severity::Notice.name()) {
+            by_object.entry((of, dialect)).or_default().push(LedgerFinding { code, severity, message, span });
+        }
+    }
+    for row in rows {
+        // A finding that all controllers share names no dialect.
+        let dialects = [None, row.dialect];
+        let keys = dialects.into_iter().take(1 + usize::from(row.dialect.is_some())).map(|dialect| (row.resource.clone(), dialect));
+        let mut found: Vec<LedgerFinding> = keys.filter_map(|key| by_object.get(&key)).flatten().cloned().collect();
+        let is_own = |finding: &LedgerFinding| {
+            row.span.is_none() || finding.span.as_ref().is_none_or(|at| row.span.as_ref().is_some_and(|own| own.file == at.file))
+        };
+        found.retain(is_own);
+        row.findings_more = found.len().saturating_sub(LedgerRow::MOST_FINDINGS);
+        found.truncate(LedgerRow::MOST_FINDINGS);
+        row.findings = found;
+    }
 }
 
 /// Returns the ledger of one side, in the order of the text.
@@ -599,6 +580,13 @@ fn row(object: &Object, side: SideRef<'_>, positions: &Positions<'_>, facts: &Fa
         State::Undecided | State::Loaded => {}
     }
     row
+}
+
+/// Whether the input has a listener, or an object for one.
+fn has_listener(side: SideRef<'_>) -> bool {
+    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
+    let listens = side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written));
+    listens || side.objects().iter().any(|object| *object.key.kind == *"Listener")
 }
 
 /// Decides the state of an object that others look up, if it is known whether gateways need it.

@@ -19,7 +19,7 @@ pub struct MadeByLine {
     pub text: String,
 }
 
-/// Returns the places that the fields of a line produce; none if the line stands for a whole resource.
+/// Returns the places that the fields of a line produce; none if the line selects a whole resource.
 #[must_use]
 pub fn made_by_line(of: &Lineage, compilation: &Compilation, root: &Node, map: &OutputMap) -> Vec<MadeByLine> {
     if of.fields(compilation).is_empty() {

@@ -45,7 +45,7 @@ fn name_completions(known: &Compilation, dialects: &[&'static Dialect], text: &s
     let begin = before.rfind("\n---").map_or(0, |at| before[at + 1..].find('\n').map_or(before.len(), |end| at + end + 2));
     let end = after.find("\n---").unwrap_or(after.len());
     let rest = &after[..end];
-    // What follows the cursor on its line belongs to the old value, unless it closes a bracket.
+    // The rest of the cursor's line belongs to the old value, unless it closes a bracket.
     let old = rest.find(['\n', ',', '}', ']', '#']).unwrap_or(rest.len());
     let head = before.get(begin..before.len() - typed.trim_start().len()).unwrap_or_default();
     let gap = if line.ends_with(':') { " " } else { "" };

@@ -16,7 +16,7 @@ use chancery_base::resource::{Object, ObjectId, ResourceKey, SourceId};
 use chancery_text::{Node, NodeId, Str, TextRange, Value};
 use hashbrown::HashMap;
 
-/// What a name stands for.
+/// The thing that has a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Named {
     /// An object of the input.

@@ -43,13 +43,6 @@ pub(super) fn unreached_objects(side: SideRef<'_>) -> HashMap<ObjectId, Unreache
     found
 }
 
-/// Whether the input has a listener, or an object for one.
-pub(super) fn has_listener(side: SideRef<'_>) -> bool {
-    let is_written = |origin: &Origin| origin.object() != ObjectId::BUILT_IN;
-    let listens = side.irs().flat_map(|ir| &ir.listeners).any(|listener| listener.origins.iter().any(is_written));
-    listens || side.objects().iter().any(|object| *object.key.kind == *"Listener")
-}
-
 /// Returns the objects of which routes of other objects cover every route, in every gateway.
 fn covered_objects(side: SideRef<'_>) -> HashMap<ObjectId, Unreached> {
     let mut objects: BTreeMap<ObjectId, Coverage> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Rebuilds the gateways of a side without an object, to see whether they need it. Does not decide states; see the module above.
+//! Rebuilds gateways without an object, to see whether they need the object. Does not decide what happened to the object; see `ledger`.
 
 use super::Facts;
 use alloc::string::String;
