@@ -60,8 +60,7 @@ fn of_other_proxies(of: SideRef<'_>, mesh: &mut Mesh<'_>) {
     if mesh.stages.proxies.len() < 2 {
         return;
     }
-    let state = mesh.state;
-    for instance in state.here().filter(|instance| instance.object != asked.owner) {
+    for instance in mesh.state.here().filter(|instance| instance.object != asked.owner) {
         let message = format!("this port of `{}` does not change `{}`, the only proxy that was asked for", instance.service, asked.id);
         let upstreams = instance.tree.at(&["Proxy", "Upstreams"]).items().iter().map(|upstream| upstream.get("LocalBindPort"));
         for port in core::iter::once(instance.tree.get("Port")).chain(upstreams).filter(|port| port.origin.is_some()) {

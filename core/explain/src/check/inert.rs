@@ -279,7 +279,7 @@ impl Walk<'_> {
             is_it && (field.when != When::Alone || is_alone)
         };
         if let Some(field) = self.fields.iter().find(fits).filter(|_| !node.is_null()) {
-            self.found.push((*field, format!("`{key}`"), node.id));
+            self.found.push((field, format!("`{key}`"), node.id));
         }
     }
 }
