@@ -62,7 +62,7 @@ fn service_of_invalid_proxy_is_emitted() {
     let broken = PROXY.replace("{name: web, port: 80}", "{name: web, port: 80, protocol: tls, validation: {caSecret: nosuch, subjectName: a.test}}");
     let text = broken + SERVICE;
     let row = row(&contour(&text), "Service", "web");
-    assert_eq!((row.state, row.into), (State::EMITTED, Vec::from(["looked up by HTTPProxy web.default".into()])));
+    assert_eq!((row.state, row.into), (State::EMITTED, Vec::from(["used by HTTPProxy web.default".into()])));
 }
 
 #[test]
