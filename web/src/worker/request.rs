@@ -280,6 +280,7 @@ impl<'a> Walk<'a> {
             // The route's own row shows the path already.
             let own = tried.path == format!("{} {}", failed.matcher, failed.expected);
             Tried {
+                number: 0,
                 name: match tried.odds {
                     Some(odds) => format!("{}, {}% of requests", tried.path, percent(odds)),
                     None => tried.path.clone(),

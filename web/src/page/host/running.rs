@@ -116,7 +116,7 @@ impl Running {
             let sent = match ask::<Way>(Question::Try(request.clone())).await {
                 Ok(way) => {
                     let what = Call::Send { envoy: envoy.clone(), request: Box::new(request.clone()), simulated: Box::new(way.ending) };
-                    Some(Sent { answer: call(&what).await, request, simulated: way.result })
+                    Some(Sent { answer: call(&what).await, request, simulated: way.headline })
                 }
                 Err(Silence::Refused(why)) => Some(Sent { request, simulated: String::new(), answer: Err(why) }),
                 Err(Silence::Ended) => None,
