@@ -601,6 +601,8 @@ Examples:
   chancery convert mapping-to-httpproxy gateway/ > contour.yaml   Hosts and Mappings as HTTPProxies
   chancery convert httpproxy-to-gateway contour.yaml              HTTPProxies as a Gateway with HTTPRoutes
   chancery convert ingress-to-gateway ingresses/                  Ingresses on Azure as a Gateway with HTTPRoutes
+  chancery convert ingress-nginx-to-gateway ingresses/ --out-dir gateway/
+                                                                  Ingresses of ingress-nginx for Envoy Gateway, one file per host
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
@@ -613,6 +615,15 @@ pub struct ConvertArgs {
     pub what: Conversion,
     #[command(flatten)]
     pub inputs: Inputs,
+    /// With ingress-nginx-to-gateway: the controller that serves the result.
+    #[arg(long, value_enum, default_value_t = ConversionTarget::EnvoyGateway)]
+    pub target: ConversionTarget,
+    /// With ingress-nginx-to-gateway: write no comments with the source of each part.
+    #[arg(long)]
+    pub no_comments: bool,
+    /// With ingress-nginx-to-gateway: write one file per host into this folder.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out_dir: Option<PathBuf>,
     /// Do not compile both sides and compare their requests.
     #[arg(long)]
     pub no_proof: bool,
@@ -630,8 +641,19 @@ pub enum Conversion {
     HttpproxyToGateway,
     /// Ingresses of Azure's Application Gateway to Gateway API.
     IngressToGateway,
+    /// Ingresses of ingress-nginx to Gateway API.
+    IngressNginxToGateway,
     /// Contour's file in a ConfigMap, and its flags, to a ContourConfiguration.
     ContourConfigmap,
+}
+
+/// The controller that serves converted objects.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConversionTarget {
+    /// Envoy Gateway, with its policies.
+    EnvoyGateway,
+    /// Any controller of Gateway API, without policies.
+    Standard,
 }
 
 /// `ledger`

@@ -3,17 +3,20 @@
 //! Does not convert; see `chancery_core::convert`.
 
 use crate::across::rows;
-use crate::args::{Conversion, ConvertArgs, Deployment};
+use crate::args::{Conversion, ConversionTarget, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::{message, message_lines, print, tell_all};
+use crate::output::{message, message_lines, print, reason, shown, tell_all};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
-use chancery_core::compilation::{Compilation, Dialect};
-use chancery_core::convert::{IngressProof, Note, http_proxy_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof};
+use chancery_core::compilation::{Compilation, Dialect, OptionValue};
+use chancery_core::convert::{
+    IngressProof, Note, Target, http_proxy_to_gateway, ingress_nginx_to_gateway, ingress_proof, ingress_to_gateway, mapping_to_http_proxy, proof,
+};
 use chancery_core::diagnostic::Place;
 use chancery_core::dialect::contour::settings::convert::convert;
-use chancery_core::dialect::{self, ambassador, contour, ingress};
+use chancery_core::dialect::{self, ambassador, contour, ingress, ingress_nginx};
 use chancery_core::explain::Positions;
+use std::path::Path;
 
 /// Runs it. Writes the objects to standard output. Reports unconverted parts and requests that would be treated differently on standard
 /// error.
@@ -27,6 +30,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
             (&contour::DIALECT, |compilation| compilation.sides().next().map(http_proxy_to_gateway).unwrap_or_default())
         }
         Conversion::IngressToGateway => (&ingress::DIALECT, |compilation| ingress_to_gateway(&compilation.objects)),
+        Conversion::IngressNginxToGateway => return ingress_nginx(args, deployment, style),
         Conversion::ContourConfigmap => return contour_configmap(args, deployment),
     };
     let mut given = input::given(&args.inputs.inputs, deployment)?;
@@ -54,6 +58,45 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
         show_assumed(&proof.assumed);
         message_lines(&of_requests(&proof.requests, &style.for_standard_error()));
     }
+    Ok(0)
+}
+
+/// Converts Ingresses of ingress-nginx. Secrets, ConfigMaps and Services that the input lacks are assumed to exist.
+fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcome {
+    let target = match args.target {
+        ConversionTarget::EnvoyGateway => Target::EnvoyGateway,
+        ConversionTarget::Standard => Target::Standard,
+    };
+    let mut given = input::given(&args.inputs.inputs, deployment)?;
+    given.options = given.options.in_dialect(ingress_nginx::DIALECT.name).with("missing", OptionValue::Text("assume".into()));
+    let (_, compilation) = given.compile_one()?;
+    let mut converted = ingress_nginx_to_gateway(&compilation, target);
+    let positions = compilation.positions();
+    if converted.objects.is_empty() {
+        converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
+        return Err("there is nothing of ingress-nginx to convert in this input".into());
+    }
+    if args.no_comments {
+        converted.remove_comments();
+    }
+    if args.with_secrets {
+        tell_all();
+    }
+    match &args.out_dir {
+        None => print(&converted.yaml())?,
+        Some(folder) => {
+            let cannot = |path: &Path, error: &std::io::Error| format!("cannot write {}: {}", path.display(), reason(error));
+            std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
+            for (name, text) in converted.texts() {
+                let path = folder.join(name.as_str());
+                std::fs::write(&path, shown(&text)).map_err(|error| cannot(&path, &error))?;
+                message(&format!("wrote {}", path.display()));
+            }
+        }
+    }
+    converted.notes.iter().for_each(|note| message(&rendered(note, &positions)));
+    let style = style.for_standard_error();
+    converted.limits.iter().for_each(|limit| message_lines(&format!("{}\n", style.dim(plain(limit)))));
     Ok(0)
 }
 

@@ -6,6 +6,7 @@ use crate::args::{Deployment, Format, LedgerArgs};
 use crate::output::{print, print_json};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
+use chancery_core::convert::{AnnotationInventory, Fidelity, Target, annotation_inventory};
 use chancery_core::explain::{LedgerRow, ledger};
 use std::fmt::Write;
 
@@ -13,15 +14,21 @@ use std::fmt::Write;
 pub fn run(args: &LedgerArgs, deployment: &Deployment, style: &Style) -> Outcome {
     let (_, compilation) = input::compile(&args.inputs.inputs, deployment)?;
     let rows = ledger(&compilation, &compilation.positions());
+    let inventory = annotation_inventory(&compilation, Target::EnvoyGateway);
     match args.format {
-        Format::Json => print_json(&serde_json::json!({ "ledger": rows }))?,
+        Format::Json => match &inventory {
+            Some(inventory) => print_json(&serde_json::json!({ "ledger": rows, "annotations": inventory }))?,
+            None => print_json(&serde_json::json!({ "ledger": rows }))?,
+        },
         Format::Human => {
             let tables = rows.chunk_by(|a, b| a.dialect == b.dialect).map(|rows| match rows.first().and_then(|row| row.dialect) {
                 Some(dialect) => format!("{}\n\n{}", style.heading(dialect), table(rows, style)),
                 None => table(rows, style),
             });
             let tables: Vec<String> = tables.collect();
-            print(&if tables.is_empty() { table(&rows, style) } else { tables.join("\n") })?;
+            let mut out = if tables.is_empty() { table(&rows, style) } else { tables.join("\n") };
+            out.push_str(&inventory.map(|inventory| annotations(&inventory, style)).unwrap_or_default());
+            print(&out)?;
         }
     }
     Ok(0)
@@ -51,6 +58,26 @@ fn table(rows: &[LedgerRow], style: &Style) -> String {
         }
     }
     let _ = writeln!(out, "{}{}: {}", if rows.is_empty() { "" } else { "\n" }, count(rows.len(), "resource"), totals.join(", "));
+    out
+}
+
+/// The annotations of ingress-nginx, and what a conversion does with them.
+fn annotations(of: &AnnotationInventory, style: &Style) -> String {
+    let mut out = String::new();
+    let share = format!("{} of {} are converted exactly to Envoy Gateway", of.exact, count(of.ingresses, "Ingress"));
+    let _ = writeln!(out, "\n{}  {}", style.bold("Annotations"), style.dim(share));
+    let width = of.annotations.iter().map(|used| used.name.len()).max().unwrap_or_default();
+    for used in &of.annotations {
+        let (name, word) = (used.fidelity.name(), used.fidelity);
+        let shown = match word {
+            Fidelity::Exact | Fidelity::Unneeded => style.green(format!("{name:<11}")),
+            Fidelity::Approximate => style.yellow(format!("{name:<11}")),
+            Fidelity::Impossible => style.red(format!("{name:<11}")),
+        };
+        let words = if matches!(word, Fidelity::Exact | Fidelity::Unneeded) { "" } else { used.words };
+        let line = format!("{:>6} {:<width$}  {shown}  {words}", used.ingresses, used.name);
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
     out
 }
 

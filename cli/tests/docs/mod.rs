@@ -249,6 +249,34 @@ fn options_page_matches_dialects() {
     assert_eq!(fs::read_to_string(&path).expect("the page of options"), options(), "UPDATE_DOCS=1 writes it");
 }
 
+/// Writes the page of annotations from the table of the conversion.
+fn conversions() -> String {
+    use chancery_core::convert::{Target, VERDICTS};
+    let mut out = String::from(
+        "# Annotations of ingress-nginx in Gateway API\n\n<!-- Written by `UPDATE_DOCS=1 cargo test -p chancery docs` from the table of the conversion. -->\n\n[`chancery convert ingress-nginx-to-gateway`](commands/convert.md) converts these annotations. *Exact*: requests get the same answers.\n*Approximate*: some requests get other answers, as the last column says. *Impossible*: it is left out, and the last column says what to do\ninstead. *Not needed*: it changes no answer. Only annotations with a value that has an effect are reported.\n\n| annotation | Envoy Gateway | Gateway API alone | how it is written, or what to do |\n|---|---|---|---|\n",
+    );
+    for of in VERDICTS {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            of.name,
+            of.on(Target::EnvoyGateway).name(),
+            of.on(Target::Standard).name(),
+            of.words.replace('|', "\\|")
+        );
+    }
+    out
+}
+
+#[test]
+fn annotation_page_matches_conversion() {
+    let path = root().join("docs/ingress-nginx-annotations.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, conversions()).expect("the page");
+    }
+    assert_eq!(fs::read_to_string(&path).expect("the page of annotations"), conversions(), "UPDATE_DOCS=1 writes it");
+}
+
 /// Returns the `chancery` commands of shell blocks, without pipes and redirections.
 fn shell_commands(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();

@@ -1,7 +1,8 @@
 //! Builds trees of Kubernetes objects. Knows no kind's fields.
 
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use chancery_text::{Node, Object, Str, Value};
+use chancery_text::{Node, Object, Str, Value, to_yaml};
 
 pub fn text(value: &str) -> Node {
     Node::synthesised(Value::String(Str::new(value)))
@@ -49,8 +50,65 @@ impl Fields {
         self
     }
 
+    /// Adds a comment above the next field. [`with_comments`] and [`without_comments`] know its form.
+    pub fn comment(&mut self, words: &str) -> &mut Self {
+        let plain: String = words.chars().map(|c| if c.is_control() || matches!(c, '"' | '\\') { ' ' } else { c }).collect();
+        self.0.insert(&*alloc::format!("{COMMENT}{plain}"), Node::synthesised(Value::Null));
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn node(&self) -> Node {
         Node::synthesised(Value::Object(self.0.clone()))
+    }
+}
+
+/// The beginning of a key that is a comment. No Kubernetes object has such a key.
+const COMMENT: &str = "# ";
+
+/// Writes YAML in which comments stand above their fields.
+pub fn with_comments(node: &Node) -> String {
+    let mut out = String::new();
+    let mut dash: Option<String> = None;
+    for line in to_yaml(node).lines() {
+        let is_item = line.trim_start().starts_with("- ");
+        let body = line.trim_start().trim_start_matches("- ");
+        let indent = line.len() - body.len();
+        let comment = body.strip_prefix("\"# ").and_then(|rest| rest.strip_suffix("\": null"));
+        if let Some(comment) = comment {
+            if is_item && dash.is_none() {
+                dash = Some(line.get(..indent).unwrap_or_default().to_string());
+            }
+            // A comment of an item stands above its dash.
+            out.extend(core::iter::repeat_n(' ', if dash.is_some() { indent.saturating_sub(2) } else { indent }));
+            out.push_str("# ");
+            out.push_str(comment);
+        } else if let Some(held) = dash.take() {
+            out.push_str(&held);
+            out.push_str(line.get(indent..).unwrap_or_default());
+        } else {
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns the tree without its comments.
+pub fn without_comments(node: &Node) -> Node {
+    match &node.value {
+        Value::Array(items) => list(items.iter().map(without_comments).collect()),
+        Value::Object(object) => {
+            let mut out = Object::default();
+            for entry in object.iter().filter(|entry| !entry.key.starts_with(COMMENT)) {
+                out.insert(&*entry.key, without_comments(&entry.value));
+            }
+            Node::synthesised(Value::Object(out))
+        }
+        _ => node.clone(),
     }
 }
 
@@ -87,11 +145,11 @@ pub fn timeout(milliseconds: i64) -> Node {
 
 /// Derives a valid Kubernetes name from a string.
 pub fn name_of(written: &str) -> Str {
-    let mut name: alloc::string::String = written.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let mut name: String = written.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     while name.contains("--") {
         name = name.replace("--", "-");
     }
     let name = name.trim_matches('-');
-    let short: alloc::string::String = name.chars().take(63).collect();
+    let short: String = name.chars().take(63).collect();
     Str::new(if short.is_empty() { "all" } else { short.trim_end_matches('-') })
 }

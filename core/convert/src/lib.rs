@@ -8,32 +8,40 @@ extern crate alloc;
 
 mod across;
 mod build;
+mod gateway;
 mod ingress;
 mod mapping;
 mod migration;
+mod nginx;
 mod proof;
 mod proxy;
 mod service;
 
 pub use across::{Across, AcrossRow, OneSidedAnnotation, across};
+pub use gateway::Target;
 pub use ingress::{IngressProof, ingress_proof, ingress_to_gateway};
 pub use mapping::mapping_to_http_proxy;
 pub use migration::migration_proof;
+pub use nginx::{AnnotationInventory, AnnotationUse, Fidelity, NginxVerdict, VERDICTS, annotation_inventory, ingress_nginx_to_gateway, verdict};
 pub use proof::{Proof, proof};
 pub use proxy::http_proxy_to_gateway;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use chancery_base::resource::{Origin, ResourceKey};
-use chancery_text::{Node, to_yaml};
+use chancery_text::{Node, Str};
 
 /// The result of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Conversion {
-    /// The new objects.
+    /// The new objects. Keys that begin with `#` are comments.
     pub objects: Vec<Node>,
+    /// The file of each object, if the conversion writes several.
+    pub files: Vec<Str>,
     /// Parts that were not converted, or not exactly.
     pub notes: Vec<Note>,
+    /// Differences that concern everything, in sentences.
+    pub limits: Vec<String>,
 }
 
 /// A part that was not converted, or not exactly.
@@ -50,14 +58,31 @@ pub struct Note {
 impl Conversion {
     /// The objects as YAML documents.
     pub fn yaml(&self) -> String {
-        let mut out = String::new();
-        for object in &self.objects {
-            if !out.is_empty() {
-                out.push_str("---\n");
+        documents(self.objects.iter())
+    }
+
+    /// The files with their YAML documents, in order.
+    pub fn texts(&self) -> Vec<(Str, String)> {
+        let mut names: Vec<&Str> = Vec::new();
+        for file in &self.files {
+            if !names.contains(&file) {
+                names.push(file);
             }
-            out.push_str(&to_yaml(object));
         }
-        out
+        let of = |name: &Str| self.objects.iter().zip(&self.files).filter(|(_, file)| *file == name).map(|(object, _)| object).collect::<Vec<_>>();
+        names.into_iter().map(|name| (name.clone(), documents(of(name).into_iter()))).collect()
+    }
+
+    /// Removes all comments.
+    pub fn remove_comments(&mut self) {
+        for object in &mut self.objects {
+            *object = build::without_comments(object);
+        }
+    }
+
+    fn add(&mut self, file: &str, object: Node) {
+        self.objects.push(object);
+        self.files.push(Str::new(file));
     }
 
     fn note(&mut self, resource: &ResourceKey, origin: Option<Origin>, message: impl Into<String>) {
@@ -66,6 +91,17 @@ impl Conversion {
             self.notes.push(note);
         }
     }
+}
+
+fn documents<'n>(objects: impl Iterator<Item = &'n Node>) -> String {
+    let mut out = String::new();
+    for object in objects {
+        if !out.is_empty() {
+            out.push_str("---\n");
+        }
+        out.push_str(&build::with_comments(object));
+    }
+    out
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod stages;
 mod tests;
 
 pub use options::Options;
+pub use stages::Stages;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -40,7 +41,6 @@ use chancery_base::read::ReadOptions;
 use chancery_base::resource::Objects;
 use cluster::Cluster;
 use source::Source;
-use stages::Stages;
 
 /// By what it is recognised.
 pub const LANGUAGE: Language = Language {

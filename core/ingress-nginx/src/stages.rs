@@ -42,6 +42,12 @@ impl Stages {
         }
         Self { admitted, nginx, source, notices, unused }
     }
+
+    /// The stages of a side of this dialect.
+    pub fn of(side: &compilation::Side) -> Option<&Self> {
+        let stages: &dyn core::any::Any = &*side.stages;
+        stages.downcast_ref()
+    }
 }
 
 impl compilation::Stages for Stages {

@@ -12,7 +12,7 @@
 //! Does not compare results that depend on chance, or which of several clusters Envoy chooses.
 
 mod connections;
-mod envoy;
+pub mod envoy;
 mod filters;
 mod http2;
 mod requests;

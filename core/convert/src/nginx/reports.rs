@@ -1,0 +1,222 @@
+//! Reports annotations and settings that are not converted, or not exactly.
+
+use super::Converter;
+use super::table::{Fidelity, verdict};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::resource::{Origin, Rule};
+use chancery_ingress_nginx::annotations;
+use chancery_kubernetes::cursor::Cursor;
+use chancery_text::Node;
+
+/// Keys of the ConfigMap that are converted, or that change no answer.
+const KNOWN_KEYS: &[&str] = &[
+    "access-log-params",
+    "access-log-path",
+    "add-headers",
+    "allow-cross-namespace-resources",
+    "allow-snippet-annotations",
+    "annotation-value-word-blocklist",
+    "annotations-risk-level",
+    "client-body-buffer-size",
+    "client-header-buffer-size",
+    "client-header-timeout",
+    "disable-access-log",
+    "disable-http-access-log",
+    "disable-ipv6",
+    "disable-ipv6-dns",
+    "disable-stream-access-log",
+    "enable-aio-write",
+    "enable-multi-accept",
+    "enable-real-ip",
+    "enable-serial-reloads",
+    "enable-underscores-in-headers",
+    "error-log-level",
+    "error-log-path",
+    "force-ssl-redirect",
+    "generate-request-id",
+    "global-allowed-response-headers",
+    "global-external-auth",
+    "grpc-buffer-size-kb",
+    "hsts",
+    "hsts-include-subdomains",
+    "hsts-max-age",
+    "hsts-preload",
+    "http-access-log-path",
+    "http-redirect-code",
+    "http2-max-concurrent-streams",
+    "ignore-invalid-headers",
+    "keep-alive",
+    "load-balance",
+    "log-format-escape-json",
+    "log-format-escape-none",
+    "log-format-stream",
+    "log-format-upstream",
+    "map-hash-bucket-size",
+    "max-worker-connections",
+    "max-worker-open-files",
+    "no-auth-locations",
+    "no-tls-redirect-locations",
+    "preserve-trailing-slash",
+    "proxy-body-size",
+    "proxy-buffer-size",
+    "proxy-buffering",
+    "proxy-buffers-number",
+    "proxy-busy-buffers-size",
+    "proxy-connect-timeout",
+    "proxy-headers-hash-bucket-size",
+    "proxy-headers-hash-max-size",
+    "proxy-http-version",
+    "proxy-max-temp-file-size",
+    "proxy-next-upstream",
+    "proxy-next-upstream-tries",
+    "proxy-read-timeout",
+    "proxy-real-ip-cidr",
+    "proxy-request-buffering",
+    "proxy-send-timeout",
+    "proxy-set-headers",
+    "retry-non-idempotent",
+    "reuse-port",
+    "server-name-hash-bucket-size",
+    "server-name-hash-max-size",
+    "server-tokens",
+    "service-upstream",
+    "ssl-buffer-size",
+    "ssl-ciphers",
+    "ssl-protocols",
+    "ssl-redirect",
+    "ssl-session-cache",
+    "ssl-session-cache-size",
+    "ssl-session-tickets",
+    "ssl-session-timeout",
+    "strict-validate-path-type",
+    "upstream-keepalive-connections",
+    "upstream-keepalive-requests",
+    "upstream-keepalive-time",
+    "upstream-keepalive-timeout",
+    "use-forwarded-headers",
+    "use-http2",
+    "use-proxy-protocol",
+    "variables-hash-bucket-size",
+    "variables-hash-max-size",
+    "whitelist-source-range",
+    "denylist-source-range",
+    "worker-cpu-affinity",
+    "worker-processes",
+    "worker-shutdown-timeout",
+];
+
+/// The mark of a value that no object sets.
+pub(super) fn default_mark(origin: Option<Origin>) -> &'static str {
+    if origin.is_none_or(|origin| origin.rule() == Rule::Default) { " (default)" } else { "" }
+}
+
+/// Whether a value of an annotation changes nothing.
+pub(super) fn is_idle(name: &str, value: &str) -> bool {
+    let starts_on = matches!(
+        name,
+        "ssl-redirect"
+            | "enable-access-log"
+            | "enable-global-auth"
+            | "mirror-request-body"
+            | "cors-allow-credentials"
+            | "opentelemetry-trust-incoming-span"
+    );
+    match value.trim() {
+        "" => true,
+        "false" | "off" => !starts_on,
+        "true" | "on" => matches!(name, "enable-access-log" | "enable-global-auth" | "mirror-request-body" | "opentelemetry-trust-incoming-span"),
+        "0" => name.starts_with("limit-") || matches!(name, "proxy-next-upstream-timeout"),
+        "1" => name.ends_with("verify-depth"),
+        "all" => name == "satisfy",
+        "HTTP" | "http" => name == "backend-protocol",
+        _ => false,
+    }
+}
+
+impl Converter<'_> {
+    pub(super) fn reports(&mut self) {
+        self.annotations();
+        self.settings();
+        let has_backends = self.plan.others.keys().any(|(kind, ..)| *kind == "Backend");
+        let mut limits: Vec<String> = Vec::new();
+        if has_backends {
+            limits.push("Backends need `extensionApis.enableBackend: true` in the configuration of Envoy Gateway.".to_string());
+        }
+        if self.nginx.default_certificate.secret.value.split_once('/').is_none() {
+            limits.push(
+                "nginx answers https with a generated certificate for hosts without their own; the Gateway has no listener for these requests."
+                    .to_string(),
+            );
+        }
+        limits.push("nginx cuts the slash at the end of the path when it redirects to https; the Gateway keeps it.".to_string());
+        if !self.is_envoy_gateway() {
+            limits.push(
+                "Gateway API has no fields for client addresses, passwords, body sizes, retries and cross-origin requests: these are not converted."
+                    .to_string(),
+            );
+        }
+        self.out.limits = limits;
+        let tcp = self.nginx.tcp.iter().chain(&self.nginx.udp).map(|of| {
+            (
+                of.port.origin,
+                format!("the {} service on port {} is not converted: write a {}Route and a listener", of.protocol, of.port.value, of.protocol),
+            )
+        });
+        for (origin, message) in tcp.collect::<Vec<_>>() {
+            if let Some(object) = origin.and_then(|origin| self.objects.get(origin.object())) {
+                self.out.note(&object.key, origin, message);
+            }
+        }
+    }
+
+    fn annotations(&mut self) {
+        for counted in &self.source.counted {
+            let Some(object) = self.objects.get(counted.ingress.object) else { continue };
+            let all = Cursor::new(object.id, &object.root).at("metadata.annotations");
+            let is_canary = counted.settings.canary.enabled.value;
+            for (key, value) in all.entries() {
+                let name = key.split_once('/').filter(|(prefix, _)| *prefix != "kubernetes.io").map_or("", |(_, name)| name);
+                let Some(annotation) = annotations::table::find(name) else { continue };
+                let Some(found) = verdict(annotation.name) else { continue };
+                // nginx ignores the other annotations of a canary.
+                if is_canary && annotation.group != "Canary" || is_idle(annotation.name, value.str()) {
+                    continue;
+                }
+                let message = match found.on(self.target) {
+                    Fidelity::Exact | Fidelity::Unneeded => continue,
+                    Fidelity::Approximate => format!("`{}` is converted approximately: {}", annotation.name, found.words),
+                    Fidelity::Impossible => format!("`{}` is not converted: {}", annotation.name, found.words),
+                };
+                self.out.note(&object.key, Some(value.origin()), message);
+            }
+        }
+        for (ingress, _) in &self.source.unhandled {
+            let Some(object) = self.objects.get(ingress.object) else { continue };
+            let is_ours = object
+                .root
+                .at(&["metadata", "annotations"])
+                .and_then(Node::as_object)
+                .is_some_and(|all| all.iter().any(|entry| entry.key.starts_with(annotations::PREFIX)));
+            if is_ours {
+                self.out.note(
+                    &object.key,
+                    Some(ingress.origin),
+                    "ingress-nginx does not serve it, so it is not converted; `chancery check` says why",
+                );
+            }
+        }
+    }
+
+    fn settings(&mut self) {
+        for (name, tree) in self.nginx.globals.tree().fields() {
+            if KNOWN_KEYS.contains(&name.as_str()) {
+                continue;
+            }
+            if let Some(object) = tree.origin.and_then(|origin| self.objects.get(origin.object())) {
+                self.out.note(&object.key, tree.origin, format!("`{name}` of the ConfigMap is not converted"));
+            }
+        }
+    }
+}

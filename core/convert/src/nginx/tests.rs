@@ -1,0 +1,190 @@
+//! Converted Ingresses compile in Envoy Gateway, and requests get the answers of nginx.
+
+use crate::{Conversion, Target, ingress_nginx_to_gateway};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use chancery_base::compilation::{Compilation, OptionValue, Options};
+use chancery_base::diagnostic::Severity;
+use chancery_base::resource::Inputs;
+use chancery_compile::compile;
+use chancery_envoy::config::EnvoyConfig;
+use chancery_envoy::simulate::{Gateway, Outcome, Request};
+use chancery_nginx::simulate::{Request as Asked, Simulator, World};
+
+const SERVICES: &str = "
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.1]}]
+ports: [{port: 80}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: next, namespace: shop}
+spec: {ports: [{port: 80}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: next-1, namespace: shop, labels: {kubernetes.io/service-name: next}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.2]}]
+ports: [{port: 80}]
+";
+
+fn ingress(name: &str, annotations: &str, path: &str, service: &str) -> String {
+    format!(
+        "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: {name}, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  rules: [{{host: a.example.com, http: {{paths: [{{path: {path:?}, pathType: Prefix, backend: {{service: {{name: {service}, port: {{number: 80}}}}}}}}]}}}}]
+"
+    )
+}
+
+fn annotation(name: &str, value: &str) -> String {
+    format!("nginx.ingress.kubernetes.io/{name}: {value:?}")
+}
+
+fn compiled(text: &str, dialect: &'static chancery_base::compilation::Dialect) -> Compilation {
+    let options = Options::of(dialect).with("missing", OptionValue::Text("assume".into())).in_dialect(dialect.name);
+    compile(&Inputs::one("input.yaml", text), &options, &[dialect])
+}
+
+/// Converts an input, and compiles the result.
+fn converted(text: &str) -> (Compilation, Conversion, Compilation) {
+    let before = compiled(&format!("{text}{SERVICES}"), &chancery_ingress_nginx::DIALECT);
+    let conversion = ingress_nginx_to_gateway(&before, Target::EnvoyGateway);
+    let yaml = conversion.yaml();
+    let after = compiled(&format!("{yaml}{SERVICES}"), &chancery_envoy_gateway::DIALECT);
+    let errors: Vec<String> =
+        after.all_diagnostics().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect();
+    assert_eq!(errors, Vec::<String>::new(), "{yaml}");
+    (before, conversion, after)
+}
+
+/// Says what both sides do with requests of one host, as `STATUS LOCATION` or `forwarded PATH`.
+fn both(text: &str, requests: &[(&str, &[(&str, &str)])]) -> Vec<[String; 2]> {
+    let (before, conversion, after) = converted(text);
+    let nginx = before.nginxes().next().expect("nginx runs");
+    let envoy = EnvoyConfig::of(after.gateways().next().unwrap_or_else(|| panic!("Envoy runs: {}", conversion.yaml())).ir);
+    let (simulator, gateway) = (Simulator::new(nginx.nginx), Gateway::new(&envoy));
+    let one = |(path, headers): &(&str, &[(&str, &str)])| {
+        let pairs: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let asked = Asked { host: "a.example.com".into(), path: path.to_string(), headers: pairs.clone(), ..Asked::default() };
+        let answer = simulator.answer(&World::default(), &[asked]).remove(0);
+        let was = match &answer.seen {
+            Some(seen) => format!("{} {}", answer.upstream.clone().unwrap_or_default(), seen.path),
+            None => format!("{} {}", answer.status, answer.location.unwrap_or_default()),
+        };
+        let mut request = Request::new("GET", &format!("http://a.example.com{path}")).expect("a URL");
+        pairs.iter().for_each(|(name, value)| request.headers.add(name, value));
+        let simulation = gateway.simulate(&request);
+        let will = match simulation.outcome {
+            Outcome::Forward => {
+                let cluster = simulation.clusters.first().map(|share| share.name.clone()).unwrap_or_default();
+                let found = envoy.clusters.iter().find(|known| known.message.name == cluster).and_then(|known| known.message.load_assignment.clone());
+                let hosts: Vec<String> = found
+                    .iter()
+                    .flat_map(|of| &of.endpoints)
+                    .flat_map(|of| &of.lb_endpoints)
+                    .filter_map(chancery_envoy::simulate::endpoint_address)
+                    .collect();
+                let name = if hosts.iter().any(|host| host.starts_with("10.1.0.2")) { "next" } else { "web" };
+                format!("shop-{name}-80 {}", simulation.upstream.map(|upstream| upstream.path).unwrap_or_default())
+            }
+            _ => format!("{} {}", simulation.status.unwrap_or(404), simulation.location.unwrap_or_default()),
+        };
+        [was, will]
+    };
+    requests.iter().map(one).collect()
+}
+
+fn assert_same(text: &str, requests: &[(&str, &[(&str, &str)])]) {
+    for ([was, will], request) in both(text, requests).into_iter().zip(requests) {
+        assert_eq!(was, will, "{request:?} of {}", converted(text).1.yaml());
+    }
+}
+
+#[test]
+fn prefixes_match_whole_segments() {
+    let text = format!("{}{}", ingress("web", "", "/shop", "web"), ingress("next", "", "/shop/new/", "next"));
+    assert_same(
+        &text,
+        &[("/", &[]), ("/shop", &[]), ("/shop/a", &[]), ("/shopping", &[]), ("/shop/new", &[]), ("/shop/new/", &[]), ("/shop/new/a?b", &[])],
+    );
+}
+
+#[test]
+fn rewrites_ignore_case_and_match_beginnings() {
+    let text = format!("{}{}", ingress("web", &annotation("rewrite-target", "/$2"), "/api(/|$)(.*)", "web"), ingress("next", "", "/apiary", "next"));
+    assert_same(&text, &[("/api", &[]), ("/API/v1", &[]), ("/api/v1?x=1", &[]), ("/apiary", &[]), ("/Apiary/a", &[]), ("/other", &[])]);
+}
+
+#[test]
+fn canaries_follow_headers_then_cookies() {
+    let canary = [annotation("canary", "true"), annotation("canary-by-header", "x-try"), annotation("canary-by-cookie", "try")].join(", ");
+    let text = format!("{}{}", ingress("web", "", "/", "web"), ingress("next", &canary, "/", "next"));
+    assert_same(
+        &text,
+        &[
+            ("/", &[]),
+            ("/", &[("x-try", "always")]),
+            ("/", &[("x-try", "never"), ("cookie", "try=always")]),
+            ("/", &[("cookie", "a=b; try=always")]),
+            ("/", &[("cookie", "retry=always")]),
+        ],
+    );
+}
+
+#[test]
+fn large_bodies_are_refused() {
+    let text = ingress("web", &annotation("proxy-body-size", "1k"), "/", "web");
+    assert_same(&text, &[("/", &[("content-length", "1024")])]);
+    let [was, will] = both(&text, &[("/", &[("content-length", "1025")])]).remove(0);
+    assert!(will.starts_with("413"), "{was}, {will}");
+}
+
+#[test]
+fn redirects_keep_their_target() {
+    let text = ingress("web", &annotation("permanent-redirect", "https://b.example.com/new"), "/old", "web");
+    let [was, _] = both(&text, &[("/old/a?b=c", &[])]).remove(0);
+    assert_eq!(was, "301 https://b.example.com/new");
+    let yaml = converted(&text).1.yaml();
+    assert!(yaml.contains("statusCode: 301") && yaml.contains("value: https://b.example.com/new"), "{yaml}");
+    let forced = ingress("web", &annotation("force-ssl-redirect", "true"), "/", "web");
+    assert_same(&forced, &[("/a?b=c", &[])]);
+}
+
+#[test]
+fn comments_name_annotations_unless_removed() {
+    let (_, mut conversion, _) = converted(&ingress("web", &annotation("rewrite-target", "/"), "/a", "web"));
+    assert!(conversion.yaml().contains("  # rewrite-target: /\n"), "{}", conversion.yaml());
+    conversion.remove_comments();
+    assert!(!conversion.yaml().contains('#'), "{}", conversion.yaml());
+}
+
+#[test]
+fn unconverted_annotations_are_reported() {
+    let (_, conversion, _) = converted(&ingress("web", &annotation("proxy-cookie-path", "/a /b"), "/", "web"));
+    let notes: Vec<String> = conversion.notes.iter().map(|note| note.message.clone()).collect();
+    assert!(notes.iter().any(|note| note.starts_with("`proxy-cookie-path` is not converted: ")), "{notes:?}");
+}
+
+#[test]
+fn standard_target_writes_gateway_api_only() {
+    let before =
+        compiled(&format!("{}{SERVICES}", ingress("web", &annotation("proxy-read-timeout", "9"), "/", "web")), &chancery_ingress_nginx::DIALECT);
+    let yaml = ingress_nginx_to_gateway(&before, Target::Standard).yaml();
+    assert!(yaml.contains("kind: HTTPRoute") && !yaml.contains("envoyproxy"), "{yaml}");
+}
