@@ -147,10 +147,10 @@ spec:
 ";
     let found = across(&azure(text), &Options::default());
     assert_eq!(found.assumed, ["shop/api", "shop/web"]);
-    assert_eq!(found.controllers, ["Application Gateway", "Contour", "Emissary"]);
+    assert_eq!(found.controllers, ["Application Gateway", "ingress-nginx", "Contour", "Emissary"]);
     let row = found.differences.iter().find(|row| row.requests.iter().any(|url| url == "http://shop.example.com/apix")).expect("it differs");
-    assert_eq!(row.answers[..2], ["goes to shop/api", "goes to shop/web"], "{found:#?}");
-    let below = found.differences.iter().flat_map(|row| &row.answers[..2]).all(|answer| !answer.contains("no gateway runs"));
+    assert_eq!(row.answers[..3], ["goes to shop/api", "goes to shop/web", "goes to shop/web"], "{found:#?}");
+    let below = found.differences.iter().flat_map(|row| &row.answers[..3]).all(|answer| !answer.contains("no gateway runs"));
     assert!(below, "{found:#?}");
 }
 
@@ -174,7 +174,7 @@ spec:
     let redirected = |tls: &str| {
         let found = across(&azure(&text(tls)), &Options::default());
         let of = |row: &&super::AcrossRow| row.requests.iter().any(|url| url == "http://shop.example.com/api");
-        found.differences.iter().find(of).is_some_and(|row| row.answers[2].contains("301"))
+        found.differences.iter().find(of).is_some_and(|row| row.answers[3].contains("301"))
     };
     assert!(!redirected(""), "there is no Host, and no fallback certificate that would create one");
     assert!(!redirected("tls: [{hosts: [shop.example.com], secretName: shop-tls}]"), "the Host generated from the Ingress allows cleartext");
@@ -190,12 +190,34 @@ fn ingress_of_unknown_class_is_noted() {
         let limits = across(&azure(&text), &Options::default()).limits;
         limits.into_iter().filter(|limit| limit.contains("of the class")).collect()
     };
+<<<<<<< HEAD
     let expected =
         ["As written, none of these controllers serves the Ingress `web` of the class `nginx`: each controller was tried with its own class."];
     assert_eq!(said("nginx", ""), expected);
+=======
+    let expected = ["As written, none of these controllers serves the Ingress `web` of the class `traefik`: each tried it as one of its own class."];
+    assert_eq!(said("traefik", ""), expected);
+    assert_eq!(said("nginx", ""), [""; 0]);
+>>>>>>> w-proof
     assert_eq!(said("contour", ""), [""; 0]);
     let own = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: edge}\nspec: {controller: getambassador.io/ingress-controller}\n";
     assert_eq!(said("edge", own), [""; 0]);
+}
+
+#[test]
+fn proof_of_ingresses_finds_differences_of_another_dialect() {
+    let text = format!(
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, namespace: shop, annotations: {{nginx.ingress.kubernetes.io/use-regex: 'true'}}}}\n\
+         spec: {{ingressClassName: nginx, rules: [{{host: shop.example.com, http: {{paths: [{{path: /web, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]}}\n{SERVICES}"
+    );
+    let original = run(&chancery_ingress_nginx::DIALECT, &text, &[]);
+    let yaml = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: web, namespace: shop}\n\
+                spec: {virtualhost: {fqdn: shop.example.com}, routes: [{conditions: [{prefix: /web}], services: [{name: web, port: 80}]}]}\n";
+    let root = chancery_text::parse(yaml, &chancery_text::Limits::default()).root.expect("an object");
+    let conversion = super::Conversion { objects: Vec::from([root]), ..super::Conversion::default() };
+    let found = super::migration_proof(&original, &conversion, &Options::default(), CONTOUR, &[], &chancery_base::executor::Sequential);
+    let rules: Vec<&str> = found.causes.iter().map(|cause| cause.rule).collect();
+    assert!(rules.contains(&"path-case") && !rules.contains(&"service"), "{rules:?}");
 }
 
 #[test]

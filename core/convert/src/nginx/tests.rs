@@ -19,20 +19,24 @@ kind: Service
 metadata: {name: web, namespace: shop}
 spec: {ports: [{port: 80}]}
 ---
-apiVersion: v1
-kind: Endpoints
-metadata: {name: web, namespace: shop}
-subsets: [{addresses: [{ip: 10.1.0.1}], ports: [{port: 80}]}]
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.1]}]
+ports: [{port: 80}]
 ---
 apiVersion: v1
 kind: Service
 metadata: {name: next, namespace: shop}
 spec: {ports: [{port: 80}]}
 ---
-apiVersion: v1
-kind: Endpoints
-metadata: {name: next, namespace: shop}
-subsets: [{addresses: [{ip: 10.1.0.2}], ports: [{port: 80}]}]
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: next-1, namespace: shop, labels: {kubernetes.io/service-name: next}}
+addressType: IPv4
+endpoints: [{addresses: [10.1.0.2]}]
+ports: [{port: 80}]
 ";
 
 fn ingress(name: &str, annotations: &str, path: &str, service: &str) -> String {
