@@ -132,7 +132,7 @@ fn words(of: &str) -> String {
     let escaped = text(of);
     let parts: Vec<&str> = escaped.split('`').collect();
     // An odd number of parts means that every backtick has a partner.
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped;
     }
     let part = |(at, part): (usize, &&str)| if at % 2 == 1 { format!("<code>{part}</code>") } else { (*part).to_string() };

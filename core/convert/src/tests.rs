@@ -190,15 +190,10 @@ fn ingress_of_unknown_class_is_noted() {
         let limits = across(&azure(&text), &Options::default()).limits;
         limits.into_iter().filter(|limit| limit.contains("of the class")).collect()
     };
-<<<<<<< HEAD
     let expected =
-        ["As written, none of these controllers serves the Ingress `web` of the class `nginx`: each controller was tried with its own class."];
-    assert_eq!(said("nginx", ""), expected);
-=======
-    let expected = ["As written, none of these controllers serves the Ingress `web` of the class `traefik`: each tried it as one of its own class."];
+        ["As written, none of these controllers serves the Ingress `web` of the class `traefik`: each controller was tried with its own class."];
     assert_eq!(said("traefik", ""), expected);
     assert_eq!(said("nginx", ""), [""; 0]);
->>>>>>> w-proof
     assert_eq!(said("contour", ""), [""; 0]);
     let own = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: edge}\nspec: {controller: getambassador.io/ingress-controller}\n";
     assert_eq!(said("edge", own), [""; 0]);
