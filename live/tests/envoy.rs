@@ -102,6 +102,7 @@ fn start_server(folder: &Path, xds: u16, tls: Option<&Path>, events: &Events) ->
         proxies: None,
         canary: true,
         page: None,
+        admission: None,
     };
     let settings = Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };
     let source = Box::new(Folder::new(folder.to_owned(), Reading::default()));
@@ -333,6 +334,7 @@ fn start_pods(reader: std::io::PipeReader, xds: u16, events: &Events) -> oneshot
         proxies: None,
         canary: true,
         page: None,
+        admission: None,
     };
     let settings =
         Settings { options: Options::of(&ambassador::DIALECT), spacing: Duration::from_secs(3600), recorder: None, events: events.clone() };
