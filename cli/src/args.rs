@@ -65,7 +65,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Returns the version, with the versions of the controllers and of Envoy. It lives as long as the process.
+/// The version, with the versions of the controllers and of Envoy. It lives as long as the process, which has one command line.
 fn long_version() -> &'static str {
     let names: Vec<String> = dialect::CONTROLLERS.iter().map(|(name, version)| format!("  {name:<14} {version}")).collect();
     format!("{}\nfollows:\n{}\n  {:<14} {}", env!("CARGO_PKG_VERSION"), names.join("\n"), "envoy", dialect::ENVOY).leak()
@@ -93,7 +93,7 @@ pub enum Command {
     Why(WhyArgs),
     /// Write inputs and options into one file that gives the same result elsewhere. Every command accepts it as its input.
     Snapshot(SnapshotArgs),
-    /// Write a cluster's objects into one snapshot, without keys, for a bug report.
+    /// Write the objects of a cluster into one snapshot without keys, for a bug report.
     Collect(CollectArgs),
     /// Check the snapshot in a link. Every command accepts such a link as its input.
     Open(OpenArgs),
@@ -108,7 +108,7 @@ pub enum Command {
     /// Read the configuration dump of a running Envoy.
     #[command(subcommand)]
     Dump(DumpCommand),
-    /// Replay access logs: show requests with different answers, and routes without requests.
+    /// Replay access logs: find requests that a configuration answers differently, and routes without requests.
     Replay(ReplayArgs),
     /// Show the result of every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),

@@ -125,7 +125,7 @@ A test file has a list `tests`. Each test has a `request` and the expected field
     request: {url: http://shop.example.com/cart}
     expect: {outcome: forward, clusters: [{name: cluster_cart}]}
 
-Exit codes: 0 all tests pass, 1 a test fails or the coverage is below --fail-under, 2 the input or a test file cannot be used.")]
+Exit codes: 0 all tests pass, 1 a test fails or tests reach less than --fail-under, 2 the input or a test file cannot be used.")]
 pub struct TestArgs {
     /// Test files, and inputs as other commands read them [default: the paths in chancery.toml]
     #[arg(value_name = "FILE|INPUT", value_hint = ValueHint::AnyPath)]

@@ -213,7 +213,7 @@ pub struct ServeArgs {
     /// CA certificate of the Envoys. Without it, Envoys need no certificate
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "xds_cert", help_heading = "Servers")]
     pub xds_client_ca: Option<PathBuf>,
-    /// Serve a validating webhook at this address: `kubectl apply` shows the findings of each object as warnings. Needs --admission-cert
+    /// Address of a validating webhook, which shows findings as warnings of `kubectl apply`. Needs --admission-cert
     #[arg(long, value_name = "ADDR", default_value = "off", help_heading = "Servers")]
     pub admission: Address,
     /// Certificate of the webhook, read again when it changes
@@ -222,7 +222,7 @@ pub struct ServeArgs {
     /// Key of the webhook's certificate
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "admission_cert", help_heading = "Servers")]
     pub admission_key: Option<PathBuf>,
-    /// Deny objects with findings of this code; repeatable. Without it, the webhook only warns
+    /// Deny objects with findings of this code; repeatable [default: the webhook only warns]
     #[arg(long, value_name = "CODE", help_heading = "Servers")]
     pub admission_deny: Vec<String>,
     /// Use the last content of a folder that becomes empty for this time. `--allow-empty` accepts empty folders at once
@@ -321,7 +321,7 @@ pub struct ManifestsArgs {
     /// The Secret with the xDS server's certificate (`tls.crt`, `tls.key`) and the CA of the Envoys (`ca.crt`)
     #[arg(long, value_name = "NAME", default_value = "chancery-xds", value_parser = name)]
     pub tls_secret: String,
-    /// Review objects before the API server stores them, with a certificate from cert-manager: `kubectl apply` shows findings as warnings
+    /// Review objects before the API server stores them, with a certificate of cert-manager
     #[arg(long)]
     pub admission: bool,
     /// Read this Application Gateway from Azure: SUBSCRIPTION/GROUP/NAME, or its resource id

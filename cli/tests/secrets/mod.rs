@@ -14,6 +14,9 @@ const COMMANDS: &[&[&str]] = &[
     &["check", "--fix", "--diff", "in.yaml"],
     &["check", "--dialect", "consul", "in.yaml"],
     &["check", "--dialect", "ingress", "in.yaml"],
+    &["test", "--coverage", "requests.test.yaml", "in.yaml"],
+    &["test", "--write", "in.yaml"],
+    &["replay", "requests.log", "--after", "in.yaml", "--host", "shop.example.com", "--log-format", "$request_method $request_uri $status"],
     &["compile", "in.yaml"],
     &["compile", "--origins", "--output", "ir", "in.yaml"],
     &["compile", "--dialect", "ambassador", "in.yaml"],
@@ -48,7 +51,8 @@ const FOLLOWERS: &[&[&str]] =
     &[&["watch", "inputs"], &["serve", "inputs", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0", "--snapshots", "off", "--ready", "off"]];
 
 /// Commands that read no resources, or leave this to the commands above: their output contains nothing of an input.
-const OTHERS: &[&str] = &["config", "kinds", "codes", "bootstrap", "manifests", "envoys", "events", "play", "desktop", "completions", "man", "help"];
+const OTHERS: &[&str] =
+    &["config", "kinds", "codes", "bootstrap", "collect", "manifests", "envoys", "events", "play", "desktop", "completions", "man", "help"];
 
 const OTHER: &str =
     "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: o, namespace: default}\nspec: {hostname: '*', prefix: /o/, service: o}\n";
@@ -136,6 +140,7 @@ fn values_of_secrets_are_in_no_output() {
             ("other.yaml", OTHER),
             ("dump.json", "{\"static_resources\": {}}"),
             ("requests.test.yaml", TESTS),
+            ("requests.log", "GET / 200\n"),
         ]);
         let lines = leak.text.lines().count();
         for (at, command) in commands.iter().enumerate() {
