@@ -63,7 +63,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             input::warn_of_refused(&mut compilation, &mut compiler);
         }
     }
-    let render = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
+    let render = |report: &RouteReport| RouteText { report, style, all: args.all, out: String::new() }.write(&request);
     match (args.format, reports.len()) {
         (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
         (Format::Json, _) => print_json(&reports)?,
@@ -81,7 +81,7 @@ fn tell_others(reports: &BTreeMap<String, RequestReport>, request: &Request, for
     let human = |report: &RequestReport| match report {
         RequestReport::AppGateway(report) => app_gateway::human(report, request, style),
         RequestReport::Nginx(report) => nginx::human(report, request, style),
-        RequestReport::Envoy(report) => Teller { report, style, all: false, out: String::new() }.tell(request),
+        RequestReport::Envoy(report) => RouteText { report, style, all: false, out: String::new() }.write(request),
     };
     match format {
         Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
@@ -159,15 +159,15 @@ fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
     Ok((request, paths))
 }
 
-struct Teller<'a> {
+struct RouteText<'a> {
     report: &'a RouteReport,
     style: &'a Style,
     all: bool,
     out: String,
 }
 
-impl Teller<'_> {
-    fn tell(mut self, request: &Request) -> String {
+impl RouteText<'_> {
+    fn write(mut self, request: &Request) -> String {
         self.out = head(request, &self.report.verdict, self.style);
         self.connection();
         self.host();
@@ -175,7 +175,7 @@ impl Teller<'_> {
         self.end();
         self.unserved(request);
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.then();
         self.out
@@ -184,7 +184,7 @@ impl Teller<'_> {
     /// The gateways that get the request next.
     fn then(&mut self) {
         for hop in &self.report.then {
-            let teller = Teller { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            let teller = RouteText { report: &hop.report, style: self.style, all: self.all, out: String::new() };
             let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }
@@ -196,7 +196,7 @@ impl Teller<'_> {
         self.tried();
         self.end();
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.out
     }
@@ -448,7 +448,7 @@ impl Teller<'_> {
         if report.hosts.is_empty() {
             return;
         }
-        let _ = writeln!(self.out, "\n{} hosts that there are", self.style.green("→"));
+        let _ = writeln!(self.out, "\n{} available hosts", self.style.green("→"));
         let most = if self.all { report.hosts.len() } else { 8 };
         for of in report.hosts.iter().take(most) {
             let scheme = if of.tls { "https" } else { "http" };
@@ -512,7 +512,7 @@ impl Teller<'_> {
         }
     }
 
-    fn besides(&mut self) {
+    fn settings_and_filters(&mut self) {
         let simulation = &self.report.simulation;
         let mut rows: Vec<(String, String)> = Vec::new();
         rows.extend(

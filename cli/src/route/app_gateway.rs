@@ -33,7 +33,7 @@ pub fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> Str
     ending(&mut out, report, style);
     let _ = writeln!(
         out,
-        "\n{} this follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.",
+        "\n{} this follows Azure's documentation, not a real Application Gateway. The health of addresses is unknown.",
         style.yellow("note:")
     );
     out
