@@ -2,7 +2,7 @@
 //! requests.
 
 use crate::Folder;
-use chancery_core::compilation::{Options, for_people};
+use chancery_core::compilation::{Options, for_interactive_use};
 use chancery_core::compile::{Compiler, EmittedByGateway};
 use chancery_core::dialect;
 use chancery_core::envoy_config::{ByPointer, EnvoyConfig};
@@ -33,7 +33,7 @@ fn examples() -> Vec<(String, String)> {
 fn every_view_has_the_same_verdict() {
     let (mut compared, mut dialects) = (0, BTreeSet::new());
     for (dialect, text) in examples() {
-        let options = for_people(Options::default()).in_dialect(dialect.as_str());
+        let options = for_interactive_use(Options::default()).in_dialect(dialect.as_str());
         let compilation = Compiler::new(dialect::ALL).compile(&Inputs::one("input.yaml", text.as_str()), &options);
         let [gateway] = RunningGateway::all(&compilation)[..] else { continue };
         let positions = compilation.positions();
