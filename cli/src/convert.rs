@@ -5,7 +5,7 @@
 use crate::across::rows;
 use crate::args::{Conversion, ConversionTarget, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::{message, message_lines, print, reason, shown, tell_all};
+use crate::output::{allow_secrets, message, message_lines, print, reason, shown};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect, OptionValue};
@@ -43,7 +43,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
         return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     print(&converted.yaml())?;
     for note in &converted.notes {
@@ -80,7 +80,7 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
         converted.remove_comments();
     }
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     match &args.out_dir {
         None => print(&converted.yaml())?,
@@ -103,7 +103,7 @@ fn ingress_nginx(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> 
 /// Reports on standard error which Services were assumed to exist.
 fn show_assumed(assumed: &[String]) {
     if !assumed.is_empty() {
-        message(&format!("these Services are not in the input, and are taken to exist: {}", assumed.join(", ")));
+        message(&format!("these Services are not in the input, and are assumed to exist: {}", assumed.join(", ")));
     }
 }
 

@@ -18,9 +18,9 @@ Examples:
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
-What cannot be converted is reported on standard error, with its line. Then both sides are compiled, and the requests that they would treat
-differently are reported. Where requests go, as what, and for how long, is compared; what controllers choose by themselves (settings of
-listeners, connections and clusters) is not.")]
+Fields that cannot be converted are reported on standard error with their lines. Then Chancery compiles both sides and reports the requests
+with different results. It compares the destination, the changes to the request and the timeouts. It does not compare settings that
+controllers choose themselves, for listeners, connections and clusters. It does not compare the results of ingress-nginx-to-gateway yet.")]
 pub struct ConvertArgs {
     /// The conversion.
     #[arg(value_enum, value_name = "CONVERSION")]
@@ -36,15 +36,15 @@ pub struct ConvertArgs {
     /// With ingress-nginx-to-gateway: write one file per host into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Do not compile both sides and compare their requests.
+    /// Do not compare the requests of both sides
     #[arg(long)]
     pub no_proof: bool,
-    /// Write credentials, such as tokens in headers, as they are.
+    /// Write credentials, such as tokens in headers, unchanged
     #[arg(long)]
     pub with_secrets: bool,
 }
 
-/// What `convert` does.
+/// The conversions of `convert`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Conversion {
     /// Ambassador's Hosts and Mappings to Contour's HTTPProxies.
@@ -55,7 +55,7 @@ pub enum Conversion {
     IngressToGateway,
     /// Ingresses of ingress-nginx to Gateway API.
     IngressNginxToGateway,
-    /// Contour's file in a ConfigMap, and its flags, to a ContourConfiguration.
+    /// Contour's configuration file in a ConfigMap, and its flags, to a ContourConfiguration.
     ContourConfigmap,
 }
 

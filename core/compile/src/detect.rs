@@ -39,11 +39,11 @@ impl Detection {
         if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
             let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
             let message = format!("none of the requested controllers reads any of the input; the findings are for {}", dialect.controller);
-            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
+            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("it was read for {}", names.join(", "))));
         }
         // The core group means the same to all dialects.
         let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
-        let message = format!("the input does not say which controller it is for; it is read as {}'s, {why}", dialect.controller);
+        let message = format!("the input names no controller; it is read for {}, {why}", dialect.controller);
         let others = dialects.iter().filter(|other| other.reads(&object.key)).map(|other| other.name);
         let others: Vec<&str> = others.collect();
         if others.len() < 2 {

@@ -25,7 +25,7 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
             let conditions = &listener.status.conditions;
             let wrong = ["ResolvedRefs", "Accepted", "Programmed"].into_iter().find_map(|kind| conditions.get(kind).filter(|found| !found.holds));
             if let Some(condition) = wrong {
-                let message = format!("the listener `{}` does not work as written: {}", listener.name, said(condition));
+                let message = format!("the listener `{}` does not work as written: {}", listener.name, describe(condition));
                 sink.report(finding(&codes::LISTENER_REFUSED, message, object, listener.at));
             }
         }
@@ -37,7 +37,7 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
     policies(t, sink);
 }
 
-fn said(condition: &Condition) -> String {
+fn describe(condition: &Condition) -> String {
     let text = condition.message.strip_suffix('.').unwrap_or(&condition.message);
     format!("{text} ({})", condition.reason)
 }
@@ -49,7 +49,7 @@ fn finding(code: &'static Code, message: String, object: &Admitted<'_>, at: Curs
 
 fn refused(conditions: &Conditions, what: &str, object: &Admitted<'_>, at: Cursor<'_>, sink: &mut Findings) {
     if let Some(condition) = conditions.get("Accepted").filter(|condition| !condition.holds) {
-        sink.report(finding(&codes::GATEWAY_REFUSED, format!("Envoy Gateway does not accept the {what}: {}", said(condition)), object, at));
+        sink.report(finding(&codes::GATEWAY_REFUSED, format!("Envoy Gateway does not accept the {what}: {}", describe(condition)), object, at));
     }
 }
 
@@ -60,11 +60,11 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
             for condition in &conditions.0 {
                 let kind = route.kind.name();
                 let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
-                    ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", said(condition))),
-                    ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", said(condition))),
-                    ("ResolvedRefs", false) => (&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {}", said(condition))),
-                    ("BackendsAvailable", false) => (&codes::ENDPOINTS_NOT_READY, format!("Envoy answers 503: {}", said(condition))),
-                    ("RouteRulesOverlap", true) => (&codes::ROUTES_OVERLAP, said(condition)),
+                    ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
+                    ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", describe(condition))),
+                    ("ResolvedRefs", false) => (&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {}", describe(condition))),
+                    ("BackendsAvailable", false) => (&codes::ENDPOINTS_NOT_READY, format!("Envoy answers 503: {}", describe(condition))),
+                    ("RouteRulesOverlap", true) => (&codes::ROUTES_OVERLAP, describe(condition)),
                     _ => continue,
                 };
                 let at = if condition.kind == "Accepted" { parent.at } else { route.object.spec().field("rules") };
@@ -105,11 +105,11 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
     for (_, conditions) in t.policies.get(&object.id()).iter().flat_map(|status| &status.ancestors) {
         for condition in &conditions.0 {
             let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
-                ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", said(condition))),
-                ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", said(condition))),
-                ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, said(condition)),
-                ("Warning", true) => (&codes::POLICY_WARNING, said(condition)),
-                ("Programmed", false) => (&codes::PATCH_FAILED, format!("a patch is not applied: {}", said(condition))),
+                ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
+                ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
+                ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, describe(condition)),
+                ("Warning", true) => (&codes::POLICY_WARNING, describe(condition)),
+                ("Programmed", false) => (&codes::PATCH_FAILED, format!("a patch is not applied: {}", describe(condition))),
                 _ => continue,
             };
             sink.report(finding(code, message, object, target(object)));
@@ -151,7 +151,7 @@ pub(crate) fn of_others(objects: &Objects, controller: &str, ledger: &mut Ledger
     }
 }
 
-/// Writes down which objects an Envoy is made of.
+/// Records the objects that an Envoy's configuration is generated from.
 pub(crate) fn emitted(objects: impl Iterator<Item = ObjectId>, key: &str, ledger: &mut Ledger) {
     for object in objects {
         ledger.emitted(object, format!("the Envoy {key}"));

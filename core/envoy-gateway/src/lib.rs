@@ -55,7 +55,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
     references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
@@ -67,6 +67,6 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
-    called: compile::called,
+    cluster_label: compile::cluster_label,
     setting_changes: |_, _| alloc::vec::Vec::new(),
 };
