@@ -3,6 +3,7 @@
 //! Does not run commands; see the module of each command.
 
 mod check;
+mod convert;
 mod deployment;
 mod diff;
 mod editor;
@@ -12,6 +13,7 @@ mod live;
 mod replay;
 
 pub use check::{CheckArgs, CheckFormat, TestArgs, TestFormat};
+pub use convert::{Conversion, ConversionTarget, ConvertArgs};
 
 pub use deployment::{Deployment, MAX_INPUT};
 pub use diff::{Counts, DiffArgs, DiffFormat, DriftArgs};

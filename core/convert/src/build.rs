@@ -69,7 +69,7 @@ impl Fields {
 /// The beginning of a key that is a comment. No Kubernetes object has such a key.
 const COMMENT: &str = "# ";
 
-/// Writes YAML in which comments stand above their fields.
+/// Writes YAML in which comments are above their fields.
 pub fn with_comments(node: &Node) -> String {
     let mut out = String::new();
     let mut dash: Option<String> = None;
@@ -82,7 +82,7 @@ pub fn with_comments(node: &Node) -> String {
             if is_item && dash.is_none() {
                 dash = Some(line.get(..indent).unwrap_or_default().to_string());
             }
-            // A comment of an item stands above its dash.
+            // A comment of an item is above its dash.
             out.extend(core::iter::repeat_n(' ', if dash.is_some() { indent.saturating_sub(2) } else { indent }));
             out.push_str("# ");
             out.push_str(comment);

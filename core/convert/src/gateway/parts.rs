@@ -90,7 +90,7 @@ pub struct ServiceRef {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backend {
     pub service: ServiceRef,
-    /// The name of the Backend object that stands for the Service.
+    /// The name of the Backend object that represents the Service.
     pub object: Option<String>,
     pub weight: Option<i64>,
 }

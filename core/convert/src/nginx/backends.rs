@@ -1,4 +1,4 @@
-//! Finds the Services of upstreams, and writes the Backends that stand for Services with another protocol.
+//! Finds the Services of upstreams, and writes the Backends that represent Services with another protocol.
 
 use super::super::build::{Fields, list, manifest, number, text};
 use super::super::gateway::{Backend, ENVOY_GATEWAY, GATEWAY_GROUP, ServiceRef, items};
@@ -17,7 +17,7 @@ use chancery_text::Str;
 pub(super) struct KnownService {
     /// Numbers, names and target ports.
     ports: Vec<(i64, String, String)>,
-    /// The name that it stands for.
+    /// The name that it represents.
     external_name: String,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn known(objects: &Objects) -> BTreeMap<String, KnownService> {
 }
 
 impl Converter<'_> {
-    /// Records which Service each upstream stands for.
+    /// Records which Service each upstream represents.
     pub(super) fn name_services(&mut self) {
         let mut named = BTreeMap::new();
         for counted in &self.source.counted {
@@ -96,7 +96,7 @@ impl Converter<'_> {
                 self.note(
                     location,
                     location.path.origin,
-                    format!("the Service {key} stands for `{name}`: Gateway API leaves it to the controller whether such Services are served"),
+                    format!("the Service {key} is an alias of `{name}`: Gateway API leaves it to the controller whether such Services are served"),
                 );
             }
             return None;
@@ -150,7 +150,7 @@ impl Converter<'_> {
         let (home, secret) = secret.split_once('/').unwrap_or((&service.namespace, secret));
         if home != service.namespace {
             let message = format!(
-                "`proxy-ssl-secret` is not converted: a BackendTLSPolicy reads Secrets of its own namespace; copy {home}/{secret} to {}",
+                "`proxy-ssl-secret` is not converted: a BackendTLSPolicy reads Secrets in its namespace; copy {home}/{secret} to {}",
                 service.namespace
             );
             self.note(location, location.settings.proxy_ssl.secret.origin, message);

@@ -27,7 +27,7 @@ pub(super) struct Host<'s> {
     pub(super) names: Vec<String>,
     /// The names of listeners with TLS.
     pub(super) secure: Vec<String>,
-    /// The condition that a wildcard stands for one label.
+    /// The condition that a wildcard matches one label.
     pub(super) label: Option<Header>,
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of each annotation: exact, approximate, impossible, or without effect on requests.
+//! The result of each annotation: exact, approximate, impossible, or without effect on requests.
 //!
 //! The reference page of the documentation is written from this table.
 
@@ -29,7 +29,7 @@ impl Fidelity {
     }
 }
 
-/// What becomes of an annotation.
+/// The result of an annotation.
 #[derive(Clone, Copy, Debug)]
 pub struct NginxVerdict {
     /// Its name without the prefix.
@@ -49,7 +49,7 @@ impl NginxVerdict {
     }
 }
 
-/// Returns what becomes of the annotation with this name.
+/// Returns the result of the annotation with this name.
 pub fn verdict(name: &str) -> Option<&'static NginxVerdict> {
     let at = VERDICTS.binary_search_by(|of| of.name.cmp(name)).ok()?;
     VERDICTS.get(at)
