@@ -23,7 +23,7 @@ pub fn run(args: &AcrossArgs, deployment: &Deployment, style: &Style) -> Outcome
         return Err("there is no Ingress in this input".into());
     }
     if !found.assumed.is_empty() {
-        message(&format!("these Services are not in the input, and are taken to exist: {}", found.assumed.join(", ")));
+        message(&format!("these Services are not in the input, and are assumed to exist: {}", found.assumed.join(", ")));
     }
     match args.format {
         Format::Json => print_json(&found)?,

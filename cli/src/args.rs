@@ -29,94 +29,94 @@ const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// What an Envoy-based gateway makes of your YAML, explained.
+/// Compute and explain the configuration that a gateway controller generates from your YAML.
 ///
-/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress), Contour, Consul or Azure's ingress controller, works out
-/// exactly the configuration that the controller would make of them, and explains it: which line made which field, what is wrong, and what had no
-/// effect.
+/// Reads the resources that you would `kubectl apply` for Ambassador (Emissary-ingress), Contour, Consul, Envoy Gateway, ingress-nginx or Azure's
+/// ingress controller. Computes exactly the configuration that the controller would send, and explains it: the line behind each field, wrong
+/// fields, and resources without effect.
 #[derive(Parser)]
 #[command(name = "chancery", version, styles = STYLES, subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 fine, 1 `check` found errors or --exit-code a difference, 2 the input cannot be used.")]
+#[command(after_help = "Exit codes: 0 success, 1 `check` found errors or --exit-code found a difference, 2 the input cannot be used.")]
 #[command(after_long_help = "\
 Examples:
-  chancery check gateway/                       what is wrong, with the lines
-  chancery compile gateway.yaml > envoy.json    what Envoy gets
+  chancery check gateway/                       report findings with their lines
+  chancery compile gateway.yaml > envoy.json    write Envoy's configuration
   kubectl get mapping,host -A -o yaml | chancery compile -
-  chancery explain gateway.yaml:12              what a line makes
-  chancery explain route/timeout gateway.yaml   what makes a field
-  chancery route https://example.com/api gateway/   what happens to a request
+  chancery explain gateway.yaml:12              show what a line generates
+  chancery explain route/timeout gateway.yaml   show the lines behind a field
+  chancery route https://example.com/api gateway/   show what happens to a request
 
-Exit codes: 0 fine, 1 `check` found errors or --exit-code a difference, 2 the input cannot be used.")]
+Exit codes: 0 success, 1 `check` found errors or --exit-code found a difference, 2 the input cannot be used.")]
 pub struct Cli {
-    /// Colours: on a terminal unless NO_COLOR is set, always, or never.
+    /// Colour the output
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = "Output")]
     pub color: Color,
-    /// How the controller runs.
+    /// The controller's options.
     #[command(flatten)]
     pub deployment: Deployment,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one in the process")]
 pub enum Command {
-    /// Write the Envoy configuration that the controller would make.
+    /// Write the configuration that the controller would send.
     Compile(CompileArgs),
-    /// Report what is wrong, and where; mend what can be mended for certain.
+    /// Report problems with their lines, and apply certain fixes.
     Check(CheckArgs),
-    /// Try requests, and report those that do not end as expected.
+    /// Simulate requests, and report those with an unexpected result.
     Test(TestArgs),
-    /// Show the settings that are in effect, and the file that they come from.
+    /// Show the settings in effect and their file.
     Config(ListArgs),
-    /// Explain what made a field of the result, or what a line makes.
+    /// Explain a field of the result, or a line of the input.
     Explain(ExplainArgs),
     /// Show what happens to a request, and why.
     Route(RouteArgs),
-    /// Draw what refers to what, and what Envoy gets of it.
+    /// Draw the references between resources and the parts of the gateway.
     Graph(GraphArgs),
-    /// Show how one thing leads to another, by which fields.
+    /// Show how one resource leads to another, and through which fields.
     Why(WhyArgs),
-    /// Write inputs and options into one file that gives the same answer elsewhere. Every command takes it as its input.
+    /// Write inputs and options into one file that gives the same result elsewhere. Every command accepts it as its input.
     Snapshot(SnapshotArgs),
-    /// Report what is wrong in the snapshot of a link. Every command takes such a link as its input.
+    /// Check the snapshot in a link. Every command accepts such a link as its input.
     Open(OpenArgs),
-    /// Write objects of one configuration language as objects of another.
+    /// Convert objects of one configuration language to another.
     Convert(ConvertArgs),
-    /// Compare what several controllers do with the same Ingresses.
+    /// Compare how several controllers treat the same Ingresses.
     Across(AcrossArgs),
-    /// Compare two configurations: resources, what Envoy gets, and requests that they treat differently.
+    /// Compare two configurations: resources, Envoy's configuration, and requests with different results.
     Diff(DiffArgs),
-    /// Compare the source with what a running Envoy has.
+    /// Compare the source with the configuration of a running Envoy.
     Drift(DriftArgs),
     /// Read the configuration dump of a running Envoy.
     #[command(subcommand)]
     Dump(DumpCommand),
-    /// Account for every resource: emitted, merged, shadowed, ignored or invalid.
+    /// Show the result of every resource: emitted, merged, shadowed, ignored or invalid.
     Ledger(LedgerArgs),
-    /// Show what each proxy watches, why, what it brought, and what is still missing.
+    /// Show the watches of each proxy: their reasons, their results, and missing answers.
     Watches(WatchesArgs),
-    /// List the kinds of resources that are read.
+    /// List the kinds of resources that Chancery reads.
     Kinds(ListArgs),
-    /// List the codes of findings, or show the page of one.
+    /// List the codes of findings, or show the page of a code.
     Codes(CodesArgs),
-    /// Follow a folder, a cluster or a stream of events, and report what each change does.
+    /// Follow a folder, a cluster or a stream of events, and report the effect of each change.
     Watch(WatchArgs),
-    /// Serve the configuration to real Envoys by xDS, as it changes.
+    /// Serve the configuration to real Envoys by xDS, and update it after each change.
     Serve(ServeArgs),
-    /// Write the bootstrap of an Envoy that gets everything from `chancery serve`.
+    /// Write the bootstrap of an Envoy that gets its configuration from `chancery serve`.
     Bootstrap(BootstrapArgs),
-    /// Write the manifests with which `chancery serve` runs in a cluster, with the permissions that it needs and no others.
+    /// Write manifests that run `chancery serve` in a cluster with the fewest permissions.
     Manifests(ManifestsArgs),
-    /// List the Envoys that are connected to a server, and what each accepted and rejected.
+    /// List the Envoys that are connected to a server, with the resources that they accepted and rejected.
     Envoys(AskArgs),
-    /// List the events of a server: builds, and which Envoys accepted them.
+    /// List the events of a server: builds, and the Envoys that accepted them.
     Events(AskArgs),
-    /// Serve the playground, a page that shows all of this, to this machine only.
+    /// Serve the playground to this machine only.
     Play(PlayArgs),
-    /// Open the desktop's window, which follows a folder or a cluster.
+    /// Open the desktop window for a folder or a cluster.
     Desktop(DesktopArgs),
     /// Write completions for a shell.
     #[command(after_help = "Example:\n  chancery completions bash > ~/.local/share/bash-completion/completions/chancery")]
@@ -124,26 +124,26 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write man pages: the main one, or all of them into a folder.
+    /// Write the main man page, or all man pages into a folder.
     Man(ManArgs),
 }
 
 /// `--color`
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
+    /// Colours on a terminal, unless NO_COLOR is set.
     #[default]
     Auto,
-    /// Always.
+    /// Colours always.
     Always,
-    /// Never.
+    /// No colours.
     Never,
 }
 
-/// What to read.
+/// The inputs of a command.
 #[derive(Args, Default)]
 pub struct Inputs {
-    /// Files, folders, globs, or `-` for standard input; or one snapshot. Of folders, the .yaml, .yml, .json and .hcl files that hold resources are read.
+    /// Files, folders, globs, `-` for standard input, or one snapshot. Chancery reads the .yaml, .yml, .json and .hcl files of folders that contain resources.
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<PathBuf>,
 }
@@ -152,10 +152,10 @@ pub struct Inputs {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  chancery play                http://127.0.0.1:8137/, or another port if that is taken
+  chancery play                http://127.0.0.1:8137/, or another port if 8137 is in use
   chancery play --port 9000")]
 pub struct PlayArgs {
-    /// Port on loopback; 8137, or any free port, when not given.
+    /// Port on loopback [default: 8137, or any free port]
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
 }
@@ -164,15 +164,15 @@ pub struct PlayArgs {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  chancery desktop gateway/                          a folder, followed
-  chancery desktop --context prod --namespace shop   a cluster, followed")]
+  chancery desktop gateway/                          follow a folder
+  chancery desktop --context prod --namespace shop   follow a cluster")]
 pub struct DesktopArgs {
-    /// A folder or file to open.
+    /// Folder or file to open
     pub path: Option<PathBuf>,
-    /// A context of the kubeconfig to connect to.
+    /// Connect to the cluster of this context of the kubeconfig
     #[arg(long, value_name = "NAME", conflicts_with = "path")]
     pub context: Option<String>,
-    /// Only this namespace.
+    /// Follow this namespace only
     #[arg(long, short, value_name = "NAME", requires = "context")]
     pub namespace: Option<String>,
 }
@@ -186,39 +186,40 @@ Examples:
   chancery compile 'gateway/*.yaml' --output envoy --output ir --out-dir build/
   chancery compile --with-secrets gateway/ -o envoy.json && envoy -c envoy.json
 
-An input of several dialects gives one answer for each, as one object by dialect, or with --out-dir in a folder each; --dialect chooses one.
-Where a controller runs several gateways, there is one object by gateway, or with --out-dir a file GATEWAY.KIND.json each; --gateway chooses one.")]
+If the input contains several dialects, the output is one object with a field per dialect, or with --out-dir a folder per dialect.
+--dialect chooses one. If a controller runs several gateways, the output has a field per gateway, or with --out-dir a file
+GATEWAY.KIND.json per gateway. --gateway chooses one.")]
 pub struct CompileArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// What to write. May be given several times: then the output is one JSON object by kind, or with --out-dir a file for each.
+    /// Write this document. Repeat the flag to write one JSON object by kind, or with --out-dir one file per kind.
     ///
-    /// Unless given, `envoy`; `appgw` where the input makes an Application Gateway and no Envoy.
+    /// The default is `envoy`, or the native document of an input that generates no Envoy, such as `appgw`.
     #[arg(long, value_parser = Kind::parser(), value_name = "KIND")]
     pub output: Vec<Kind>,
-    /// JSON or YAML.
+    /// Output format
     #[arg(long, value_enum, default_value_t = DataFormat::Json)]
     pub format: DataFormat,
-    /// Write no blanks; the default where the output is not a terminal.
+    /// Write no blanks [default if the output is not a terminal]
     #[arg(long, conflicts_with = "pretty")]
     pub compact: bool,
-    /// Indent; the default on a terminal.
+    /// Indent the output [default on a terminal]
     #[arg(long)]
     pub pretty: bool,
-    /// Write into this file; `-` is standard output.
+    /// Write into this file; `-` is standard output
     #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out_dir")]
     pub out: Option<PathBuf>,
-    /// Write each kind into a file of its own in this folder.
+    /// Write each kind into a separate file in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
-    /// Put certificates, keys and credentials into the output, which then runs without a management server. In the place of what Consul's authority
-    /// issues, a throw-away authority issues it.
+    /// Put certificates, keys and credentials into the output, so that Envoy runs without a management server. A temporary CA issues the
+    /// certificates that Consul's CA would issue.
     #[arg(long)]
     pub with_secrets: bool,
-    /// Which of Envoy's fields are used: those of the controller, or only those that Envoy does not call deprecated.
+    /// Write the controller's fields, or only fields that Envoy has not deprecated
     #[arg(long, value_enum, default_value_t = Fields::AsController, value_name = "WHICH")]
     pub fields: Fields,
-    /// With `--output ir`: write each value with its origin.
+    /// With `--output ir`: write the origin of each value
     #[arg(long)]
     pub origins: bool,
 }
@@ -230,19 +231,19 @@ pub enum Kind {
     Envoy,
     /// Envoy's resources by kind.
     Xds,
-    /// What the gateway does, before it becomes Envoy's messages.
+    /// The gateway's behaviour, before it is written as Envoy's messages.
     Ir,
     /// The resources as the controller loads them.
     Config,
-    /// What a controller answers besides, by the name of the output.
+    /// Another output of a controller, by its name.
     Answer(&'static str),
 }
 
-/// The documents that every dialect has, with what they are.
+/// The documents that every dialect has, with descriptions.
 const KINDS: [(Kind, &str); 4] = [
     (Kind::Envoy, "One Envoy bootstrap, routes inline"),
     (Kind::Xds, "Envoy's resources by kind: listeners, routes, clusters, endpoints, secrets, runtimes"),
-    (Kind::Ir, "What the gateway does, before it becomes Envoy's messages"),
+    (Kind::Ir, "The gateway's behaviour, before it is written as Envoy's messages"),
     (Kind::Config, "The resources as the controller loads them"),
 ];
 
@@ -258,12 +259,12 @@ impl Kind {
         }
     }
 
-    /// Whether each gateway has one of its own.
+    /// Whether each gateway has its own document.
     pub fn is_of_gateway(self) -> bool {
         matches!(self, Kind::Envoy | Kind::Xds | Kind::Ir)
     }
 
-    /// All of them, those of dialects included, each once.
+    /// All documents, including those of dialects, each once.
     fn all() -> Vec<(Kind, &'static str)> {
         let mut all = KINDS.to_vec();
         for output in dialect::ALL.iter().flat_map(|dialect| dialect.outputs) {
@@ -294,9 +295,9 @@ pub enum DataFormat {
 /// `--fields`
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Fields {
-    /// As the controller does.
+    /// The controller's fields.
     AsController,
-    /// None that Envoy calls deprecated.
+    /// No deprecated fields.
     Current,
 }
 
@@ -304,21 +305,21 @@ pub enum Fields {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  chancery explain gateway.yaml:12                what line 12 makes
+  chancery explain gateway.yaml:12                show what line 12 generates
   chancery explain gateway.yaml:12:9 gateway/     the value at column 9, with the rest of the folder
   chancery explain /static_resources/clusters/0/connect_timeout gateway/
   chancery explain route/timeout gateway/         the end of a pointer is enough
-  chancery explain Mapping/shop gateway/          what an object makes
+  chancery explain Mapping/shop gateway/          show what an object generates
   chancery explain cluster:cluster_quote_default gateway/
-  chancery explain --in chain Targets mesh.yaml   where the requests to Consul's services end")]
+  chancery explain --in chain Targets mesh.yaml   the targets of Consul's discovery chains")]
 pub struct ExplainArgs {
     /// A place in the result (JSON pointer, its end, or KIND:NAME), an object (KIND/NAME), or FILE:LINE or FILE:LINE:COLUMN (FILE is `stdin`
-    /// for standard input).
+    /// for standard input)
     #[arg(value_name = "POINTER|OBJECT|FILE:LINE")]
     pub target: String,
     #[command(flatten)]
     pub inputs: Inputs,
-    /// The result that the place is in.
+    /// The document that contains the place
     #[arg(long = "in", value_parser = In::parser(), default_value = "envoy", value_name = "KIND")]
     pub view: In,
     /// The output format.
@@ -329,14 +330,14 @@ pub struct ExplainArgs {
 /// `--in`
 #[derive(Clone, Copy)]
 pub enum In {
-    /// What a gateway does, in one of its forms.
+    /// A gateway's configuration, in one of its forms.
     Gateway(View),
-    /// What a controller answers besides, with where each value comes from.
+    /// Another output of a controller, with the origin of each value.
     Answer(&'static Output),
 }
 
 impl In {
-    /// All of them, each with a line for people.
+    /// All results, each with a description.
     fn all() -> impl Iterator<Item = (&'static str, &'static str, In)> {
         let forms = [("One Envoy bootstrap", View::Envoy), ("Envoy's resources by kind", View::Xds), ("The IR", View::Ir)];
         let answers = dialect::ALL.iter().flat_map(|dialect| dialect.outputs).filter(|output| output.traced.is_some());
@@ -358,10 +359,10 @@ impl In {
     }
 }
 
-/// For people or programs.
+/// Human-readable text or JSON.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for a terminal.
     Human,
     /// JSON.
     Json,
@@ -376,53 +377,53 @@ Examples:
   chancery route --port 8443 --sni example.com https://10.0.0.1/ gateway/
   chancery route --curl \"curl -H 'x-version: 2' https://example.com/api\" gateway/
   chancery route --format json http://example.com/ gateway/ | jq .outcome
-  chancery route http://example.com/ dump.json        in what a running Envoy has")]
+  chancery route http://example.com/ dump.json        in the dump of a running Envoy")]
 pub struct RouteArgs {
-    /// The URL of the request; http:// when it has no scheme. With --curl or --requests, the first input.
+    /// The URL of the request; without a scheme, http://. With --curl or --requests, the first input
     #[arg(value_name = "URL")]
     pub url: Option<String>,
     #[command(flatten)]
     pub inputs: Inputs,
-    /// The method.
+    /// The method
     #[arg(short = 'X', long = "request", value_name = "METHOD", default_value = "GET")]
     pub method: String,
-    /// A header, as in 'name: value'; may be given several times.
+    /// A header, such as 'name: value'; repeatable
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = header)]
     pub headers: Vec<(String, String)>,
-    /// The request as a curl command.
+    /// The request as a curl command
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["method", "headers"])]
     pub curl: Option<String>,
-    /// Requests to ingress-nginx, one after another: a JSON file with a list of {scheme, method, host, path, headers, ...}.
+    /// Send several requests to ingress-nginx: a JSON file with a list of {scheme, method, host, path, headers, ...}
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "headers", "curl"])]
     pub requests: Option<PathBuf>,
-    /// The port of the connection; the URL's, or the default of its scheme, when not given.
+    /// The port of the connection [default: the URL's port]
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
-    /// The server name in the TLS handshake; the URL's host when not given.
+    /// The server name in the TLS handshake [default: the URL's host]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
-    /// The connection is TLS, whatever the URL says.
+    /// Use TLS even if the URL is http://
     #[arg(long)]
     pub tls: bool,
-    /// Protocol that the TLS handshake offers; may be given several times.
+    /// Offer this protocol in the TLS handshake; repeatable
     #[arg(long, value_name = "PROTOCOL")]
     pub alpn: Vec<String>,
-    /// The client shows a certificate.
+    /// Present a client certificate
     #[arg(long)]
     pub client_cert: bool,
-    /// Address that the connection comes from.
+    /// The address of the client
     #[arg(long, value_name = "IP")]
     pub source: Option<std::net::IpAddr>,
-    /// Address that the connection goes to.
+    /// The address that the client connects to
     #[arg(long, value_name = "IP")]
     pub destination: Option<std::net::IpAddr>,
-    /// The request is HTTP/2.
+    /// Send the request by HTTP/2
     #[arg(long)]
     pub http2: bool,
-    /// The random number by which weighted clusters, and routes that take a fraction of the requests, are chosen.
+    /// The random number that chooses between weighted clusters and decides for routes that match a fraction of the requests
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Show every route that was tried, and every host.
+    /// Show every host and every route that was tried
     #[arg(short = 'v', long, visible_alias = "verbose")]
     pub all: bool,
     /// The output format.
@@ -444,32 +445,32 @@ Examples:
   chancery graph --format svg gateway/ > gateway.svg
   chancery graph --format mermaid --from Mapping/quote gateway/
   chancery graph --only-errors gateway/ | dot -Tpng > wrong.png
-  chancery graph --format svg dump.json > envoy.svg   what a running Envoy has")]
+  chancery graph --format svg dump.json > envoy.svg   the configuration of a running Envoy")]
 pub struct GraphArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// The output format.
     #[arg(long, value_enum, default_value_t = GraphFormat::Dot)]
     pub format: GraphFormat,
-    /// Only the resources and what they refer to.
+    /// Show only resources and their references
     #[arg(long)]
     pub resources: bool,
-    /// Only what this node leads to and what leads to it, as `quote`, `Mapping/quote` or `cluster:NAME`; may be given several times.
+    /// Show only the nodes before and after this node: `quote`, `Mapping/quote` or `cluster:NAME`; repeatable
     #[arg(long, value_name = "NODE")]
     pub from: Vec<String>,
-    /// At most N relations away from it.
+    /// Show nodes that are at most N relations away from it
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
-    /// Only these kinds, of resources (`Mapping`) or of Envoy's parts (`cluster`); may be given several times.
+    /// Show only this kind of resources (`Mapping`) or of Envoy's parts (`cluster`); repeatable
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
-    /// Only what is wrong or missing, and its neighbours.
+    /// Show only wrong and missing nodes, and their neighbours
     #[arg(long)]
     pub only_errors: bool,
-    /// With `--format svg`: also what the controller adds by itself, such as its readiness checks.
+    /// With `--format svg`: also show parts that the controller adds, such as its readiness checks
     #[arg(long)]
     pub all: bool,
-    /// With more than N nodes, those of a kind and a namespace become one; 0 for never. JSON is folded only if this is given.
+    /// Join the nodes of a kind and namespace if there are more than N nodes; 0 never joins. JSON is joined only with this flag
     #[arg(long, value_name = "N")]
     pub fold: Option<usize>,
 }
@@ -481,12 +482,12 @@ Examples:
   chancery why Host/shop cluster_quote_default gateway/
   chancery why http quote gateway.yaml
 
-Exit codes: 0 there is a way, 1 there is none, 2 the input cannot be used.")]
+Exit codes: 0 a path exists, 1 there is no path, 2 the input cannot be used.")]
 pub struct WhyArgs {
-    /// Where the way begins: `quote`, `Mapping/quote`, `cluster:NAME` or an id of `chancery graph --format json`.
+    /// The start of the path: `quote`, `Mapping/quote`, `cluster:NAME` or an id of `chancery graph --format json`
     #[arg(value_name = "NODE")]
     pub from: String,
-    /// Where it ends.
+    /// The end of the path
     #[arg(value_name = "NODE")]
     pub to: String,
     #[command(flatten)]
@@ -505,7 +506,7 @@ pub enum GraphFormat {
     Mermaid,
     /// JSON.
     Json,
-    /// A picture, light or dark as the viewer prefers.
+    /// A picture, light or dark by the viewer's preference.
     Svg,
 }
 
@@ -519,13 +520,13 @@ Examples:
 pub struct SnapshotArgs {
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Write into this file; `-` is standard output.
+    /// Write into this file; `-` is standard output
     #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Keep keys and other values of Secrets. Otherwise placeholders of the same form take their place.
+    /// Keep keys and other values of Secrets. By default, placeholders of the same form replace them
     #[arg(long)]
     pub with_secrets: bool,
-    /// Write a link to this page that holds the snapshot, instead of a file. Nothing is sent anywhere.
+    /// Write a link to this page that contains the snapshot, instead of a file. Nothing is sent
     #[arg(long, value_name = "PAGE", value_hint = ValueHint::Url, value_parser = page)]
     pub link: Option<String>,
     #[command(flatten)]
@@ -543,7 +544,7 @@ Examples:
   chancery open 'https://chancery.example/#snapshot=1...'
   chancery graph --format svg 'https://chancery.example/#snapshot=1...'")]
 pub struct OpenArgs {
-    /// A link that `chancery snapshot --link` or the playground made. It is read on this machine, and nothing is sent.
+    /// A link from `chancery snapshot --link` or the playground. Chancery reads it on this machine and sends nothing
     #[arg(value_name = "LINK", value_hint = ValueHint::Url)]
     pub link: PathBuf,
     /// The output format.
@@ -556,7 +557,7 @@ pub struct OpenArgs {
 /// `dump`
 #[derive(Subcommand)]
 pub enum DumpCommand {
-    /// Show what is in a dump: what Envoy uses, what it accepted last, what it rejected.
+    /// Show the configuration in a dump: active, last accepted, and rejected resources.
     #[command(after_help = "Example:\n  curl -s localhost:9901/config_dump?include_eds | chancery dump read -")]
     Read(DumpArgs),
 }
@@ -564,7 +565,7 @@ pub enum DumpCommand {
 /// `dump read`
 #[derive(Args)]
 pub struct DumpArgs {
-    /// Envoy's /config_dump or a bootstrap, as JSON or YAML; `-` for standard input.
+    /// Envoy's /config_dump or a bootstrap, as JSON or YAML; `-` for standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// The output format.
@@ -576,20 +577,19 @@ pub struct DumpArgs {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  chancery across ingresses/                 the requests that the controllers treat differently
-  chancery across --format json ingresses/   the same for programs
+  chancery across ingresses/                 list the requests that the controllers treat differently
+  chancery across --format json ingresses/   the same as JSON
 
-Every Ingress gets the class of each controller in turn: Azure's Application Gateway, Contour, Emissary. Nothing else of it changes. \
-Services and Endpoints that the input lacks are taken to exist.
+Each Ingress gets the class of each controller in turn and is otherwise unchanged. Missing Services and Endpoints are assumed to exist.
 
-Exit codes: 0 fine, 1 with --exit-code if a request differs, 2 the input cannot be used.")]
+Exit codes: 0 success, 1 with --exit-code if a request differs, 2 the input cannot be used.")]
 pub struct AcrossArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     pub format: Format,
-    /// Exit with 1 if a request differs.
+    /// Exit with 1 if a request differs
     #[arg(long)]
     pub exit_code: bool,
 }
@@ -604,24 +604,24 @@ Examples:
   chancery convert contour-configmap configmap.yaml --controller-arg=--use-proxy-protocol
                                                                   Contour's own settings as a ContourConfiguration
 
-What cannot be converted is reported on standard error, with its line. Then both sides are compiled, and the requests that they would treat
-differently are reported. Where requests go, as what, and for how long, is compared; what controllers choose by themselves (settings of
-listeners, connections and clusters) is not.")]
+Fields that cannot be converted are reported on standard error with their lines. Then Chancery compiles both sides and reports the requests
+with different results. It compares the destination, the changes to the request and the timeouts. It does not compare settings that
+controllers choose themselves, for listeners, connections and clusters.")]
 pub struct ConvertArgs {
     /// The conversion.
     #[arg(value_enum, value_name = "CONVERSION")]
     pub what: Conversion,
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Do not compile both sides and compare their requests.
+    /// Do not compare the requests of both sides
     #[arg(long)]
     pub no_proof: bool,
-    /// Write credentials, such as tokens in headers, as they are.
+    /// Write credentials, such as tokens in headers, unchanged
     #[arg(long)]
     pub with_secrets: bool,
 }
 
-/// What `convert` does.
+/// The conversions of `convert`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Conversion {
     /// Ambassador's Hosts and Mappings to Contour's HTTPProxies.
@@ -630,7 +630,7 @@ pub enum Conversion {
     HttpproxyToGateway,
     /// Ingresses of Azure's Application Gateway to Gateway API.
     IngressToGateway,
-    /// Contour's file in a ConfigMap, and its flags, to a ContourConfiguration.
+    /// Contour's configuration file in a ConfigMap, and its flags, to a ContourConfiguration.
     ContourConfigmap,
 }
 
@@ -678,7 +678,7 @@ pub struct CodesArgs {
 /// `man`
 #[derive(Args)]
 pub struct ManArgs {
-    /// Write all pages into this folder.
+    /// Write all pages into this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out_dir: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The CAs, one for each trust domain, and their certificates.
 #[derive(Default)]
-pub struct ThrowAway {
+pub struct TemporaryCas {
     made: Mutex<Made>,
 }
 
@@ -26,7 +26,7 @@ struct Authority {
     certificate: String,
 }
 
-impl ThrowAway {
+impl TemporaryCas {
     /// Returns the replacement for a reference, or `None` if the cluster issues nothing for it.
     pub fn material(&self, side: SideRef<'_>, reference: &SecretReference) -> Option<Vec<u8>> {
         let issued = side.issued(reference)?;
@@ -40,7 +40,7 @@ impl ThrowAway {
         let domains: BTreeSet<&str> = made.authorities.keys().map(String::as_str).collect();
         let domains = domains.into_iter().collect::<Vec<_>>().join(", ");
         let text = format!(
-            "the certificates in the output are of a throw-away authority, in the place of the cluster's own for {domains}: only proxies of the same output trust each other"
+            "a temporary CA issued the certificates in the output, instead of the cluster's CA for {domains}: only proxies of the same output trust each other"
         );
         (!made.authorities.is_empty()).then_some(text)
     }

@@ -3,8 +3,8 @@
 //! Does not build documents; see the core and the dialects.
 
 use crate::args::{CompileArgs, DataFormat, Deployment, Fields, Kind};
-use crate::authority::ThrowAway;
-use crate::output::{Sink, file_named, message, tell_all};
+use crate::authority::TemporaryCas;
+use crate::output::{Sink, allow_secrets, file_named, message};
 use crate::style::{count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::backend::{Rope, appgw, envoy};
@@ -23,12 +23,12 @@ pub fn run(args: &CompileArgs, deployment: &Deployment) -> Outcome {
     let documents_only = args.format == DataFormat::Json && !args.with_secrets && args.output.iter().all(|kind| envoy_document(*kind).is_some());
     let (mut compiler, mut compilation) = input::compile_even_empty(&args.inputs.inputs, deployment, documents_only)?;
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     if args.fields == Fields::Current {
         compilation.change_irs(|ir| ir.delivery.spelling = Spelling::CURRENT);
     }
-    let authority = ThrowAway::default();
+    let authority = TemporaryCas::default();
     let mut kinds = Vec::new();
     args.output.iter().for_each(|kind| {
         if !kinds.contains(kind) {
@@ -145,7 +145,7 @@ struct Writer<'a> {
     side: SideRef<'a>,
     pretty: bool,
     /// The CA that issues certificates instead of the cluster's.
-    authority: &'a ThrowAway,
+    authority: &'a TemporaryCas,
 }
 
 impl<'a> Writer<'a> {
@@ -277,7 +277,7 @@ impl<'a> Writer<'a> {
                 part.pieces().for_each(|piece| text.push_str(piece));
                 Ok(())
             })?;
-            return parse(&text, &limits).root.ok_or_else(|| "the output is too deep to be written so".into());
+            return parse(&text, &limits).root.ok_or_else(|| "the output is nested too deeply for this format".into());
         }
         Ok(if self.args.origins { dump_with_origins(gateway, &self.side.compilation.positions()) } else { dump_tree(gateway.ir) })
     }

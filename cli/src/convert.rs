@@ -5,7 +5,7 @@
 use crate::across::rows;
 use crate::args::{Conversion, ConvertArgs, Deployment};
 use crate::diff::human::of_requests;
-use crate::output::{message, message_lines, print, tell_all};
+use crate::output::{allow_secrets, message, message_lines, print};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, input};
 use chancery_core::compilation::{Compilation, Dialect};
@@ -39,7 +39,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
         return Err(format!("there is nothing of {} to convert in this input", from.controller).into());
     }
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     print(&converted.yaml())?;
     for note in &converted.notes {
@@ -60,7 +60,7 @@ pub fn run(args: &ConvertArgs, deployment: &Deployment, style: &Style) -> Outcom
 /// Reports on standard error which Services were assumed to exist.
 fn show_assumed(assumed: &[String]) {
     if !assumed.is_empty() {
-        message(&format!("these Services are not in the input, and are taken to exist: {}", assumed.join(", ")));
+        message(&format!("these Services are not in the input, and are assumed to exist: {}", assumed.join(", ")));
     }
 }
 

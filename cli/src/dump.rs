@@ -130,7 +130,7 @@ pub fn updates(running: &Running, style: &Style) -> String {
         );
     }
     for name in &running.unknown_types {
-        let _ = writeln!(out, "  {} {}: kept as it is, and not looked into", style.yellow("unknown type"), plain(name));
+        let _ = writeln!(out, "  {} {}: kept unchanged, and not interpreted", style.yellow("unknown type"), plain(name));
     }
     const MOST: usize = 10;
     for misfit in running.misfits.iter().take(MOST) {

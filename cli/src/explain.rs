@@ -59,7 +59,7 @@ pub fn run(args: &ExplainArgs, deployment: &Deployment, style: &Style) -> Outcom
         return Err(input::nothing_runs(&compilation));
     }
     if answers.is_empty() {
-        let hint = if args.target.contains(':') { ", and it is no FILE:LINE of the input either" } else { "" };
+        let hint = if args.target.contains(':') { ", and it is not a FILE:LINE of the input" } else { "" };
         return Err(format!("nothing in the {name} output is called `{}`{hint}", args.target).into());
     }
     match (args.format, &answers[..]) {
@@ -331,9 +331,9 @@ impl Explainer<'_> {
 
     fn origins(&self, out: &mut String, own: bool, origins: &[OriginView]) {
         if origins.is_empty() {
-            let _ = writeln!(out, "  no resource has a part in it: the controller always writes it so");
+            let _ = writeln!(out, "  no resource sets it: the controller always writes this value");
         } else if !own {
-            let _ = writeln!(out, "  nothing is known of it alone; what it is part of comes from");
+            let _ = writeln!(out, "  the field itself has no origin; its parent comes from");
         }
         for origin in origins {
             self.origin(out, origin);
@@ -353,7 +353,7 @@ impl Explainer<'_> {
         match of.from.as_ref().filter(|from| **from != of.pointer) {
             Some(from) => {
                 let place = self.root.map(|root| describe(root, from).join(" › ")).unwrap_or_default();
-                let _ = writeln!(out, "  nothing is known of it alone; it is part of {}, which comes from", self.style.bold(plain(&place)));
+                let _ = writeln!(out, "  the field itself has no origin; it is part of {}, which comes from", self.style.bold(plain(&place)));
                 self.origins(out, true, &of.origins);
             }
             None => self.origins(out, true, &of.origins),

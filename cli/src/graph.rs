@@ -39,7 +39,7 @@ pub fn run(args: &GraphArgs, deployment: &Deployment) -> Outcome {
     let most = args.fold.unwrap_or(if args.format == GraphFormat::Json { 0 } else { MOST });
     let joined = if most == 0 { 0 } else { graph.fold(most, &[]) };
     if joined > 0 {
-        message(&format!("{joined} nodes are folded into those of their kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
+        message(&format!("{joined} nodes are joined by kind: --from, --kind or --only-errors show a part, --fold 0 all of them"));
     }
     match args.format {
         GraphFormat::Dot => print(&dot(&graph))?,
@@ -59,7 +59,7 @@ fn drawn(graph: &mut Graph, may_fold: bool) -> String {
         }
         let joined = graph.fold(most, &[]);
         if joined > 0 {
-            message(&format!("{joined} nodes are folded into those of their kind, to keep the picture low: --fold 0 shows all of them"));
+            message(&format!("{joined} nodes are joined by kind, to keep the picture low: --fold 0 shows all of them"));
             drawing = picture(graph, &PictureOptions::default());
         }
     }
@@ -90,12 +90,12 @@ pub fn named<'a>(graph: &'a Graph, asked: &str) -> Result<Vec<&'a GraphNode>, Un
 }
 
 /// Returns the label of a node.
-fn label(node: &GraphNode) -> String {
-    let said = match &node.resource {
+fn node_label(node: &GraphNode) -> String {
+    let label = match &node.resource {
         Some(resource) => format!("{}\n{}", resource.kind, name(node)),
         None => node.label.clone(),
     };
-    node.reason.iter().fold(said, |said, reason| format!("{said}\n{reason}"))
+    node.reason.iter().fold(label, |label, reason| format!("{label}\n{reason}"))
 }
 
 fn name(node: &GraphNode) -> String {
@@ -107,7 +107,7 @@ fn name(node: &GraphNode) -> String {
 }
 
 /// Returns the label of an edge.
-fn said(edge: &Edge) -> String {
+fn edge_label(edge: &Edge) -> String {
     edge.at.as_ref().and_then(|at| at.path.clone()).unwrap_or_else(|| edge.label.to_string())
 }
 
@@ -131,8 +131,8 @@ fn dot(graph: &Graph) -> String {
     let mut groups: Vec<(String, Vec<&GraphNode>)> = Vec::new();
     for node in &graph.nodes {
         let title = match (node.kind, &node.gateway) {
-            (NodeKind::Created, _) => "what is created".to_string(),
-            (kind, _) if !kind.is_envoy() => "what you wrote".to_string(),
+            (NodeKind::Created, _) => "created objects".to_string(),
+            (kind, _) if !kind.is_envoy() => "your resources".to_string(),
             (_, Some(gateway)) => format!("{} {gateway}", kind_of(graph, node, "Envoy of")),
             (_, None) => kind_of(graph, node, "Envoy").to_string(),
         };
@@ -161,7 +161,7 @@ fn dot(graph: &Graph) -> String {
                 _ => "",
             };
             let tip = node.span.as_ref().map(|span| format!(", tooltip={}", quoted(&format!("{}:{}", span.file, span.line)))).unwrap_or_default();
-            let _ = writeln!(out, "    {} [label={}{look}{tip}];", quoted(&node.id), quoted(&label(node)));
+            let _ = writeln!(out, "    {} [label={}{look}{tip}];", quoted(&node.id), quoted(&node_label(node)));
         }
         out.push_str("  }\n");
     }
@@ -171,7 +171,7 @@ fn dot(graph: &Graph) -> String {
             Relation::Selects | Relation::Uses => ", style=dashed",
             Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "",
         };
-        let _ = writeln!(out, "  {} -> {} [label={}{look}];", quoted(&edge.from), quoted(&edge.to), quoted(&said(edge)));
+        let _ = writeln!(out, "  {} -> {} [label={}{look}];", quoted(&edge.from), quoted(&edge.to), quoted(&edge_label(edge)));
     }
     out.push_str("}\n");
     out
@@ -204,16 +204,16 @@ fn mermaid(graph: &Graph) -> String {
             (_, Some("ignored" | "shadowed")) => ":::unused",
             _ => "",
         };
-        let _ = writeln!(out, "  {id}{open}{}{close}{class}", text(&label(node)));
+        let _ = writeln!(out, "  {id}{open}{}{close}{class}", text(&node_label(node)));
     }
     for edge in &graph.edges {
         let arrow = match edge.relation {
             Relation::Refers | Relation::Holds | Relation::Owns | Relation::Forwards => "-->",
             Relation::Selects | Relation::Makes | Relation::Uses => "-.->",
         };
-        let said = said(edge);
-        let said = if said.is_empty() { String::new() } else { format!("|{}|", text(&said)) };
-        let _ = writeln!(out, "  {} {arrow}{said} {}", ids[edge.from.as_str()], ids[edge.to.as_str()]);
+        let label = edge_label(edge);
+        let label = if label.is_empty() { String::new() } else { format!("|{}|", text(&label)) };
+        let _ = writeln!(out, "  {} {arrow}{label} {}", ids[edge.from.as_str()], ids[edge.to.as_str()]);
     }
     out.push_str("  classDef missing stroke:#c0392b,stroke-dasharray:4,color:#c0392b\n");
     out.push_str("  classDef assumed stroke:#a9b4c0,stroke-dasharray:4,color:#697586\n");

@@ -8,15 +8,15 @@ use chancery_core::resource::nearest;
 use clap::Args;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How findings are judged.
+/// The options that change the severity of findings.
 #[derive(Args, Clone, Default)]
-#[command(next_help_heading = "How findings are judged")]
+#[command(next_help_heading = "Findings")]
 pub struct Judging {
-    /// How bad findings of a code are: error, warning, notice or off; may be given several times. A resource says with the annotation
-    /// `chancery.dev/ignore: "CODE: REASON"` which findings about it are not reported.
+    /// Set the severity of a code: error, warning, notice or off; repeatable. The annotation `chancery.dev/ignore: "CODE: REASON"` suppresses a
+    /// code for one resource
     #[arg(long, value_name = "CODE=LEVEL", value_parser = severity)]
     pub severity: Vec<(&'static str, Level)>,
-    /// The time at which certificates are checked, e.g. 2026-11-21 or 2026-11-21T15:30:00Z; now when not given.
+    /// Check certificates at this time, such as 2026-11-21 or 2026-11-21T15:30:00Z [default: now]
     #[arg(long, value_name = "TIME", value_parser = at)]
     pub at: Option<i64>,
 }
@@ -37,7 +37,7 @@ fn at(text: &str) -> Result<i64, String> {
 }
 
 impl Judging {
-    /// What is decided, over what a snapshot may say; the time only where it is given.
+    /// Applies the flags to a snapshot's policy. The time is set only if a flag or the snapshot sets it.
     pub fn decided(&self, of_snapshot: &Policy) -> Policy {
         let mut policy = of_snapshot.clone();
         policy.at = self.at.or(policy.at);
@@ -45,7 +45,7 @@ impl Judging {
         policy
     }
 
-    /// The policy: what is decided, and what time it is.
+    /// Returns the policy, with the current time as the default.
     pub fn policy(&self, of_snapshot: &Policy) -> Policy {
         let mut policy = self.decided(of_snapshot);
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());

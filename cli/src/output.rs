@@ -4,7 +4,7 @@
 //! Does not create content; see the commands.
 
 use crate::Unusable;
-use crate::style::{plain, plain_but_colours, steers};
+use crate::style::{plain, steers, strip_control_sequences};
 use chancery_core::compilation::Compilation;
 use chancery_core::redact::Redactor;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ pub fn let_colours_through(on: bool) {
 
 /// Escapes the control characters of a report, except colours if they are on.
 fn harmless(text: &str) -> Cow<'_, str> {
-    if COLOURS.load(Ordering::Relaxed) { plain_but_colours(text) } else { plain(text) }
+    if COLOURS.load(Ordering::Relaxed) { strip_control_sequences(text) } else { plain(text) }
 }
 
 /// Removes the secrets of this compilation from all further output.
@@ -43,7 +43,7 @@ pub fn hold(all: Vec<Redactor>) {
 }
 
 /// Writes everything: the user requested output with secrets.
-pub fn tell_all() {
+pub fn allow_secrets() {
     REDACTORS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
@@ -119,7 +119,7 @@ impl Sink {
     fn put_scrubbed(&mut self, text: &str) -> Result<(), Unusable> {
         let shown = scrub(text);
         if matches!(shown, Cow::Owned(_)) {
-            say_so_once();
+            warn_redacted_once();
         }
         self.put([&*shown])
     }
@@ -194,7 +194,7 @@ impl Write for Window<'_> {
 }
 
 /// Reports on standard error that something was omitted.
-fn say_so_once() {
+fn warn_redacted_once() {
     static SAID: std::sync::Once = std::sync::Once::new();
     SAID.call_once(|| message("credentials of the input are written as `-redacted-`; `compile` and `convert` put them in with --with-secrets"));
 }

@@ -59,7 +59,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             input::warn_of_refused(&mut compilation, &mut compiler);
         }
     }
-    let render = |report: &RouteReport| Teller { report, style, all: args.all, out: String::new() }.tell(&request);
+    let render = |report: &RouteReport| RouteText { report, style, all: args.all, out: String::new() }.write(&request);
     match (args.format, reports.len()) {
         (Format::Json, 1) if !several => reports.values().try_for_each(print_json)?,
         (Format::Json, _) => print_json(&reports)?,
@@ -121,15 +121,15 @@ fn request(args: &RouteArgs) -> Result<(Request, Vec<PathBuf>), Unusable> {
     Ok((request, paths))
 }
 
-struct Teller<'a> {
+struct RouteText<'a> {
     report: &'a RouteReport,
     style: &'a Style,
     all: bool,
     out: String,
 }
 
-impl Teller<'_> {
-    fn tell(mut self, request: &Request) -> String {
+impl RouteText<'_> {
+    fn write(mut self, request: &Request) -> String {
         let scheme = if request.tls { "https" } else { "http" };
         let line = format!("{} {scheme}://{}{}", request.method, request.authority, request.path);
         let _ = writeln!(self.out, "{}", self.style.bold(plain(&line)));
@@ -139,7 +139,7 @@ impl Teller<'_> {
         self.end();
         self.unserved(request);
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.then();
         self.out
@@ -148,7 +148,7 @@ impl Teller<'_> {
     /// The gateways that get the request next.
     fn then(&mut self) {
         for hop in &self.report.then {
-            let teller = Teller { report: &hop.report, style: self.style, all: self.all, out: String::new() };
+            let teller = RouteText { report: &hop.report, style: self.style, all: self.all, out: String::new() };
             let _ = writeln!(self.out, "\n{}\n{}", self.style.heading(&hop.gateway), teller.steps());
         }
     }
@@ -160,7 +160,7 @@ impl Teller<'_> {
         self.tried();
         self.end();
         self.upstream();
-        self.besides();
+        self.settings_and_filters();
         self.notes();
         self.out
     }
@@ -412,7 +412,7 @@ impl Teller<'_> {
         if report.hosts.is_empty() {
             return;
         }
-        let _ = writeln!(self.out, "\n{} hosts that there are", self.style.green("→"));
+        let _ = writeln!(self.out, "\n{} available hosts", self.style.green("→"));
         let most = if self.all { report.hosts.len() } else { 8 };
         for of in report.hosts.iter().take(most) {
             let scheme = if of.tls { "https" } else { "http" };
@@ -476,7 +476,7 @@ impl Teller<'_> {
         }
     }
 
-    fn besides(&mut self) {
+    fn settings_and_filters(&mut self) {
         let simulation = &self.report.simulation;
         let mut rows: Vec<(String, String)> = Vec::new();
         rows.extend(

@@ -3,7 +3,7 @@
 //! Does not define the format; see `chancery_core::explain::Snapshot`.
 
 use crate::args::{CheckArgs, CheckFormat, Deployment, Inputs, OpenArgs, SnapshotArgs};
-use crate::output::{Sink, file_named, message, print, tell_all};
+use crate::output::{Sink, allow_secrets, file_named, message, print};
 use crate::style::{Style, count, plain};
 use crate::{Outcome, check, input};
 use chancery_core::envoy_config::EnvoyConfig;
@@ -17,7 +17,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
     given.options.findings = args.judging.decided(&given.options.findings);
     let (_, compilation) = given.compile()?;
     if args.with_secrets {
-        tell_all();
+        allow_secrets();
     }
     let snapshot = Snapshot::new(&compilation, &given.options, &given.not_utf8, args.with_secrets).with_requests(&given.requests);
     let text = match &args.link {
@@ -40,7 +40,7 @@ pub fn run(args: &SnapshotArgs, deployment: &Deployment) -> Outcome {
 /// Runs `open`.
 pub fn open(args: &OpenArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if !args.link.to_str().is_some_and(|link| link.contains('#')) {
-        return Err("this is no link with a snapshot".into());
+        return Err("the link contains no snapshot".into());
     }
     let inputs = Inputs { inputs: Vec::from([args.link.clone()]) };
     let judging = args.judging.clone();

@@ -93,7 +93,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a whole report, except this program's own colours.
-pub fn plain_but_colours(text: &str) -> Cow<'_, str> {
+pub fn strip_control_sequences(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }

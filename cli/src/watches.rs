@@ -63,7 +63,7 @@ pub fn run(args: &WatchesArgs, deployment: &Deployment, style: &Style) -> Outcom
 fn nothing_watches() -> Unusable {
     let with = dialect::ALL.iter().filter(|dialect| dialect.outputs.iter().any(|output| output.name == OUTPUT));
     let with: Vec<&str> = with.map(|dialect| dialect.name).collect();
-    format!("the proxies of this input watch nothing; those of the dialect {} do", with.join(", ")).into()
+    format!("the proxies of this input have no watches; proxies of {} have them", with.join(", ")).into()
 }
 
 /// The document of one proxy is its watches. The document of several proxies is an object by id.
@@ -85,8 +85,8 @@ fn part(proxy: &Watches, style: &Style) -> String {
         style.green("complete")
     } else {
         style.yellow(match missing {
-            1 => "1 watch brought nothing to go on with".to_owned(),
-            many => format!("{many} watches brought nothing to go on with"),
+            1 => "1 watch has no result".to_owned(),
+            many => format!("{many} watches have no result"),
         })
     };
     let mut out = format!("{}  {state}\n", style.heading(plain(&proxy.proxy)));

@@ -21,7 +21,7 @@ const GATEWAY: &str = include_str!("cases/gateway.yaml");
 /// Returns the message on standard error if this many objects are assumed.
 fn assumed(count: usize) -> String {
     let (assumptions, them) = if count == 1 { ("assumption", "it") } else { ("assumptions", "them") };
-    format!("chancery: {count} {assumptions} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing\n")
+    format!("chancery: {count} {assumptions} about objects outside the input; `chancery check` lists {them}, `--missing error` assumes nothing\n")
 }
 
 struct Run {
@@ -203,7 +203,7 @@ fn inputs_are_files_folders_globs_and_standard_input() {
 fn outputs_by_kind() {
     let folder = gateway();
     let envoy = folder.run(&["compile", "gateway.yaml"]);
-    assert!(!envoy.out.trim_end().contains('\n'), "compact where it is no terminal");
+    assert!(!envoy.out.trim_end().contains('\n'), "compact if the output is not a terminal");
     let several = json(&folder.run(&["compile", "--output", "envoy", "--output", "xds", "--output", "ir", "--output", "config", "gateway.yaml"]).out);
     assert_eq!(several["envoy"], json(&envoy.out));
     for list in ["listeners", "routes", "clusters", "endpoints", "secrets"] {
@@ -534,7 +534,7 @@ fn graph_too_large_is_folded_with_notice() {
     let folder = Folder::with(&[("shop.yaml", &shops(40))]);
     let run = folder.run(&["graph", "--format", "mermaid", "--fold", "20", "shop.yaml"]);
     assert!(run.out.contains("40 × Mapping") && !run.out.contains("shop17"), "{}", run.out);
-    assert!(run.err.contains("are folded"), "{}", run.err);
+    assert!(run.err.contains("are joined by kind"), "{}", run.err);
     assert!(folder.run(&["graph", "--format", "mermaid", "--fold", "0", "shop.yaml"]).out.contains("shop17"));
 }
 
@@ -657,8 +657,8 @@ fn diff_contour_configuration_names_required_restart() {
     };
     let folder = Folder::with(&[("old.yaml", &version(8001, "1s")), ("new.yaml", &version(8002, "2s"))]);
     let run = folder.run(&["diff", "old.yaml", "new.yaml", "--controller-arg=--contour-config-name=contour"]);
-    assert!(run.out.contains("xdsServer.port needs its process to start again"), "{}", run.out);
-    assert!(run.out.contains("envoy.timeouts.requestTimeout is taken in place"), "{}", run.out);
+    assert!(run.out.contains("xdsServer.port restarts the process"), "{}", run.out);
+    assert!(run.out.contains("envoy.timeouts.requestTimeout takes effect without a restart"), "{}", run.out);
     let life = json(&folder.run(&["compile", "new.yaml", "--output", "life", "--controller-arg=--contour-config-name=contour"]).out);
     assert_eq!((life["serving"].as_str(), life["contourConfiguration"]["name"].as_str()), (Some("ready"), Some("contour")));
 }

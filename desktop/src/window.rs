@@ -80,12 +80,12 @@ pub fn run(requested: OpenRequest) -> ExitCode {
 fn listen(window: WebviewWindow, sessions: State<'_, WindowSessions>, channel: Channel<InvokeResponseBody>) {
     let Some(session) = sessions.of(window.label()) else { return };
     let task = tauri::async_runtime::spawn(async move {
-        // Bytes, so that large texts are not parsed on the way.
+        // Bytes, so that large inputs are not parsed on the way.
         session.send_all(|message| channel.send(InvokeResponseBody::Raw(message.into_bytes())).is_ok()).await;
     });
     sessions.with(|sessions| {
-        if let Some((_, told)) = sessions.get_mut(window.label())
-            && let Some(before) = told.replace(task)
+        if let Some((_, last)) = sessions.get_mut(window.label())
+            && let Some(before) = last.replace(task)
         {
             before.abort();
         }

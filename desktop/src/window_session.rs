@@ -7,7 +7,7 @@ pub use alarm::Alarm;
 
 use crate::files::{Written, write_back};
 use crate::recent::Recent;
-use chancery_core::compilation::{Options, for_people};
+use chancery_core::compilation::{Options, for_interactive_use};
 use chancery_live::bootstrap::Bootstrap;
 use chancery_live::engine::Settings;
 use chancery_live::envoys::{Search, send};
@@ -75,7 +75,7 @@ struct Open {
 
 impl Open {
     fn start(about: About, target: Target, alarm: &Alarm) -> Result<Self, String> {
-        let options = if about.options == WHOLE { Options::default() } else { for_people(Options::default()) };
+        let options = if about.options == WHOLE { Options::default() } else { for_interactive_use(Options::default()) };
         let events = Events::default();
         tokio::spawn(alarm::follow(events.clone(), alarm.clone()));
         let settings = Settings { options, spacing: SPACING, recorder: None, events };

@@ -1,9 +1,9 @@
 //! Measures `chancery serve` under many streams: `bench_live CHANCERY OUT.md OUT.json [SCENARIO...]`.
 //!
-//! The server is the program that people run, on a folder that is written here. Clients are this process: each has a connection and an aggregated
-//! delta stream of its own, asks for everything of its types, and acknowledges what it gets. An edit is a file that is replaced; it has arrived
-//! when a client has read the response that carries it, and the figure of an edit is that of its slowest clients. Both run on the same cores.
-//! `cargo xtask bench live` builds and runs it. What must not be here: the server.
+//! Runs the released program on a folder that this benchmark writes. This process contains the clients. Each client has its own connection and
+//! aggregated delta stream, subscribes to all resources of its types, and acknowledges every response. An edit replaces a file. It has arrived at a
+//! client when the client has read the response with the edit; the result of an edit is the time of its slowest clients. Server and clients share
+//! the cores. `cargo xtask bench live` builds and runs it. Does not contain the server.
 
 use envoy_types::pb::envoy::config::core::v3::Node;
 use envoy_types::pb::envoy::service::discovery::v3::DeltaDiscoveryRequest;
@@ -25,7 +25,7 @@ use tonic::transport::{Channel, Endpoint};
 
 /// How long all clients may take to get everything, or an edit.
 const LONGEST: Duration = Duration::from_secs(180);
-/// Services with endpoints of their own.
+/// Services with their own endpoints.
 const SERVICES: usize = 10;
 /// How often each edit is made.
 const EDITS: usize = 7;
@@ -195,7 +195,7 @@ struct Heard {
     at: Instant,
 }
 
-/// A response, of which contents are not read.
+/// A response; the contents of its resources are not read.
 #[derive(Clone, PartialEq, Message)]
 struct Light {
     #[prost(string, tag = "4")]
@@ -275,7 +275,7 @@ async fn client(channel: Channel, number: usize, types: &'static [&'static str],
     }
 }
 
-/// The server, in a process of its own.
+/// The server, in a separate process.
 struct Server {
     process: Child,
     /// How long builds took, in milliseconds.

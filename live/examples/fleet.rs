@@ -1,9 +1,8 @@
 //! Simulates a fleet far past one machine: `fleet FIGURES.json OUT.md [ENVOYS GATEWAYS]`.
 //!
-//! 100,000 Envoys of 1,000 gateways of different sizes; replicas of `chancery serve` that share the gateways by rendezvous hashing; Kubernetes as the
-//! store, which each replica watches as a whole. What an Envoy, an edit and a join cost a replica is what `bench_live` measured on this machine; what is
-//! assumed besides stands in [`Assumed`]. The numbers are drawn by a generator with a seed: the same figures give the same page. What must not be here:
-//! measuring.
+//! Simulates 100,000 Envoys of 1,000 gateways of different sizes, and replicas of `chancery serve` that share the gateways by rendezvous hashing. Each
+//! replica watches all of Kubernetes. The costs of an Envoy, an edit and a join come from `bench_live` on this machine; [`Assumed`] contains the other
+//! assumptions. A generator with a seed draws the numbers, so the same figures give the same page. Does not measure; see `bench_live`.
 
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -132,7 +131,7 @@ struct Outcome {
     p99_ms: f64,
     watches: f64,
     events: f64,
-    /// After the busiest replica dies: seconds until all its Envoys are served again, and the memory of the one that took most.
+    /// After the busiest replica crashes: seconds until all its Envoys are served again, and the largest memory of the others.
     recovery_s: f64,
     recovery_memory: f64,
 }
@@ -143,7 +142,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// Sizes as they are in the wild: a few large, many small.
+    /// Realistic sizes: a few large, many small.
     fn new(envoys: usize, gateways: usize) -> Self {
         let weights: Vec<f64> = (1..=gateways).map(|rank| 1.0 / (rank as f64).sqrt()).collect();
         let sum: f64 = weights.iter().sum();
@@ -166,15 +165,15 @@ impl Fleet {
         let alive = vec![true; replicas];
         let loads = self.loads(&alive);
         let memory = |(gateways, envoys): (usize, usize)| {
-            // Every replica holds all inputs, and the configurations of its own gateways.
+            // Every replica holds all inputs, and the configurations of the gateways that it serves.
             let routes = ASSUMED.routes * gateways as f64;
             let texts = ASSUMED.text_kib / 1024.0 * ASSUMED.routes * self.sizes.len() as f64;
             model.base_mib + texts + model.route_mib * routes + model.stream_mib * envoys as f64
         };
         let busy = self.busy(replicas, model);
         let waits = self.edits(replicas, model, &alive);
-        let dies = (0..replicas).max_by_key(|replica| loads[*replica].1).unwrap_or_default();
-        let (recovery_s, recovery_memory) = self.without(dies, replicas, model, &memory);
+        let busiest = (0..replicas).max_by_key(|replica| loads[*replica].1).unwrap_or_default();
+        let (recovery_s, recovery_memory) = self.without(busiest, replicas, model, &memory);
         let most = |of: &dyn Fn(usize) -> f64| (0..replicas).map(of).fold(0.0, f64::max);
         Outcome {
             replicas,
@@ -220,15 +219,15 @@ impl Fleet {
         out
     }
 
-    /// One replica dies: its Envoys try again, each after a pause of its own that doubles while it finds nobody who has time for it.
-    fn without(&self, dies: usize, replicas: usize, model: &Model, memory: &dyn Fn((usize, usize)) -> f64) -> (f64, f64) {
+    /// One replica crashes: its Envoys try again, each after its own pause, which doubles as long as all replicas are busy.
+    fn without(&self, crashed: usize, replicas: usize, model: &Model, memory: &dyn Fn((usize, usize)) -> f64) -> (f64, f64) {
         if replicas == 1 {
             return (f64::INFINITY, 0.0);
         }
         let mut alive = vec![true; replicas];
         let mut moved: Vec<(usize, usize)> = Vec::new();
-        let lost: Vec<usize> = (0..self.sizes.len()).filter(|gateway| replica_of(*gateway, &alive) == dies).collect();
-        alive[dies] = false;
+        let lost: Vec<usize> = (0..self.sizes.len()).filter(|gateway| replica_of(*gateway, &alive) == crashed).collect();
+        alive[crashed] = false;
         for gateway in lost {
             moved.push((gateway, replica_of(gateway, &alive)));
         }
@@ -244,7 +243,7 @@ impl Fleet {
         let mut last = 0.0f64;
         while let Some(Reverse((at, tried, replica))) = tries.pop() {
             let now = at as f64 / 1e6;
-            // Whoever would wait for more than five seconds gives up, and tries again.
+            // An Envoy that would wait for more than five seconds stops, and tries again.
             if free[replica] - now > 5.0 {
                 let pause = (ASSUMED.first_retry * f64::from(1u32 << tried.min(10))).min(ASSUMED.longest_retry);
                 tries.push(Reverse((at + (chance.next() * pause * 1e6) as u64 + 1, tried + 1, replica)));

@@ -23,7 +23,7 @@ impl FromStr for Address {
         }
         let (host, port) = text.rsplit_once(':').ok_or("say HOST:PORT, or `off`")?;
         if host.is_empty() {
-            return Err("the host is missing: say 127.0.0.1:PORT, or 0.0.0.0:PORT for everybody".into());
+            return Err("the host is missing: write 127.0.0.1:PORT, or 0.0.0.0:PORT for all addresses".into());
         }
         port.parse::<u16>().map_err(|_| format!("`{port}` is not a port: say a number from 0 to 65535"))?;
         Ok(Address::At(text.into()))

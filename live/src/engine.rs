@@ -68,14 +68,14 @@ impl Engine {
             };
             tasks.spawn(source.run(outlet));
         }
-        let (died, worker) = oneshot::channel();
+        let (ended, worker) = oneshot::channel();
         let (work, counted) = (intake.clone(), metrics.clone());
         let mut builder = Builder::new(settings.options);
         let run = move || {
             crate::worker::run(&work, &mut builder, settings.spacing, &counted, &mut publish);
             // The process ends: freeing large structures one by one would only take time.
             std::mem::forget(builder);
-            drop(died);
+            drop(ended);
         };
         // Recursion on deep inputs is bounded for a stack of the main thread's size.
         let thread = std::thread::Builder::new().name("worker".into()).stack_size(16 << 20).spawn(run);
@@ -84,7 +84,7 @@ impl Engine {
     }
 
     /// Waits until a part fails. Returns `None` when all sources have ended.
-    pub async fn died(&mut self) -> Option<Failure> {
+    pub async fn wait_for_end(&mut self) -> Option<Failure> {
         loop {
             tokio::select! {
                 _ = &mut self.worker => return Some("the worker has stopped".into()),

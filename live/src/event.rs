@@ -168,14 +168,14 @@ pub enum Event {
         #[serde(default)]
         found_count: usize,
         /// The number of findings that are fixed.
-        #[serde(default)]
-        mended_count: usize,
+        #[serde(default, alias = "mended_count")]
+        fixed_count: usize,
         /// New findings, at most 100.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<FindingLine>,
         /// Findings that are fixed, at most 100.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        mended: Vec<FindingLine>,
+        #[serde(default, alias = "mended", skip_serializing_if = "Vec::is_empty")]
+        fixed: Vec<FindingLine>,
         /// Names of the resources that changed, by list.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         resources: BTreeMap<String, Vec<String>>,
@@ -323,8 +323,8 @@ impl Event {
             }
         };
         match self {
-            Event::Build { found, mended, requests, .. } => {
-                found.iter_mut().chain(mended).for_each(|finding| scrub(&mut finding.message));
+            Event::Build { found, fixed, requests, .. } => {
+                found.iter_mut().chain(fixed).for_each(|finding| scrub(&mut finding.message));
                 requests.iter_mut().for_each(scrub);
             }
             Event::Rejected { message, .. } | Event::Withheld { message, .. } => scrub(message),
@@ -375,7 +375,7 @@ impl Events {
     }
 
     /// Publishes an event without credentials.
-    pub fn tell(&self, mut event: Event) {
+    pub fn publish(&self, mut event: Event) {
         lock(&self.redactor).iter().for_each(|values| event.scrub(values));
         let at_ms = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_millis() as u64).unwrap_or_default();
         let dated = Dated { event, at_ms };
@@ -432,7 +432,7 @@ mod tests {
         };
         events.hold_back(Redactor::new(["first-token-of-the-shop"]));
         events.hold_back(Redactor::new(["second-token-of-the-shop"]));
-        events.tell(rejected("bad header: first-token-of-the-shop, second-token-of-the-shop"));
+        events.publish(rejected("bad header: first-token-of-the-shop, second-token-of-the-shop"));
         let text = serde_json::to_string(&events.timeline()).expect("JSON");
         assert!(text.contains("bad header") && !text.contains("token-of-the-shop"), "{text}");
     }

@@ -308,10 +308,10 @@ mod tests {
     #[test]
     fn feed_sends_changed_options() {
         let text = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\nspec: {}\n";
-        let built = |told: &[(&'static str, &str)]| {
+        let built = |given: &[(&'static str, &str)]| {
             let options = Options::of(&chancery_core::dialect::ingress::DIALECT);
             let inputs = Inputs::one("a.yaml", text);
-            let options_told = told.iter().map(|(name, value)| (*name, (*value).into())).collect();
+            let options_told = given.iter().map(|(name, value)| (*name, (*value).into())).collect();
             let drained = crate::worker::intake::Drained { inputs, not_utf8: vec![Vec::new()], options: options_told, ..Default::default() };
             crate::worker::build::Builder::new(options).build(drained)
         };
@@ -335,13 +335,14 @@ mod tests {
     #[test]
     fn feed_hides_values_of_secrets() {
         let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: hunter2hunter2\n";
-        let sent = changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &Redactor::new(["token-of-nobody"]));
+        let sent =
+            changes(&mut BTreeMap::new(), true, "1", &inputs(&[("s", secret), ("m", "kind: Mapping\n")]), &Redactor::new(["token-in-no-output"]));
         let by_name = |name: &str| sent[0].put.iter().find(|text| text.name == name).expect("it is sent");
         assert!(by_name("s").hidden && !by_name("s").text.contains("hunter2"), "{}", by_name("s").text);
         assert!(by_name("s").text.contains("password"), "names of keys stay");
         assert!(!by_name("m").hidden);
-        let header = inputs(&[("h", "add_request_headers: {authorization: token-of-nobody}\n")]);
-        let text = shown(&header[0], &Redactor::new(["token-of-nobody"]));
-        assert!(text.hidden && !text.text.contains("token-of-nobody"), "{}", text.text);
+        let header = inputs(&[("h", "add_request_headers: {authorization: token-in-no-output}\n")]);
+        let text = shown(&header[0], &Redactor::new(["token-in-no-output"]));
+        assert!(text.hidden && !text.text.contains("token-in-no-output"), "{}", text.text);
     }
 }

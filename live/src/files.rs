@@ -58,7 +58,7 @@ impl Excludes {
     /// `.gitignore` could not contain a pattern, or the current folder is gone.
     pub fn new(folder: &Path, patterns: &[String]) -> Result<Self, Failure> {
         // Paths are compared with the absolute folder.
-        let here = || std::env::current_dir().map_err(|error| Failure(format!("cannot tell the current folder: {error}")));
+        let here = || std::env::current_dir().map_err(|error| Failure(format!("cannot read the current folder: {error}")));
         let folder = here()?.join(folder);
         let all = Self { patterns: patterns.iter().map(|pattern| (folder.clone(), pattern.clone())).collect() };
         all.overrides().map(|_| all.clone())

@@ -51,12 +51,12 @@ pub fn wait<T>(of: impl Future<Output = Result<T, String>>) -> Result<T, Failure
 fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
-    let mut told = events.listen();
+    let mut receiver = events.listen();
     let (done, mut finished) = tokio::sync::oneshot::channel::<()>();
     let handle = runtime.handle().clone();
     // Its own thread, so that a slow reader delays nothing else.
     let writer = std::thread::spawn(move || {
-        while let Some(dated) = handle.block_on(next(&mut told, &mut finished)) {
+        while let Some(dated) = handle.block_on(next(&mut receiver, &mut finished)) {
             if !show(&dated) {
                 std::process::exit(0);
             }
@@ -72,11 +72,11 @@ fn run(events: &Events, mut show: Show, work: impl Future<Output = Result<(), Fa
 }
 
 /// Returns the next event; `None` after the last.
-async fn next(told: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
+async fn next(receiver: &mut Receiver<Dated>, finished: &mut tokio::sync::oneshot::Receiver<()>) -> Option<Dated> {
     loop {
         tokio::select! {
             biased;
-            event = told.recv() => match event {
+            event = receiver.recv() => match event {
                 Ok(dated) => return Some(dated),
                 Err(RecvError::Lagged(lost)) => tracing::warn!(lost, "events are not shown: they were not read in time"),
                 Err(RecvError::Closed) => return None,

@@ -390,7 +390,7 @@ mod tests {
         for part in ["--gateway-id=s/g/n\n", "--apply\n", "--lease=chancery\n", "azure.workload.identity/use: \"true\"", "client-id: \"c-1\""] {
             assert!(applies.contains(part), "{part}: {applies}");
         }
-        assert!(!applies.contains("patch") && !applies.contains("--write-status"), "what is changed is in Azure: {applies}");
+        assert!(!applies.contains("patch") && !applies.contains("--write-status"), "--apply changes only Azure: {applies}");
         let shows = Install { azure: Some(OnAzure { apply: false, client: None, ..azure }), ..Install::default() }.manifests();
         assert!(shows.contains("--gateway-id=s/g/n") && !shows.contains("--apply") && !shows.contains("leases"), "{shows}");
         let one = Install { only_namespace: Some("apps".into()), ..Install::default() }.manifests();

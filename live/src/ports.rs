@@ -119,7 +119,7 @@ pub async fn bind(servers: &Servers, events: &Events) -> Result<(BTreeMap<&'stat
         if server == Server::Xds && !local.ip().is_loopback() && servers.tls.is_none() {
             tracing::warn!("{flag} {address} serves other machines without TLS: give --xds-cert, --xds-key and --xds-client-ca");
         }
-        events.tell(Event::Listening { server, address: local.to_string() });
+        events.publish(Event::Listening { server, address: local.to_string() });
         let (sender, moves) = mpsc::channel(1);
         if server == Server::Xds {
             ports.xds = Some(local);
@@ -173,7 +173,7 @@ impl Ports {
             Some(address) => {
                 mobile.address = address;
                 tracing::warn!("the {name} server moves from {old} to {address}, because {} has its port; Envoy cannot share it", claim.what);
-                self.events.tell(Event::Listening { server: mobile.server, address: address.to_string() });
+                self.events.publish(Event::Listening { server: mobile.server, address: address.to_string() });
             }
             None => tracing::error!("the {name} server stays at {old}, which {} needs: no other port is free", claim.what),
         }
@@ -208,7 +208,7 @@ fn claims(build: &Build, served: &BTreeMap<Arc<str>, Arc<Resources>>) -> BTreeSe
     for (gateway, of) in build.running() {
         for listener in of.ir.listeners.iter().filter(|listener| listener.in_bootstrap) {
             if let (Ok(address), SocketProtocol::Tcp) = (listener.address.address.parse(), listener.address.protocol) {
-                let what = format!("the listener {} with which Envoys of the gateway {gateway} start", &**listener.name);
+                let what = format!("the listener {} in the bootstrap of the gateway {gateway}", &**listener.name);
                 out.insert(Claim { port: *listener.address.port, address, what });
             }
         }

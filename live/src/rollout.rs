@@ -148,15 +148,15 @@ mod tests {
     #[test]
     fn rollout_holds_rejected_snapshot_until_next_change() {
         let now = Instant::now();
-        let (good, bad, mended) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
+        let (good, bad, fixed) = (snapshot(Service::Clusters, "1"), snapshot(Service::Clusters, "2"), snapshot(Service::Clusters, "3"));
         let mut rollout = Rollout::new(good.clone());
         rollout.offer(bad.clone(), Some("a"), now);
         assert_eq!(rollout.rejected("a", &bad), Change::Held);
         assert_eq!(rollout.settled("a", 1, &bad, 1), Change::None);
         assert_eq!(rollout.give_up("a", now + PATIENCE * 2), Change::None, "time does not release it");
         assert!(Arc::ptr_eq(rollout.of("b"), &good) && rollout.deadline("a").is_none());
-        rollout.offer(mended.clone(), Some("a"), now);
-        assert_eq!(rollout.settled("a", 1, &mended, 1), Change::Released);
+        rollout.offer(fixed.clone(), Some("a"), now);
+        assert_eq!(rollout.settled("a", 1, &fixed, 1), Change::Released);
     }
 
     #[test]

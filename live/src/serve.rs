@@ -157,9 +157,9 @@ impl Reporter {
             changes: build.changes,
             edited,
             found_count: findings.difference(&before).count(),
-            mended_count: before.difference(&findings).count(),
+            fixed_count: before.difference(&findings).count(),
             found: bounded(&mut findings.difference(&before)),
-            mended: bounded(&mut before.difference(&findings)),
+            fixed: bounded(&mut before.difference(&findings)),
             resources: changed.iter().map(|(list, names)| (list.clone(), names.iter().take(MOST_NAMES).cloned().collect())).collect(),
             changed: changed.into_iter().map(|(list, names)| (list, names.len())).collect(),
             requests: Vec::new(),
@@ -250,7 +250,7 @@ pub async fn serve(
         tokio::select! {
             () = &mut end => break Ok(()),
             // After a source ends, its inputs are still served.
-            failure = engine.died(), if !finite => match failure {
+            failure = engine.wait_for_end(), if !finite => match failure {
                 Some(failure) => break Err(failure),
                 None => finite = true,
             },
@@ -284,7 +284,7 @@ async fn write(writing: Writing, builds: watch::Receiver<Option<Arc<Build>>>, cl
     let (out, rejected) = watch::channel(Rejected::default());
     tokio::select! {
         ended = crate::controllers::run::run(builds, rejected, writer, leading, writing.writes) => ended,
-        () = clients.tell_rejected(out) => Ok(()),
+        () = clients.watch_rejections(out) => Ok(()),
     }
 }
 
@@ -315,9 +315,9 @@ pub fn identity() -> String {
 /// Logs whether a controller's own configuration takes effect, if that changed.
 fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
     for side in &build.compilation.sides {
-        let Some(life) = &side.answers.life else { continue };
+        let Some(state) = &side.answers.controller_state else { continue };
         let dialect = side.dialect.name;
-        let serving = if build.on_defaults.contains(dialect) { Serving::Defaults } else { life.serving };
+        let serving = if build.on_defaults.contains(dialect) { Serving::Defaults } else { state.serving };
         let known = before.insert(dialect, serving);
         match serving {
             now if known == Some(now) => {}
@@ -328,7 +328,7 @@ fn log_serving(build: &Build, before: &mut BTreeMap<&'static str, Serving>) {
             }
             Serving::Defaults => tracing::error!(dialect, "the controller's configuration does not exist: nothing is served until it does"),
             Serving::Unready => {
-                tracing::error!(dialect, "nothing new is served: {}", life.error.as_deref().unwrap_or("the configuration is invalid"))
+                tracing::error!(dialect, "nothing new is served: {}", state.error.as_deref().unwrap_or("the configuration is invalid"))
             }
         }
     }
@@ -349,7 +349,7 @@ pub(crate) fn publisher(
     mut ports: Ports,
 ) -> impl FnMut(&Arc<Build>) -> Result<(), String> + Send + 'static {
     let mut reporter = Reporter::default();
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     let mut serving: BTreeMap<&'static str, Serving> = BTreeMap::new();
     let mut had: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     move |build| {
@@ -360,25 +360,25 @@ pub(crate) fn publisher(
         ports.make_room(build);
         proxies.publish(build.gateways.iter().map(|gateway| (gateway.id.clone(), gateway.snapshot.clone())).collect());
         latest.send_replace(Some(build.clone()));
-        events.tell(reporter.event(build));
+        events.publish(reporter.event(build));
         for (gateway, listeners) in before.into_iter().filter(|(_, listeners)| *listeners > 0) {
             // If a gateway is gone, its Envoys keep their configuration.
             if had.get(&gateway) == Some(&0) {
                 tracing::error!(gateway = &*gateway, listeners, "the Envoys of a gateway lose all their listeners");
-                events.tell(Event::Emptied { gateway: gateway.to_string(), listeners });
+                events.publish(Event::Emptied { gateway: gateway.to_string(), listeners });
             }
         }
-        reporter.planned(build).into_iter().for_each(|event| events.tell(event));
+        reporter.planned(build).into_iter().for_each(|event| events.publish(event));
         let mut now = BTreeSet::new();
         for event in build.gateways.iter().flat_map(withheld_events) {
             // A withheld resource is reported again only if it was sent meanwhile.
             let text = serde_json::to_string(&event).unwrap_or_default();
-            if !told.contains(&text) {
-                events.tell(event);
+            if !reported.contains(&text) {
+                events.publish(event);
             }
             now.insert(text);
         }
-        told = now;
+        reported = now;
         Ok(())
     }
 }

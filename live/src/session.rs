@@ -130,7 +130,7 @@ impl Session {
         };
         // The session ended it.
         let task = tokio::spawn(async move { drop(xds.serve(listener, None).await) });
-        self.events.tell(Event::Listening { server: Server::Xds, address: address.to_string() });
+        self.events.publish(Event::Listening { server: Server::Xds, address: address.to_string() });
         self.xds = Some(Serving { address, stop, task });
         Ok(address)
     }
@@ -165,7 +165,7 @@ impl Drop for Serving {
 async fn follow(mut engine: Engine, name: String, ended: oneshot::Receiver<()>) {
     let mut ended = std::pin::pin!(ended);
     tokio::select! {
-        failure = engine.died() => {
+        failure = engine.wait_for_end() => {
             if let Some(failure) = failure {
                 engine.states.note(&engine.events, &name, &name, SourceState::Error, Some(failure.0));
             }

@@ -36,15 +36,15 @@ pub async fn watch(
         }
         before = Some(build.clone());
         events.hold_back(build.compilation.redactor());
-        events.tell(event);
-        reporter.planned(build).into_iter().for_each(|event| events.tell(event));
+        events.publish(event);
+        reporter.planned(build).into_iter().for_each(|event| events.publish(event));
         Ok(())
     };
     let mut engine = Engine::start(settings, sources, publish)?;
     tokio::pin!(end);
     let outcome = tokio::select! {
         () = &mut end => Ok(()),
-        failure = engine.died() => failure.map_or(Ok(()), Err),
+        failure = engine.wait_for_end() => failure.map_or(Ok(()), Err),
     };
     // The last changes are built first.
     let waited = std::time::Instant::now();

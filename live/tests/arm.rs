@@ -271,7 +271,7 @@ async fn stopped_gateway_is_unchanged_until_it_runs() {
     program.applied().await;
     program.server.azure().gateway["properties"]["operationalState"] = "Stopped".into();
     program.server.azure().gateway["etag"] = "W/\"stopped\"".into();
-    program.event("it is told", |event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("Stopped"))).await;
+    program.event("it is reported", |event| matches!(event, Event::Source { detail: Some(detail), .. } if detail.contains("Stopped"))).await;
     program.write(&PATHS.replace("shop.example.com", "store.example.com"));
     program.quiet().await;
     assert_eq!(program.puts(), 1);
@@ -337,9 +337,9 @@ async fn certificates_are_sent_again_only_after_renewal() {
 #[tokio::test]
 async fn wrong_credentials_message_hides_credentials() {
     let server = Server::start(json!({})).await;
-    let wrong = client(&server, secret("another-secret-nobody-sees"));
+    let wrong = client(&server, secret("another-secret-in-no-output"));
     let trouble = wrong.gateway(&GATEWAY.parse().expect("an id")).await.expect_err("it is refused");
-    assert!(trouble.message.contains("invalid_client") && !trouble.message.contains("secret-nobody"), "{trouble}");
+    assert!(trouble.message.contains("invalid_client") && !trouble.message.contains("secret-in-no-output"), "{trouble}");
     let right = client(&server, secret(SECRET));
     let id = "sub/rg/another".parse().expect("an id");
     let trouble = right.gateway(&id).await.expect_err("there is none");
@@ -379,7 +379,7 @@ async fn unreadable_gateway_is_reported_and_read_later() {
     wait(&|event| matches!(event, Event::Source { state: chancery_live::event::SourceState::Error, detail: Some(why), .. } if why.contains("429")))
         .await;
     wait(&|event| matches!(event, Event::Build { .. })).await;
-    assert!(!events.timeline().iter().any(|dated| matches!(dated.event, Event::Planned { .. })), "nothing is compared with what is not known");
+    assert!(!events.timeline().iter().any(|dated| matches!(dated.event, Event::Planned { .. })), "an unknown gateway is not compared");
     server.azure().throttle = 0;
     wait(&|event| matches!(event, Event::Planned { compared: true, .. })).await;
     let _ = stop.send(());
@@ -423,7 +423,7 @@ async fn gateway_without_ingress_is_reported_and_unchanged() {
 async fn wrong_credentials_are_reported_at_once() {
     let server = Server::start(json!({})).await;
     let usual = Pace { reread: Duration::from_secs(600), ..Pace::default() };
-    let login = Login::new(secret("another-secret-nobody-sees"), &server.address, &server.address);
+    let login = Login::new(secret("another-secret-in-no-output"), &server.address, &server.address);
     let reader = Arc::new(Reader::new(Client::new(&server.address, login, usual).expect("a client"), GATEWAY.parse().expect("an id")));
     let events = Events::default();
     let settings = Settings { options: Options::of(&ingress::DIALECT), spacing: Duration::ZERO, recorder: None, events: events.clone() };

@@ -99,7 +99,7 @@ async fn envoys_keep_resources_of_broken_file() {
         let told = build.findings().into_iter().any(|finding| finding.message.contains("base.yaml cannot be read: ") && finding.line == 1);
         assert!(told && build.all_findings().iter().any(|finding| finding.code == "syntax"), "{what}");
         running.write(GATEWAY);
-        let build = running.until("it is mended", |build| lines(build).is_empty()).await;
+        let build = running.until("the file is fixed", |build| lines(build).is_empty()).await;
         assert_eq!((&build.version, build.errors), (&good.version, 0), "{what}");
     }
     // A refused resource is readable: it is handled as its controller handles it.

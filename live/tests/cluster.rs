@@ -120,7 +120,7 @@ async fn a_crash_loses_nothing(cluster: &mut Cluster) {
     cluster.kill();
     follower.state("kubernetes", SourceState::Error).await;
     let held = follower.builds.borrow().as_ref().map(|build| names(build, MAPPING)).unwrap_or_default();
-    assert_eq!(held, ["default/doomed", "default/one"], "a lost server is no mass deletion");
+    assert_eq!(held, ["default/doomed", "default/one"], "a lost server deletes no objects");
     // No event reports the changes during the outage. The source lists again, because the server forgets its history at
     // its start.
     cluster.begin();
@@ -138,12 +138,12 @@ async fn a_crash_loses_nothing(cluster: &mut Cluster) {
 }
 
 async fn partial_permissions_give_partial_objects(cluster: &Cluster) {
-    let kubeconfig = cluster.user("somebody");
+    let kubeconfig = cluster.user("reader");
     cluster.apply_value(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})).await;
     let mut elsewhere = mapping("elsewhere", 1000);
     elsewhere["metadata"]["namespace"] = "other".into();
     cluster.apply_value(&elsewhere).await;
-    allow(cluster, "somebody", Some("default"), &["mappings", "hosts", "listeners"]).await;
+    allow(cluster, "reader", Some("default"), &["mappings", "hosts", "listeners"]).await;
     let mut follower = Follower::start(Which { kubeconfig: Some(kubeconfig.clone()), ..Which::default() });
     follower.until("its own namespace", MAPPING, &["default/one"]).await;
     let detail = follower.state(MAPPING, SourceState::Forbidden).await;
@@ -152,7 +152,7 @@ async fn partial_permissions_give_partial_objects(cluster: &Cluster) {
     assert!(detail.contains("resources: [\"secrets\"], verbs: [get, list, watch]"), "{detail}");
     drop(follower);
     // With the permission, it reads the rest.
-    allow(cluster, "somebody", None, &["mappings", "hosts", "listeners", "namespaces"]).await;
+    allow(cluster, "reader", None, &["mappings", "hosts", "listeners", "namespaces"]).await;
     let mut follower = Follower::start(Which { kubeconfig: Some(kubeconfig), ..Which::default() });
     follower.until("everything", MAPPING, &["default/one", "other/elsewhere"]).await;
     cluster.delete(&elsewhere).await;
@@ -193,8 +193,8 @@ async fn wrong_kubeconfig_is_reported_in_one_sentence(cluster: &Cluster) {
     std::fs::write(&wrong, "{").expect("a file");
     let garbage = told(Which { kubeconfig: Some(wrong.clone()), ..Which::default() }).await;
     assert!(garbage.contains("wrong.kubeconfig is no kubeconfig"), "{garbage}");
-    let context = told(Which { kubeconfig: Some(right.clone()), context: Some("nobody".into()), ..Which::default() }).await;
-    assert!(context.contains("there is no context `nobody` in") && context.contains("it has admin"), "{context}");
+    let context = told(Which { kubeconfig: Some(right.clone()), context: Some("missing".into()), ..Which::default() }).await;
+    assert!(context.contains("there is no context `missing` in") && context.contains("it has admin"), "{context}");
     let text = std::fs::read_to_string(&right).expect("a file").replace("\"current-context\":\"admin\"", "\"current-context\":\"\"");
     std::fs::write(&wrong, text).expect("a file");
     let current = told(Which { kubeconfig: Some(wrong), ..Which::default() }).await;
@@ -225,9 +225,9 @@ async fn statuses_are_written_if_requested(cluster: &Cluster) {
     let of_broken = status(&broken, "Inactive").await;
     assert!(of_broken["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{of_broken}");
     cluster.apply_value(&mapping("broken", 1000)).await;
-    let mended = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
-    cluster.apply_value(&mended).await;
-    assert_eq!(status(&mended, "Running").await["reason"], "", "what was bad is cleared");
+    let fixed = object("Mapping", "broken", json!({"hostname": "*", "prefix": "/good/", "prefix_regex": false, "service": "quote"}));
+    cluster.apply_value(&fixed).await;
+    assert_eq!(status(&fixed, "Running").await["reason"], "", "what was bad is cleared");
     // A rejection by an Envoy appears on the object that made the resource, until an Envoy accepts it.
     rejects.send_replace(Arc::new(BTreeMap::from([(format!("{MAPPING}/default/one"), "the Envoy e rejects c: no".to_owned())])));
     assert_eq!(status(&mapping("one", 0), "Inactive").await["reason"], "the Envoy e rejects c: no");
@@ -239,7 +239,7 @@ async fn statuses_are_written_if_requested(cluster: &Cluster) {
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(follower.engine.metrics.builds(), builds, "it comes to rest");
     task.abort();
-    cluster.delete(&mended).await;
+    cluster.delete(&fixed).await;
 }
 
 async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {
@@ -247,7 +247,7 @@ async fn foreign_statuses_stay_unless_taken_over(cluster: &Cluster) {
     cluster.apply_value(&mapping("theirs", 1000)).await;
     let id = Id::new(MAPPING, "default", "theirs");
     cluster.apply_status(&mapping("theirs", 1000), json!({"state": "Theirs"})).await;
-    let refused = Writer::new(client.clone(), false).status(&id, &json!({"state": "Running"})).await.expect_err("it is another's");
+    let refused = Writer::new(client.clone(), false).status(&id, &json!({"state": "Running"})).await.expect_err("another controller's status");
     assert!(refused.contains("is written by another controller") && refused.contains("--take-over"), "{refused}");
     assert_eq!(cluster.get(&mapping("theirs", 0)).await["status"]["state"], "Theirs");
     assert_eq!(Writer::new(client, true).status(&id, &json!({"state": "Running"})).await, Ok(()));
@@ -467,7 +467,7 @@ async fn crash_before_status_is_repaired_after_restart(cluster: &Cluster) {
         cluster.apply_value(&object).await;
     }
     let status = async |name: &str, wanted: &str| until(cluster, name, &child(name), |now| now["status"]["currentStatus"] == wanted).await;
-    let first = Replica::of(&which, "dies", Options::of(&contour::DIALECT), STATUSES);
+    let first = Replica::of(&which, "crashes", Options::of(&contour::DIALECT), STATUSES);
     status("one", "valid").await;
     status("two", "orphaned").await;
     first.task.abort();
@@ -493,7 +493,7 @@ async fn clock_jump_keeps_lease(cluster: &Cluster) {
             "holderIdentity": "first", "leaseDurationSeconds": 15, "renewTime": time, "acquireTime": time}});
         cluster.apply_value(&lease).await;
         assert_eq!(second.attempt().await, Ok(false), "the holder's clock says {time}");
-        assert_eq!(first.attempt().await, Ok(true), "it goes on");
+        assert_eq!(first.attempt().await, Ok(true), "it continues");
     }
     assert!(first.holds() && !second.holds());
 }
@@ -588,7 +588,7 @@ async fn missing_server_is_reported_and_awaited() {
     assert!(detail.starts_with("the API server cannot be reached"), "{detail}");
     assert!(follower.builds.borrow().is_none(), "nothing is served before all is known");
     let told = follower.engine.events.timeline().into_iter().filter(|dated| matches!(dated.event, Event::Source { .. })).count();
-    assert_eq!(told, 1, "it is said once");
+    assert_eq!(told, 1, "it is reported once");
 }
 
 /// Returns the API server's Mappings by their input names, with their specs.
@@ -601,7 +601,7 @@ async fn held(cluster: &Cluster) -> BTreeMap<String, Value> {
 /// reorders all events. Each time the build must match the cluster. `CHANCERY_CHAOS` is the number of rounds, and
 /// `CHANCERY_SEED` seeds the random numbers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_happens_the_state_is_that_of_the_cluster() {
+async fn chaos_leaves_state_equal_to_cluster() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (rounds, mut seed) = (number("CHANCERY_CHAOS", 3), number("CHANCERY_SEED", 7));
     let mut chance = move |of: u64| {

@@ -164,7 +164,7 @@ async fn source_follows_agent_with_gateway_per_proxy() {
     assert!(!instance.contains("ModifyIndex"), "{instance}");
     assert!(!followed.text("consul/service/east/n1/web").expect("the service").contains("marked-output"), "what checks print is not kept");
     let agent = followed.text("consul/agent").expect("the agent");
-    assert!(agent.contains("domain.consul") && agent.contains("\"allow\""), "without ACLs everybody may do everything: {agent}");
+    assert!(agent.contains("domain.consul") && agent.contains("\"allow\""), "without ACLs every client may do everything: {agent}");
     // An edit, and a removed service.
     stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "grpc"}]), 41);
     followed.until("the edit", |of| of.text("consul/service-defaults/web").is_some_and(|text| text.contains("grpc"))).await;
@@ -195,7 +195,7 @@ async fn unreadable_part_keeps_inputs_and_reports_reason() {
     stand_in.fail("/v1/config/service-defaults", 500, "No cluster leader");
     followed.until("the failure", |of| of.is("service-defaults", SourceState::Error)).await;
     let (_, why) = followed.states().remove("service-defaults").expect("a state");
-    assert!(why.contains("No cluster leader") && why.contains("what was read is kept"), "{why}");
+    assert!(why.contains("No cluster leader") && why.contains("the last read state is used"), "{why}");
     assert!(followed.text("consul/service-defaults/web").is_some());
     // A restored cluster begins with low indexes.
     stand_in.set("/v1/config/service-defaults", &json!([{"Kind": "service-defaults", "Name": "web", "Protocol": "tcp"}]), 2);
@@ -251,7 +251,7 @@ async fn terminating_gateway_shows_certificates_of_its_services() {
         secrets.map(|all| all.by_name.keys().map(|name| name.to_string()).collect()).unwrap_or_default()
     };
     followed.until("the secrets", |of| names(of) == ["leaf:billing", "roots"]).await;
-    assert!(!followed.states().contains_key("certificate of tgw"), "it shows none of its own: {:?}", followed.states());
+    assert!(!followed.states().contains_key("certificate of tgw"), "it has no certificate: {:?}", followed.states());
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ async fn proxies_get_same_resources_as_from_agent() {
     let served = Ads::ask(&followed.address, "web-sidecar-proxy").await;
     servers.kill(0);
     followed.until("the failure", Followed::is_troubled).await;
-    assert_eq!(Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "what was read is kept");
+    assert_eq!(Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "the last read state is used");
     servers.begin(0);
     servers.ready().await;
     write(&servers).await;
@@ -162,7 +162,7 @@ async fn proxies_get_same_resources_as_from_agent() {
     servers.kill(1);
     servers.kill(2);
     followed.until("the lost leader", Followed::is_troubled).await;
-    assert_eq!(Ads::ask(&followed.address, "api-sidecar-proxy").await, served, "what was read is kept");
+    assert_eq!(Ads::ask(&followed.address, "api-sidecar-proxy").await, served, "the last read state is used");
     servers.begin(1);
     servers.begin(2);
     servers.ready().await;

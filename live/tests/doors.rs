@@ -104,7 +104,7 @@ async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
 }
 
 /// Returns the whole answer of a server to these bytes.
-async fn says(address: &str, text: &[u8]) -> String {
+async fn exchange(address: &str, text: &[u8]) -> String {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;
         stream.write_all(text).await?;
@@ -115,7 +115,7 @@ async fn says(address: &str, text: &[u8]) -> String {
 }
 
 async fn get(address: &str, path: &str) -> String {
-    says(address, format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").as_bytes()).await
+    exchange(address, format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").as_bytes()).await
 }
 
 fn listener(name: &str, port: u16) -> String {
@@ -201,7 +201,7 @@ async fn faulty_or_silent_clients_disturb_no_others() {
             }
         }
         let nonsense: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-        says(&address, &nonsense).await;
+        exchange(&address, &nonsense).await;
         let begin = Instant::now();
         if server == Server::Xds {
             let answer = get(&address, "/").await;
@@ -272,9 +272,9 @@ async fn half_open_connections_do_not_delay_readiness() {
     let begin = Instant::now();
     assert!(get(&address, "/readyz").await.starts_with("HTTP/1.1 200"));
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
-    let body = says(&address, b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody").await;
+    let body = exchange(&address, b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 4\r\n\r\nbody").await;
     assert!(body.starts_with("HTTP/1.1 200"), "health checks may have a small body: {body}");
-    let large = says(&address, b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000\r\n\r\n").await;
+    let large = exchange(&address, b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000\r\n\r\n").await;
     assert!(large.starts_with("HTTP/1.1 413"), "{large}");
     drop(open);
     running.end().await;

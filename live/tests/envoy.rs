@@ -52,7 +52,7 @@ fn mapping(name: &str, rewrite: &str, upstream: u16) -> String {
 
 /// The settings of a server and its Envoy.
 #[derive(Clone, Default)]
-struct How {
+struct Setup {
     /// Whether Envoy uses the delta protocol.
     delta: bool,
     /// The files for TLS, if the server uses it: `server.crt`, `server.key` and `clients.crt` of the server, and the
@@ -60,16 +60,16 @@ struct How {
     tls: Option<(PathBuf, Shown)>,
 }
 
-impl How {
+impl Setup {
     fn files(&self) -> Option<&Path> {
         self.tls.as_ref().map(|(files, _)| files.as_path())
     }
 }
 
-struct House {
+struct Scenario {
     folder: tempfile::TempDir,
     events: Events,
-    how: How,
+    setup: Setup,
     xds: u16,
     port: u16,
     upstream: u16,
@@ -77,7 +77,7 @@ struct House {
     end: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
-impl Drop for House {
+impl Drop for Scenario {
     fn drop(&mut self) {
         let _ = self.envoy.kill();
         let _ = self.envoy.wait();
@@ -113,9 +113,9 @@ fn start_server(folder: &Path, xds: u16, tls: Option<&Path>, events: &Events) ->
     (end, task)
 }
 
-impl House {
-    async fn start(envoy: &str, how: How) -> Self {
-        let out = Self::begin(envoy, how).await;
+impl Scenario {
+    async fn start(envoy: &str, setup: Setup) -> Self {
+        let out = Self::begin(envoy, setup).await;
         let begin = Instant::now();
         while get(out.port, "/stay/x").await.is_none() {
             let log = || fs::read_to_string(out.folder.path().join(".envoy.log")).unwrap_or_default();
@@ -126,7 +126,7 @@ impl House {
     }
 
     /// Starts both, and does not wait for traffic.
-    async fn begin(envoy: &str, how: How) -> Self {
+    async fn begin(envoy: &str, setup: Setup) -> Self {
         let upstream = echo().await;
         let folder = tempfile::tempdir().expect("a folder");
         let (xds, port, events) = (free(), free(), Events::default());
@@ -134,11 +134,11 @@ impl House {
         put(folder.path(), "host.yaml", HOST);
         put(folder.path(), "stay.yaml", &mapping("stay", "/stay/", upstream));
         put(folder.path(), "move.yaml", &mapping("move", "/v0/", upstream));
-        let end = Some(start_server(folder.path(), xds, how.files(), &events));
+        let end = Some(start_server(folder.path(), xds, setup.files(), &events));
         until("it listens", || events.timeline().iter().any(|dated| matches!(dated.event, Event::Listening { .. })).then_some(())).await;
-        let shown = how.tls.as_ref().map(|(_, shown)| shown);
-        let envoy = start_envoy(envoy, folder.path(), format!("127.0.0.1:{xds}"), how.delta, shown);
-        Self { folder, events, how, xds, port, upstream, envoy, end }
+        let shown = setup.tls.as_ref().map(|(_, shown)| shown);
+        let envoy = start_envoy(envoy, folder.path(), format!("127.0.0.1:{xds}"), setup.delta, shown);
+        Self { folder, events, setup, xds, port, upstream, envoy, end }
     }
 
     /// Ends the server, and starts another server after a while.
@@ -148,7 +148,7 @@ impl House {
             task.await.expect("it ends");
         }
         tokio::time::sleep(after).await;
-        self.end = Some(start_server(self.folder.path(), self.xds, self.how.files(), &self.events));
+        self.end = Some(start_server(self.folder.path(), self.xds, self.setup.files(), &self.events));
     }
 
     /// Returns how often an Envoy left.
@@ -179,22 +179,22 @@ async fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
 }
 
 async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: usize) {
-    let house = House::start(envoy, How { delta, ..How::default() }).await;
-    let load = Load::start(house.port, "/stay/x");
+    let scenario = Scenario::start(envoy, Setup { delta, ..Setup::default() }).await;
+    let load = Load::start(scenario.port, "/stay/x");
     let mut took = Vec::new();
     for edit in 1..=edits {
-        took.push(house.moved_to(&format!("/v{edit}/")).await);
+        took.push(scenario.moved_to(&format!("/v{edit}/")).await);
     }
     // Clusters come and go: a Mapping changes its service, and changes it back.
     for round in 0..5 {
-        put(house.folder.path(), "other.yaml", &mapping("other", &format!("/o{round}/"), house.upstream).replace("127.0.0.1", "localhost"));
+        put(scenario.folder.path(), "other.yaml", &mapping("other", &format!("/o{round}/"), scenario.upstream).replace("127.0.0.1", "localhost"));
         let begin = Instant::now();
-        while get(house.port, "/other/x").await.is_none() {
+        while get(scenario.port, "/other/x").await.is_none() {
             assert!(begin.elapsed() < Duration::from_secs(15), "a new cluster does not arrive");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        fs::remove_file(house.folder.path().join("other.yaml")).expect("a file");
-        house.moved_to(&format!("/r{round}/")).await;
+        fs::remove_file(scenario.folder.path().join("other.yaml")).expect("a file");
+        scenario.moved_to(&format!("/r{round}/")).await;
     }
     let asked = load.none_lost().await;
     took.sort();
@@ -204,19 +204,19 @@ async fn edits_arrive_and_no_request_is_lost(envoy: &str, delta: bool, edits: us
 
 async fn restarted_server_loses_no_request(envoy: &str) {
     for delta in [true, false] {
-        let mut house = House::start(envoy, How { delta, ..How::default() }).await;
-        let load = Load::start(house.port, "/stay/x");
-        house.restart(Duration::ZERO).await;
-        house.moved_to("/again/").await;
+        let mut scenario = Scenario::start(envoy, Setup { delta, ..Setup::default() }).await;
+        let load = Load::start(scenario.port, "/stay/x");
+        scenario.restart(Duration::ZERO).await;
+        scenario.moved_to("/again/").await;
         // Changes during the outage arrive after the restart.
-        let (folder, upstream) = (house.folder.path().to_owned(), house.upstream);
+        let (folder, upstream) = (scenario.folder.path().to_owned(), scenario.upstream);
         let edit = tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(300)).await;
             put(&folder, "move.yaml", &mapping("move", "/meanwhile/", upstream));
         });
-        house.restart(Duration::from_millis(800)).await;
+        scenario.restart(Duration::from_millis(800)).await;
         edit.await.expect("an edit");
-        house.moved_to("/meanwhile/").await;
+        scenario.moved_to("/meanwhile/").await;
         load.none_lost().await;
     }
 }
@@ -232,18 +232,18 @@ async fn certificates_rotate_under_stream(envoy: &str) {
         fs::write(&key_to, key).expect("a file");
         Shown { authority: files.path().join("clients.crt"), certificate: to, key: key_to }
     };
-    let how = |shown| How { delta: true, tls: Some((files.path().to_owned(), shown)) };
-    let house = House::start(envoy, how(identity("right", &ours))).await;
-    let load = Load::start(house.port, "/stay/x");
+    let setup = |shown| Setup { delta: true, tls: Some((files.path().to_owned(), shown)) };
+    let scenario = Scenario::start(envoy, setup(identity("right", &ours))).await;
+    let load = Load::start(scenario.port, "/stay/x");
     // The same CA signs new certificates, twice. The stream continues.
     for round in 0..2 {
         authority::write(files.path(), &ours, &ours);
         tokio::time::sleep(Duration::from_millis(1500)).await;
-        house.moved_to(&format!("/c{round}/")).await;
+        scenario.moved_to(&format!("/c{round}/")).await;
     }
-    assert_eq!(house.left(), 0, "the connection lasts");
+    assert_eq!(scenario.left(), 0, "the connection lasts");
     load.none_lost().await;
-    let refused = House::begin(envoy, how(identity("wrong", &theirs))).await;
+    let refused = Scenario::begin(envoy, setup(identity("wrong", &theirs))).await;
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert!(get(refused.port, "/stay/x").await.is_none(), "it gets nothing");
     let events = refused.events.timeline();
@@ -352,12 +352,12 @@ async fn pod_at(address: &str, port: u16) -> JoinHandle<()> {
 }
 
 async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
-    let house = House::start(envoy, How { delta: true, ..How::default() }).await;
+    let scenario = Scenario::start(envoy, Setup { delta: true, ..Setup::default() }).await;
     let taken = TcpListener::bind("0.0.0.0:0").expect("a port");
     let port = taken.local_addr().expect("an address").port();
-    put(house.folder.path(), "taken.yaml", &format!("# somebody else has this port\n{}", listener("taken", port)));
-    let (message, places) = until("the rejection is told", || {
-        house.events.timeline().into_iter().find_map(|dated| match dated.event {
+    put(scenario.folder.path(), "taken.yaml", &format!("# another program uses this port\n{}", listener("taken", port)));
+    let (message, places) = until("the rejection is reported", || {
+        scenario.events.timeline().into_iter().find_map(|dated| match dated.event {
             Event::Rejected { message, places, .. } => Some((message, places)),
             _ => None,
         })
@@ -367,8 +367,8 @@ async fn envoy_rejection_is_reported_with_lines(envoy: &str) {
     let place = places.first().unwrap_or_else(|| panic!("no place: {message}"));
     assert!(place.file.ends_with("taken.yaml") && place.line > 1, "{places:?}");
     assert!(place.object.starts_with("Listener taken"), "{places:?}");
-    house.moved_to("/while-rejected/").await;
-    assert!(get(house.port, "/stay/x").await.is_some(), "the rest goes on");
+    scenario.moved_to("/while-rejected/").await;
+    assert!(get(scenario.port, "/stay/x").await.is_some(), "the rest still works");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -70,7 +70,7 @@ async fn rejection_is_reported_once() {
         assert!(server.clients.all()[0].types[&CDS.type_url()].rejected.is_some());
         server.proxies.publish_one(snapshot("g", &[(CDS, "a", "good"), (CDS, "b", "1")]));
         client.settle().await;
-        assert_eq!(client.got.len(), told + 1, "{variant:?}: what is mended is sent");
+        assert_eq!(client.got.len(), told + 1, "{variant:?}: the fixed resource is sent");
         assert!(server.clients.all()[0].types[&CDS.type_url()].rejected.is_none(), "{variant:?}: and accepted");
     }
 }
@@ -167,7 +167,7 @@ async fn updates_respect_order_of_references() {
         let first = client.next().await.expect("a response");
         assert!(first.type_url.ends_with("Cluster") && first.names.contains(&"new".to_owned()), "{first:?}");
         if variant == Variant::Sotw {
-            assert!(first.names.contains(&"old".to_owned()), "what is left out would be gone: {first:?}");
+            assert!(first.names.contains(&"old".to_owned()), "omitted names would be removed: {first:?}");
         }
         assert!(client.next().await.is_none(), "{variant:?}: the rest waits for the answer");
         client.answer(&first).await;
@@ -347,7 +347,7 @@ async fn snapshot_rejected_by_one_envoy_is_held() {
     for client in &mut clients {
         client.settle().await;
     }
-    assert_eq!(got(&clients), [3, 2, 2], "what is mended goes to all");
+    assert_eq!(got(&clients), [3, 2, 2], "the fixed resource goes to all");
     let last = encoded("a", "good").version.to_string();
     assert!(clients.iter().all(|client| client.got.last().is_some_and(|got| got.versions == [last.clone()])));
 }

@@ -237,8 +237,8 @@ async fn only_the_updated(server: Arc<Server>, (variant, aggregated): Wanted, se
     run.end().await;
 }
 
-async fn told_of_absence(server: Arc<Server>, (variant, aggregated): Wanted, service: Service) {
-    let mut run = Run::start(&server, "told of absence", variant, aggregated, &[service], "A").await;
+async fn absence_is_sent(server: Arc<Server>, (variant, aggregated): Wanted, service: Service) {
+    let mut run = Run::start(&server, "absence is sent", variant, aggregated, &[service], "A").await;
     run.subscribe(service, "A,B").await;
     run.has_only(service, "A", "1");
     assert!(run.client.removed[&service.type_url()].contains("B"), "{}: B does not exist", run.what);
@@ -298,7 +298,7 @@ async fn all_98_scenarios() {
         all!(tasks, server, subset, delta, [LDS, RDS]);
         all!(tasks, server, one_after_the_other, delta, [CDS, LDS, RDS, EDS]);
         all!(tasks, server, only_the_updated, delta, [CDS, LDS, RDS, EDS]);
-        all!(tasks, server, told_of_absence, delta, [CDS, LDS, RDS, EDS]);
+        all!(tasks, server, absence_is_sent, delta, [CDS, LDS, RDS, EDS]);
         all!(tasks, server, removed, delta, [CDS, LDS, RDS, EDS]);
         all!(tasks, server, unsubscribe_one_by_one, delta, [CDS, LDS, RDS, EDS]);
     }

@@ -24,7 +24,7 @@ async fn played(source: Box<dyn Source>, recorder: Option<Recorder>) -> (Arc<Bui
         Ok(())
     };
     let mut engine = Engine::start(settings, vec![source], publish).expect("an engine");
-    assert_eq!(engine.died().await, None, "it ends in order");
+    assert_eq!(engine.wait_for_end().await, None, "it ends in order");
     let begin = Instant::now();
     while engine.intake.is_pending() || last.lock().expect("a lock").is_none() {
         assert!(begin.elapsed() < Duration::from_secs(30));
@@ -159,7 +159,7 @@ async fn stream_without_events_is_yaml() {
     assert_eq!(names(&build), ["<stdin>"]);
     let broken = format!("{}\n{{\"type\": \"ADDED\", \"obj", event("ADDED", &mapping("one", 1000)));
     let (build, told) = played(Box::new(Stream::new(Cursor::new(broken))), None).await;
-    assert_eq!(names(&build), ["Mapping.getambassador.io/default/one"], "what came before stays");
+    assert_eq!(names(&build), ["Mapping.getambassador.io/default/one"], "earlier resources stay");
     assert!(told.iter().any(|(state, detail)| *state == SourceState::Error && detail.as_ref().is_some_and(|of| of.contains("not JSON"))), "{told:?}");
 }
 
@@ -171,7 +171,7 @@ async fn replay_reports_invalid_recording() {
         std::fs::write(&path, text).expect("a file");
         let settings = Settings { options: Options::default(), spacing: Duration::ZERO, recorder: None, events: Events::default() };
         let mut engine = Engine::start(settings, vec![Box::new(Replay::new(path, 0.0))], |_| Ok(())).expect("an engine");
-        let failure = engine.died().await.map(|failure| failure.0).unwrap_or_default();
+        let failure = engine.wait_for_end().await.map(|failure| failure.0).unwrap_or_default();
         engine.stop();
         failure
     };

@@ -98,11 +98,11 @@ async fn forbidden_kind_keeps_objects_and_is_reported() {
     server.fail(u32::MAX, 403);
     server.close_watches();
     let detail = follower.state(MAPPING, SourceState::Forbidden).await;
-    assert!(detail.ends_with("what was read is kept"), "{detail}");
+    assert!(detail.ends_with("the last read state is used"), "{detail}");
     follower.until("nothing is lost", MAPPING, &all).await;
     server.fail(0, 200);
     server.put(&mapping("m3", 1000));
-    follower.until("it goes on", MAPPING, &["default/m0", "default/m1", "default/m2", "default/m3"]).await;
+    follower.until("it continues", MAPPING, &["default/m0", "default/m1", "default/m2", "default/m3"]).await;
     follower.state(MAPPING, SourceState::Synced).await;
 }
 

@@ -25,7 +25,7 @@ export async function packed() {
   return { path: join(folder, "package"), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// Serves the built page, the texts of `hosts` at their paths, and `folders` below their paths.
+// Serves the built page, the strings of `hosts` at their paths, and `folders` below their paths.
 export async function serve(hosts = {}, folders = {}) {
   const server = createServer(async (request, response) => {
     const path = new URL(request.url, "http://here").pathname;

@@ -148,7 +148,7 @@ pub fn run(text: &str) -> Outcome {
                 _ => write_piece(&mut outcome.updated, piece),
             }
             if index == last_input && !told && !findings.is_empty() {
-                checked.failures.push(format!("findings that are not told of:\n{findings}"));
+                checked.failures.push(format!("missing findings:\n{findings}"));
                 outcome.updated.push('\n');
                 write_piece(&mut outcome.updated, &Piece::Block { info: "findings".into(), body: findings.clone() });
             }

@@ -175,7 +175,7 @@ const SHAPES: &[Form] = &[
             v.plain()
         )
     }),
-    ("a line that goes on", |v| format!("{HEAD}stringData:\n  a: {}\n    {}\n    {}\n", v.plain(), v.plain(), v.plain())),
+    ("a value that continues on the next line", |v| format!("{HEAD}stringData:\n  a: {}\n    {}\n    {}\n", v.plain(), v.plain(), v.plain())),
     ("comments", |v| {
         format!(
             "# {}\n{HEAD}# {}\ndata: # {}\n  # {}\n  tls.key: {} # {}\n# {}\n",
@@ -370,7 +370,7 @@ const BROKEN: &[Form] = &[
     ("text behind quotes", |v| format!("{HEAD}stringData:\n  a: \"{}\" {}\n  b: '{}'{}\n", v.plain(), v.plain(), v.plain(), v.plain())),
     ("no kind, and a tab", |v| format!("metadata: {{name: s}}\ndata:\n\ttls.key: {}\n\tb: {}\n", v.packed(), v.plain())),
     ("a control character", |v| format!("{HEAD}stringData:\n  a: {}\u{1}\n  b: {}\n", v.plain(), v.plain())),
-    ("a text that is no object", |v| format!("{}\n", v.packed())),
+    ("a document that is not an object", |v| format!("{}\n", v.packed())),
     ("a key alone", |v| v.key().join("\n")),
     ("a key in HCL that does not end", |v| {
         let key = v.key().join("\n");
@@ -485,7 +485,7 @@ const CONSUL: &[Form] = &[
         )
     }),
     ("tokens of an agent alone", |v| format!("acl {{\n  tokens {{\n    agent = \"{}\"\n    replication = \"{}\"\n  }}\n}}\n", v.plain(), v.plain())),
-    ("a command with a password as a word of its own", |v| {
+    ("a command with a password as a separate word", |v| {
         format!(
             "service:\n  name: web\n  checks: [{{name: c, args: [/bin/check, --password, \"{}\", --token, \"{}\"], interval: 1s}}]\n",
             v.plain(),

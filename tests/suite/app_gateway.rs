@@ -68,7 +68,7 @@ fn route_app_gateway_finds_pool_and_lines() {
     };
     assert!(pool("http://shop.example.com/api/v2/x").contains("api"));
     assert!(pool("http://shop.example.com/about").contains("web"));
-    assert!(pool("http://nobody.example.com/").contains("no listener"), "{}", pool("http://nobody.example.com/"));
+    assert!(pool("http://absent.example.com/").contains("no listener"), "{}", pool("http://absent.example.com/"));
 }
 
 #[test]

@@ -24,8 +24,8 @@ fn errors_of(bad: &str) -> Vec<String> {
     let around = format!("{GOOD}---\n{bad}{end}{}{GATEWAY}", GOOD.replace("good", "after"));
     let mut around = Work::new(&inputs([("input.yaml", around.as_str())]), &chancery_core::compilation::Options::default());
     let envoy = around.text(Document::Bootstrap);
-    assert!(envoy.contains("cluster_good_default"), "what stands before it compiles");
-    assert!(envoy.contains("cluster_after_default"), "what stands after it compiles");
+    assert!(envoy.contains("cluster_good_default"), "the part before it compiles");
+    assert!(envoy.contains("cluster_after_default"), "the part after it compiles");
     let took = start.elapsed();
     assert!(took < HANGS, "it takes {took:?}");
     errors
@@ -52,7 +52,7 @@ fn invalid_yaml_has_errors() {
     assert_eq!(errors_of("a: [1, 2\n").len(), 1);
     assert_eq!(errors_of("a: 'b\n").len(), 1);
     assert_eq!(errors_of("a: b: c\n"), ["1 syntax"]);
-    assert_eq!(errors_of("a: *nobody\n"), ["1 bad-anchor"]);
+    assert_eq!(errors_of("a: *absent\n"), ["1 bad-anchor"]);
     assert_eq!(errors_of("{{ if .Values.on }}\nkind: Mapping\n"), ["1 template"]);
     assert!(!errors_of("\u{0}\u{1}\u{2}\u{7f}ELF\u{fffd}\u{fffd}\n").is_empty());
     assert!(!errors_of("just a sentence\n").is_empty());

@@ -89,7 +89,7 @@ fn dump(program: &OsString, folder: &Path, mut bootstrap: Value) -> Result<Strin
             break;
         }
         if admin(port, "/ready").is_some() {
-            return admin(port, "/config_dump?include_eds").ok_or_else(|| "it tells nothing".into());
+            return admin(port, "/config_dump?include_eds").ok_or_else(|| "it has no dump".into());
         }
         thread::sleep(Duration::from_millis(20));
     }

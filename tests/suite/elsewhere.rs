@@ -92,7 +92,7 @@ fn agic_variables_come_from_only_config_map() {
     assert!(codes(target, "missing=auto").contains(&"targets-not-read"));
     assert!(!codes(&with, "missing=auto").contains(&"targets-not-read"));
     assert!(codes(&with, "missing=error").contains(&"targets-not-read"));
-    assert!(codes(&format!("{with}{}", map("b")), "missing=auto").contains(&"targets-not-read"), "of two nobody knows which");
+    assert!(codes(&format!("{with}{}", map("b")), "missing=auto").contains(&"targets-not-read"), "with two gateways it is unclear which");
 }
 
 /// Returns the severities of a code for an input whose missing resources may exist elsewhere.

@@ -76,7 +76,7 @@ fn unknown_enum_value_equals_absent_value() {
 
 #[test]
 fn refusal_of_cluster_scoped_object_omits_namespace() {
-    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: {controllerName: nobody}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: edge, listeners: []}\n";
+    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: edge}\nspec: {controllerName: absent}\n---\napiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: edge}\nspec: {gatewayClassName: edge, listeners: []}\n";
     let refused = work(text, "").compilation.sides[0].answers.admission_document().expect("refusals");
     let refused: Value = serde_json::from_str(&chancery_core::text::to_json(&refused, false)).expect("JSON");
     assert_eq!(named(&refused, "kind", "GatewayClass").get("namespace"), None, "{refused:#}");

@@ -149,7 +149,7 @@ fn mesh_edit_rebuilds_only_affected_proxies() {
     // The service's own proxy, and the proxies that call it.
     let upstream = |name: &str| documents.iter().filter(|document| document.contains(&format!("destination_name: {name},"))).count();
     let service = (0..40).map(|number| format!("item-{number}")).max_by_key(|name| upstream(name)).expect("a service");
-    assert!(upstream(&service) >= 2, "somebody calls {service}");
+    assert!(upstream(&service) >= 2, "another service calls {service}");
     let edits = [
         (find(&format!("  name: {service}\n")), "  address: 10.", "  address: 10.9", 1 + upstream(&service)),
         (find("Kind: service-resolver"), "ConnectTimeout: ", "ConnectTimeout: 1", 0),
@@ -329,7 +329,7 @@ spec:
   virtualhost: {fqdn: \"*.example.org\"}
   includes:
   - {name: team, namespace: teams, conditions: [{header: {name: x-team, present: true}}]}
-  - {name: nobody, namespace: teams, conditions: [{prefix: /nobody}]}
+  - {name: absent, namespace: teams, conditions: [{prefix: /absent}]}
 ---
 apiVersion: projectcontour.io/v1
 kind: HTTPProxy

@@ -1,7 +1,7 @@
 //! Checks inputs that are fragments: missing resources that they refer to are assumed once, visibly, and never in a status.
 
 use crate::{envoy, examples};
-use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_people};
+use chancery_core::compilation::{Assumptions, Missing, OptionValue, Options, for_interactive_use};
 use chancery_core::dialect;
 use chancery_core::explain::{NodeKind, graph};
 use chancery_core::text::to_json;
@@ -109,9 +109,9 @@ spec: {hostname: shop.example.com, prefix: /, service: shop}
 fn assumed_objects_appear_in_graph_not_ledger() {
     let work = compiled(FRAGMENT, "missing=auto");
     let graph = graph(&work.compilation, &work.compilation.positions());
-    let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).collect();
-    assert!(ghosts.len() >= 4 && ghosts.iter().all(|node| node.state == Some("assumed")), "{ghosts:#?}");
-    let shop = ghosts.iter().find(|node| node.label.contains("shop-tls")).expect("the Secret");
+    let assumed: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).collect();
+    assert!(assumed.len() >= 4 && assumed.iter().all(|node| node.state == Some("assumed")), "{assumed:#?}");
+    let shop = assumed.iter().find(|node| node.label.contains("shop-tls")).expect("the Secret");
     assert!(graph.edges.iter().any(|edge| edge.to == shop.id), "the HTTPProxy refers to it");
     assert_eq!(work.ledger().len(), 1);
 }
@@ -151,8 +151,8 @@ fn missing_secrets_option_wins_for_secrets() {
 
 #[test]
 fn missing_secrets_assume_disables_other_assumptions() {
-    let usual = |words: &str| for_people(Options::from_words(words, dialect::ALL).expect("options"));
-    let missing = |words: &str| Assumptions::of(&usual(words)).of_others();
+    let usual = |words: &str| for_interactive_use(Options::from_words(words, dialect::ALL).expect("options"));
+    let missing = |words: &str| Assumptions::of(&usual(words)).for_other_kinds();
     assert_eq!(missing(""), Missing::Auto);
     assert_eq!(missing("missing-secrets=same"), Missing::Auto);
     assert_eq!(missing("missing-secrets=assume"), Missing::Error);
@@ -353,9 +353,9 @@ fn mesh_entries_get_assumed_gateways_and_services() {
     let others: Vec<String> = messages(&work).into_iter().filter(|message| !told.contains(message)).collect();
     assert!(!others.iter().any(|message| message.contains("instances") || message.contains("registered")), "{others:#?}");
     let graph = graph(&work.compilation, &work.compilation.positions());
-    let ghosts: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).map(|node| (&node.label, node.state)).collect();
-    assert!(ghosts.iter().any(|(label, _)| label.contains("admin")), "{ghosts:#?}");
-    assert!(ghosts.iter().all(|(_, state)| *state == Some("assumed")), "{ghosts:#?}");
+    let assumed: Vec<_> = graph.nodes.iter().filter(|node| node.kind == NodeKind::Missing).map(|node| (&node.label, node.state)).collect();
+    assert!(assumed.iter().any(|(label, _)| label.contains("admin")), "{assumed:#?}");
+    assert!(assumed.iter().all(|(_, state)| *state == Some("assumed")), "{assumed:#?}");
     assert_eq!(work.ledger().len(), 4);
     assert!(!of("consul", MESH, "missing=error").errors().is_empty());
 }

@@ -112,7 +112,7 @@ fn key_material_is_in_no_output() {
         assert_eq!(
             serde_json::to_string_pretty(&replayed.ledger()).expect("JSON"),
             serde_json::to_string_pretty(&work.ledger()).expect("JSON"),
-            "stand-ins have the form of what they stand for, with `{line}`"
+            "stand-ins have the form of the original, with `{line}`"
         );
         outputs.push(("snapshot", snapshot.write()));
         let viewed = Viewed::new(gateway.ir, View::Envoy, &mut chancery_core::backend::envoy::v3::Emitted::new());

@@ -141,8 +141,8 @@ spec:
 fn diff_describes_requests_excluded_by_sibling_route() {
     let [before, after] =
         ["", ", method: POST"].map(|more| SHOP.replace("prefix: /,", "prefix: /cart/,").replace("service: web", &format!("service: web{more}")));
-    for texts in [[&before, &after], [&after, &before]] {
-        let found = requests_of("ambassador", texts.map(String::as_str));
+    for sides in [[&before, &after], [&after, &before]] {
+        let found = requests_of("ambassador", sides.map(String::as_str));
         let change = found.changes.iter().find(|change| change.requests.contains("/cart/*")).expect("a change");
         assert!(change.requests.contains("/cart/*, other than method POST"), "{change:#?}");
     }

@@ -18,7 +18,7 @@ fn every_example_replays_to_the_same_answer() {
         let path = entry.expect("a file").path();
         let text = std::fs::read_to_string(&path).expect("text");
         let mut first = Work::new(&inputs([("input.yaml", text.as_str())]), &Options::default());
-        let written = Snapshot::read(&snapshot(&first, false).write()).expect("what was written can be read");
+        let written = Snapshot::read(&snapshot(&first, false).write()).expect("a readable snapshot");
         let packed = share::open(&share::link("https://page.example/#old", &written)).expect("a snapshot").expect("it can be read");
         assert_eq!(packed, written);
         let mut again = Work::new(&written.inputs(), &written.options);

@@ -27,13 +27,13 @@ static TOY: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: Vec::new,
     listing: Vec::new,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| key.group == "doors.example.com" && key.kind == "Door",
     references: |_, _| Vec::new(),
     options: &[OptionSpec {
         name: "door-prefix",
         kind: OptionKind::Text { placeholder: "PATH", default: "/" },
-        doc: "The path below which doors open",
+        doc: "Doors open below this path",
         common: true,
     }],
     defaults: &[],
@@ -44,7 +44,7 @@ static TOY: Dialect = Dialect {
     codes: &[],
     memory: || Box::new(()),
     compile: open,
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 
@@ -105,7 +105,7 @@ fn door_of(door: &Object, prefix: &Str) -> (Listener, Cluster) {
 /// A check that only this dialect has.
 fn narrow(side: SideRef<'_>) -> Vec<Diagnostic> {
     let narrow = side.objects().iter().filter(|object| object.root.at(&["spec", "width"]).and_then(Node::as_i64).is_some_and(|width| width < 60));
-    narrow.map(|object| Diagnostic::new(&codes::UNSERVED, "nobody fits through this door", Place::value(object.id, object.root.id))).collect()
+    narrow.map(|object| Diagnostic::new(&codes::UNSERVED, "the door is too narrow", Place::value(object.id, object.root.id))).collect()
 }
 
 /// An output that only this dialect has.
@@ -164,9 +164,7 @@ fn dialect_needs_only_its_descriptor() {
     check(&mut compilation, &Policy::default(), &mut compiler.emitted, &Sequential);
     let positions = compilation.positions();
     let found = findings(&compilation, &positions);
-    assert!(
-        found.iter().any(|finding| finding.message == "nobody fits through this door" && finding.span.as_ref().is_some_and(|span| span.line == 8))
-    );
+    assert!(found.iter().any(|finding| finding.message == "the door is too narrow" && finding.span.as_ref().is_some_and(|span| span.line == 8)));
     let states: Vec<_> = ledger(&compilation, &positions).into_iter().map(|row| format!("{} {}", row.resource.name, row.state)).collect();
     assert_eq!(states, ["front emitted", "back emitted", "side invalid"]);
     let graph = graph(&compilation, &positions);

@@ -120,7 +120,7 @@ fn contour_wrong_type_is_reported_at_its_line() {
         silent.extend(ends.into_iter().filter(|(line, _)| !told.contains(line)).map(|(_, document)| document));
     }
     println!("{count} wrong values");
-    assert!(silent.is_empty(), "{} of {count} wrong values are not told of:\n{}", silent.len(), silent.join("\n"));
+    assert!(silent.is_empty(), "{} of {count} wrong values are not reported:\n{}", silent.len(), silent.join("\n"));
 }
 
 const BESIDE: &str = "---
@@ -157,7 +157,7 @@ fn a_wrong_type_is_reported_at_its_line() {
         }
     }
     println!("{count} wrong values");
-    assert!(silent.is_empty(), "{} of {count} wrong values are not told of:\n{}", silent.len(), silent.join("\n"));
+    assert!(silent.is_empty(), "{} of {count} wrong values are not reported:\n{}", silent.len(), silent.join("\n"));
 }
 
 fn check(kind: &AmbassadorKind, version: Version, group: &[(&Spot, &str)]) -> Vec<String> {

@@ -263,13 +263,13 @@ pub struct Finding {
     pub help: Option<String>,
     /// An edit that certainly fixes the problem.
     pub fix: Option<Fix>,
-    /// The message in plain words, if the message itself quotes the controller.
+    /// A simpler message, if the message itself quotes the controller.
     #[serde(default)]
     pub plain: Option<String>,
 }
 
 impl Finding {
-    /// The message to show first: in plain words if available.
+    /// The message to show first: the simpler one if available.
     pub fn shown_message(&self) -> &str {
         self.plain.as_ref().unwrap_or(&self.message)
     }

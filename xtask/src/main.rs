@@ -23,17 +23,17 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  play      sets up what is missing, builds the playground, serves it on loopback and prints its address; `play --small` builds it as it is published
+  play      installs missing tools, builds the playground, serves it on loopback and prints its address; `play --small` builds the published form
   binary    builds target/release/chancery with the playground in it
   element   packs the npm package of <chancery-playground> into target/npm
   desktop   builds the window and opens it; `desktop PATH` or `desktop --context NAME` opens something in it
   package   builds packages for Debian, of the command line and of the window, into target/debian; `package --quick` some that are built soon
   docs      builds the book for users into target/docs/book
-  test      sets up what is missing and runs every test; `test PART...` runs these parts only
-  setup     installs what is missing; `setup --all` what only some tests want as well
+  test      installs missing tools and runs every test; `test PART...` runs these parts only
+  setup     installs missing tools; `setup --all` also installs tools for single tests
   bench     measures, and prints the tables of docs/performance.md; `bench live`: serve under many streams
   tidy      checks the rules of the house that the compiler does not know
-  codegen   writes Envoy's messages from its descriptors; `codegen --check` says whether they are fresh
+  codegen   writes Envoy's messages from its descriptors; `codegen --check` reports outdated files
 ";
 
 fn main() -> ExitCode {

@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Runs `cargo xtask play`. `--small` builds the page as it is published; `--build-only` does not serve it.
+/// Runs `cargo xtask play`. `--small` builds the published form of the page; `--build-only` does not serve it.
 pub fn run(args: &[String]) -> ExitCode {
     let has = |name: &str| args.iter().any(|arg| arg == name);
     ended("play", played(if has("--small") { page::Purpose::Publish } else { page::Purpose::Try }, has("--build-only")))
@@ -52,7 +52,7 @@ fn ended(what: &str, ended: Result<(), String>) -> ExitCode {
 
 fn built(purpose: page::Purpose) -> Result<(), String> {
     match purpose {
-        page::Purpose::Publish => println!("Building the page as it is published. The first build optimises for size and takes about 15 minutes."),
+        page::Purpose::Publish => println!("Building the published form of the page. The first build optimises for size and takes about 15 minutes."),
         page::Purpose::Try | page::Purpose::Test => println!("Building the page. The first build takes about 6 minutes on 2 cores."),
     }
     let (built, time) = timed(|| page::build(purpose));

@@ -55,7 +55,7 @@ fn step(what: &str, there: bool, install: impl FnOnce() -> Result<(), String>) -
 pub fn toolchain() -> Result<(), String> {
     let installed = |args: &[&str]| output(program("rustup").args(args));
     let Some(components) = installed(&["component", "list", "--installed"]) else {
-        return Err("there is no rustup; https://rustup.rs tells how to get it".into());
+        return Err("there is no rustup; https://rustup.rs explains how to install it".into());
     };
     for component in COMPONENTS {
         let there = components.lines().any(|line| line.starts_with(component));

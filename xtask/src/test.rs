@@ -1,7 +1,7 @@
 //! `cargo xtask test`: installs missing tools and runs every test, part by part. The table at the end shows the duration of each part.
 //!
 //! `CHANCERY_CORPUS` may name a folder of cases (or one that has a folder for each dialect), `CHANCERY_CONFORMANCE` the scorer's folder,
-//! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table says so.
+//! `CHANCERY_ENVOY` an Envoy. Without a corpus, its parts are skipped, and the table shows it.
 //!
 //! The default page builds quickly but is not small. `sight` tests its core in Chromium; only named parts test all of it. If Chromium is missing and cannot be installed, the
 //! part is skipped and reports this; in CI it fails.
@@ -344,7 +344,7 @@ fn live() -> Result<Ended, String> {
 /// Repeats this for a long time: kills the server and cuts the network many times.
 fn chaos() -> Result<Ended, String> {
     let mut command = workspace()?;
-    command.args(["--test", "cluster", "whatever_happens", "--", "--nocapture"]);
+    command.args(["--test", "cluster", "chaos_leaves_state", "--", "--nocapture"]);
     call(with_envoy(&mut command).env("CHANCERY_CHAOS", env::var("CHANCERY_CHAOS").unwrap_or_else(|_| "30".into())))?;
     Ok(Ended::Passed)
 }

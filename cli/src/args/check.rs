@@ -13,48 +13,48 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   chancery check gateway/
-  chancery check --fix --diff gateway/        what would be mended
-  chancery check --fix gateway/               mend it
-  chancery check --watch gateway/             again after every change
+  chancery check --fix --diff gateway/        show the certain fixes
+  chancery check --fix gateway/               apply them
+  chancery check --watch gateway/             check again after every change
   chancery check --write-baseline known.json gateway/
   chancery check --baseline known.json gateway/
   chancery check --format github gateway/     annotations in a pull request
   chancery check --format sarif gateway/ > chancery.sarif
   chancery check --severity rewrite-slashes=error --severity placeholder=off gateway/
-  chancery codes secret-not-found             what a code means
+  chancery codes secret-not-found             explain a code
 
-Exit codes: 0 no errors, 1 errors (with --strict warnings too), 2 the input cannot be used.")]
+Exit codes: 0 no errors, 1 errors (with --strict, warnings too), 2 the input cannot be used.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub inputs: Inputs,
     /// The output format.
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub format: CheckFormat,
-    /// Warnings count as errors for the exit code.
+    /// Exit with 1 for warnings too
     #[arg(long)]
     pub strict: bool,
-    /// Report errors only (with --strict, warnings too), without a summary.
+    /// Report errors only (with --strict, warnings too), without a summary
     #[arg(short, long)]
     pub quiet: bool,
-    /// Report only what is about objects of this namespace; may be given several times.
+    /// Report only findings about objects of this namespace; repeatable
     #[arg(short, long, value_name = "NAMESPACE")]
     pub namespace: Vec<String>,
-    /// Report only findings that are at least as bad.
+    /// Report only findings of at least this severity
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub at_least: Option<AtLeast>,
-    /// Apply the fixes that are certain to the files, then report what is left.
+    /// Write the certain fixes into the files, then report the remaining findings
     #[arg(long, conflicts_with = "watch")]
     pub fix: bool,
-    /// With --fix: show the changes, and write nothing.
+    /// With --fix: show the changes and write nothing
     #[arg(long, requires = "fix")]
     pub diff: bool,
-    /// Check again whenever a file changes, until it is ended.
+    /// Check again after every change of a file, until you stop it
     #[arg(long)]
     pub watch: bool,
-    /// Report only findings that are not in this file.
+    /// Report only findings that are not in this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub baseline: Option<PathBuf>,
-    /// Write all findings into this file, for --baseline.
+    /// Write all findings into this file, for --baseline
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["baseline", "fix", "watch"])]
     pub write_baseline: Option<PathBuf>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ impl AtLeast {
 /// `--format` of findings.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CheckFormat {
-    /// For people, with the lines.
+    /// Human-readable text with lines.
     #[default]
     Human,
     /// JSON.
@@ -104,19 +104,19 @@ pub enum CheckFormat {
 #[command(after_help = "\
 Examples:
   chancery test routes.test.yaml gateway/
-  chancery test                              the files that chancery.toml names
+  chancery test                              use the files that chancery.toml names
   chancery test --format junit tests/*.yaml gateway/ > report.xml
 
-A file of tests has a list `tests`: each with a `request` and what is expected of it, in the fields of `chancery route --format json`:
+A test file has a list `tests`. Each test has a `request` and the expected fields of `chancery route --format json`:
 
   tests:
-  - name: the cart takes /cart
+  - name: the cart gets /cart
     request: {url: http://shop.example.com/cart}
     expect: {outcome: forward, clusters: [{name: cluster_cart}]}
 
-Exit codes: 0 all as expected, 1 some are not, 2 the input or a file of tests cannot be used.")]
+Exit codes: 0 all tests pass, 1 a test fails, 2 the input or a test file cannot be used.")]
 pub struct TestArgs {
-    /// Files of tests, and what to test: files and folders as other commands read them. Where none is named, those of chancery.toml.
+    /// Test files, and inputs as other commands read them [default: the paths in chancery.toml]
     #[arg(value_name = "FILE|INPUT", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
     /// The output format.
@@ -127,7 +127,7 @@ pub struct TestArgs {
 /// `--format` of tests.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TestFormat {
-    /// For people.
+    /// Human-readable text.
     Human,
     /// JSON.
     Json,

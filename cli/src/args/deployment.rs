@@ -5,7 +5,7 @@
 use crate::Unusable;
 use crate::output::reason;
 use crate::settings::Settings;
-use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options, for_people};
+use chancery_core::compilation::{Dialect, OptionKind, OptionSpec, Options, for_interactive_use};
 use chancery_core::dialect;
 use chancery_live::files::Excludes;
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -13,19 +13,19 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use std::path::Path;
 
-/// How the controller runs: what changes the answer and is not in the YAML.
+/// The options that change the result and are not in the YAML.
 pub struct Deployment {
-    /// How to compile, or why that cannot be said.
+    /// The compile options, or why they are invalid.
     options: Result<Options, String>,
-    /// The only gateway to speak of.
+    /// The gateway that `--gateway` chooses.
     pub gateway: Option<String>,
-    /// Whether an input without resources is meant.
+    /// Whether an input without resources is accepted.
     pub allow_empty: bool,
     /// Whether Helm charts and kustomizations are rendered.
     pub render: bool,
-    /// At most this many bytes are read of all inputs together.
+    /// The largest size of all inputs together, in bytes.
     pub max_input: u64,
-    /// What the file of settings says.
+    /// The content of the settings file.
     pub settings: Result<Settings, String>,
     /// Patterns of files that are left out of folders.
     exclude: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Deployment {
 impl Deployment {
     /// Returns the compile options for a user's input, which is often a part of a cluster.
     pub fn options(&self) -> Result<Options, Unusable> {
-        Ok(for_people(self.whole_cluster_options()?))
+        Ok(for_interactive_use(self.whole_cluster_options()?))
     }
 
     /// Returns the compile options for a whole cluster.
@@ -73,7 +73,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(unit).filter(|bytes| (1..=MOST).contains(bytes)).ok_or_else(|| "it may be 2 GB at most".into())
 }
 
-/// At most this many bytes are read of all inputs together, unless a person says otherwise.
+/// The default of `--max-input`.
 pub const MAX_INPUT: u64 = 256 << 20;
 
 const DIALECT: &str = "dialect";
@@ -86,7 +86,7 @@ const SETTINGS: &str = "config";
 const INPUT: &str = "Input";
 const HEADING: &str = "How the controller runs";
 
-/// The options of all dialects, each once, with the dialects that have it.
+/// Returns the options of all dialects, each once, with its dialects.
 fn specs() -> Vec<(&'static OptionSpec, Vec<&'static Dialect>)> {
     let mut all: Vec<(&'static OptionSpec, Vec<&'static Dialect>)> = Vec::new();
     for dialect in dialect::ALL {
@@ -111,8 +111,10 @@ fn arg(spec: &'static OptionSpec, dialects: &[&'static Dialect]) -> Arg {
         OptionKind::Choice(words) => {
             let values = words.iter().map(|(word, doc)| PossibleValue::new(word).help(doc));
             let arg = arg.value_name("WHAT").value_parser(PossibleValuesParser::new(values));
-            let usual =
-                for_people(Options::default()).text(spec.name).and_then(|word| words.iter().find(|(known, _)| known == word)).or(words.first());
+            let usual = for_interactive_use(Options::default())
+                .text(spec.name)
+                .and_then(|word| words.iter().find(|(known, _)| known == word))
+                .or(words.first());
             usual.iter().fold(arg, |arg, (word, _)| arg.default_value(word))
         }
         OptionKind::List { placeholder } => arg.value_name(placeholder).action(ArgAction::Append).allow_hyphen_values(true),
@@ -128,14 +130,16 @@ fn names(dialects: &[&'static Dialect]) -> String {
 
 impl Args for Deployment {
     fn augment_args(command: Command) -> Command {
-        let dialect =
-            format!("Configuration language: {}. Found from the input when not given; an input of several is compiled for each", names(dialect::ALL));
-        let gateway = "The gateway, where a controller runs several: NAMESPACE/NAME, or the id of a proxy";
-        let empty = "Accept an input without resources. Otherwise it is an error, as whatever should have written it probably failed";
-        let exclude = "Leave out of folders what matches this pattern, written as in a .gitignore; may be given several times";
-        let render = "Have the helm, kustomize or kubectl of this machine render the Helm charts and kustomizations of folders";
+        let dialect = format!(
+            "Configuration language: {}. An input with several languages is compiled for each [default: detected from the input]",
+            names(dialect::ALL)
+        );
+        let gateway = "Choose a gateway if a controller runs several: NAMESPACE/NAME, or the id of a proxy";
+        let empty = "Accept an input without resources. By default it is an error, because the tool that writes it may have failed";
+        let exclude = "Skip files in folders that match this pattern, as in a .gitignore; repeatable";
+        let render = "Render Helm charts and kustomizations in folders with this machine's helm, kustomize or kubectl";
         let max = "Read at most this many bytes of all inputs together, such as 512MB [default: 256MB]";
-        let settings = "Settings; the first chancery.toml upwards from this folder when not given, `none` for none";
+        let settings = "Settings file; `none` for none [default: the first chancery.toml upwards from this folder]";
         let input =
             |name: &'static str, help: &'static str| Arg::new(name).long(name).global(true).help_heading(INPUT).hide_short_help(true).help(help);
         let own = [
@@ -176,7 +180,7 @@ impl FromArgMatches for Deployment {
     }
 }
 
-/// The options of the command line, and those of the settings that are not typed.
+/// Returns the options of the command line, completed by the settings.
 fn options(matches: &ArgMatches, settings: &Settings) -> Result<Options, String> {
     let mut options = Options::default();
     if let Some(name) = matches.get_one::<String>(DIALECT).or(settings.dialect.as_ref()) {
@@ -204,7 +208,7 @@ fn options(matches: &ArgMatches, settings: &Settings) -> Result<Options, String>
     Ok(options)
 }
 
-/// Sets an option; paths count from this folder.
+/// Sets an option; paths are relative to this folder.
 fn set(options: &mut Options, spec: &OptionSpec, values: &[String], folder: &Path) -> Result<(), String> {
     let read = |path: &str| {
         let path = folder.join(path);

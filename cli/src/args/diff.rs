@@ -10,34 +10,34 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   chancery diff gateway-old/ gateway/
-  chancery diff main                                     a git revision with the current folder
-  chancery diff main:./gateway                           the same of one folder
-  chancery diff --format markdown main:gateway/ gateway/ for a pull request
-  chancery diff --exit-code old.json new.json            dumps, bootstraps, snapshots
-  chancery diff gateway.json ingresses/                  what AGIC would do to an Application Gateway that there is
+  chancery diff main                                     compare a git revision with the current folder
+  chancery diff main:./gateway                           the same for one folder
+  chancery diff --format markdown main:gateway/ gateway/ write a table for a pull request
+  chancery diff --exit-code old.json new.json            compare dumps, bootstraps, snapshots
+  chancery diff gateway.json ingresses/                  show how AGIC would change an existing Application Gateway
 
-Where there are several gateways, each is compared with the one of the same id.
+If there are several gateways, gateways with the same id are compared.
 
-Requests that the two sides treat differently are found by dividing all requests by what the matchers of both sides distinguish. These \
-count: how a request ends, Envoy's own answers, the host, path and headers that the upstream gets, what clusters reach and in which \
-shares, timeouts, every other setting on the way. Names, statistics, logs and tracing do not count. What others decide (services that \
-filters ask) and the content of Secrets are unknown. Rewrites are compared for the requests that were tried. Anything else that was not decided is reported.
+To find requests with different results, `diff` splits all requests at the values that the matchers of both sides distinguish. It compares \
+the final result, Envoy's own answers, the host, path and headers for the upstream, the endpoints of clusters and their shares, timeouts, \
+and every other setting that applies to the request. It ignores names, statistics, logs and tracing. It does not know the answers of \
+external services and the content of Secrets. It compares rewrites for the requests that it tried, and reports everything else that it could not decide.
 
-Exit codes: 0 fine, 1 with --exit-code if a request is treated differently or not all that could be were looked at (as where a text cannot be read), 2 the input cannot be used.")]
+Exit codes: 0 success, 1 with --exit-code if a request has a different result or the comparison is incomplete (for example because a file cannot be read), 2 the input cannot be used.")]
 pub struct DiffArgs {
-    /// The first side: a file, a folder, a revision of git or REVISION:PATH in it, a snapshot or a link that holds one, a dump or a bootstrap.
+    /// The first side: file, folder, git revision, REVISION:PATH, snapshot, link with a snapshot, dump or bootstrap
     #[arg(value_name = "BEFORE", value_hint = ValueHint::AnyPath)]
     pub before: PathBuf,
-    /// The second side; the current folder, or the path of the revision in it, when not given.
+    /// The second side [default: the current folder, or the revision's path in it]
     #[arg(value_name = "AFTER", value_hint = ValueHint::AnyPath)]
     pub after: Option<PathBuf>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,
-    /// Exit with 1 if a request is treated differently, or if anything that Envoy gets, or any resource, differs.
+    /// Exit with 1 if a request has a different result, or if Envoy's configuration or a resource differs
     #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "requests")]
     pub exit_code: Option<Counts>,
-    /// Do not look for requests that are treated differently. Then --exit-code counts what Envoy gets.
+    /// Do not compare requests. --exit-code then compares Envoy's configuration
     #[arg(long)]
     pub no_requests: bool,
 }
@@ -45,9 +45,9 @@ pub struct DiffArgs {
 /// `--exit-code`
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Counts {
-    /// Requests that are treated differently.
+    /// Requests with different results.
     Requests,
-    /// Whatever Envoy gets.
+    /// Envoy's configuration.
     Envoy,
     /// Resources.
     Resources,
@@ -58,42 +58,42 @@ pub enum Counts {
 #[command(after_help = "\
 Example:
   curl -s localhost:9901/config_dump?include_eds > dump.json && chancery drift gateway/ dump.json
-  chancery drift gateway/ --pod ambassador/emissary-7d9f-x2x   an Envoy in a cluster, by a port-forward
-  chancery drift gateway/ --live --envoy 127.0.0.1:8001        source, `chancery serve`, and the Envoy that it serves
+  chancery drift gateway/ --pod ambassador/emissary-7d9f-x2x   an Envoy in a cluster, through a port-forward
+  chancery drift gateway/ --live --envoy 127.0.0.1:8001        the source, `chancery serve`, and an Envoy that it serves
 
-Exit codes: 0 fine, 1 with --exit-code if they differ or not all of the source could be read, 2 the input cannot be used.")]
+Exit codes: 0 success, 1 with --exit-code if they differ or the source cannot be read completely, 2 the input cannot be used.")]
 pub struct DriftArgs {
-    /// The source: a file, a folder, a revision of git or a snapshot.
+    /// The source: file, folder, git revision or snapshot
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub source: PathBuf,
-    /// Envoy's /config_dump, preferably with include_eds.
+    /// Envoy's /config_dump, preferably with include_eds
     #[arg(value_name = "DUMP", value_hint = ValueHint::FilePath, required_unless_present_any = ["live", "envoy", "pod"], conflicts_with_all = ["live", "envoy", "pod"])]
     pub dump: Option<PathBuf>,
-    /// Compare the source with what a running `chancery serve` sends, and that with what Envoys have.
+    /// Compare the source with a running `chancery serve`, and the server with its Envoys
     #[arg(long)]
     pub live: bool,
-    /// With `--live`: the address of the diagnostics server of `chancery serve`.
+    /// With `--live`: address of the diagnostics server of `chancery serve`
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8877")]
     pub server: String,
-    /// With `--live`: the id of the Envoy that is looked at; needed where there are several gateways.
+    /// With `--live`: compare this Envoy; required if there are several gateways
     #[arg(long, value_name = "ID", requires = "live")]
     pub node: Option<String>,
-    /// The admin address of an Envoy on this machine, instead of DUMP. With `--live` and no Envoy, what Envoys accepted is taken from the server.
+    /// Admin address of an Envoy on this machine, instead of DUMP. With `--live` and no Envoy, the server reports the accepted resources
     #[arg(long, value_name = "ADDR", conflicts_with = "pod")]
     pub envoy: Option<String>,
-    /// A pod with an Envoy, whose admin interface is read over a port-forward: NAMESPACE/NAME, with :PORT where it is not found.
+    /// Read the admin interface of an Envoy in this pod through a port-forward: NAMESPACE/NAME, or NAMESPACE/NAME:PORT if the port is not detected
     #[arg(long, value_name = "POD")]
     pub pod: Option<String>,
-    /// With `--pod`: the context of the kubeconfig; the current one when not given.
+    /// With `--pod`: context of the kubeconfig [default: the current context]
     #[arg(long, value_name = "NAME", requires = "pod")]
     pub context: Option<String>,
-    /// With `--pod`: the kubeconfig; `$KUBECONFIG` or ~/.kube/config when not given.
+    /// With `--pod`: path to the kubeconfig [default: $KUBECONFIG, then ~/.kube/config]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "pod")]
     pub kubeconfig: Option<PathBuf>,
     /// The output format.
     #[arg(long, value_enum, default_value_t = DiffFormat::Human)]
     pub format: DiffFormat,
-    /// Exit with 1 if they differ.
+    /// Exit with 1 if they differ
     #[arg(long)]
     pub exit_code: bool,
 }
@@ -101,7 +101,7 @@ pub struct DriftArgs {
 /// `--format` of differences.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
-    /// For people.
+    /// Human-readable text.
     Human,
     /// JSON.
     Json,

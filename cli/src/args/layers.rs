@@ -26,10 +26,10 @@ fn is_layered(arg: &Arg) -> bool {
     !arg.is_global_set() && arg.get_long().is_some_and(|flag| !matches!(flag, "help" | "version"))
 }
 
-/// The same arguments, which are also taken from the environment.
+/// Lets environment variables set the arguments too.
 pub fn with_environment(command: Command) -> Command {
     let one = |arg: Arg| match arg.get_long() {
-        // The names live as long as the process, which has one command line.
+        // The names live as long as the process, because a process has a single command line.
         Some(flag) if is_layered(&arg) => {
             let name: &'static str = variable(flag).leak();
             arg.env(name).hide_env(true)
@@ -39,11 +39,11 @@ pub fn with_environment(command: Command) -> Command {
     LASTING.into_iter().fold(command, |command, name| command.mut_subcommand(name, |command| command.mut_args(one)))
 }
 
-/// The same arguments, with what the file says where neither flags nor the environment do.
+/// Uses the file's values for arguments that neither flags nor the environment set.
 ///
 /// # Errors
 ///
-/// In one sentence: the file cannot be read, or says something that no flag has.
+/// The file cannot be read, or it contains an unknown option or a wrong value.
 pub fn with_file(command: Command, typed: &[OsString]) -> Result<Command, String> {
     let Some(name) = typed.iter().skip(1).find_map(|word| LASTING.into_iter().find(|name| word == name)) else { return Ok(command) };
     let Some(path) = file(typed) else { return Ok(command) };
@@ -54,7 +54,7 @@ pub fn with_file(command: Command, typed: &[OsString]) -> Result<Command, String
     for (flag, value) in table {
         let known = command.find_subcommand(name).into_iter().flat_map(layered).find(|arg| arg.get_long() == Some(&*flag));
         let known = known.filter(|_| flag != FILE).ok_or_else(|| format!("{shown}: `{flag}` is not an option of `chancery {name}`"))?;
-        let wrong = || format!("{shown}: `{flag}` must be a text, a number, true or false");
+        let wrong = || format!("{shown}: `{flag}` must be a string, a number, true or false");
         let value = words(&value).ok_or_else(wrong)?;
         if matches!(known.get_action(), ArgAction::SetTrue) && !matches!(&*value, "true" | "false") {
             return Err(format!("{shown}: `{flag}` must be true or false"));
@@ -68,7 +68,7 @@ pub fn with_file(command: Command, typed: &[OsString]) -> Result<Command, String
     Ok(command.mut_subcommand(name, |command| values.into_iter().fold(command, set)))
 }
 
-/// The file that is named, before anything else of the command line is known.
+/// Returns the path of the file. The rest of the command line is not parsed yet.
 fn file(typed: &[OsString]) -> Option<PathBuf> {
     let flag = format!("--{FILE}");
     for (at, word) in typed.iter().enumerate() {
@@ -125,7 +125,7 @@ mod tests {
         assert!(!serve(&["chancery", "serve", "."]).expect("arguments").write_status, "nothing is left of the file");
         for (text, why) in [
             ("spacin = 1\n", "`spacin` is not an option"),
-            ("spacing = [1]\n", "must be a text"),
+            ("spacing = [1]\n", "must be a string"),
             ("kube = 3\n", "must be true or false"),
             ("{", "is not TOML"),
             ("spacing = \"soon\"\n", "not a time"),
@@ -137,12 +137,12 @@ mod tests {
         assert!(serve(&["chancery", "serve", "--config-file", "/nowhere"]).err().is_some_and(|why| why.contains("cannot read /nowhere")));
     }
 
-    /// The book has one table of all of them.
+    /// The book has one table with all options.
     #[test]
     fn the_book_has_every_option_of_serve() {
         let command = Cli::command();
         let serve = command.find_subcommand("serve").expect("serve");
-        let mut table = String::from("| flag | environment | file | what it is |\n|---|---|---|---|\n");
+        let mut table = String::from("| flag | environment | file | meaning |\n|---|---|---|---|\n");
         for arg in layered(serve) {
             let flag = arg.get_long().unwrap_or_default();
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default().replace('|', "\\|").replace('<', "&lt;");

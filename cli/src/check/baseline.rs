@@ -42,7 +42,7 @@ struct BaselineEntry {
     count: u32,
 }
 
-/// How files are named: as they are given in version 1, from the folder of the baseline since.
+/// The names of files: as given in version 1, relative to the folder of the baseline since.
 enum Naming {
     AsGiven,
     From(PathBuf),

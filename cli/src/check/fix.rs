@@ -55,7 +55,7 @@ pub fn run(
         }
     }
     message(&match applied {
-        0 => "there is nothing that can be mended for certain".to_string(),
+        0 => "no finding has a certain fix".to_string(),
         applied => {
             let verb = if show_only {
                 "can be"
@@ -64,7 +64,7 @@ pub fn run(
             } else {
                 "are"
             };
-            format!("{} {verb} mended in {}", count(applied, "finding"), count(files, "file"))
+            format!("{} {verb} fixed in {}", count(applied, "finding"), count(files, "file"))
         }
     });
     let elsewhere = found.iter().filter(|finding| finding.fix.as_ref().is_some_and(|fix| !may_be_written(&now, fix))).count();
@@ -86,15 +86,15 @@ fn apply_all(
     let all: Vec<&FixView> = found.iter().filter_map(|finding| finding.fix.as_ref()).filter(|fix| may_be_written(given, fix)).collect();
     let all = without_overlaps(all);
     let next = with_fixes(given, &all);
-    let mut least = Badness::of(found);
-    if all.is_empty() || Badness::of(&findings(&next)?).is_better(&least, all.len()) {
+    let mut least = FixScore::of(found);
+    if all.is_empty() || FixScore::of(&findings(&next)?).is_better(&least, all.len()) {
         return Ok((next, all.len()));
     }
     // One fix causes an error, so try each separately.
     let mut good = Vec::new();
     for fix in all {
         good.push(fix);
-        let now = Badness::of(&findings(&with_fixes(given, &good))?);
+        let now = FixScore::of(&findings(&with_fixes(given, &good))?);
         if now.is_better(&least, 1) {
             least = now;
         } else {
@@ -106,13 +106,13 @@ fn apply_all(
 
 /// The severity of an input's findings. An unreadable part has no other findings yet: fixing a syntax error may reveal more.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Badness {
+struct FixScore {
     unreadable: usize,
     errors: usize,
     findings: usize,
 }
 
-impl Badness {
+impl FixScore {
     fn of(found: &[Finding]) -> Self {
         let errors = || found.iter().filter(|finding| finding.level() == Severity::Error);
         let unreadable = errors().filter(|finding| finding.code == codes::SYNTAX.name).count();

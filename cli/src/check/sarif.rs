@@ -118,7 +118,7 @@ fn region(span: &Span) -> Value {
     json!({ "startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column })
 }
 
-/// A path as a relative reference (or a whole one, where it is absolute).
+/// Returns a path as a relative reference, or as an absolute one if the path is absolute.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });

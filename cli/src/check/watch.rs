@@ -14,14 +14,14 @@ use std::time::{Duration, SystemTime};
 const EVERY: Duration = Duration::from_millis(300);
 
 /// The properties that show whether a file changed.
-type Stamps = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
+type FileStamps = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
 /// Runs until it is stopped.
 pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome {
     if args.inputs.inputs.is_empty() || args.inputs.inputs.iter().any(|path| path.as_os_str() == "-") {
         return Err("standard input cannot be watched: name files or folders".into());
     }
-    let mut last: Option<Stamps> = None;
+    let mut last: Option<FileStamps> = None;
     loop {
         let given = input::given(&args.inputs.inputs, deployment);
         let now = given.as_ref().map(stamps).unwrap_or_default();
@@ -40,7 +40,7 @@ pub fn run(args: &CheckArgs, deployment: &Deployment, style: &Style) -> Outcome 
     }
 }
 
-fn stamps(given: &LoadedInput) -> Stamps {
+fn stamps(given: &LoadedInput) -> FileStamps {
     let stamp = |path: &PathBuf| {
         let about = std::fs::metadata(path).ok()?;
         Some((about.len(), about.modified().ok()?))

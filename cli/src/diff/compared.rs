@@ -139,12 +139,12 @@ impl Differences {
 
     /// The limits of every answer, as sentences: unreadable parts, and parts that cannot be compared.
     pub fn limits(&self) -> Vec<String> {
-        let unread = (!self.unread.is_empty()).then(|| "Not all of the input could be read: what the rest changes is not known.".to_string());
+        let unread = (!self.unread.is_empty()).then(|| "A part of the input cannot be read: its effect is unknown.".to_string());
         let uncompared = self.uncompared().sentences().into_iter().map(|sentence| plain(&sentence).into_owned());
         let names: Vec<&str> = self.misfits.iter().map(String::as_str).collect();
-        let misfits = (!names.is_empty()).then(|| format!("Not compared: what does not fit Envoy's messages ({}).", plain(&some(&names))));
+        let misfits = (!names.is_empty()).then(|| format!("Not compared: fields that are not in Envoy's messages ({}).", plain(&some(&names))));
         let has_certificates = self.gateways.iter().any(|of| of.make == Make::AppGateway) && self.resources.iter().any(|of| of.kind == "Secret");
-        let certificates = has_certificates.then(|| "Not compared: what the certificates of the Application Gateway hold.".to_string());
+        let certificates = has_certificates.then(|| "Not compared: the content of the Application Gateway's certificates.".to_string());
         let credentials = self.credentials_differ.then(|| "Keys or other credentials differ, and are not shown.".to_string());
         unread.into_iter().chain(credentials).chain(misfits).chain(certificates).chain(uncompared).collect()
     }
@@ -158,7 +158,7 @@ impl Differences {
     pub fn same(&self) -> String {
         match self.limits().is_empty() {
             true => format!("{} gets the same.", self.gateways.first().map_or("Envoy", |of| of.make.name())),
-            false => "As far as it was compared, the gateway gets the same.".into(),
+            false => "Nothing that was compared differs at the gateway.".into(),
         }
     }
 

@@ -66,7 +66,7 @@ async fn in_pod(written: &str, settings: &Settings) -> Result<Reach, String> {
             let found = envoys::find(&client, &search).await.map_err(|failure| failure.0)?.envoys.into_iter().find(|envoy| envoy.pod == name);
             let unknown = || {
                 format!(
-                    "the pod {namespace}/{name} does not run, or nothing in it looks like an Envoy; where it is one, give the port of its admin \
+                    "the pod {namespace}/{name} does not run, or no Envoy was detected in it; if it is an Envoy, set the port of its admin \
                      interface: --pod {namespace}/{name}:PORT"
                 )
             };

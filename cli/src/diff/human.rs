@@ -6,7 +6,7 @@ use super::compared::{Differences, GatewayDifference, GatewayState};
 use crate::dump;
 use crate::style::{Style, count, plain, some};
 use chancery_core::compare::{Change, ChangeKind, KeptPart, RequestChange, Requests, SettingView};
-use chancery_core::compilation::Takes;
+use chancery_core::compilation::Restart;
 use chancery_core::envoy_config::Running;
 use chancery_core::explain::OriginView;
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ fn kept(out: &mut String, all: &[KeptPart], style: &Style) {
     if all.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{}  {}", style.bold("Left as they are"), style.dim(format!("{} of others", count(all.len(), "part"))));
+    let _ = writeln!(out, "{}  {}", style.bold("Unchanged"), style.dim(format!("{} of others", count(all.len(), "part"))));
     for part in all {
         let _ = writeln!(out, "  = {} {}", part.kind, style.bold(plain(&part.name)));
     }
@@ -123,7 +123,7 @@ fn some_changes(out: &mut String, title: &str, changes: &[Change], most: usize, 
     let alike = alike(changes);
     for (change, others) in alike.iter().take(most) {
         one(out, change, style);
-        so_too(out, others, style);
+        write_same_changes(out, others, style);
     }
     if alike.len() > most {
         let _ = writeln!(out, "  {}", style.dim(format!("... and {} more", alike.len() - most)));
@@ -137,7 +137,7 @@ fn of_settings(out: &mut String, all: &[SettingView], style: &Style) {
     }
     let _ = writeln!(out, "{}  {}", style.bold("What the controller does with its own configuration"), style.dim(settings(all)));
     for setting in all {
-        let _ = writeln!(out, "  {} {} {}", style.yellow("~"), style.bold(plain(&setting.path)), style.dim(setting.takes.words()));
+        let _ = writeln!(out, "  {} {} {}", style.yellow("~"), style.bold(plain(&setting.path)), style.dim(setting.restart.words()));
         for (sign, value) in [("-", &setting.before), ("+", &setting.after)] {
             if let Some(value) = value {
                 let value = plain(value);
@@ -230,10 +230,10 @@ pub fn summary(changes: &[Change]) -> String {
 
 /// Returns what must restart for these changes.
 pub fn settings(changes: &[SettingView]) -> &'static str {
-    match changes.iter().map(|change| change.takes).max() {
-        Some(Takes::Process) => "the controller's process must start again",
-        Some(Takes::Controllers) => "the controller's controllers must start again",
-        _ => "nothing must start again",
+    match changes.iter().map(|change| change.restart).max() {
+        Some(Restart::Process) => "the controller's process must restart",
+        Some(Restart::Controllers) => "the controller's controllers must restart",
+        _ => "nothing must restart",
     }
 }
 
@@ -247,21 +247,21 @@ fn alike(changes: &[Change]) -> Vec<(&Change, Vec<&Change>)> {
     for change in changes.iter().filter(|change| !change.fields.is_empty()) {
         groups.entry(key(change)).or_default().push(change);
     }
-    let told = |change| {
+    let first_of_group = |change| {
         let Some((first, others)) = groups.get(&key(change)).filter(|all| all.len() > ALIKE).and_then(|all| all.split_first()) else {
             return Some((change, Vec::new()));
         };
         std::ptr::eq(*first, change).then(|| (change, others.to_vec()))
     };
-    changes.iter().filter_map(told).collect()
+    changes.iter().filter_map(first_of_group).collect()
 }
 
-fn so_too(out: &mut String, others: &[&Change], style: &Style) {
+fn write_same_changes(out: &mut String, others: &[&Change], style: &Style) {
     let Some(one) = others.first() else { return };
     let names: Vec<&str> = others.iter().take(ALIKE).map(|other| other.name.as_str()).collect();
     let more = if others.len() > ALIKE { ", ..." } else { "" };
-    let said = format!("and so do {} more of kind {}: {}{more}", others.len(), one.kind, names.join(", "));
-    let _ = writeln!(out, "      {}", style.dim(plain(&said)));
+    let others = format!("and so do {} more of kind {}: {}{more}", others.len(), one.kind, names.join(", "));
+    let _ = writeln!(out, "      {}", style.dim(plain(&others)));
 }
 
 fn one(out: &mut String, change: &Change, style: &Style) {
@@ -271,8 +271,8 @@ fn one(out: &mut String, change: &Change, style: &Style) {
         ChangeKind::Changed => style.yellow("~"),
         ChangeKind::Renamed | ChangeKind::Moved => style.cyan(">"),
     };
-    let said = was(change).or_else(|| change.note.clone());
-    let was = said.map(|said| format!("  {said}")).unwrap_or_default();
+    let note = was(change).or_else(|| change.note.clone());
+    let was = note.map(|note| format!("  {note}")).unwrap_or_default();
     let place = place(change.after.first().or(change.before.first()));
     let _ = writeln!(out, "  {sign} {} {}{}{}", change.kind, style.bold(plain(&change.name)), style.dim(plain(&was)), style.dim(place));
     for field in change.fields.iter().take(MOST_FIELDS) {

@@ -26,32 +26,33 @@ pub fn drift(args: &DriftArgs, source: &Loaded, style: &Style) -> Outcome {
     let Loaded::Running(of_server) = &served else { return Ok(2) };
     let sent = sent(source, of_server)?;
     let mut differs = !sent.is_empty();
-    let mut out = format!("{}\n{}", style.bold("The source, and what the server sends:"), human::report(&sent, None, style));
+    let mut out = format!("{}\n{}", style.bold("The source and the server:"), human::report(&sent, None, style));
     let mut all = json!({ "sent": data(&sent, None)? });
     if let Some(asked) = envoy::asked(args) {
         let envoy = running(&asked.name(), &asked.dump()?)?;
         let Loaded::Running(of_envoy) = &envoy else { return Ok(2) };
         let has = Differences { misfits: of_envoy.misfits.clone(), ..Differences::of_envoy(envoy_of_served(of_server, of_envoy)) };
         differs |= !has.is_empty() || !of_envoy.refused.is_empty();
-        let title = format!("What the server sends, and what {} has:", asked.name());
-        let _ = write!(out, "\n{}\n{}", style.bold(plain(&title)), human::compared(&has, Some(of_envoy), "Envoy has what the server sends.", style));
+        let title = format!("The server and {}:", asked.name());
+        let _ =
+            write!(out, "\n{}\n{}", style.bold(plain(&title)), human::compared(&has, Some(of_envoy), "Envoy has the server's configuration.", style));
         all["envoy"] = data(&has, Some(of_envoy))?;
     } else {
         let answer = ask::get(&args.server, "/api/v1/envoys")?;
         let connected: Vec<&Value> = connected(&answer, args.node.as_deref()).collect();
-        let behind: Vec<Behind> = connected.iter().flat_map(|envoy| behind(envoy)).collect();
-        differs |= !behind.is_empty();
-        let _ = writeln!(out, "\n{}", style.bold("What the server sends, and what Envoys accepted:"));
-        behind.iter().for_each(|line| _ = writeln!(out, "{}", plain(&line.sentence())));
+        let stale: Vec<StaleType> = connected.iter().flat_map(|envoy| stale_types(envoy)).collect();
+        differs |= !stale.is_empty();
+        let _ = writeln!(out, "\n{}", style.bold("The server and its Envoys:"));
+        stale.iter().for_each(|line| _ = writeln!(out, "{}", plain(&line.sentence())));
         match connected.len() {
             0 => _ = writeln!(out, "no Envoy is connected: nothing was compared"),
-            _ if !behind.is_empty() => {}
-            count => _ = writeln!(out, "{} connected, and each has accepted all that it was sent last", are(count)),
+            _ if !stale.is_empty() => {}
+            count => _ = writeln!(out, "{} connected and accepted the last update", are(count)),
         }
         all["connected"] = connected.len().into();
-        all["behind"] = behind.iter().map(Behind::data).collect();
+        all["behind"] = stale.iter().map(StaleType::data).collect();
     }
-    let verdict = if differs { "The three are not the same." } else { "Nothing that was compared differs." };
+    let verdict = if differs { "The source, the server and the Envoys differ." } else { "Nothing that was compared differs." };
     let _ = writeln!(out, "\n{}", style.bold(verdict));
     match args.format {
         DiffFormat::Json => print_json(&all)?,
@@ -73,7 +74,7 @@ fn sent(source: &Loaded, served: &Running) -> Result<Differences, Unusable> {
 }
 
 /// A resource type whose last update an Envoy has not accepted.
-struct Behind {
+struct StaleType {
     id: String,
     kind: String,
     sent: String,
@@ -81,13 +82,13 @@ struct Behind {
     rejected: Option<String>,
 }
 
-impl Behind {
+impl StaleType {
     fn sentence(&self) -> String {
         let Self { id, kind, sent, accepted, rejected } = self;
         let has = accepted.as_ref().map_or_else(|| "has none yet".into(), |version| format!("has {version}"));
         match rejected {
             Some(why) => format!("{id} rejected {kind} {sent}, and {has}: {why}"),
-            None => format!("{id} has not answered to {kind} {sent}, and {has}"),
+            None => format!("{id} has not answered {kind} {sent}, and {has}"),
         }
     }
 
@@ -107,7 +108,7 @@ fn are(count: usize) -> String {
 }
 
 /// Returns the types whose last update an Envoy has not accepted.
-fn behind(envoy: &Value) -> Vec<Behind> {
+fn stale_types(envoy: &Value) -> Vec<StaleType> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let id = text(&envoy["id"]).unwrap_or_default();
     let mut out = Vec::new();
@@ -116,7 +117,7 @@ fn behind(envoy: &Value) -> Vec<Behind> {
         let rejected = text(&of["rejected"]["message"]);
         if rejected.is_some() || accepted.as_deref() != Some(&sent) {
             let kind = kind.rsplit('.').next().unwrap_or(kind).to_owned();
-            out.push(Behind { id: id.clone(), kind, sent, accepted, rejected });
+            out.push(StaleType { id: id.clone(), kind, sent, accepted, rejected });
         }
     }
     out

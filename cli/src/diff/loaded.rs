@@ -70,10 +70,7 @@ impl Loaded {
         let (mut compiler, compilation) = given.compile()?;
         if compilation.objects.iter().all(|object| object.broken) && !compilation.objects.is_empty() {
             let name = compilation.inputs.inputs.first().map(|input| input.name.clone()).unwrap_or_default();
-            return Err(format!(
-                "there is no resource in {name} that could be read, so that everything would look removed; `chancery check` says why"
-            )
-            .into());
+            return Err(format!("{name} has no readable resource, so everything would appear as removed; `chancery check` shows why").into());
         }
         let mut proxies = Vec::new();
         for gateway in compilation.gateways() {

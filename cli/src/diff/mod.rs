@@ -73,9 +73,7 @@ fn warn_of_errors(before: &Loaded, after: &Loaded, gone: &[String]) {
             true => (String::new(), "chancery check"),
             false => (format!(" (the first has {}, and the second has none)", series(gone)), "chancery check --missing error"),
         };
-        message(&format!(
-            "the second input has {more}{why}; look at it with `{check}`. Where a resource is refused, a cluster keeps the one that it has"
-        ));
+        message(&format!("the second input has {more}{why}; look at it with `{check}`. If a cluster refuses a resource, it keeps the previous one"));
     }
 }
 

@@ -76,7 +76,7 @@ fn of_settings(out: &mut String, all: &[SettingView]) {
     let _ = writeln!(out, "### The controller's own configuration: {}\n\n| setting | | before | after |\n|---|---|---|---|", settings(all));
     for setting in all.iter().take(MOST) {
         let (before, after) = (value(setting.before.as_ref()), value(setting.after.as_ref()));
-        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.takes.words());
+        let _ = writeln!(out, "| `{}` | {} | {before} | {after} |", cell(&setting.path), setting.restart.words());
     }
     out.push('\n');
 }

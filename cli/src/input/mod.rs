@@ -50,7 +50,7 @@ pub fn compile_even_empty(paths: &[PathBuf], deployment: &Deployment, documents_
     }
     let given = read_all(paths, deployment)?;
     if contains_no_resource(&given.inputs) {
-        message("there is no resource in the input; this is what the controller makes of none");
+        message("the input has no resource; this is the result of an empty input");
     }
     given.compile_by(compiler)
 }
@@ -61,7 +61,7 @@ pub struct LoadedInput {
     pub inputs: Inputs,
     /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
-    /// The file of each text, where it is one that a person keeps.
+    /// The file of each input, if a user keeps it.
     pub paths: Vec<Option<PathBuf>>,
     pub options: Options,
     /// The only gateway to speak of.
@@ -205,7 +205,7 @@ pub fn nothing_runs(compilation: &Compilation) -> Unusable {
     });
     let stopped: Vec<String> = stopped.collect();
     let outputs: Vec<&str> = compilation.sides.iter().flat_map(|side| side.dialect.outputs).map(|output| output.name).collect();
-    // The first error explains it best, or the first warning where there is no error.
+    // The first error explains it best, or the first warning if there is no error.
     let first = |severity| compilation.all_diagnostics().find(|finding| finding.severity == severity);
     let wrong = first(Severity::Error).or_else(|| first(Severity::Warning)).map(|finding| plain(&finding.message).into_owned());
     let why = match (stopped.is_empty(), wrong, outputs.is_empty()) {
@@ -246,7 +246,7 @@ pub fn warn_of_refused(compilation: &mut Compilation, compiler: &mut Compiler) {
     if refused > 0 {
         let (all, them) = (count(refused, "value"), if refused == 1 { "it" } else { "them" });
         message(&format!(
-            "Envoy refuses {all} of this configuration, so a gateway that runs goes on with the one before; `chancery check` shows {them}"
+            "Envoy rejects {all} of this configuration, so a running gateway keeps its previous configuration; `chancery check` shows {them}"
         ));
     }
 }
@@ -255,10 +255,10 @@ fn assumed(all: &[&Compilation]) -> Option<String> {
     let is_assumed = |finding: &&Diagnostic| [&codes::ASSUMED_SECRET, &codes::ASSUMED_OBJECT].contains(&finding.code);
     let assumed = all.iter().map(|of| of.all_diagnostics().filter(is_assumed).count()).max().filter(|assumed| *assumed > 0)?;
     let (all, them) = (count(assumed, "assumption"), if assumed == 1 { "it" } else { "them" });
-    Some(format!("{all} about what is not in the input; `chancery check` lists {them}, `--missing error` assumes nothing"))
+    Some(format!("{all} about objects outside the input; `chancery check` lists {them}, `--missing error` assumes nothing"))
 }
 
-/// Which texts could not be read to their end, a sentence for each.
+/// Returns a sentence for each input that could not be read to its end.
 pub fn unread(of: &Compilation) -> Vec<String> {
     const UNREAD: [&Code; 6] = [&codes::SYNTAX, &codes::TEMPLATE, &codes::ALIAS_BOMB, &codes::TOO_LARGE, &codes::NOT_JSON, &codes::INCOMPLETE_OBJECT];
     let positions = of.positions();
@@ -266,8 +266,8 @@ pub fn unread(of: &Compilation) -> Vec<String> {
     let mut named = BTreeSet::new();
     let first_of_file = unread.filter_map(|finding| positions.place(&finding.place)).filter(|span| named.insert(span.file.to_string()));
     let sentence = |span: Span| match of.objects.iter().all(|object| object.broken) {
-        true => format!("nothing in {0} could be read; `chancery check {0}` says why", span.file),
-        false => format!("not all of {0} could be read, from line {1} on; `chancery check {0}` says why", span.file, span.line),
+        true => format!("{0} cannot be read; `chancery check {0}` shows why", span.file),
+        false => format!("{0} cannot be read from line {1} on; `chancery check {0}` shows why", span.file, span.line),
     };
     first_of_file.map(sentence).collect()
 }
@@ -318,7 +318,7 @@ fn nothing_in(names: &[&str]) -> String {
         [one] => format!("in {one}"),
         names => format!("in any of {} files", names.len()),
     };
-    format!("there is no resource {place}: the program that writes it may have failed; --allow-empty takes it as it is")
+    format!("there is no resource {place}: the program that writes it may have failed; --allow-empty accepts it")
 }
 
 /// Reads a file, or the files of a folder, from a git revision.

@@ -29,7 +29,7 @@ const UTF16: &str = "its text is in UTF-16, and must be in UTF-8 (in PowerShell:
 /// Reads texts, one after the other.
 #[derive(Default)]
 pub struct Reader {
-    /// The texts.
+    /// The contents of the files.
     pub inputs: Inputs,
     /// The places of each file that are not UTF-8.
     pub not_utf8: Vec<Vec<(u32, usize)>>,
@@ -137,7 +137,7 @@ impl Reader {
         self.problems.extend(problems);
         let links = found.dangling.iter().map(|path| (path, files::LEADS_NOWHERE));
         let strange = links.chain(found.passed_over.iter().map(|(path, why)| (path, &**why)));
-        let strange: Vec<String> = strange.map(|(path, why)| format!("{} is passed over: {why}", self.name(path))).collect();
+        let strange: Vec<String> = strange.map(|(path, why)| format!("{} is skipped: {why}", self.name(path))).collect();
         self.strange.extend(strange);
         let built: Vec<&Kustomization> = if self.render { found.kustomizations.iter().collect() } else { Vec::new() };
         for path in found.files.iter().filter(|path| !built.iter().any(|of| path.starts_with(&of.folder))) {
@@ -281,7 +281,7 @@ impl Reader {
         if !self.passed_over.is_empty() {
             let files = count(self.passed_over.len(), "file");
             let verb = if self.passed_over.len() == 1 { "is" } else { "are" };
-            message(&format!("{files} {verb} passed over, as no controller reads what is in there: {}", list(&self.passed_over)));
+            message(&format!("{files} {verb} skipped because no controller reads them: {}", list(&self.passed_over)));
         }
         if !self.not_rendered.is_empty() {
             message(&format!("not rendered: {}; --render has helm and kustomize render them", list(&self.not_rendered)));

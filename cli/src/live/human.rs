@@ -24,7 +24,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
             let detail = detail.as_ref().map(|detail| format!(": {}", plain(detail))).unwrap_or_default();
             let _ = write!(out, "{} {state}{detail}", plain(kind));
         }
-        Event::Build { version, took_ms, inputs, changed, errors, found, mended, found_count, mended_count, resources, requests, edited, .. } => {
+        Event::Build { version, took_ms, inputs, changed, errors, found, fixed, found_count, fixed_count, resources, requests, edited, .. } => {
             let changes: Vec<String> = changed.iter().map(|(list, number)| count(*number, singular(list))).collect();
             let changes = if changes.is_empty() { "nothing changes".into() } else { format!("{} changed", changes.join(", ")) };
             let errors = if *errors == 0 { "no errors".into() } else { style.red(count(*errors, "error")) };
@@ -38,7 +38,7 @@ pub fn event(dated: &Dated, style: &Style) -> String {
                 let _ = write!(out, "\n    and {}", count(edited.len() - MOST, "more input"));
             }
             findings(&mut out, found, *found_count, style, |line, style| style.red(line));
-            findings(&mut out, mended, *mended_count, style, |line, style| style.green(format!("no longer: {line}")));
+            findings(&mut out, fixed, *fixed_count, style, |line, style| style.green(format!("no longer: {line}")));
             requests.iter().for_each(|line| _ = write!(out, "\n    {}", plain(line)));
         }
         Event::Envoy { id, state, gateway } => {

@@ -36,7 +36,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// As the command line tells it.
+/// The form on the command line.
 fn unusable(failure: Failure) -> Unusable {
     Unusable(failure.0)
 }
@@ -94,7 +94,7 @@ pub fn serve(args: &ServeArgs, deployment: &Deployment, style: &Style) -> Outcom
         replica,
         writes,
     });
-    if Assumptions::of(&settings.options).of_others() != Missing::Error {
+    if Assumptions::of(&settings.options).for_other_kinds() != Missing::Error {
         return Err("`serve` sends what it compiles to Envoys, so nothing may be assumed: leave --missing away, or say --missing error".into());
     }
     host::serve(settings, sources, &servers, writing.as_ref(), applying.as_ref(), show(args.format.is_json(), style)).map_err(unusable)?;

@@ -23,11 +23,11 @@ pub fn run(compilation: &Compilation, request: &Request, format: Format, style: 
         Format::Json if reports.len() == 1 => reports.values().try_for_each(print_json)?,
         Format::Json => print_json(&reports)?,
         Format::Human => {
-            let told = reports.iter().map(|(gateway, report)| match gateway.as_str() {
+            let texts = reports.iter().map(|(gateway, report)| match gateway.as_str() {
                 "" => human(report, request, style),
                 gateway => format!("{}\n\n{}", style.heading(gateway), human(report, request, style)),
             });
-            print(&told.collect::<Vec<_>>().join("\n"))?;
+            print(&texts.collect::<Vec<_>>().join("\n"))?;
         }
     }
     Ok(0)
@@ -57,7 +57,7 @@ fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String 
     ending(&mut out, report, style);
     let _ = writeln!(
         out,
-        "\n{} this follows Azure's documentation; no Application Gateway was asked. Whether addresses are healthy is not known.",
+        "\n{} this follows Azure's documentation, not a real Application Gateway. The health of addresses is unknown.",
         style.yellow("note:")
     );
     out

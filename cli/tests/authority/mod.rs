@@ -22,7 +22,7 @@ fn is_taken(envoy: &Path, file: &Path) {
 }
 
 #[test]
-fn a_throw_away_authority_issues_what_consul_would() {
+fn with_secrets_issues_certificates_of_temporary_ca() {
     let envoy = std::env::var_os("CHANCERY_ENVOY").map(std::path::PathBuf::from);
     if envoy.is_none() {
         println!("Envoy is not asked: CHANCERY_ENVOY names no program");
@@ -37,7 +37,7 @@ fn a_throw_away_authority_issues_what_consul_would() {
         };
         let output = compile(&["--with-secrets"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && said.contains("throw-away authority"), "{}: {said}", example.display());
+        assert!(output.status.success() && said.contains("temporary CA"), "{}: {said}", example.display());
         let files: Vec<_> = std::fs::read_dir(folder.path()).expect("files").map(|file| file.expect("a file").path()).collect();
         for file in files {
             let text = std::fs::read_to_string(&file).expect("a text");
@@ -52,7 +52,7 @@ fn a_throw_away_authority_issues_what_consul_would() {
             is_taken(envoy, &file);
         }
         let without = compile(&[]);
-        assert!(!String::from_utf8_lossy(&without.stderr).contains("throw-away"), "nothing is issued unless somebody asks for it");
+        assert!(!String::from_utf8_lossy(&without.stderr).contains("temporary CA"), "no certificate is issued without --with-secrets");
         examples += 1;
     }
     assert!(examples >= 7, "{examples} examples");

@@ -34,13 +34,13 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 /// Returns a command's output with its exit code.
-fn said(run: &Run) -> String {
+fn transcript(run: &Run) -> String {
     format!("{}\n---\n{}\n---\n{}", run.code, run.out, run.err)
 }
 
 #[test]
 fn check_repository_skips_files_of_other_tools() {
-    assert_snapshot!("check", said(&demo().run(&["check", "."])));
+    assert_snapshot!("check", transcript(&demo().run(&["check", "."])));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn diff_compares_a_revision_with_the_working_folder() {
     assert_eq!(folder.run(&["diff", "main"]).out, "Nothing differs.\n");
     let text = folder.read("gateway/shop.yaml").replace("prefix: /cart/", "prefix: /basket/");
     folder.write("gateway/shop.yaml", text.as_bytes());
-    assert_snapshot!("diff", said(&folder.run(&["diff", "main"])));
+    assert_snapshot!("diff", transcript(&folder.run(&["diff", "main"])));
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn revision_paths_follow_git() {
 #[test]
 fn requests_are_tested() {
     let folder = demo();
-    assert_snapshot!("test", said(&folder.run(&["test"])));
+    assert_snapshot!("test", transcript(&folder.run(&["test"])));
     let text = folder.read("gateway/shop.yaml").replace("prefix: /cart/", "prefix: /cart");
     folder.write("gateway/shop.yaml", text.as_bytes());
     let failed = folder.run(&["test", "requests/shop.yaml", "gateway"]);
-    assert_snapshot!("test_failed", said(&failed));
+    assert_snapshot!("test_failed", transcript(&failed));
     assert_snapshot!("test_junit", folder.run(&["test", "--format", "junit"]).out);
     assert_eq!(folder.run(&["test", "gateway/shop.yaml", "--config", "none"]).code, 2);
 }
@@ -84,17 +84,17 @@ fn requests_are_tested() {
 fn fixes_are_shown_and_applied() {
     let folder = demo();
     let before = folder.read("gateway/shop.yaml");
-    assert_snapshot!("fix_diff", said(&folder.run(&["check", "--fix", "--diff", "."])));
+    assert_snapshot!("fix_diff", transcript(&folder.run(&["check", "--fix", "--diff", "."])));
     assert_eq!(folder.read("gateway/shop.yaml"), before);
     let fixed = folder.run(&["check", "--fix", "."]);
-    assert_eq!(folder.read("gateway/shop.yaml"), before.replace("timout_ms", "timeout_ms"), "{}", said(&fixed));
-    assert_eq!(fixed.code, 0, "{}", said(&fixed));
+    assert_eq!(folder.read("gateway/shop.yaml"), before.replace("timout_ms", "timeout_ms"), "{}", transcript(&fixed));
+    assert_eq!(fixed.code, 0, "{}", transcript(&fixed));
 }
 
 #[test]
 fn settings_are_found_upwards() {
     let folder = demo();
-    assert_snapshot!("config", said(&folder.run(&["config"])));
+    assert_snapshot!("config", transcript(&folder.run(&["config"])));
     let inside =
         Command::new(env!("CARGO_BIN_EXE_chancery")).args(["config"]).current_dir(folder.0.path().join("k8s/base")).output().expect("it runs");
     assert!(String::from_utf8_lossy(&inside.stdout).starts_with("../../chancery.toml\n"));
@@ -141,7 +141,7 @@ fn charts_and_kustomizations_are_rendered_by_installed_tools() {
     };
     program(&folder, "helm", &format!("---\n# Source: search/templates/mapping.yaml\n{}", mapping("search")));
     program(&folder, "kubectl", &mapping("docs"));
-    assert_snapshot!("render", said(&check(&["chart", "gateway", "k8s/overlays/prod"])));
+    assert_snapshot!("render", transcript(&check(&["chart", "gateway", "k8s/overlays/prod"])));
     // Each named file exists. The lines of rendered output are omitted.
     let github = check(&["--format", "github", "chart"]);
     assert!(github.out.contains(" file=chart/templates/mapping.yaml,title="), "{}", github.out);

@@ -102,7 +102,7 @@ fn diff_reports_equal_changes_of_many_resources_once() {
 fn answers_say_which_files_could_not_be_read() {
     let folder = Folder::with(&[("gateway.yaml", GATEWAY), ("broken.yaml", &format!("{GATEWAY}---\nkind: Mapping\nspec: [1\n"))]);
     let line = GATEWAY.lines().count() + 3;
-    let why = format!("chancery: not all of broken.yaml could be read, from line {line} on; `chancery check broken.yaml` says why\n");
+    let why = format!("chancery: broken.yaml cannot be read from line {line} on; `chancery check broken.yaml` shows why\n");
     // The picture itself shows the assumed objects.
     let commands: [(&[&str], String); 3] = [
         (&["diff", "broken.yaml", "gateway.yaml"], assumed(1)),
@@ -116,7 +116,7 @@ fn answers_say_which_files_could_not_be_read() {
     let same = folder.run(&["diff", "--exit-code", "broken.yaml", "broken.yaml"]);
     assert_eq!(
         (same.code, same.out.as_str()),
-        (1, "Nothing that was compared differs.\nNot all of the input could be read: what the rest changes is not known.\n")
+        (1, "Nothing that was compared differs.\nA part of the input cannot be read: its effect is unknown.\n")
     );
     let data = json(&folder.run(&["diff", "--format", "json", "broken.yaml", "gateway.yaml"]).out);
     assert_eq!(data["unread"].as_array().map(Vec::len), Some(1));

@@ -5,7 +5,7 @@
 //! into the page.
 
 use crate::Folder;
-use chancery_core::compilation::{OptionKind, Options, for_people};
+use chancery_core::compilation::{OptionKind, Options, for_interactive_use};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -224,14 +224,16 @@ fn options() -> String {
                 OptionKind::Choice(words) => {
                     let all: Vec<String> = words.iter().map(|(word, doc)| format!("`{word}`: {doc}")).collect();
                     let words = || words.iter().map(|(word, _)| *word);
-                    let default =
-                        for_people(Options::default()).text(spec.name).and_then(|text| words().find(|word| *text == *word)).or(words().next());
+                    let default = for_interactive_use(Options::default())
+                        .text(spec.name)
+                        .and_then(|text| words().find(|word| *text == *word))
+                        .or(words().next());
                     (" WHAT".into(), format!(". {} [default: `{}`]", all.join("; "), default.unwrap_or_default()))
                 }
-                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; may be given several times".into()),
-                OptionKind::Map => (" KEY=VALUE".into(), "; may be given several times".into()),
-                OptionKind::File { placeholder } => (format!(" {placeholder}"), ", from a file".into()),
-                OptionKind::Files => (" KEY=PATH".into(), ", from files".into()),
+                OptionKind::List { placeholder } => (format!(" {placeholder}"), "; repeatable".into()),
+                OptionKind::Map => (" KEY=VALUE".into(), "; repeatable".into()),
+                OptionKind::File { placeholder } => (format!(" {placeholder}"), String::new()),
+                OptionKind::Files => (" KEY=PATH".into(), String::new()),
             };
             let more = if spec.doc.ends_with(&more) { String::new() } else { more };
             let _ = writeln!(out, "| `--{}{value}` | {}{} |", spec.name, spec.doc.replace('|', "\\|"), more.replace('|', "\\|"));

@@ -40,10 +40,7 @@ fn named_file_is_always_read() {
     let folder = Folder::with(&[("a/package.json", "{\"name\": \"x\"}"), ("a/a.yaml", MAPPING), ("a/tsconfig.json", "{\n  // a comment\n}\n")]);
     assert_eq!(folder.run(&["check", "a"]).code, 0);
     assert_eq!(folder.run(&["check", "a/package.json"]).code, 1);
-    assert_eq!(
-        folder.run(&["check", "a"]).err,
-        "chancery: 2 files are passed over, as no controller reads what is in there: a/package.json, a/tsconfig.json\n"
-    );
+    assert_eq!(folder.run(&["check", "a"]).err, "chancery: 2 files are skipped because no controller reads them: a/package.json, a/tsconfig.json\n");
     let excluded = folder.run(&["check", "a", "--exclude", "*.json"]);
     assert_eq!((excluded.code, excluded.err.as_str()), (0, ""));
 }
@@ -56,7 +53,7 @@ fn unreadable_file_is_an_error() {
     link("a/b.yaml");
     for command in ["check", "compile", "ledger"] {
         let run = folder.run(&[command, "a"]);
-        let is_told = run.err.starts_with("chancery: a/b.yaml is passed over: it is a link that leads nowhere\n");
+        let is_told = run.err.starts_with("chancery: a/b.yaml is skipped: it is a link that leads nowhere\n");
         assert_eq!((run.code, is_told), (0, true), "{command}: {}", run.err);
     }
     assert_eq!(folder.run(&["check", "a", "--exclude", "b.yaml"]).err, "");
@@ -67,7 +64,7 @@ fn unreadable_file_is_an_error() {
     link("a/.#a.yaml");
     link("a/bin");
     let run = folder.run(&["check", "a"]);
-    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/bin is passed over: it is a link that leads nowhere\n"));
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/bin is skipped: it is a link that leads nowhere\n"));
     let utf16 = |text: &str| [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect::<Vec<u8>>();
     std::fs::write(folder.0.path().join("a/tsconfig.json"), utf16("{}")).expect("a file");
     assert_eq!(folder.run(&["check", "a"]).code, 0, "what other programs read may be written as they like");
@@ -97,11 +94,11 @@ fn resource_with_misspelled_group_is_read() {
         let slip = MAPPING.replace("getambassador.io/v3alpha1", version);
         let folder = Folder::with(&[("good.yaml", MAPPING), ("slip.yaml", &slip)]);
         let run = folder.run(&["check", "."]);
-        assert!(run.out.contains("slip.yaml:") && !run.err.contains("passed over"), "{version}: {}{}", run.out, run.err);
+        assert!(run.out.contains("slip.yaml:") && !run.err.contains("skipped"), "{version}: {}{}", run.out, run.err);
     }
     let other = MAPPING.replace("getambassador.io/v3alpha1", "maps.example.com/v1");
     let folder = Folder::with(&[("good.yaml", MAPPING), ("other.yaml", &other)]);
-    assert!(folder.run(&["check", "."]).err.contains("passed over"), "another program's kind of the same name");
+    assert!(folder.run(&["check", "."]).err.contains("skipped"), "another program's kind of the same name");
 }
 
 #[test]
@@ -171,7 +168,7 @@ fn named_pipe_in_folder_is_skipped() {
     let made = std::process::Command::new("mkfifo").arg(folder.0.path().join("a/b.yaml")).status().expect("mkfifo");
     assert!(made.success());
     let run = folder.run(&["check", "a"]);
-    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/b.yaml is passed over: it is not a regular file\n"));
+    assert_eq!((run.code, run.err.as_str()), (0, "chancery: a/b.yaml is skipped: it is not a regular file\n"));
 }
 
 #[test]
@@ -197,7 +194,7 @@ fn a_diff_against_nothing_is_refused() {
         ("none.json", "{\"configs\": []}"),
     ]);
     for (name, why) in [
-        ("empty.json", "there is no resource in empty.json that could be read"),
+        ("empty.json", "empty.json has no readable resource"),
         ("cut.json", "cut.json is cut off or broken"),
         ("part.json", "part.json"),
         ("none.json", "none.json"),

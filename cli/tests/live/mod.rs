@@ -116,14 +116,14 @@ fn serve_broken_file_keeps_configuration_and_reports() {
     assert_eq!(build["edited"], serde_json::json!(["gateway/a.yaml"]));
     let told = folder.run(&["events", "--server", &format!("http://{server}")]).out;
     assert!(told.contains("gateway error: gateway/a.yaml cannot be read") && told.contains("\n    edited: gateway/a.yaml\n"), "{told}");
-    assert!(!told.contains('{'), "it is for people: {told}");
+    assert!(!told.contains('{'), "events are readable text: {told}");
     let ready = get(&server, "/readyz");
     assert!(ready.starts_with("HTTP/1.1 200") && ready.contains("ready\ndegraded: gateway: gateway/a.yaml cannot be read: "), "{ready}");
     let findings = get(&server, "/api/v1/findings");
     assert!(findings.contains("YAML does not allow tabs") && findings.contains("is used"), "{findings}");
     std::fs::write(&file, GATEWAY).expect("a file");
-    let build = events.next("it is mended", |event| event["event"] == "build");
-    assert_eq!((&build["errors"], build["mended"].as_array().map(Vec::len)), (&0.into(), Some(2)), "{build}");
+    let build = events.next("the file is fixed", |event| event["event"] == "build");
+    assert_eq!((&build["errors"], build["fixed"].as_array().map(Vec::len)), (&0.into(), Some(2)), "{build}");
     events.next("all is well", |event| event["event"] == "source" && event["state"] == "synced");
     assert!(get(&server, "/readyz").ends_with("\r\n\r\nready\n"));
     // An empty folder may be a mistake.
@@ -191,8 +191,8 @@ fn drift_reports_resources_missing_from_source() {
     assert_eq!((edited.code, changes.len()), (1, 1), "{}", edited.out);
     assert_eq!(changes[0]["fields"][0]["path"], "route.timeout");
     assert_eq!(changes[0]["fields"][0]["before_from"]["file"], "edited/a.yaml");
-    let nobody = folder.run(&["drift", "gateway", "--live", "--server", &server, "--node", "nobody"]);
-    assert!(nobody.code == 2 && nobody.err.contains("no Envoy with the id `nobody` is connected"), "{}", nobody.err);
+    let unknown = folder.run(&["drift", "gateway", "--live", "--server", &server, "--node", "other"]);
+    assert!(unknown.code == 2 && unknown.err.contains("no Envoy with the id `other` is connected"), "{}", unknown.err);
 }
 
 #[test]

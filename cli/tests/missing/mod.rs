@@ -53,7 +53,7 @@ fn empty_input_is_refused_with_complete_document() {
 }
 
 #[test]
-fn route_says_that_envoy_refuses_what_it_simulates() {
+fn route_reports_values_that_envoy_rejects() {
     let folder = Folder::with(&[(
         "shop.yaml",
         "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: shop}\n\
@@ -62,7 +62,7 @@ fn route_says_that_envoy_refuses_what_it_simulates() {
     let route = folder.run(&["route", "http://shop.example.com/", "shop.yaml"]);
     assert!(
         route.err.ends_with(
-            "chancery: Envoy refuses 1 value of this configuration, so a gateway that runs goes on with the one before; \
+            "chancery: Envoy rejects 1 value of this configuration, so a running gateway keeps its previous configuration; \
              `chancery check` shows it\n"
         ),
         "{}",

@@ -20,7 +20,7 @@ service: {name: web-sidecar-proxy, kind: connect-proxy, port: 20000, proxy: {des
     assert!(missing.iter().any(|watch| watch["because"].is_string() && watch["brings"] == "no path to the datacenter"), "{missing:#?}");
 
     let human = folder.run(&["watches", "mesh.yaml", "--proxy", "web-sidecar-proxy"]);
-    assert!(human.out.contains("brought nothing to go on with") && human.out.contains("no path to the datacenter  (missing)"), "{}", human.out);
+    assert!(human.out.contains("no result") && human.out.contains("no path to the datacenter  (missing)"), "{}", human.out);
 
     let misspelt = folder.run(&["watches", "mesh.yaml", "--proxy", "web-sidcar-proxy"]);
     assert!(misspelt.code == 2 && misspelt.err.contains("web-sidecar-proxy"), "{}: {}", misspelt.code, misspelt.err);

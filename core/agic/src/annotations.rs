@@ -89,15 +89,15 @@ pub const PREFIX: &str = "appgw.ingress.kubernetes.io/";
 
 annotations! {
     SSL_CERTIFICATE "appgw.ingress.kubernetes.io/appgw-ssl-certificate" Text "none"
-        "A certificate of the gateway, for hosts of which `spec.tls` has none; without it on the gateway the Ingress is ignored";
+        "A certificate of the gateway, for hosts without one in `spec.tls`; if the gateway lacks it, AGIC ignores the Ingress";
     SSL_PROFILE "appgw.ingress.kubernetes.io/appgw-ssl-profile" Text "none"
-        "A TLS profile of the gateway, for listeners with TLS; without it on the gateway the Ingress is ignored";
+        "A TLS profile of the gateway, for listeners with TLS; if the gateway lacks it, AGIC ignores the Ingress";
     TRUSTED_ROOTS "appgw.ingress.kubernetes.io/appgw-trusted-root-certificate" List "none"
         "Root certificates of the gateway that backends are checked by; one that the gateway does not have makes the Ingress ignored";
     BACKEND_HOSTNAME "appgw.ingress.kubernetes.io/backend-hostname" Text "the host of the request"
         "The host that requests to backends and probes are sent with";
     BACKEND_PATH_PREFIX "appgw.ingress.kubernetes.io/backend-path-prefix" Text "the path of the request"
-        "What takes the place of the matched path; probes ask for it too";
+        "The replacement of the matched path; probes use it too";
     BACKEND_PROTOCOL "appgw.ingress.kubernetes.io/backend-protocol" Protocol "http, or https where the backend's port is 443"
         "The protocol to backends, `http` or `https`";
     CONNECTION_DRAINING "appgw.ingress.kubernetes.io/connection-draining" Flag "false"
@@ -107,7 +107,7 @@ annotations! {
     COOKIE_AFFINITY "appgw.ingress.kubernetes.io/cookie-based-affinity" Flag "false"
         "Whether a cookie keeps clients at a pod";
     COOKIE_AFFINITY_DISTINCT "appgw.ingress.kubernetes.io/cookie-based-affinity-distinct-name" Flag "false"
-        "Whether the cookie has a name of its own for each Service";
+        "Whether each Service has its own cookie name";
     PROBE_HOSTNAME "appgw.ingress.kubernetes.io/health-probe-hostname" Text "the first host of the rule without a wildcard, else localhost"
         "The host that probes are sent with";
     PROBE_INTERVAL "appgw.ingress.kubernetes.io/health-probe-interval" Number "30, or that of the pod's probe"
@@ -117,7 +117,7 @@ annotations! {
     PROBE_PORT "appgw.ingress.kubernetes.io/health-probe-port" Number "that of the pod's probe, else of the backend"
         "The port that probes go to";
     PROBE_STATUS_CODES "appgw.ingress.kubernetes.io/health-probe-status-codes" List "200-399"
-        "Codes and ranges of codes by which a pod is healthy";
+        "Status codes, and ranges of them, of a healthy pod";
     PROBE_TIMEOUT "appgw.ingress.kubernetes.io/health-probe-timeout" Number "30, or that of the pod's probe"
         "How many seconds an answer to a probe may take";
     PROBE_UNHEALTHY_THRESHOLD "appgw.ingress.kubernetes.io/health-probe-unhealthy-threshold" Number "3, or that of the pod's probe"
@@ -129,7 +129,7 @@ annotations! {
     REQUEST_TIMEOUT "appgw.ingress.kubernetes.io/request-timeout" Number "30"
         "How many seconds an answer of a backend may take";
     REWRITE_RULE_SET "appgw.ingress.kubernetes.io/rewrite-rule-set" Text "none"
-        "A rewrite set of the gateway; it is not checked that there is one";
+        "A rewrite set of the gateway; AGIC does not check that it exists";
     REWRITE_CUSTOM_RESOURCE "appgw.ingress.kubernetes.io/rewrite-rule-set-custom-resource" Text "none"
         "An AzureApplicationGatewayRewrite of the Ingress's namespace; together with rewrite-rule-set neither counts";
     RULE_PRIORITY "appgw.ingress.kubernetes.io/rule-priority" Number "free numbers, from 19000 with a host and from 19500 without"

@@ -25,7 +25,7 @@ pub(super) fn options<'o>(objects: &Objects, given: &'o Options, sink: &mut Find
     };
     let data = |map: &Object| map.root.get("data").and_then(Node::as_object).cloned().unwrap_or_default();
     if let Some(map) = only(objects, "ConfigMap", |map| data(map).iter().any(|entry| entry.key.starts_with("APPGW_"))) {
-        report(map, format!("no variable of AGIC is given; those of the {} are assumed", map.key));
+        report(map, format!("no variable of AGIC is given; the variables of the {} are assumed", map.key));
         env = data(map).iter().filter_map(|entry| Some((entry.key.clone(), Str::new(entry.value.as_str()?)))).collect();
     }
     let is_own = |class: &Object| class.root.at(&["spec", "controller"]).and_then(Node::as_str) == Some("azure/application-gateway");

@@ -87,7 +87,7 @@ fn change(
     let ingresses =
         if environment.shared { Prune { gateway: properties, environment, targets: &targets, recorder }.run(ingresses)? } else { ingresses };
     validate::before(source, &ingresses, recorder)?;
-    let shares = memory.shares(source, names, properties, &ingresses);
+    let shares = build::make_shares(memory, source, names, properties, &ingresses);
     (processed.ingresses, processed.shares) = (ingresses, shares);
     let given = BuilderInput {
         source,

@@ -54,7 +54,7 @@ fn odd(root: &Node) -> Option<String> {
     }
     let is_other = |id: &&str| of_resource_id(id).2.is_empty() || !id.to_ascii_lowercase().contains("/microsoft.network/applicationgateways/");
     if let Some(id) = root.get("id").and_then(Node::as_str).filter(is_other) {
-        return Some(format!("the gateway's document has the id `{id}`, which is not that of an Application Gateway"));
+        return Some(format!("the gateway's document has the id `{id}`, which is not an Application Gateway's id"));
     }
     let is_template = root.get("resources").is_some() && root.get("properties").is_none();
     is_template.then(|| "the gateway's document is an ARM template, not the gateway itself".into())

@@ -55,7 +55,7 @@ use checks::Checked;
 use cluster::Cluster;
 use environment::Environment;
 use names::Names;
-use pipeline::Passage;
+use pipeline::ObjectProgress;
 use source::Source;
 use stages::Stages;
 
@@ -82,7 +82,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
@@ -105,7 +105,7 @@ pub static DIALECT: Dialect = Dialect {
         let answers = Answers { statuses: status::written(&stages.statuses, &options, &environment), ..Answers::default() };
         Draft { stages: Arc::new(stages), answers, gateways: gateway.into_iter().collect() }
     },
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 
@@ -133,7 +133,7 @@ pub fn compile(
 }
 
 /// How far each object gets on its way into the gateway, computed on demand.
-pub fn passages(objects: &Objects, options: &Options) -> Vec<Passage> {
+pub fn passages(objects: &Objects, options: &Options) -> Vec<ObjectProgress> {
     let sink = &mut Findings::default();
     let options = &*assumed::options(objects, options, sink);
     let given = options.existing_gateway.as_ref().map(|text| present(text, &mut None, sink));

@@ -15,9 +15,9 @@ pub struct Options {
     pub env: BTreeMap<Str, Str>,
     /// The IP addresses of public addresses, by id; by default 203.0.113.10.
     pub public_ips: Option<BTreeMap<Str, Str>>,
-    /// The error that Azure answers with when the gateway is read.
+    /// Azure's error when AGIC reads the gateway.
     pub get_error: Option<Str>,
-    /// The error that Azure answers with when the gateway is changed.
+    /// Azure's error when AGIC changes the gateway.
     pub update_error: Option<Str>,
     /// Whether the cluster is older than 1.19, with Ingresses of `extensions/v1beta1`.
     pub old_ingress_api: bool,
@@ -45,25 +45,25 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: EXISTING_GATEWAY,
         kind: OptionKind::File { placeholder: "FILE" },
-        doc: "The Application Gateway as it is now, as ARM JSON; an empty gateway unless given",
+        doc: "The current Application Gateway, as ARM JSON [default: an empty gateway]",
         common: false,
     },
     OptionSpec {
         name: PUBLIC_IPS,
         kind: OptionKind::File { placeholder: "FILE" },
-        doc: "JSON with the address of each public address by its id; 203.0.113.10 for each unless given",
+        doc: "JSON with the IP address of each public address, by resource id [default: 203.0.113.10 for each]",
         common: false,
     },
     OptionSpec {
         name: GET_ERROR,
         kind: OptionKind::Text { placeholder: "TEXT", default: "" },
-        doc: "The error that Azure answers with when the gateway is read",
+        doc: "Azure's error when AGIC reads the gateway",
         common: false,
     },
     OptionSpec {
         name: UPDATE_ERROR,
         kind: OptionKind::Text { placeholder: "TEXT", default: "" },
-        doc: "The error that Azure answers with when the gateway is changed",
+        doc: "Azure's error when AGIC changes the gateway",
         common: false,
     },
     OptionSpec {
@@ -72,7 +72,7 @@ pub const SPECS: &[OptionSpec] = &[
         doc: "Read Ingresses of extensions/v1beta1, as in clusters before 1.19",
         common: false,
     },
-    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },
+    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; repeatable", common: false },
 ];
 
 impl Options {
@@ -86,7 +86,7 @@ impl Options {
             update_error: options.text(UPDATE_ERROR).cloned(),
             old_ingress_api: options.flag(OLD_INGRESS_API),
             assumes_start: Assumptions::of(options).assumes_controller(),
-            assumes_parts: Assumptions::of(options).of_others() != Missing::Error && options.text(EXISTING_GATEWAY).is_none(),
+            assumes_parts: Assumptions::of(options).for_other_kinds() != Missing::Error && options.text(EXISTING_GATEWAY).is_none(),
         }
     }
 }

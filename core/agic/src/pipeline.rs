@@ -23,7 +23,7 @@ const DEAF: [&str; 2] = ["kube-system", "kube-public"];
 
 /// How far an object gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct ObjectProgress {
     pub object: ObjectId,
     pub enqueued: bool,
     pub processed: bool,
@@ -43,7 +43,7 @@ struct Referred<'s> {
 }
 
 /// Returns how far each object gets.
-pub fn passages(source: &Source<'_>) -> Vec<Passage> {
+pub fn passages(source: &Source<'_>) -> Vec<ObjectProgress> {
     let referred = Referred::of(source);
     let watched = kinds::ALL.iter().filter_map(|(kind, _)| Some((*kind, is_watched(source, *kind)?)));
     let of_kind = |(kind, is_watched)| source.cluster.all(kind).map(move |held| (kind, is_watched, held));
@@ -78,10 +78,10 @@ fn is_heard(source: &Source<'_>, namespace: &str) -> bool {
     !DEAF.contains(&namespace) && source.environment.watches(namespace)
 }
 
-fn passage(source: &Source<'_>, (kind, is_watched): (Kind, bool), held: &AdmittedObject<'_>, referred: &Referred<'_>) -> Passage {
+fn passage(source: &Source<'_>, (kind, is_watched): (Kind, bool), held: &AdmittedObject<'_>, referred: &Referred<'_>) -> ObjectProgress {
     let enqueued = is_watched && is_heard(source, held.namespace()) && is_taken(source, kind, held, referred);
     let (processed, unused) = if enqueued { is_processed(source, kind, held, referred) } else { (false, None) };
-    Passage { object: held.object.id, enqueued, processed, unused }
+    ObjectProgress { object: held.object.id, enqueued, processed, unused }
 }
 
 /// Whether a watched Ingress is queued.
@@ -125,9 +125,9 @@ fn is_processed(source: &Source<'_>, kind: Kind, held: &AdmittedObject<'_>, refe
 }
 
 /// The result as a document, in the order of the input.
-pub fn document(passages: &[Passage], objects: &Objects) -> Node {
+pub fn document(passages: &[ObjectProgress], objects: &Objects) -> Node {
     let flag = |value: bool| Node::synthesised(Value::Bool(value));
-    let by_object: HashMap<ObjectId, &Passage> = passages.iter().map(|passage| (passage.object, passage)).collect();
+    let by_object: HashMap<ObjectId, &ObjectProgress> = passages.iter().map(|passage| (passage.object, passage)).collect();
     let passage = |of: &Object| {
         let passage = by_object.get(&of.id)?;
         let (namespace, name) = (of.key.namespace.clone().unwrap_or_default(), &of.key.name);

@@ -1,6 +1,6 @@
 //! The controller's view of the cluster, with lookups.
 //!
-//! AGIC `pkg/k8scontext/context.go`. Where the controller takes any element of a map (one pod of several), this takes the first by name.
+//! AGIC `pkg/k8scontext/context.go`. If the controller uses any element of a map (one pod of several), this uses the first by name.
 //!
 //! Does not decide which events are handled; see `pipeline`.
 

@@ -158,7 +158,7 @@ fn document_of_other_type_is_reported() {
             r#"{"type": "Microsoft.Network/loadBalancers"}"#,
             "unreadable-gateway the gateway's document is that of a `Microsoft.Network/loadBalancers`, not of an Application Gateway",
         ),
-        (r#"{"id": "nonsense"}"#, "unreadable-gateway the gateway's document has the id `nonsense`, which is not that of an Application Gateway"),
+        (r#"{"id": "nonsense"}"#, "unreadable-gateway the gateway's document has the id `nonsense`, which is not an Application Gateway's id"),
         (cut, "unreadable-gateway the gateway's document cannot be read: it is broken at line 3"),
     ] {
         assert_eq!(found(document), [wanted], "{document}");

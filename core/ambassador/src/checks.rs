@@ -44,9 +44,9 @@ pub fn why_unreached(side: SideRef<'_>, object: &Object) -> Option<&'static str>
         return None;
     }
     Some(match (listens(side), gets_copies(object)) {
-        (false, _) => "no route leads there, as Envoy listens on no port for requests",
-        (true, true) => "no route leads there: it gets copies only, and nothing takes the same requests",
-        (true, false) => "no route leads there, as no Host takes it",
+        (false, _) => "no route uses it, because Envoy listens on no port for requests",
+        (true, true) => "no route uses it: it gets only copies, and no other Mapping matches the same requests",
+        (true, false) => "no route uses it, because no Host matches it",
     })
 }
 
@@ -63,7 +63,7 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
         let message = "there is no Listener in the input, so Envoy listens on no port for requests";
         let mut finding = Diagnostic::new(&codes::NO_LISTENER, message, at_name(first)).about(first.key.clone());
         // A fragment may leave its Listener to the cluster; a whole cluster without one serves nothing.
-        if Assumptions::of(&side.side.options).of_others() == Missing::Error {
+        if Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error {
             finding.severity = Severity::Warning;
         }
         return Vec::from([finding.help("add the Listener to the input, or one to the cluster if there is none")]);
@@ -105,17 +105,17 @@ pub fn unserved(side: SideRef<'_>) -> Vec<Diagnostic> {
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
             (Some(twin), Some(name)) => {
-                let message = format!("another {} has the hostname `{name}` too, and only that one counts", object.key.kind);
+                let message = format!("another {} has the hostname `{name}` too, and only the other one is used", object.key.kind);
                 Diagnostic::new(&codes::SHADOWED_HOST, message, at_name(object))
-                    .related(at_name(twin), "this one counts")
+                    .related(at_name(twin), "this one is used")
                     .help("join them into one, or give them different hostnames")
             }
             (None, Some(name)) if taker == "Host" => untaken(&hosts, object, name),
             (None, Some(name)) => {
-                let message = format!("no {taker} takes it (its hostname is `{name}`), so no request gets there");
+                let message = format!("no {taker} matches it (its hostname is `{name}`), so no request reaches it");
                 Diagnostic::new(&codes::UNSERVED, message, at_name(object))
             }
-            (_, None) => Diagnostic::new(&codes::UNSERVED, format!("no {taker} takes it, so no request gets there"), at_name(object)),
+            (_, None) => Diagnostic::new(&codes::UNSERVED, format!("no {taker} matches it, so no request reaches it"), at_name(object)),
         };
         found.push(finding.about(object.key.clone()));
     }
@@ -165,7 +165,7 @@ const MOST_HOSTS: usize = 32;
 /// A Mapping that no Host selects, and why: the hostnames differ, or the Hosts select by labels.
 fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
     if hosts.is_empty() || hosts.len() > MOST_HOSTS {
-        let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
+        let message = format!("no Host matches it (its hostname is `{hostname}`), so no request reaches it");
         return Diagnostic::new(&codes::UNSERVED, message, at_name(mapping));
     }
     let fit = fitting(hosts, hostname);
@@ -173,11 +173,11 @@ fn untaken(hosts: &[&Object], mapping: &Object, hostname: &str) -> Diagnostic {
         // The finding names the most specific Host that excludes it by label.
         let choosing = fit.iter().position(|host| selector(host).is_some()).and_then(|at| fit.get(at..));
         return choosing.and_then(|fit| by_labels(fit, mapping)).unwrap_or_else(|| {
-            let message = format!("no Host takes it (its hostname is `{hostname}`), so no request gets there");
+            let message = format!("no Host matches it (its hostname is `{hostname}`), so no request reaches it");
             Diagnostic::new(&codes::UNSERVED, message, at_name(mapping))
         });
     }
-    let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request gets there"), at_name(mapping));
+    let finding = Diagnostic::new(&codes::UNSERVED, format!("no Host has its hostname `{hostname}`, so no request reaches it"), at_name(mapping));
     let mut names: Vec<&str> = hosts.iter().map(|host| self::hostname(host).unwrap_or("*")).collect();
     names.sort();
     names.dedup();
@@ -205,7 +205,7 @@ fn selector(host: &Object) -> Option<&Node> {
 fn by_labels(fit: &[&Object], mapping: &Object) -> Option<Diagnostic> {
     let host = fit.first()?;
     let selector = selector(host)?;
-    let message = format!("Host `{}` has its hostname, but takes only Mappings with certain labels, so no request gets there", host.key.name);
+    let message = format!("Host `{}` has its hostname, but selects other labels, so no request reaches it", host.key.name);
     let finding =
         Diagnostic::new(&codes::UNSERVED, message, at_name(mapping)).related(Place::key(host.id, selector.id), "the labels that it asks for");
     Some(finding.help("give the Mapping these labels, or take `mappingSelector` away from the Host"))
@@ -303,7 +303,7 @@ pub fn tls_without_certificate(side: SideRef<'_>) -> Vec<Diagnostic> {
         let place = at.map_or_else(|| at_name(object), |node| Place::value(object.id, node.id));
         let message = "the Listener is for TLS, and none of its Hosts has a certificate: Envoy serves cleartext there";
         let mut finding = Diagnostic::new(&codes::MISSING_CERTIFICATE, message, place).about(object.key.clone());
-        if !has_hosts && Assumptions::of(&side.side.options).of_others() != Missing::Error {
+        if !has_hosts && Assumptions::of(&side.side.options).for_other_kinds() != Missing::Error {
             finding.severity = Severity::Notice;
         }
         found.push(finding.help("name the Secret with the certificate in `tlsSecret` of the Host; for cleartext alone, write `protocol: HTTP`"));

@@ -18,14 +18,14 @@ pub const DEFAULTS: &[KnownDefault] = &[
         doc: "Emissary rewrites the matched prefix to `/` if `rewrite` is not set",
     },
     KnownDefault { pointer: "match/case_sensitive", value: "true", doc: "Emissary matches paths with their case if `case_sensitive` is not set" },
-    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
-    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Emissary takes endpoints in turn if `load_balancer` is not set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "without `load_balancer`, Emissary uses endpoints in turn" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "without `load_balancer`, Emissary uses endpoints in turn" },
     KnownDefault { pointer: "/dns_lookup_family", value: "\"V4_ONLY\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
     KnownDefault { pointer: "/dns_family", value: "\"v4_only\"", doc: "Emissary asks DNS for IPv4 if `enable_ipv6` is not set" },
     KnownDefault {
         pointer: "/use_remote_address",
         value: "true",
-        doc: "Emissary takes the connection's address for the client's if `use_remote_address` is not set",
+        doc: "without `use_remote_address`, Emissary treats the connection's address as the client's",
     },
     KnownDefault { pointer: "/normalize_path", value: "true", doc: "Emissary always resolves dot segments before it routes" },
     KnownDefault { pointer: "/server_name", value: "\"envoy\"", doc: "Emissary says `server: envoy` if `server_name` is not set" },
@@ -39,13 +39,13 @@ pub const DEFAULTS: &[KnownDefault] = &[
 /// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
-        "Mapping" => "no Host takes it, so no listener serves it",
+        "Mapping" => "no Host matches it, so no listener serves it",
         "TCPMapping" => "no listener serves it",
-        "Host" => "no Listener takes it, or no Mapping belongs to it",
+        "Host" => "no Listener matches it, or no Mapping belongs to it",
         "Module" => "its settings change nothing in Envoy",
-        "AuthService" | "RateLimitService" | "TracingService" => "only one of its kind counts, and nothing was made of this one",
+        "AuthService" | "RateLimitService" | "TracingService" => "only one object of its kind is used, and this one is ignored",
         "Listener" => "it has nothing to serve",
-        "Ingress" => "nothing was made of it",
+        "Ingress" => "it generates nothing",
         _ => "nothing in use refers to it",
     }
 }

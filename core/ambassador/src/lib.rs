@@ -54,7 +54,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| fetch::read_options(),
     kinds: kinds::known,
     listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads,
     references: |objects, options| references::referenced_objects(objects, &Options::of(options).ambassador_namespace),
     options: options::SPECS,
@@ -76,7 +76,7 @@ pub static DIALECT: Dialect = Dialect {
     ],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 

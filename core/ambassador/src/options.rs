@@ -44,13 +44,13 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: NAMESPACE,
         kind: OptionKind::Text { placeholder: "NAMESPACE", default: "default" },
-        doc: "Namespace that the controller runs in",
+        doc: "Namespace of the controller",
         common: false,
     },
     OptionSpec { name: SINGLE_NAMESPACE, kind: OptionKind::Flag, doc: "The controller watches its own namespace only", common: false },
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
-    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; may be given several times", common: false },
+    OptionSpec { name: ENV, kind: OptionKind::Map, doc: "Variable of the controller's pod; repeatable", common: false },
 ];
 
 impl Options {

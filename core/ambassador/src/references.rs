@@ -15,7 +15,7 @@ use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 use core::net::IpAddr;
 
-/// The kinds that count as one kind.
+/// The kinds that are treated as one kind.
 type Kinds = &'static [(&'static str, &'static str)];
 
 const CONTEXTS: Kinds = &[(GROUP, "TLSContext")];

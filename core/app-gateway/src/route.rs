@@ -245,7 +245,7 @@ impl Passed {
     pub fn words(self) -> &'static str {
         match self {
             Passed::Place => "its listener is at another address or port",
-            Passed::Host => "its listener takes other hosts",
+            Passed::Host => "its listener matches other hosts",
             Passed::NoListener => "its listener does not exist",
         }
     }

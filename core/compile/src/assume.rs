@@ -60,7 +60,7 @@ fn next(
         let none = BTreeSet::new();
         let from = referring.get(first.kinds).unwrap_or(&none);
         let is_misspelt = || {
-            assumptions.of_others() == Missing::Auto
+            assumptions.for_other_kinds() == Missing::Auto
                 && names.get(first.kinds).is_some_and(|names| nearest(&key.name, names.iter().copied()).is_some())
         };
         *kinds.entry(first.kinds).or_insert_with(|| assumptions.assumes(key, first.kinds, objects, from)) && !is_misspelt()
@@ -68,7 +68,7 @@ fn next(
     by_key.into_values().filter_map(|wanted| made(objects, wanted, notices)).collect()
 }
 
-/// The kinds that count as one kind.
+/// The kinds that are treated as one kind.
 type Kinds = &'static [(&'static str, &'static str)];
 
 /// The names of objects of these kinds that refer to objects of the same kinds.

@@ -40,7 +40,7 @@ impl Detection {
         if self.found.is_empty() && objects.iter().any(|object| !object.key.kind.is_empty()) && !objects.iter().any(is_read) {
             let names: Vec<&str> = dialects.iter().map(|dialect| dialect.controller).collect();
             let message = format!("none of the requested controllers reads any of the input; the findings are for {}", dialect.controller);
-            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("these were asked: {}", names.join(", "))));
+            return Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(format!("it was read for {}", names.join(", "))));
         }
         // The core group means the same to all dialects.
         let object = objects.iter().find(|object| !object.broken && !object.key.group.is_empty() && dialect.reads(&object.key))?;
@@ -50,7 +50,7 @@ impl Detection {
         }
         let controllers: Vec<&str> = readers.iter().map(|reader| reader.controller).collect();
         let both = if readers.len() == 2 { "both read" } else { "all read" };
-        let message = format!("{} {both} this input; Chancery reads it as {}'s, {why}", series(&controllers), dialect.controller);
+        let message = format!("{} {both} this input, which names no controller; it is read for {}, {why}", series(&controllers), dialect.controller);
         let names: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
         let help = format!("choose with `--dialect`, `dialect` in chancery.toml or the page's picker: {}", names.join(", "));
         Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(help))

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Options, for_people};
+use chancery_base::compilation::{Options, for_interactive_use};
 use chancery_base::resource::{Input, Inputs};
 
 fn of(texts: &[&str]) -> String {
@@ -165,7 +165,7 @@ fn stored_objects_are_accepted_unchanged() {
 fn skipping_statuses_changes_nothing_else() {
     let proxy = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: a, namespace: d}\nspec: {virtualhost: {fqdn: a.example.com}, routes: [{services: [{name: s, port: 80}]}]}\n";
     let route = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: r, namespace: d}\nspec: {parentRefs: [{name: gw}], rules: [{backendRefs: [{name: s, port: 80}]}]}\n";
-    let mut options = for_people(Options::default());
+    let mut options = for_interactive_use(Options::default());
     options.dialect = Some("contour".into());
     for text in [proxy, route] {
         let inputs = Inputs::one("a.yaml", text);

@@ -34,7 +34,7 @@ const ABSENT: &[&str] = &[
 ];
 
 /// Fields that resources have in other versions of Consul than the one that is followed, or in Consul Enterprise.
-const OF_OTHERS: &[&str] = &[
+const FIELDS_ELSEWHERE: &[&str] = &[
     "caseInsensitive",
     "contains",
     "deployment",
@@ -79,7 +79,7 @@ pub(crate) struct Dropped {
     /// The field that is probably meant.
     pub(crate) meant: Option<String>,
     /// Whether another version or edition of Consul has it.
-    pub(crate) of_others: bool,
+    pub(crate) is_elsewhere: bool,
 }
 
 /// A config entry with Consul's field names, as far as the API server keeps them.
@@ -141,7 +141,7 @@ impl Admission {
                 continue;
             }
             let meant = nearest(key, known.iter().map(|(_, name)| name.as_str())).map(ToString::to_string);
-            self.dropped.push(Dropped { path: here, node: value.id, meant, of_others: OF_OTHERS.contains(&&**key) });
+            self.dropped.push(Dropped { path: here, node: value.id, meant, is_elsewhere: FIELDS_ELSEWHERE.contains(&&**key) });
         }
     }
 

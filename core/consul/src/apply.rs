@@ -43,7 +43,7 @@ struct Read {
     document: Document,
     /// The ports whose use was queried, with the answers.
     ports: Vec<(i64, bool)>,
-    /// Its instances as they were registered, each with its virtual IP.
+    /// The registered instances, each with its virtual IP.
     registered: Vec<(Option<Str>, Arc<Instance>)>,
     /// Whether its entry is consistent with earlier ones.
     verdict: Option<Verdict>,
@@ -271,7 +271,7 @@ impl State {
         }
     }
 
-    /// Registers an instance; `known` is the same instance as it was registered before, with its virtual IP.
+    /// Registers an instance; `known` is its previous registration, with the virtual IP.
     fn register(&mut self, instance: &Instance, known: Option<(Option<Str>, Arc<Instance>)>) -> (Option<Str>, Arc<Instance>) {
         if self.agent.is_some() {
             self.learn(instance);

@@ -230,7 +230,7 @@ pub(super) fn refused(config: &Tree) -> Vec<(&'static str, &Tree, String)> {
             let text = if is_list { format!("[{}]", value.text()) } else { value.text().to_string() };
             // The reader would accept YAML too.
             if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(&text) {
-                out.push((key, value, format!("it is no JSON: {error}")));
+                out.push((key, value, format!("it is not JSON: {error}")));
             }
         }
     }

@@ -158,7 +158,7 @@ fn record_ledger(objects: &Objects, sink: &Findings, ledger: &mut Ledger) {
             Some(why) => LedgerState::Invalid(why.clone()),
             // Entries that consul-k8s generates are written separately.
             None if what == What::Foreign && (object.key.group.ends_with(documents::GROUP) || *object.key.group == *gateway_api::GROUP) => {
-                LedgerState::Ignored(Why::NotCovered, Str::new_static("programs beside Consul do"))
+                LedgerState::Ignored(Why::NotCovered, Str::new_static("other programs read it"))
             }
             None if what == What::Foreign => LedgerState::Ignored(Why::UnknownKind, Str::new_static("Consul does not read this kind")),
             None => LedgerState::Loaded,

@@ -82,7 +82,7 @@ fn text_at(root: &Node, path: &[&str]) -> Str {
 
 /// Kinds of the group `consul.hashicorp.com` that are not config entries: programs in the cluster read them (consul-k8s
 /// `control-plane/api/v1alpha1`).
-pub(crate) const OF_OTHERS: &[&str] = &[
+pub(crate) const OTHER_KINDS: &[&str] = &[
     "GatewayClassConfig",
     "GatewayPolicy",
     "MeshService",
@@ -99,7 +99,7 @@ pub(crate) const OF_OTHERS: &[&str] = &[
 pub(crate) fn what(root: &Node) -> (What, Str) {
     if let Some(group) = group(root) {
         let kind = text_at(root, &["kind"]);
-        let is_other = group != GROUP || OF_OTHERS.contains(&&*kind);
+        let is_other = group != GROUP || OTHER_KINDS.contains(&&*kind);
         let what = if is_other { What::Foreign } else { What::Entry(Kind::of_resource(&kind).ok_or(kind)) };
         return (what, text_at(root, &["metadata", "name"]));
     }

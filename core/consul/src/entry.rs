@@ -18,7 +18,7 @@ macro_rules! kinds {
         impl Kind {
             pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
 
-            /// The kind as it is written.
+            /// The written kind.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $name,)*

@@ -78,7 +78,7 @@ pub struct Instance {
     pub proxy: Tree,
     /// Set for an imported service.
     pub peer: Option<PeerMeta>,
-    /// All fields, as they were registered.
+    /// All registered fields.
     pub tree: Tree,
     /// The checks of the node and its own.
     pub checks: Vec<Check>,

@@ -64,7 +64,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| documents::read_options(),
     kinds: Vec::new,
     listing,
-    of_others: documents::OF_OTHERS,
+    foreign_kinds: documents::OTHER_KINDS,
     reads: |key| {
         key.group == documents::GROUP
             || Kind::named(&key.kind).is_some()
@@ -80,7 +80,7 @@ pub static DIALECT: Dialect = Dialect {
     checks: checks::ALL,
     memory: || Box::new(compile::Memory::default()),
     compile: |task| compile::compile(task),
-    called: names::called,
+    cluster_label: names::cluster_label,
     setting_changes: |_, _| Vec::new(),
 };
 

@@ -28,14 +28,14 @@ pub(crate) fn service_sni(service: &str, subset: &str, datacenter: &str, trust_d
 
 /// Returns the readable name of the service of a cluster: `orders`, or `orders (v1)` for a subset; with the place if it is elsewhere. Failover
 /// targets of a cluster are numbered.
-pub(crate) fn called(cluster: &str) -> Option<String> {
+pub(crate) fn cluster_label(cluster: &str) -> Option<String> {
     if let Some((number, all)) = cluster.strip_prefix("failover-target~").and_then(|rest| rest.split_once('~')) {
-        let all = called(all)?;
+        let all = cluster_label(all)?;
         return Some(if number == "0" { format!("{all} first") } else { format!("{all} failover {number}") });
     }
     // The prefix for overrides of a proxy, and for peers.
     if let Some((_, name)) = cluster.split_once('~') {
-        return called(name);
+        return cluster_label(name);
     }
     let (target, local) = match cluster.split_once(".internal.") {
         Some((target, _)) => (target, true),
@@ -151,15 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cluster_is_called_by_its_service() {
-        assert_eq!(called(&service_sni("orders", "", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders"));
-        assert_eq!(called(&service_sni("orders", "v1", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders (v1)"));
-        assert_eq!(called(&peered_sni("orders", "west", TRUST_DOMAIN)).as_deref(), Some("orders of west"));
+    fn cluster_label_is_its_service() {
+        assert_eq!(cluster_label(&service_sni("orders", "", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders"));
+        assert_eq!(cluster_label(&service_sni("orders", "v1", "dc1", TRUST_DOMAIN)).as_deref(), Some("orders (v1)"));
+        assert_eq!(cluster_label(&peered_sni("orders", "west", TRUST_DOMAIN)).as_deref(), Some("orders of west"));
         let orders = service_sni("orders", "", "dc1", TRUST_DOMAIN);
-        assert_eq!(called(&format!("failover-target~0~{orders}")).as_deref(), Some("orders first"));
-        assert_eq!(called(&format!("failover-target~1~c225dc1c~{orders}")).as_deref(), Some("orders failover 1"));
+        assert_eq!(cluster_label(&format!("failover-target~0~{orders}")).as_deref(), Some("orders first"));
+        assert_eq!(cluster_label(&format!("failover-target~1~c225dc1c~{orders}")).as_deref(), Some("orders failover 1"));
         for other in ["local_app", "original-destination", &gateway_sni("dc1", TRUST_DOMAIN)] {
-            assert_eq!(called(other), None);
+            assert_eq!(cluster_label(other), None);
         }
     }
 }

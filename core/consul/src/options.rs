@@ -23,16 +23,11 @@ pub const SPECS: &[OptionSpec] = &[
     MISSING_SECRETS_OPTION,
     OptionSpec {
         name: POLICY,
-        kind: OptionKind::Choice(&[("allow", "Everybody may"), (DENY, "Nobody may")]),
-        doc: "What applies where no intention matches",
+        kind: OptionKind::Choice(&[("allow", "they are allowed"), (DENY, "they are denied")]),
+        doc: "Treatment of connections that no intention matches",
         common: false,
     },
-    OptionSpec {
-        name: PEER,
-        kind: OptionKind::Files,
-        doc: "The documents of a peered cluster by its name; may be given several times",
-        common: false,
-    },
+    OptionSpec { name: PEER, kind: OptionKind::Files, doc: "The documents of a peered cluster, by its name; repeatable", common: false },
 ];
 
 impl Options {

@@ -65,7 +65,7 @@ fn source(state: &State, service: &Str) -> ProtocolSource {
             ProtocolSource {
                 place: kind.origin.or(defaults.tree.get("Name").origin).map(Place::origin),
                 is_silent: true,
-                words: format!("the service-defaults of `{service}` has no `Protocol`, so `{service}` counts as tcp{hidden}"),
+                words: format!("the service-defaults of `{service}` has no `Protocol`, so the protocol of `{service}` is tcp{hidden}"),
             }
         }
         None if is_set(global) => ProtocolSource {
@@ -73,6 +73,6 @@ fn source(state: &State, service: &Str) -> ProtocolSource {
             words: format!("`{service}` has the protocol {} of proxy-defaults", global.text()),
             is_silent: false,
         },
-        None => ProtocolSource { place: None, words: format!("`{service}` counts as tcp, because nothing sets its protocol"), is_silent: false },
+        None => ProtocolSource { place: None, words: format!("the protocol of `{service}` is tcp by default"), is_silent: false },
     }
 }

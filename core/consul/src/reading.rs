@@ -5,7 +5,7 @@ use super::codes;
 use super::documents::{self, What, any_case, group};
 use super::entry::{Entry, Kind};
 use super::registration::{self, Registered, Used};
-use super::schema::{Fault, Manner, decode};
+use super::schema::{Fault, Leniency, decode};
 use super::validate::{normalise, refuse, validate};
 use alloc::borrow::Cow;
 use alloc::format;
@@ -177,7 +177,7 @@ impl Reading<'_> {
         for dropped in admitted.dropped {
             let message = match admission::edition(&dropped.path) {
                 Some(edition) => format!("`{}` needs {edition}: it has no effect on what Chancery shows", dropped.path),
-                None if dropped.of_others => {
+                None if dropped.is_elsewhere => {
                     format!("there is no field `{}` in Consul 1.16, which Chancery follows: it has no effect on what Chancery shows", dropped.path)
                 }
                 None => format!("there is no field `{}`: Kubernetes drops it", dropped.path),
@@ -195,7 +195,7 @@ impl Reading<'_> {
         let object = self.object;
         let root = documents::read_words(object);
         let written = if is_resource(object) { Cow::Owned(self.admit(&root, kind)?) } else { Cow::Borrowed(&*root) };
-        let read = decode(&written, kind.shape(), self.id, Manner::Entry);
+        let read = decode(&written, kind.shape(), self.id, Leniency::Entry);
         let mut unknown = read.unknown;
         // Fields that the agent writes when an entry is read may be written back (Consul `agent/structs/config_entry_oss.go`,
         // `validateUnusedKeys`).

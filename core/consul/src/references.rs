@@ -8,7 +8,7 @@ use super::entry::{Entry, Kind};
 use super::graph::named_providers;
 use super::instance::Instance;
 use super::registration;
-use super::schema::{Manner, decode};
+use super::schema::{Leniency, decode};
 use super::state::DATACENTER;
 use super::validate::{is_set, normalise};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ struct ReferenceCollector {
 
 fn read_entry(object: &Object, kind: Kind) -> Option<Entry> {
     let root = documents::read_words(object);
-    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, Manner::Entry).tree;
+    let mut tree = decode(&admission::entry(&root, kind), kind.shape(), object.id, Leniency::Entry).tree;
     normalise(kind, &mut tree).ok()?;
     Some(Entry { kind, name: tree.get("Name").str(), tree, key: None, object: object.id })
 }
@@ -175,7 +175,7 @@ impl ReferenceCollector {
         let Some(first) = called.first() else {
             let holds_for_all = |kind: Kind| matches!(kind, Kind::ProxyDefaults | Kind::Mesh | Kind::ServiceIntentions);
             if let Some(first) = entries.iter().find(|entry| holds_for_all(entry.kind)).filter(|_| self.out.is_empty()) {
-                let notice = format!("nothing is registered in the input; a service `{client}` is assumed, to show what applies to all services");
+                let notice = format!("the input registers no service; the service `{client}` is assumed, to show the settings for all services");
                 self.local(first, client, Vec::new(), &[], notice);
             }
             return;
@@ -302,7 +302,7 @@ impl ReferenceCollector {
     fn subset(&mut self, from: ObjectId, name: &Str, subset: &Tree) {
         if is_set(subset) && !self.subsets.contains_key(name) {
             let kind = Kind::ServiceResolver.name();
-            let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the subsets that are asked for");
+            let notice = format!("no {kind} `{name}` is in the input; it is assumed to have the requested subsets");
             let subsets = object(Vec::from([(subset.text(), object(Vec::new()))]));
             let document = object(Vec::from([("Kind", text(kind)), ("Name", text(name)), ("Subsets", subsets)]));
             self.add((from, node(subset)), kind, name, RESOLVERS, document, Some(notice));

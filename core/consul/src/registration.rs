@@ -4,7 +4,7 @@ mod file;
 
 use super::go::{self, Errors};
 use super::instance::{Address, Check, Health, Instance, Node};
-use super::schema::{Fault, Manner, decode, registration};
+use super::schema::{Fault, Leniency, decode, registration};
 use super::validate::{Verdict, is_set, refuse};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -54,7 +54,7 @@ pub(crate) fn server(datacenter: &str) -> Instance {
 /// Reads a service definition, in HCL or not. `used` returns whether a service of the agent uses a port.
 pub(crate) fn service(root: &chancery_text::Node, hcl: bool, object: ObjectId, datacenter: &str, used: Used<'_>) -> Registered {
     let empty = chancery_text::Node::synthesised(chancery_text::Value::Null);
-    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Manner::Definition { hcl });
+    let read = decode(root.get("service").unwrap_or(&empty), &registration::DEFINITION, object, Leniency::Definition { hcl });
     let mut faults = read.unfit;
     faults.extend(read.unknown.into_iter().map(|fault| Fault { text: format!("invalid config key {}", go::quote(&fault.text)), ..fault }));
     let (instances, verdict) = match definition(&read.tree, datacenter, used, object) {
@@ -234,7 +234,7 @@ fn instance(tree: Tree, node: Node, object: Option<ObjectId>) -> Instance {
 
 /// Reads a registration in the catalog.
 pub(crate) fn catalog(root: &chancery_text::Node, object: ObjectId, datacenter: &str) -> Registered {
-    let read = decode(root, &registration::CATALOG, object, Manner::Catalog);
+    let read = decode(root, &registration::CATALOG, object, Leniency::Catalog);
     let mut faults = read.unfit;
     faults.extend(read.unknown.into_iter().map(|fault| Fault { text: format!("json: unknown field {}", go::quote(&fault.text)), ..fault }));
     let tree = read.tree;

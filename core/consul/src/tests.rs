@@ -315,12 +315,12 @@ fn field_patch_creates_parent_messages() {
 
 #[test]
 fn failing_required_extension_ends_proxy() {
-    let arguments = "{Config: {GrpcService: {Target: {Service: {Name: nobody}}}}}";
+    let arguments = "{Config: {GrpcService: {Target: {Service: {Name: missing}}}}}";
     let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Arguments: {arguments}}}"));
     assert_eq!(only(&compilation).listeners.len(), 2);
     let compilation = with_extension(&format!("{{Name: builtin/ext-authz, Required: true, Arguments: {arguments}}}"));
     assert!(only(&compilation).is_empty());
-    assert!(messages(&compilation)[0].contains("no upstream definition found for service \"nobody\""), "{:?}", messages(&compilation));
+    assert!(messages(&compilation)[0].contains("no upstream definition found for service \"missing\""), "{:?}", messages(&compilation));
 }
 
 #[test]

@@ -34,8 +34,8 @@ impl compilation::Stages for Stages {
     }
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
-        let told = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
-        relations::relations(&self.state, told, objects)
+        let registrations = self.proxies.values().filter_map(|known| Some((known.object?, &*known.mail)));
+        relations::relations(&self.state, registrations, objects)
     }
 
     fn is_needed(&self, side: SideRef<'_>, object: ObjectId, readers: &BTreeSet<ObjectId>, budget: &mut usize) -> Option<bool> {
@@ -74,7 +74,7 @@ fn of_proxies(of: SideRef<'_>, which: impl Fn(&ProxyState) -> Node) -> Option<No
 pub const OUTPUTS: &[Output] = &[
     Output {
         name: "entries",
-        doc: "Config entries as they are stored",
+        doc: "The stored config entries",
         document: |of| stages(of).map(|stages| stages.state.answer().node()),
         traced: Some(|of| stages(of).map(|stages| stages.state.answer())),
     },
@@ -92,13 +92,13 @@ pub const OUTPUTS: &[Output] = &[
     },
     Output {
         name: "bootstrap",
-        doc: "What a proxy's Envoy is started with",
+        doc: "The bootstrap of a proxy's Envoy",
         document: |of| of_proxies(of, |known| known.bootstrap.node()),
         traced: None,
     },
     Output {
         name: "watches",
-        doc: "What a proxy watches, why, and what it brought",
+        doc: "The watches of a proxy: their reasons and results",
         document: |of| of_proxies(of, |known| known.mail.answer().node()),
         traced: None,
     },

@@ -66,7 +66,7 @@ pub fn same_conditions(side: SideRef<'_>) -> Vec<Diagnostic> {
             let message = "a later route has the same conditions, and takes all requests of this one";
             let mut finding = Diagnostic::new(&codes::ROUTE_CONFLICT, message, Place::value(object.id, route.id))
                 .about(object.key.clone())
-                .related(Place::value(object.id, later.id), "this route takes them")
+                .related(Place::value(object.id, later.id), "this route matches them")
                 .help("give them different conditions, or join them into one route with several services");
             finding.severity = Severity::Warning;
             found.push(finding);
@@ -102,7 +102,7 @@ pub fn no_endpoints(side: SideRef<'_>) -> Vec<Diagnostic> {
         found.push(match old.get(&name) {
             Some(old) => finding
                 .related(at_name(old), "these endpoints are not read")
-                .help("Contour reads EndpointSlices. A cluster makes them of Endpoints by itself; a file must have them"),
+                .help("Contour reads EndpointSlices. A cluster generates them from Endpoints; a file must contain them"),
             None => finding.help("start a pod that the Service selects, or add an EndpointSlice to the input"),
         });
     }

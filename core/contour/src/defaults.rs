@@ -5,9 +5,9 @@ use chancery_base::compilation::KnownDefault;
 /// Defaults that users ask about, by the end of the pointer (Envoy's and the IR's names) and the value.
 pub const DEFAULTS: &[KnownDefault] = &[
     KnownDefault { pointer: "/connect_timeout", value: "\"2s\"", doc: "Contour waits 2 s for a connection if `connectTimeout` is not set" },
-    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "Contour takes endpoints in turn if no strategy is set" },
-    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "Contour takes endpoints in turn if no strategy is set" },
-    KnownDefault { pointer: "/merge_slashes", value: "true", doc: "Contour takes adjacent slashes for one unless `disableMergeSlashes` is set" },
+    KnownDefault { pointer: "/lb_policy", value: "\"ROUND_ROBIN\"", doc: "without a strategy, Contour uses endpoints in turn" },
+    KnownDefault { pointer: "/lb_policy", value: "\"round_robin\"", doc: "without a strategy, Contour uses endpoints in turn" },
+    KnownDefault { pointer: "/merge_slashes", value: "true", doc: "without `disableMergeSlashes`, Contour merges adjacent slashes" },
     KnownDefault {
         pointer: "/use_remote_address",
         value: "true",
@@ -20,10 +20,10 @@ pub const DEFAULTS: &[KnownDefault] = &[
 /// Why a valid, unreferenced object of this kind has no effect.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
-        "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "nothing was made of it",
+        "HTTPProxy" | "Ingress" | "HTTPRoute" | "GRPCRoute" | "TLSRoute" | "TCPRoute" => "it generates nothing",
         "ContourConfiguration" => "no flag of Contour names it, or its settings change nothing in Envoy",
         "ContourDeployment" => "only the Gateway provisioner reads it",
-        "Gateway" => "no route that counts is attached to it, so Envoy opens no port for it",
+        "Gateway" => "no valid route is attached to it, so Envoy opens no port for it",
         "Namespace" => "no selector asks for its labels",
         "TLSCertificateDelegation" => "nothing in use needs it",
         _ => "nothing in use refers to it",

@@ -72,7 +72,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |options| read_options(&Options::of(options)),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     references: |objects, _| references::referenced_objects(objects),
     options: options::SPECS,
@@ -93,8 +93,8 @@ pub static DIALECT: Dialect = Dialect {
     ],
     memory: || Box::new(Memory::default()),
     compile: |task| compile(task),
-    called: |_| None,
-    setting_changes: settings::life::changes_between,
+    cluster_label: |_| None,
+    setting_changes: settings::state::changes_between,
 };
 
 /// How objects are read: the file in the flags, or the assumed one, is an object too.
@@ -147,7 +147,7 @@ fn serve(
         settings.start(cluster, sink)?;
         Ok(if settings.is_configured() { settings } else { settings.with_gateway(assumed::gateway(objects, options, sink)) })
     });
-    answers.life = Some(settings::life::life(cluster, options, settings.as_ref()));
+    answers.controller_state = Some(settings::state::controller_state(cluster, options, settings.as_ref()));
     let outcome = match settings {
         Ok(settings) => {
             let (ir, statuses) = run(cluster, &settings, (memory.gateway(&installed(options)), purpose), ledger, sink);

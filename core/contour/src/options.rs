@@ -56,13 +56,13 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: ARGUMENTS,
         kind: OptionKind::List { placeholder: "FLAG" },
-        doc: "Flag of the controller itself, such as --controller-arg=--root-namespaces=teams; may be given several times",
+        doc: "Flag of the controller itself, such as --controller-arg=--root-namespaces=teams; repeatable",
         common: false,
     },
     OptionSpec {
         name: CONFIGURATION,
         kind: OptionKind::Text { placeholder: "NAME", default: "" },
-        doc: "The ContourConfiguration that Contour is started with, in its own namespace",
+        doc: "Contour's ContourConfiguration, in Contour's namespace",
         common: false,
     },
     OptionSpec {
@@ -74,13 +74,13 @@ pub const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: OWN_NAMESPACE,
         kind: OptionKind::Text { placeholder: "NAMESPACE", default: NAMESPACE },
-        doc: "Namespace that Contour runs in",
+        doc: "Namespace of Contour",
         common: false,
     },
     OptionSpec {
         name: CONTROLLER,
-        kind: OptionKind::Choice(&[("serve", "The xDS server"), (PROVISIONER, "What makes gateways from Gateways")]),
-        doc: "Which of the controller's programs runs",
+        kind: OptionKind::Choice(&[("serve", "the xDS server"), (PROVISIONER, "the program that creates a Contour for each Gateway")]),
+        doc: "The program of the controller",
         common: false,
     },
     OptionSpec {

@@ -6,20 +6,20 @@ use chancery_base::compilation::Output;
 pub const ALL: &[Output] = &[
     Output {
         name: "status",
-        doc: "What the controller writes into the statuses of objects",
+        doc: "The statuses of objects that the controller writes",
         document: |of| of.side.answers.status_document(),
         traced: None,
     },
-    Output { name: "admission", doc: "What the API server refuses, and why", document: |of| of.side.answers.admission_document(), traced: None },
     Output {
-        name: "error",
-        doc: "Why the controller does not serve, where it does not",
-        document: |of| of.side.answers.failure_document(),
+        name: "admission",
+        doc: "The objects that the API server refuses, and why",
+        document: |of| of.side.answers.admission_document(),
         traced: None,
     },
+    Output { name: "error", doc: "Why the controller does not serve, if it fails", document: |of| of.side.answers.failure_document(), traced: None },
     Output {
         name: "contourconfiguration",
-        doc: "Contour's own configuration: as flags and file give it, and as it takes effect",
+        doc: "Contour's own configuration: from flags and file, and the effective one",
         document: |of| of.side.answers.configuration_document(),
         traced: None,
     },
@@ -33,7 +33,7 @@ pub const ALL: &[Output] = &[
         name: "life",
         doc: "Whether Contour serves with its own configuration, waits or uses defaults; the configuration's status and finalizer, and the \
               settings whose change makes Contour start again",
-        document: |of| of.side.answers.life_document("contourConfiguration"),
+        document: |of| of.side.answers.controller_state_document("contourConfiguration"),
         traced: None,
     },
 ];

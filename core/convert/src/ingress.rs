@@ -46,7 +46,7 @@ pub struct IngressProof {
     pub compared: usize,
     /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,
-    /// What was not decided, in sentences.
+    /// Sentences about requests that could not be compared.
     pub limits: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ pub fn ingress_proof(original: &Compilation, conversion: &Conversion, options: &
     let second = compile(&after, &options.in_dialect(chancery_contour::DIALECT.name).with("controller-arg", flags), &[&chancery_contour::DIALECT]);
     let answers: Vec<Vec<Answer>> = [&first, &second].into_iter().map(|of| Ways::of(of).all(&asked.all)).collect();
     let mut limits = asked.limits;
-    limits.push("Requests are made of the hosts and paths of the Ingresses; timeouts and settings of backends were not compared.".to_string());
+    limits.push("Requests are generated from the hosts and paths of the Ingresses; timeouts and settings of backends were not compared.".to_string());
     IngressProof { differences: rows(&asked.all, &answers), compared: asked.all.len(), assumed: assumed.names, limits }
 }
 

@@ -442,7 +442,7 @@ fn header_entries(resource: &Resource, name: &str, out: &mut Conversion) -> Vec<
         let value = entry.value.as_str().or_else(|| entry.value.get("value")?.as_str()).unwrap_or_default();
         let appends = entry.value.get("append").and_then(Node::as_bool).unwrap_or(true);
         if appends {
-            let message = format!("`{}` of `{name}` replaces what is there: Contour does not append", entry.key);
+            let message = format!("`{}` of `{name}` replaces the header: Contour does not append", entry.key);
             out.note(&resource.key, resource.origin(&entry.value), message);
         }
         entries.push((entry.key.to_string(), value.to_string()));

@@ -25,7 +25,7 @@ use chancery_text::{Node, Str};
 /// The effect of a conversion on requests.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Proof {
-    /// Requests that would be treated differently, and what was not decided.
+    /// Requests with different results, and requests that could not be compared.
     pub requests: Requests,
     /// Services that were assumed to exist, as `NAMESPACE/NAME`.
     pub assumed: Vec<String>,

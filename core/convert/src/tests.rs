@@ -41,7 +41,7 @@ spec: {hostname: shop.example.com, prefix: /web/, service: beta, weight: 10}
 ";
 
 #[test]
-fn mappings_for_the_same_requests_become_one_route_with_weights() {
+fn mappings_of_same_requests_become_weighted_route() {
     let conversion = mapping_to_http_proxy(config(&run(AMBASSADOR, MAPPINGS, &[])));
     let text = conversion.yaml();
     assert_eq!(conversion.objects.len(), 1, "{text}");
@@ -190,7 +190,8 @@ fn ingress_of_unknown_class_is_noted() {
         let limits = across(&azure(&text), &Options::default()).limits;
         limits.into_iter().filter(|limit| limit.contains("of the class")).collect()
     };
-    let expected = ["As written, none of these controllers serves the Ingress `web` of the class `nginx`: each tried it as one of its own class."];
+    let expected =
+        ["As written, none of these controllers serves the Ingress `web` of the class `nginx`: each controller was tried with its own class."];
     assert_eq!(said("nginx", ""), expected);
     assert_eq!(said("contour", ""), [""; 0]);
     let own = "---\napiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: edge}\nspec: {controller: getambassador.io/ingress-controller}\n";

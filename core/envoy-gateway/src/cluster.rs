@@ -1,6 +1,6 @@
 //! What the API server holds: objects that it accepted, with defaults added and unknown fields dropped, and what it refused.
 //!
-//! Does not decide what Envoy Gateway makes of the objects; see `load` and `translate`.
+//! Does not decide how Envoy Gateway uses the objects; see `load` and `translate`.
 
 use super::kinds::{self, Kind};
 use alloc::collections::BTreeMap;
@@ -74,7 +74,7 @@ impl<'a> Admitted<'a> {
         format!("{}/{}", self.namespace(), self.name())
     }
 
-    /// Returns when it was created, as it is written; empty if unknown.
+    /// Returns the written time of its creation; empty if unknown.
     pub(crate) fn created(&self) -> &str {
         self.metadata().field("creationTimestamp").str()
     }
@@ -84,7 +84,7 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// An object that the API server refused, or of which it dropped fields.
+/// An object that the API server refused, or whose fields it dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) object: ObjectId,
@@ -236,7 +236,7 @@ fn find(root: &Node, id: NodeId) -> Option<&Node> {
     }
 }
 
-/// Checks that addresses of a Gateway are IP addresses where they say so.
+/// Checks that addresses of a Gateway with the type IPAddress are IP addresses.
 fn addresses(root: &Node, report: &mut Report<'_>) -> Vec<String> {
     let mut errors = Vec::new();
     let items = match root.at(&["spec", "addresses"]).map(|list| &list.value) {

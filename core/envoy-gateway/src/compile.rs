@@ -104,7 +104,7 @@ fn class_gateways(
     statuses.extend(documents::statuses(&translated));
 }
 
-/// Returns the objects that resources are made of.
+/// Returns the objects that resources are generated from.
 fn used(resources: &xds::Resources) -> BTreeSet<ObjectId> {
     fn walk(of: &Tree, found: &mut BTreeSet<ObjectId>) {
         found.extend(of.origin.map(|origin| origin.object()));
@@ -156,6 +156,6 @@ fn ir_of(key: &Str, resources: xds::Resources) -> Ir {
 }
 
 /// Says what people call a cluster of Envoy's.
-pub(crate) fn called(_: &str) -> Option<String> {
+pub(crate) fn cluster_label(_: &str) -> Option<String> {
     None
 }

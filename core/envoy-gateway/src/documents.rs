@@ -1,4 +1,4 @@
-//! Writes the documents that Envoy Gateway and the API server answer: statuses, and what is refused.
+//! Writes the documents of Envoy Gateway and the API server: statuses and refusals.
 //!
 //! Does not decide what is in them; see `translate` and `cluster`.
 

@@ -29,7 +29,7 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
             let conditions = &listener.status.conditions;
             let wrong = ["ResolvedRefs", "Accepted", "Programmed"].into_iter().find_map(|kind| conditions.get(kind).filter(|found| !found.holds));
             if let Some(condition) = wrong {
-                let message = format!("the listener `{}` does not work as written: {}", listener.name, said(condition));
+                let message = format!("the listener `{}` does not work as written: {}", listener.name, describe(condition));
                 sink.report(finding(&codes::LISTENER_REFUSED, message, object, listener.at));
             }
         }
@@ -41,7 +41,7 @@ pub(crate) fn report(loaded: &Loaded<'_>, class: &Conditions, t: &Translator<'_>
     policies(t, sink);
 }
 
-fn said(condition: &Condition) -> String {
+fn describe(condition: &Condition) -> String {
     let text = condition.message.strip_suffix('.').unwrap_or(&condition.message);
     format!("{text} ({})", condition.reason)
 }
@@ -53,7 +53,7 @@ fn finding(code: &'static Code, message: String, object: &Admitted<'_>, at: Curs
 
 fn refused(conditions: &Conditions, what: &str, object: &Admitted<'_>, at: Cursor<'_>, sink: &mut Findings) {
     if let Some(condition) = conditions.get("Accepted").filter(|condition| !condition.holds) {
-        sink.report(finding(&codes::GATEWAY_REFUSED, format!("Envoy Gateway does not accept the {what}: {}", said(condition)), object, at));
+        sink.report(finding(&codes::GATEWAY_REFUSED, format!("Envoy Gateway does not accept the {what}: {}", describe(condition)), object, at));
     }
 }
 
@@ -64,11 +64,11 @@ fn routes(t: &Translator<'_>, sink: &mut Findings) {
             for condition in &conditions.0 {
                 let kind = route.kind.name();
                 let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
-                    ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", said(condition))),
-                    ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", said(condition))),
-                    ("ResolvedRefs", false) => (&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {}", said(condition))),
-                    ("BackendsAvailable", false) => (&codes::ENDPOINTS_NOT_READY, format!("Envoy answers 503: {}", said(condition))),
-                    ("RouteRulesOverlap", true) => (&codes::ROUTES_OVERLAP, said(condition)),
+                    ("Accepted", false) => (&codes::ROUTE_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
+                    ("PartiallyInvalid", true) => (&codes::ROUTE_REFUSED, format!("a part of the {kind} is dropped: {}", describe(condition))),
+                    ("ResolvedRefs", false) => (&codes::ROUTE_UNRESOLVED, format!("a reference cannot be resolved: {}", describe(condition))),
+                    ("BackendsAvailable", false) => (&codes::ENDPOINTS_NOT_READY, format!("Envoy answers 503: {}", describe(condition))),
+                    ("RouteRulesOverlap", true) => (&codes::ROUTES_OVERLAP, describe(condition)),
                     _ => continue,
                 };
                 let is_grant = condition.reason == "RefNotPermitted";
@@ -142,13 +142,13 @@ fn conditions_of(t: &Translator<'_>, object: &Admitted<'_>, sink: &mut Findings)
     for (_, conditions) in t.policies.get(&object.id()).iter().flat_map(|status| &status.ancestors) {
         for condition in &conditions.0 {
             let (code, message): (&'static Code, String) = match (condition.kind.as_str(), condition.holds) {
-                ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", said(condition))),
-                ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", said(condition))),
-                ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, said(condition)),
-                ("Warning", true) => (&codes::POLICY_WARNING, said(condition)),
+                ("Accepted", false) => (&codes::POLICY_REFUSED, format!("Envoy Gateway does not accept the {kind}: {}", describe(condition))),
+                ("ResolvedRefs", false) => (&codes::POLICY_REFUSED, format!("a reference of the {kind} cannot be resolved: {}", describe(condition))),
+                ("Overridden", true) => (&codes::POLICY_OVERRIDDEN, describe(condition)),
+                ("Warning", true) => (&codes::POLICY_WARNING, describe(condition)),
                 // Each patch without a resource has its own finding.
                 ("Programmed", false) if condition.reason == "ResourceNotFound" => continue,
-                ("Programmed", false) => (&codes::PATCH_FAILED, format!("a patch is not applied: {}", said(condition))),
+                ("Programmed", false) => (&codes::PATCH_FAILED, format!("a patch is not applied: {}", describe(condition))),
                 _ => continue,
             };
             let at = if *code == codes::POLICY_REFUSED { blamed(object, &condition.message).unwrap_or(target(object)) } else { target(object) };
@@ -233,7 +233,7 @@ pub(crate) fn of_others(objects: &Objects, owners: &Owners<'_>, ledger: &mut Led
     }
 }
 
-/// Writes down which objects an Envoy is made of.
+/// Records the objects that an Envoy's configuration is generated from.
 pub(crate) fn emitted(objects: impl Iterator<Item = ObjectId>, key: &str, ledger: &mut Ledger) {
     for object in objects {
         ledger.emitted(object, format!("the Envoy {key}"));

@@ -57,7 +57,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some() || (*key.group == *kinds::GROUP && *key.kind == *"EnvoyGateway"),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
@@ -69,6 +69,6 @@ pub static DIALECT: Dialect = Dialect {
     checks: &[chancery_kubernetes::gateway_api::checks::references, chancery_kubernetes::gateway_api::conflicts::same_matches],
     memory: || Box::new(()),
     compile: |task| compile::compile(task),
-    called: compile::called,
+    cluster_label: compile::cluster_label,
     setting_changes: |_, _| alloc::vec::Vec::new(),
 };

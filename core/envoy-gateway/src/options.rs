@@ -1,6 +1,6 @@
-//! What changes the answer and is not in the YAML: how Envoy Gateway is started, and what is known of its proxies.
+//! Defines the options of Envoy Gateway: its startup settings, and facts about its proxies.
 //!
-//! Does not read the process's environment; hosts hand everything over.
+//! Does not read the process's environment; hosts pass all values.
 
 use chancery_base::compilation::{self, Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, OptionKind, OptionSpec};
 use chancery_text::Str;
@@ -15,7 +15,7 @@ pub(crate) struct Options {
     pub(crate) dns_domain: Str,
     /// The text of a file about the proxies that run.
     pub(crate) infra: Option<Str>,
-    /// The API server does not validate; it prunes and defaults all the same.
+    /// The API server does not validate, but still prunes and applies defaults.
     pub(crate) skip_validation: bool,
     /// The user chose this dialect for a part of a cluster, so classes of other controllers are read as its own.
     pub(crate) reads_all_classes: bool,
@@ -29,7 +29,7 @@ const DOMAIN_DEFAULT: &str = "cluster.local";
 const INFRA: &str = "infra";
 const SKIP_VALIDATION: &str = "skip-validation";
 
-/// The options by which people say so.
+/// The options that users set.
 pub(crate) const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
@@ -42,7 +42,7 @@ pub(crate) const SPECS: &[OptionSpec] = &[
     OptionSpec {
         name: NAMESPACE,
         kind: OptionKind::Text { placeholder: "NAMESPACE", default: NAMESPACE_DEFAULT },
-        doc: "Namespace that Envoy Gateway runs in",
+        doc: "Namespace of Envoy Gateway",
         common: false,
     },
     OptionSpec {

@@ -1,4 +1,4 @@
-//! Lists which fields refer to which objects, for graphs and ledgers. Does not resolve them.
+//! Lists the references from fields to objects, for graphs and ledgers. Does not resolve them.
 
 use super::kinds::GROUP;
 use alloc::vec::Vec;
@@ -53,7 +53,7 @@ pub(super) const FIELDS: &[Referring] = &[
     field("HTTPRouteFilter", "spec.credentialInjection.credential.valueRef", "secret", SECRET),
 ];
 
-/// Returns which fields refer to which objects.
+/// Returns the references from fields to objects.
 pub(super) fn relations(objects: &Objects) -> Vec<Relation> {
     relations::relations(objects, &[FIELDS, gateway_api::relations::FIELDS])
 }

@@ -31,7 +31,7 @@ pub(crate) struct Settings {
     pub(crate) gateway_namespace_mode: bool,
     /// Proxies run on the same host.
     pub(crate) on_host: bool,
-    /// Proxies are run by somebody else.
+    /// Another program runs the proxies.
     pub(crate) infra_is_remote: bool,
     pub(crate) per_resource_system_ca: bool,
     pub(crate) topology_injector: bool,
@@ -49,7 +49,7 @@ pub(crate) enum Watch {
     Selector(Tree),
 }
 
-/// What is known of proxies that run.
+/// The facts about running proxies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Infra {
     pub(crate) address: Str,

@@ -11,7 +11,7 @@ use chancery_kubernetes::secret;
 use chancery_kubernetes::status::{object, text};
 use chancery_text::{Node, Str};
 
-/// What is left of a compile.
+/// The results of a compile's stages.
 #[derive(Debug, Default)]
 pub(crate) struct Stages {
     admitted: AdmittedObjects,
@@ -56,27 +56,27 @@ fn stages(of: SideRef<'_>) -> Option<&Stages> {
     stages.downcast_ref()
 }
 
-/// What Envoy Gateway answers besides the configuration of Envoys.
+/// Envoy Gateway's outputs in addition to the configuration of Envoys.
 pub(crate) const OUTPUTS: &[Output] = &[
     Output {
         name: "status",
-        doc: "What the controller writes into the statuses of objects",
+        doc: "The statuses of objects that the controller writes",
         document: |of| of.side.answers.status_document(),
         traced: None,
     },
     Output {
         name: "admission",
-        doc: "What the API server refuses, and the fields that it drops",
+        doc: "The objects that the API server refuses, and the fields that it drops",
         document: |of| stages(of)?.admission.clone(),
         traced: None,
     },
     Output {
         name: "startup",
-        doc: "Why the controller does not start, where it does not",
+        doc: "Why the controller does not start, if it fails",
         document: |of| Some(object(alloc::vec![("error", text(&of.side.answers.failure.as_ref()?.error))])),
         traced: None,
     },
-    Output { name: "xds-by-gateway", doc: "What each Envoy gets, by its Gateway", document: by_gateway, traced: None },
+    Output { name: "xds-by-gateway", doc: "The configuration of each Envoy, by its Gateway", document: by_gateway, traced: None },
 ];
 
 /// The resources of each Envoy that has a listener.

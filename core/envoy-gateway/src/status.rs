@@ -8,7 +8,7 @@ use chancery_base::resource::ObjectId;
 use chancery_kubernetes::status::{list, number, object, text};
 use chancery_text::{Node, Str};
 
-/// The name by which Envoy Gateway signs statuses, unless its configuration has another.
+/// The default of Envoy Gateway's name in statuses.
 pub(crate) const CONTROLLER: &str = "gateway.envoyproxy.io/gatewayclass-controller";
 
 /// The longest message that the API server accepts.
@@ -115,7 +115,7 @@ impl Reference {
         }
     }
 
-    /// Whether both mean the same ancestor; the port does not count.
+    /// Whether both mean the same ancestor; ports are ignored.
     fn is_same_ancestor(&self, other: &Self) -> bool {
         let key = |of: &Self| (of.group.clone(), of.kind.clone(), of.namespace.clone(), of.name.clone(), of.section.clone());
         key(self) == key(other)
@@ -206,7 +206,7 @@ impl PolicyStatus {
         self.set(ancestor, "Warning", true, &reason, &message);
     }
 
-    /// Cuts the ancestors to the limit, and says so.
+    /// Cuts the ancestors to the limit, and adds a note.
     pub(crate) fn truncate(&mut self) {
         if self.ancestors.len() <= MOST_ANCESTORS {
             return;

@@ -11,7 +11,7 @@ use chancery_base::compilation::{Compilation, GatewayRef};
 use chancery_base::ir::{Ir, Tree};
 use chancery_envoy::config::EnvoyConfig;
 use chancery_envoy::emit::Emitted;
-use chancery_envoy::simulate::{Gateway, Onward, Request};
+use chancery_envoy::simulate::{Gateway, NextHop, Request};
 use core::net::IpAddr;
 use hashbrown::HashSet;
 
@@ -30,13 +30,13 @@ pub fn entry_gateways<'a>(compilation: &'a Compilation, request: &Request) -> Ve
 pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let mut seen = HashSet::new();
     let (mut first, mut next) = pass(gateway, positions, request, emitted);
-    while let Some(onward) = next.take().filter(|_| first.then.len() < MOST) {
+    while let Some(hop) = next.take().filter(|_| first.then.len() < MOST) {
         let from = first.then.last().map_or_else(|| gateway.id.to_string(), |hop: &Hop| hop.gateway.clone());
-        let Some(to) = listener_at(gateway, &onward, &from) else { break };
-        if !seen.insert((to.id.to_string(), onward.request.port)) {
+        let Some(to) = listener_at(gateway, &hop, &from) else { break };
+        if !seen.insert((to.id.to_string(), hop.request.port)) {
             break;
         }
-        let (report, further) = pass(to, positions, &onward.request, &mut Emitted::default());
+        let (report, further) = pass(to, positions, &hop.request, &mut Emitted::default());
         first.then.push(Hop { gateway: to.id.to_string(), report });
         next = further;
     }
@@ -46,7 +46,7 @@ pub fn route_through_gateways(gateway: GatewayRef<'_>, positions: &Positions<'_>
 /// Routes a request in one gateway only. A note names the next gateway on its way, which is not simulated.
 pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> RouteReport {
     let (mut report, next) = pass(gateway, positions, request, emitted);
-    if let Some(to) = next.and_then(|onward| listener_at(gateway, &onward, gateway.id.as_str())) {
+    if let Some(to) = next.and_then(|hop| listener_at(gateway, &hop, gateway.id.as_str())) {
         let note = format!(
             "{} gets the request next, and may deny it: this report does not simulate it. Without `--gateway` or `--proxy`, `chancery route` simulates it too",
             to.id
@@ -57,22 +57,22 @@ pub fn route_in_one_gateway(gateway: GatewayRef<'_>, positions: &Positions<'_>, 
 }
 
 /// Routes a request in one gateway, and returns where it goes next.
-fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<Onward>) {
+fn pass(gateway: GatewayRef<'_>, positions: &Positions<'_>, request: &Request, emitted: &mut Emitted) -> (RouteReport, Option<NextHop>) {
     let config = EnvoyConfig::of(gateway.ir);
     let map = chancery_envoy::emit::output_map(gateway.ir, &chancery_envoy::Options::default(), emitted);
     let report = TracedGateway { side: gateway.of(), positions, config: &config, map: &map }.route(request);
     let identity = gateway.ir.delivery.identity.as_deref();
-    let onward = Gateway::new(&config).onward(request, &report.simulation, identity);
-    (report, onward)
+    let hop = Gateway::new(&config).next_hop(request, &report.simulation, identity);
+    (report, hop)
 }
 
 /// Returns another gateway of the same side that listens at the target of a connection. A listener at this very address is preferred to one at all
 /// addresses.
-fn listener_at<'a>(gateway: GatewayRef<'a>, onward: &Onward, from: &str) -> Option<GatewayRef<'a>> {
-    let port = onward.request.port?;
+fn listener_at<'a>(gateway: GatewayRef<'a>, hop: &NextHop, from: &str) -> Option<GatewayRef<'a>> {
+    let port = hop.request.port?;
     let others = || gateway.of().gateways().filter(|other| other.id.as_str() != from);
-    let exactly = |other: &GatewayRef<'_>| bound(other.ir).any(|(host, at)| at == port && host.parse() == Ok(onward.address));
-    others().find(exactly).or_else(|| others().find(|other| listens(other.ir, Some(onward.address), port)))
+    let exactly = |other: &GatewayRef<'_>| bound(other.ir).any(|(host, at)| at == port && host.parse() == Ok(hop.address));
+    others().find(exactly).or_else(|| others().find(|other| listens(other.ir, Some(hop.address), port)))
 }
 
 /// Whether a gateway listens on a port, at an address if that is known.

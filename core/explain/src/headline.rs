@@ -104,7 +104,7 @@ fn no_tls(simulation: &Simulation) -> String {
 #[must_use]
 pub fn service_name(story: &Graph, cluster: &str) -> String {
     let of = story.nodes.iter().find(|node| node.lane == Some(SERVICE) && clusters_of(node).any(|name| name == cluster));
-    of.map_or_else(|| cluster.to_string(), called)
+    of.map_or_else(|| cluster.to_string(), node_label)
 }
 
 /// An index of the user's names of all clusters in a story, for callers that need many names.
@@ -127,12 +127,12 @@ impl<'s> ServiceNames<'s> {
     /// Returns the name of one cluster, as [`service_name`] does.
     #[must_use]
     pub fn name(&self, cluster: &str) -> String {
-        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| called(node))
+        self.0.get(cluster).map_or_else(|| cluster.to_string(), |node| node_label(node))
     }
 }
 
 /// Returns the readable name of a Service's node.
-fn called(node: &GraphNode) -> String {
+fn node_label(node: &GraphNode) -> String {
     match &node.resource {
         Some(resource) if !node.label.starts_with(&format!("{}:", resource.name)) => resource.name.to_string(),
         _ => node.label.lines().next().unwrap_or_default().to_string(),

@@ -36,7 +36,7 @@ pub fn rejected_by_envoy(gateway: GatewayRef<'_>, viewed: Option<&Viewed>, emitt
     found
 }
 
-const REFUSED: &str = "write a value that Envoy takes: it refuses the whole update because of this one";
+const REFUSED: &str = "write a value that Envoy accepts: it rejects the whole update because of this value";
 
 /// Returns the last fields of a JSON pointer, without numbers: `redirect.prefix_rewrite`.
 fn fields_of(pointer: &str) -> String {
@@ -91,7 +91,7 @@ fn invalid_combination(cluster: &Tree) -> Option<InvalidCombination> {
         }
         "ORIGINAL_DST" if cluster.get("lb_policy").text() != "CLUSTER_PROVIDED" => {
             let message = format!("Envoy rejects the cluster `{name}`: its type is ORIGINAL_DST, and its load balancing is not CLUSTER_PROVIDED");
-            (message, "a cluster with an address of its own has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
+            (message, "a cluster with its own address has the type STRICT_DNS, LOGICAL_DNS or STATIC", at(kind))
         }
         _ => return None,
     };
@@ -106,7 +106,7 @@ fn ring(cluster: &Tree) -> Option<InvalidCombination> {
     let written = |tree: Option<&Tree>| tree.and_then(|tree| tree.origin).filter(is_written);
     (low > high).then(|| InvalidCombination {
         message: format!("Envoy rejects the cluster `{}`: its ring has at least {low} entries and at most {high}", cluster.get("name").text()),
-        help: "set both sizes: a maximum that is not set counts as 0 where a minimum is",
+        help: "set both sizes: if only a minimum is set, the maximum is 0",
         at: written(least).or_else(|| written(most)).or_else(|| sizes.origin.filter(is_written)).or_else(|| cluster.origin.filter(is_written)),
     })
 }
@@ -119,8 +119,8 @@ fn keys(tree: &Tree, around: Option<Origin>, out: &mut Vec<InvalidCombination>) 
         && !holds_keys(text.text())
     {
         out.push(InvalidCombination {
-            message: "Envoy rejects the keys: they are no JSON Web Key Set with at least one key under `keys`".into(),
-            help: "write the set as it is published, with its `keys`",
+            message: "Envoy rejects the keys: they are not a JSON Web Key Set with at least one key under `keys`".into(),
+            help: "write the whole published set, with its `keys`",
             at: text.origin.filter(is_written).or(origin),
         });
     }

@@ -354,7 +354,7 @@ fn conditions(matcher: &RouteMatch) -> Vec<String> {
         out.push("gRPC only".into());
     }
     if matcher.case_sensitive.as_ref().is_some_and(|sensitive| !sensitive.value) {
-        out.push("case does not count".into());
+        out.push("case-insensitive".into());
     }
     out
 }

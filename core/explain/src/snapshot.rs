@@ -71,7 +71,7 @@ struct SnapshotInput {
 fn place_of(error: &serde_json::Error) -> String {
     let what = match error.classify() {
         serde_json::error::Category::Eof => "it ends too early",
-        serde_json::error::Category::Syntax => "this is no JSON",
+        serde_json::error::Category::Syntax => "this is not JSON",
         _ => "this has no place in it",
     };
     format!("{what}, at line {} column {}", error.line(), error.column())

@@ -42,7 +42,7 @@ pub fn write(cluster: &Cluster<'_>, options: &Options, read: &Read, source: &Sou
     }
 }
 
-/// The names of what was made of each object.
+/// Returns the names of the parts that each object generates.
 fn made(source: &Source, built: &Built) -> HashMap<ObjectId, Vec<Str>> {
     let mut made: HashMap<ObjectId, Vec<Str>> = HashMap::new();
     let mut add = |origin: Option<Origin>, name: String| {
@@ -111,9 +111,9 @@ fn idle(kind: Kind, why: Option<&Unhandled>, is_watched: bool) -> State {
         (_, Some(Unhandled::Namespace)) => State::Ignored(Why::NotWatched, Str::new_static("the controller does not watch its namespace")),
         (_, Some(Unhandled::Class(_))) => State::Ignored(Why::OtherController, Str::new_static("it does not have the class of this controller")),
         (_, Some(Unhandled::Dropped(dropped))) => State::Invalid(Str::from(format!("the controller drops it: {}", dropped.message))),
-        (Kind::Ingress, None) => State::Ignored(Why::NothingInIt, Str::new_static("nothing was made of it")),
+        (Kind::Ingress, None) => State::Ignored(Why::NothingInIt, Str::new_static("it generates nothing")),
         (Kind::IngressClass, None) => State::Ignored(Why::NeverReferenced, Str::new_static("no Ingress of this controller names it")),
         (Kind::Namespace, None) => State::Ignored(Why::NothingInIt, Str::new_static("no flag selects namespaces")),
-        _ => State::Ignored(Why::NeverReferenced, Str::new_static("no Ingress that counts uses it")),
+        _ => State::Ignored(Why::NeverReferenced, Str::new_static("no effective Ingress uses it")),
     }
 }

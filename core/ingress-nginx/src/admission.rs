@@ -18,7 +18,7 @@ use chancery_base::resource::ObjectId;
 use chancery_text::Str;
 use hashbrown::{HashMap, HashSet};
 
-/// What the webhook says of an Ingress.
+/// The webhook's answer for an Ingress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The object.
@@ -29,7 +29,7 @@ pub struct Verdict {
     pub refusal: Option<String>,
     /// The running controller serves it.
     pub handled: bool,
-    /// What else is said.
+    /// Warnings.
     pub warnings: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Webhook<'a> {
 }
 
 impl Webhook<'_> {
-    /// What it says of each Ingress, oldest first.
+    /// The webhook's answer for each Ingress, oldest first.
     pub fn verdicts(&self) -> Vec<Verdict> {
         let counted: HashSet<ObjectId> = self.source.counted.iter().map(|counted| counted.ingress.object).collect();
         // The older Ingresses of each host: only they can have the same path.

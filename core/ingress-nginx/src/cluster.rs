@@ -1,6 +1,6 @@
 //! What the API server holds: objects that it accepted, with defaults put in, by kind, namespace and name.
 //!
-//! Does not know what the controller makes of them; see `source`.
+//! Does not know how the controller uses them; see `source`.
 
 use super::kinds::{self, Kind};
 use alloc::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl Held<'_> {
         Cursor::new(self.object.id, &self.root)
     }
 
-    /// Namespace; empty for what stands in none.
+    /// Returns the namespace; empty for a cluster-scoped object.
     pub fn namespace(&self) -> &str {
         self.object.key.namespace.as_deref().unwrap_or_default()
     }
@@ -187,13 +187,13 @@ impl<'a> Cluster<'a> {
         names.into_iter().flatten().filter_map(|(namespace, name)| self.get(Kind::EndpointSlice, namespace, name))
     }
 
-    /// The UID of an object. If it is not written, it is made of the name.
+    /// The UID of an object. The default is derived from the name.
     pub fn uid(&self, object: &Object) -> Str {
         uid_of(object)
     }
 }
 
-/// The UID of an object. If it is not written, it is made of the name.
+/// The UID of an object. The default is derived from the name.
 pub fn uid_of(object: &Object) -> Str {
     if let Some(uid) = object.root.at(&["metadata", "uid"]).and_then(Node::as_str).filter(|uid| !uid.is_empty()) {
         return Str::new(uid);

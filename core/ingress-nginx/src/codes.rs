@@ -8,7 +8,7 @@ chancery_base::codes! {
     CLIENT_CERTIFICATES_DENY_HOST = "client-certificates-deny-host", Error, "The whole host answers 403, because the CA of client certificates cannot be used";
     ANNOTATION_IGNORED = "annotation-ignored", Warning, "The value of an annotation has the wrong form, and its default applies";
     ANNOTATION_WITHOUT_EFFECT = "annotation-without-effect", Warning, "Annotations that belong together have no effect, because the value of one cannot be used";
-    REGEX_SPREADS = "regex-spreads", Warning, "`use-regex` or `rewrite-target` turns all paths of the host into expressions that ignore case and match beginnings";
+    REGEX_SPREADS = "regex-spreads", Warning, "`use-regex` or `rewrite-target` turns all paths of the host into case-insensitive prefix expressions";
     NGINX_REFUSES = "nginx-refuses", Error, "nginx refuses the whole configuration, and the previous one stays";
     HOST_PATH_TAKEN = "host-path-taken", Warning, "An older Ingress has the host and path, and this one is ignored";
     FIRST_INGRESS_DECIDES = "first-ingress-decides", Warning, "Another Ingress has already set a property of the host";

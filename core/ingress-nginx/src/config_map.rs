@@ -1,4 +1,4 @@
-//! Reads the controller's ConfigMap: keys with rules of their own first, then every other key by its type.
+//! Reads the controller's ConfigMap: keys with their own rules first, then every other key by its type.
 //!
 //! ingress-nginx `internal/ingress/controller/template/configmap.go`. The keys and their defaults are in `ir::nginx::globals`.
 
@@ -84,7 +84,7 @@ fn headers(found: &mut Read, cluster: &Cluster<'_>) {
     }
 }
 
-/// Items by comma. An empty item counts only if it has blanks.
+/// Splits a list at commas. An empty item is used only if it has blanks.
 fn items(text: &str) -> Vec<Str> {
     text.split(',').filter(|item| !item.is_empty()).map(|item| Str::new(item.trim())).collect()
 }

@@ -64,7 +64,7 @@ fn ports_of(slice: &Held<'_>, port: &Port, protocol: &str) -> Vec<i64> {
     numbers
 }
 
-/// The name that a Service stands for.
+/// Returns the endpoint of an ExternalName Service.
 fn external(service: &Held<'_>, port: &Port) -> Option<Endpoint> {
     let at = service.root().at("spec.externalName");
     let name = at.str();

@@ -1,6 +1,6 @@
 //! An Ingress as the controller reads it.
 //!
-//! Does not decide whether it counts; see `source`.
+//! Does not decide whether it is effective; see `source`.
 
 use super::annotations::Annotations;
 use super::cluster::{Held, uid_of};
@@ -61,7 +61,7 @@ pub struct Rule {
 /// A path of a rule.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The path as it is written; `/` if it is empty.
+    /// The written path; `/` if it is empty.
     pub path: Sourced<Str>,
     /// It is written.
     pub is_written: bool,
@@ -69,7 +69,7 @@ pub struct Path {
     pub path_type: PathType,
     /// Its type leaves that to the controller.
     pub is_own_type: bool,
-    /// The type as it is written.
+    /// The written type.
     pub written_type: Str,
     /// Where requests go.
     pub backend: Backend,

@@ -47,7 +47,7 @@ pub fn find(group: &str, kind: &str) -> Option<Kind> {
 }
 
 impl Kind {
-    /// What there is to know of it.
+    /// Returns the schema and the names of the kind.
     pub fn definition(self) -> &'static kind::Kind {
         // The table has the order of the kinds.
         ALL[self as usize].1

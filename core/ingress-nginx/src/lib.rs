@@ -57,7 +57,7 @@ pub static DIALECT: Dialect = Dialect {
     read_options: |_| ReadOptions::default(),
     kinds: kinds::known,
     listing: kinds::listing,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| kinds::find(&key.group, &key.kind).is_some(),
     references: |objects, options| references::referenced_objects(objects, &Options::of(options)),
     options: options::SPECS,
@@ -75,11 +75,11 @@ pub static DIALECT: Dialect = Dialect {
         let gateways = Vec::from([Gateway { id, owner: None, outcome: Outcome::Nginx(stages.nginx.clone()) }]);
         Draft { stages: Arc::new(stages), answers: Answers::default(), gateways }
     },
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 
-/// From objects to what nginx is told.
+/// Compiles objects to the configuration of nginx.
 fn compile(objects: &Objects, options: &Options, executor: &dyn Executor, ledger: &mut Ledger, sink: &mut Findings) -> Stages {
     let cluster = Cluster::apply(objects, executor, ledger, sink);
     let read = config_map::read(&cluster, options);

@@ -14,14 +14,14 @@ use chancery_text::Str;
 /// The option that holds the controller's flags.
 pub const CONTROLLER_ARG: &str = "controller-arg";
 
-/// The options by which people say so.
+/// The options that users set.
 pub const SPECS: &[OptionSpec] = &[
     MISSING_OPTION,
     MISSING_SECRETS_OPTION,
     OptionSpec {
         name: CONTROLLER_ARG,
         kind: OptionKind::List { placeholder: "FLAG" },
-        doc: "Flag of the controller, such as --ingress-class=internal; may be given several times",
+        doc: "Flag of the controller, such as --ingress-class=internal; repeatable",
         common: true,
     },
 ];
@@ -227,7 +227,7 @@ impl Options {
         }
     }
 
-    /// Whether the controller looks at a namespace, as far as `--watch-namespace` says so.
+    /// Whether `--watch-namespace` includes a namespace.
     pub fn watches(&self, namespace: &str) -> bool {
         self.watch_namespace.is_empty() || self.watch_namespace == namespace
     }

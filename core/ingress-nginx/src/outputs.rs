@@ -34,7 +34,7 @@ pub const ALL: &[Output] = &[
     },
     Output {
         name: "errors",
-        doc: "What the controller logs about Ingresses and its ConfigMap",
+        doc: "The controller's log lines about Ingresses and its ConfigMap",
         document: |of| Some(errors(of, stages(of)?)),
         traced: None,
     },
@@ -50,12 +50,12 @@ pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
     (&*of.side.stages as &dyn Any).downcast_ref()
 }
 
-/// What the webhook says of each Ingress, in the order of the input.
+/// The webhook's answer for each Ingress, in the order of the input.
 pub fn verdicts(of: SideRef<'_>) -> Vec<Verdict> {
     admission_of(of.objects(), &Options::of(&of.side.options))
 }
 
-/// What the webhook says of each Ingress, in the order of the input.
+/// The webhook's answer for each Ingress, in the order of the input.
 pub fn admission_of(objects: &Objects, options: &Options) -> Vec<Verdict> {
     let cluster = Cluster::apply(objects, &Sequential, &mut Ledger::new(objects), &mut Findings::default());
     let read = config_map::read(&cluster, options);
@@ -113,13 +113,13 @@ fn errors(of: SideRef<'_>, stages: &Stages) -> Node {
     list(rows)
 }
 
-/// Why nothing was made of an object that is valid and that nothing refers to.
+/// Returns why a valid object without references generates nothing.
 pub fn why_idle(kind: &str) -> &'static str {
     match kind {
-        "Ingress" => "nothing was made of it",
+        "Ingress" => "it generates nothing",
         "IngressClass" => "no Ingress of this controller names it",
         "ConfigMap" => "it is not the controller's ConfigMap, and no Ingress names it",
         "Namespace" => "no flag selects namespaces",
-        _ => "no Ingress that counts uses it",
+        _ => "no effective Ingress uses it",
     }
 }

@@ -1,4 +1,4 @@
-//! Which fields and annotations refer to which objects, for graphs and ledgers.
+//! Lists the references from fields and annotations to objects, for graphs and ledgers.
 //!
 //! Does not look the objects up.
 

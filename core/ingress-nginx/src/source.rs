@@ -28,7 +28,7 @@ pub enum Unhandled {
     Dropped(Dropped),
 }
 
-/// An Ingress that counts, with its settings.
+/// An effective Ingress, with its settings.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The Ingress.
@@ -42,11 +42,11 @@ pub struct Counted {
 /// The Ingresses of the input.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// Those that count, oldest first.
+    /// The effective Ingresses, oldest first.
     pub counted: Vec<Counted>,
     /// The others.
     pub unhandled: Vec<(Arc<Ingress>, Unhandled)>,
-    /// What is wrong with annotations of those that count.
+    /// Errors in annotations of the effective Ingresses.
     pub faults: HashMap<ObjectId, Extracted>,
     /// IngressClasses that an Ingress uses.
     pub classes: Vec<ObjectId>,
@@ -146,11 +146,11 @@ fn is_suspicious(text: &str) -> bool {
     has_directive("alias") || has_directive("root") || directories.iter().any(|word| text.contains(word))
 }
 
-/// Looks for suspicious texts in hosts, paths and names of Secrets.
+/// Looks for suspicious strings in hosts, paths and names of Secrets.
 ///
 /// # Errors
 ///
-/// What was found.
+/// The Ingress contains a suspicious string.
 pub fn inspect(ingress: &Ingress) -> Result<(), Dropped> {
     let (namespace, name) = (&ingress.namespace, &ingress.name);
     let found = |text: &chancery_base::resource::Sourced<Str>, message: String| {

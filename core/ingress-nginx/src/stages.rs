@@ -23,7 +23,7 @@ use hashbrown::HashMap;
 #[derive(Debug, Default)]
 pub struct Stages {
     admitted: AdmittedObjects,
-    /// What nginx is told.
+    /// The configuration of nginx.
     pub nginx: Arc<Nginx>,
     /// The Ingresses.
     pub source: Source,

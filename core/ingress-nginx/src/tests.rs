@@ -1,4 +1,4 @@
-//! What comes of a text, for tests.
+//! Compiles an input for the tests of this crate.
 
 use super::stages::Stages;
 use super::{Options, compile};
@@ -12,7 +12,7 @@ use chancery_base::resource::{Inputs, Objects};
 use chancery_nginx::simulate::{Request, Response, Simulator, World};
 use chancery_text::Str;
 
-/// What comes of a text.
+/// The result of compiling an input.
 pub(crate) struct Outcome {
     compiled: Stages,
     pub(crate) objects: Objects,
@@ -82,7 +82,7 @@ fn a_prefix_ends_at_slashes() {
 }
 
 #[test]
-fn an_exact_path_with_a_slash_redirects_the_one_without() {
+fn exact_path_redirects_path_without_slash() {
     let of = run(&ingress("", "/a/", "Exact"), &[]);
     let response = of.get("shop.example.com", "/a");
     assert_eq!((response.status, response.location.as_deref()), (301, Some("http://shop.example.com/a/")));

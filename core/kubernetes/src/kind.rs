@@ -95,7 +95,7 @@ macro_rules! custom {
             $crate::kind::KIND,
             $crate::kind::METADATA,
             $spec,
-            chancery_base::schema::field("status", chancery_base::schema::ANY, "What the controller says of it"),
+            chancery_base::schema::field("status", chancery_base::schema::ANY, "The status that the controller writes"),
         ]
     };
 }

@@ -37,7 +37,7 @@ kinds! {
             METADATA,
             field("data", OPEN_OBJECT, "Values in base64, by key"),
             field("immutable", BOOLEAN, "Whether it can never change"),
-            field("stringData", OPEN_OBJECT, "Values as they are, by key; they go over `data`"),
+            field("stringData", OPEN_OBJECT, "Plain values by key; they override `data`"),
             field("type", STRING.default(Literal::Str("Opaque")), "What it is for, `kubernetes.io/tls` for a certificate and its key"),
         ],
         "Certificates and keys";
@@ -78,7 +78,7 @@ kinds! {
         "Some of the pods behind a Service";
 }
 
-const STATUS: Field = field("status", ANY, "What the cluster says of it");
+const STATUS: Field = field("status", ANY, "The status that the cluster writes");
 const INT32: Schema = INTEGER.int32();
 const TCP: Schema = STRING.default(Literal::Str("TCP"));
 
@@ -118,7 +118,7 @@ const SERVICE_PORT: Schema = object![
 ];
 
 const INGRESS_SPEC: Schema = object![
-    field("defaultBackend", BACKEND, "Where requests go that no rule takes"),
+    field("defaultBackend", BACKEND, "The backend for requests that no rule matches"),
     field("ingressClassName", STRING, "The IngressClass"),
     field("rules", array(&RULE), "Which requests go where"),
     field("tls", array(&INGRESS_TLS), "Certificates"),

@@ -211,7 +211,7 @@ const OPTIONAL: Field = field("optional", BOOLEAN, "Whether it may be missing");
 const NAME_OR_EMPTY: Field = field("name", STRING.default(Literal::Str("")), "Its name");
 const LOCAL_REFERENCE: Schema = object![NAME_OR_EMPTY];
 const SECRET_REF: Field = field("secretRef", LOCAL_REFERENCE, "The Secret");
-const DEFAULT_MODE: Field = field("defaultMode", INT32, "The files' mode where none is set");
+const DEFAULT_MODE: Field = field("defaultMode", INT32, "The default mode of the files");
 const MODE: Field = field("mode", INT32, "The file's mode");
 const ITEMS: Field = field(
     "items",
@@ -311,7 +311,7 @@ const SOURCE: Schema = object![
     field(
         "serviceAccountToken",
         object![
-            field("audience", STRING, "For whom it is"),
+            field("audience", STRING, "The audience of the token"),
             field("expirationSeconds", INTEGER, "How long it is valid"),
             field("path", STRING, "The file").required(),
         ],

@@ -406,9 +406,9 @@ mod tests {
             (r"\xg1", r"invalid escape sequence: `\xg1`"),
             (r"\x{110000}", r"invalid escape sequence: `\x{110000`"),
             (r"\pX", r"invalid character class range: `\pX`"),
-            (r"\p{Nobody}", r"invalid character class range: `\p{Nobody}`"),
+            (r"\p{Unheard}", r"invalid character class range: `\p{Unheard}`"),
             ("[z-a]", "invalid character class range: `z-a`"),
-            ("[[:nobody:]]", "invalid character class range: `[:nobody:]`"),
+            ("[[:unheard:]]", "invalid character class range: `[:unheard:]`"),
             (r"[a-\d]", r"invalid escape sequence: `\d`"),
             (r"[\y]", r"invalid escape sequence: `\y`"),
         ] {

@@ -102,7 +102,7 @@ impl<'a> Report<'a> {
     pub(crate) fn name(&mut self, node: &Node, what: &str, name: &str, allowed: &str) {
         let message = format!("Kubernetes does not allow {} as a {what}", go_quoted(name));
         let mut finding = self.finding(&codes::INVALID_NAME, message, node.id, Part::Value);
-        finding = finding.help(format!("names are made of {allowed}"));
+        finding = finding.help(format!("names consist of {allowed}"));
         let valid_name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c.to_ascii_lowercase() } else { '-' }).collect();
         let valid_name = valid_name.trim_matches(['-', '.']);
         // An unexpanded template is not yet a name.

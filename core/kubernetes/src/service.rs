@@ -55,7 +55,7 @@ pub fn check(object: &Object, sink: &mut Findings) -> Result<(), Reported> {
     if items.is_empty() && service_type != "ExternalName" && text("clusterIP") != "None" {
         let node = nearest_node(root, &["spec", "ports"]);
         let finding = refused(&codes::INVALID_SERVICE, object, node, "a Service needs at least one port");
-        sink.report(finding.help("only headless Services (`clusterIP: None`) and those of type ExternalName may go without"));
+        sink.report(finding.help("only headless Services (`clusterIP: None`) and Services of type ExternalName need no port"));
     }
     if !matches!(service_type, "" | "ClusterIP" | "NodePort" | "LoadBalancer" | "ExternalName") {
         let node = nearest_node(root, &["spec", "type"]);

@@ -19,7 +19,7 @@ use chancery_base::diagnostic::{Code, codes as common};
 pub static ALL: &[&Dialect] =
     &[&ambassador::DIALECT, &contour::DIALECT, &envoy_gateway::DIALECT, &ingress::DIALECT, &ingress_nginx::DIALECT, &consul::DIALECT];
 
-/// The marks by which an input's dialect is detected, in the same order.
+/// The marks that identify the dialect of an input, in the same order.
 pub const LANGUAGES: &[Language] =
     &[ambassador::LANGUAGE, contour::LANGUAGE, envoy_gateway::LANGUAGE, ingress::LANGUAGE, ingress_nginx::LANGUAGE, consul::LANGUAGE];
 

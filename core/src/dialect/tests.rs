@@ -1,7 +1,7 @@
-//! What all dialects hold to: a word that a field does not take is never taken in silence, and nothing right is called wrong.
+//! Tests of all dialects: a wrong word in a field is always reported, and valid input has no errors.
 
 use crate::check::check;
-use crate::compilation::{Options, for_people};
+use crate::compilation::{Options, for_interactive_use};
 use crate::compile::{EmittedByGateway, compile};
 use crate::diagnostic::{Diagnostic, Policy, Severity, codes};
 use crate::dialect;
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 const NO_WORD: &str = "no-such-word";
 
-/// Values of a schema, as JSON, in each of which one word is wrong.
+/// Writes values of a schema, as JSON, each with one wrong word.
 fn wrong(schema: &Schema, out: &mut Vec<String>) {
     let mut within = |inner: &Schema, around: &dyn Fn(String) -> String| {
         let mut all = Vec::new();
@@ -38,7 +38,7 @@ fn wrong(schema: &Schema, out: &mut Vec<String>) {
 }
 
 #[test]
-fn a_word_that_a_field_does_not_take_is_always_said() {
+fn wrong_word_in_any_field_is_reported() {
     let mut silent = Vec::new();
     let mut count = 0;
     for dialect in dialect::ALL {
@@ -51,7 +51,7 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
                     "{{\"apiVersion\": \"{}\", \"kind\": \"{}\", \"metadata\": {{\"name\": \"a\"}}, \"spec\": {spec}}}",
                     kind.api_version, kind.name
                 );
-                let mut compilation = compile(&Inputs::one("a.json", object.as_str()), &for_people(Options::of(dialect)), &[dialect]);
+                let mut compilation = compile(&Inputs::one("a.json", object.as_str()), &for_interactive_use(Options::of(dialect)), &[dialect]);
                 check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
                 let is_said = |finding: &crate::diagnostic::Diagnostic| finding.severity != Severity::Notice && finding.message.contains(NO_WORD);
                 if !compilation.all_diagnostics().any(is_said) {
@@ -65,13 +65,13 @@ fn a_word_that_a_field_does_not_take_is_always_said() {
 }
 
 fn found(name: &str, text: &str) -> Vec<Diagnostic> {
-    let mut compilation = compile(&Inputs::one(name, text), &for_people(Options::default()), dialect::ALL);
+    let mut compilation = compile(&Inputs::one(name, text), &for_interactive_use(Options::default()), dialect::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().cloned().collect()
 }
 
 #[test]
-fn what_a_template_leaves_in_a_name_is_not_made_a_name() {
+fn template_remains_in_name_have_no_fix() {
     let fixes = |name: &str| {
         let text = format!(
             "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: \"{name}\"}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: []}}\n"
@@ -87,7 +87,7 @@ fn what_a_template_leaves_in_a_name_is_not_made_a_name() {
 }
 
 #[test]
-fn a_stable_version_is_not_replaced_by_one_that_clusters_may_not_serve() {
+fn stable_version_has_no_fix_to_older() {
     let fix = |kind: &str, version: &str| {
         let text = format!(
             "apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\nspec: {{}}\n---\napiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: a}}\n"
@@ -110,7 +110,7 @@ fn second_hcl_entry_in_file_has_no_fix() {
 }
 
 #[test]
-fn what_consul_and_its_cluster_programs_take_is_no_error() {
+fn fields_and_kinds_of_consul_are_accepted() {
     let is_clean = |name: &str, text: &str| found(name, text).iter().all(|finding| finding.severity != Severity::Error);
     let read_back = "{\"Kind\": \"service-defaults\", \"Name\": \"web\", \"Protocol\": \"http\", \"CreateIndex\": 15, \"ModifyIndex\": 35}";
     assert!(is_clean("a.json", read_back));
@@ -121,7 +121,7 @@ fn what_consul_and_its_cluster_programs_take_is_no_error() {
 }
 
 #[test]
-fn what_applies_to_things_elsewhere_is_not_to_be_deleted() {
+fn help_does_not_delete_objects_used_elsewhere() {
     let class = "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {name: agic}\nspec: {controller: azure/application-gateway}\n";
     let mapping = |name: &str| {
         format!(

@@ -13,25 +13,25 @@ fn complaints(name: &str, ir: &Ir, options: &Options<'_>) -> Option<(bool, Strin
     let mut memory = Emitted::new();
     std::fs::write(&path, emit(ir, options, &mut memory).text()).unwrap();
     let output = Command::new(envoy).args(["--mode", "validate", "--log-level", "warning", "-c"]).arg(&path).output().unwrap();
-    let told = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output_text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if output.status.success() {
         std::fs::remove_file(&path).unwrap();
     }
-    Some((output.status.success(), told))
+    Some((output.status.success(), output_text))
 }
 
 #[test]
 fn envoy_accepts_current_spelling_without_warning() {
     let options = Options { layout: Layout::Pretty, ..Options::default() };
-    if let Some((accepted, told)) = complaints("current", &rich(Spelling::CURRENT), &options) {
-        assert!(accepted && !told.to_lowercase().contains("deprecated"), "{told}");
+    if let Some((accepted, output_text)) = complaints("current", &rich(Spelling::CURRENT), &options) {
+        assert!(accepted && !output_text.to_lowercase().contains("deprecated"), "{output_text}");
     }
 }
 
 #[test]
 fn envoy_accepts_older_spelling() {
-    if let Some((accepted, told)) = complaints("older", &rich(OLD), &Options::default()) {
-        assert!(accepted, "{told}");
+    if let Some((accepted, output_text)) = complaints("older", &rich(OLD), &Options::default()) {
+        assert!(accepted, "{output_text}");
     }
 }
 
@@ -47,7 +47,7 @@ fn pem(reference: &SecretReference) -> Option<Vec<u8>> {
 #[test]
 fn envoy_accepts_standalone_export() {
     let options = Options { secrets: Some(&pem), ..Options::default() };
-    if let Some((accepted, told)) = complaints("alone", &rich(Spelling::CURRENT), &options) {
-        assert!(accepted, "{told}");
+    if let Some((accepted, output_text)) = complaints("alone", &rich(Spelling::CURRENT), &options) {
+        assert!(accepted, "{output_text}");
     }
 }

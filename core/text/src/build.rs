@@ -320,7 +320,7 @@ impl<'a> Builder<'a> {
                             let first = object.insert(key.text.clone(), node);
                             if merged.is_empty() || !merged.remove(&key.text) {
                                 let first = first.and_then(|first| self.spans.get(first.id.0 as usize)).map(|span| span.key);
-                                let message = format!("`{}` was set before in this object; this one counts", key.text);
+                                let message = format!("`{}` was set before in this object; the last value wins", key.text);
                                 let related = first.map(|range| (range, "set here first".to_owned()));
                                 let problems = &mut self.problems;
                                 push(problems, Problem { kind: ProblemKind::DuplicateKey, range: key.range, message, related });

@@ -58,7 +58,7 @@ impl<'t> Tokens<'t> {
 
     /// Returns the error after a [`Stop`].
     pub fn syntax_error(self) -> SyntaxError {
-        self.failed.unwrap_or_else(|| SyntaxError { offset: self.at, message: "this is no JSON".to_string() })
+        self.failed.unwrap_or_else(|| SyntaxError { offset: self.at, message: "this is not JSON".to_string() })
     }
 
     fn error<T>(&mut self, message: &str) -> Result<T, Stop> {
@@ -95,7 +95,7 @@ impl<'t> Tokens<'t> {
 
     /// After the last value.
     pub fn end(&mut self) -> Result<(), Stop> {
-        if self.byte().is_some() { self.error("the text goes on after its value") } else { Ok(()) }
+        if self.byte().is_some() { self.error("there is text after the value") } else { Ok(()) }
     }
 
     /// Enters an object or a list. `start` has already detected it.
@@ -164,7 +164,7 @@ impl<'t> Tokens<'t> {
                     out.push(c);
                     from = self.at;
                 }
-                Some(0..0x20) => return self.error("a control character stands in a string"),
+                Some(0..0x20) => return self.error("a string contains a control character"),
                 Some(_) => self.at += 1,
                 None => return self.error("the text ends in a string"),
             }

@@ -13,7 +13,7 @@ fn buffer() -> Any {
 }
 
 #[test]
-fn what_was_packed_stays_typed() {
+fn packed_any_stays_typed() {
     let any = buffer();
     assert_eq!(any.type_url(), BUFFER);
     assert!(any.is::<Buffer>() && !any.is::<Route>());
@@ -23,7 +23,7 @@ fn what_was_packed_stays_typed() {
 }
 
 #[test]
-fn the_wire_format_is_that_of_google_protobuf_any() {
+fn any_has_wire_format_of_protobuf() {
     let wire = TypedExtensionConfig { name: String::new(), typed_config: Some(buffer()) }.encode_to_vec();
     let plain = prost_types::Any { type_url: BUFFER.to_owned(), value: vec![10, 2, 8, 5] };
     let mut wanted = vec![18];

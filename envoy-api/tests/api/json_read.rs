@@ -1,4 +1,4 @@
-//! JSON as the reader reads it: all that fits, and a report of the rest.
+//! Tests of the JSON reader: it reads every field that fits, and reports the rest.
 
 use chancery_envoy_api::envoy::admin::v3::{ConfigDump, RoutesConfigDump};
 use chancery_envoy_api::envoy::config::cluster::v3::Cluster;
@@ -22,7 +22,7 @@ fn both_spellings_of_a_name() {
 }
 
 #[test]
-fn what_envoy_lets_pass() {
+fn reader_accepts_values_that_envoy_accepts() {
     let text = r#"{"prefix": "/", "case_sensitive": "No", "headers": {"name": "x"}}"#;
     let read = json::from_str::<RouteMatch>(text).expect("JSON");
     assert_eq!(read.problems, []);
@@ -40,7 +40,7 @@ fn null_is_absence() {
 }
 
 #[test]
-fn enums_by_name_in_any_case_or_by_number() {
+fn enums_by_name_or_number() {
     for text in [r#"{"priority": "HIGH"}"#, r#"{"priority": "high"}"#, r#"{"priority": 1}"#] {
         let read = json::from_str::<RouteAction>(text).expect("JSON");
         assert_eq!((read.message.priority(), read.problems), (RoutingPriority::High, vec![]));
@@ -49,7 +49,7 @@ fn enums_by_name_in_any_case_or_by_number() {
 }
 
 #[test]
-fn what_does_not_fit_is_reported_and_the_rest_is_read() {
+fn wrong_fields_are_reported_and_others_read() {
     let text = r#"{
         "name": "c",
         "nonsense": {"a": [1, {"b": "}"}]},
@@ -119,7 +119,7 @@ fn an_unknown_type_stays_json() {
 }
 
 #[test]
-fn an_any_may_hold_what_json_writes_as_something_else() {
+fn any_reads_types_with_special_json() {
     for text in [
         r#"{"@type":"type.googleapis.com/google.protobuf.StringValue","value":"x"}"#,
         r#"{"@type":"type.googleapis.com/google.protobuf.Struct","value":{"a":null}}"#,

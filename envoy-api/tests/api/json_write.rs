@@ -14,7 +14,7 @@ use chancery_envoy_api::json::{self, Style};
 use chancery_envoy_api::{Any, Duration, ListValue, Struct, Timestamp, Value, registry, value};
 
 #[test]
-fn names_are_snake_case_and_zero_is_absent_unless_presence_says_otherwise() {
+fn writer_uses_snake_case_and_omits_defaults() {
     assert_eq!(json::to_string(&Buffer { max_request_bytes: Some(0) }), r#"{"max_request_bytes":0}"#);
     assert_eq!(json::to_string(&Buffer { max_request_bytes: None }), "{}");
     let address =
@@ -61,7 +61,7 @@ fn strings_are_escaped() {
 }
 
 #[test]
-fn durations_and_times_have_as_many_digits_as_they_need() {
+fn durations_and_times_have_no_trailing_zeros() {
     let duration = |seconds, nanos| json::to_string(&Duration { seconds, nanos });
     assert_eq!(duration(3, 0), r#""3s""#);
     assert_eq!(duration(0, 250_000_000), r#""0.250s""#);
@@ -87,7 +87,7 @@ fn an_any_is_inlined() {
     assert_eq!(json::to_string_with(&raw, &Style::COMPACT.resolver(registry::decode)), wanted);
     assert_eq!(json::to_string(&raw), format!(r#"{{"name":"b","typed_config":{{"@type":"{url}","value":"CgIIBQ=="}}}}"#));
 
-    // What JSON writes as something else than an object stands in `value`.
+    // Types whose JSON is not an object are in `value`.
     let text = Any::pack("x".to_owned());
     assert_eq!(json::to_string(&text), r#"{"@type":"type.googleapis.com/google.protobuf.StringValue","value":"x"}"#);
     assert_eq!(json::to_string(&Any::default()), "{}");

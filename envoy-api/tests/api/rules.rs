@@ -1,4 +1,4 @@
-//! Envoy's field rules. What is refused and accepted here, a real Envoy refuses and accepts.
+//! Tests of Envoy's field rules. A real Envoy accepts and rejects the same values.
 
 use chancery_envoy_api::deprecated::deprecated_fields;
 use chancery_envoy_api::describe::Describe;

@@ -68,7 +68,7 @@ impl Applier {
             return Decision::Nothing;
         }
         if let Some(cluster) = plan.other_cluster.as_ref().filter(|_| !self.allowed.take_over) {
-            return Decision::Held(format!("the gateway belongs to the cluster {cluster}, by its tags; --take-over changes it all the same"));
+            return Decision::Held(format!("the gateway belongs to the cluster {cluster}, by its tags; --take-over changes it anyway"));
         }
         let (gone, all) = (self.lost(plan), plan.listeners);
         if !self.allowed.removals && gone * 2 > all {
@@ -157,7 +157,7 @@ pub async fn run(
         }
         if let Err(trouble) = sender.send(&build, &plan).await {
             let pause = sender.applier.failed(&trouble, &pace);
-            sender.tell_failed(&plan, &trouble, pause).await;
+            sender.report_failure(&plan, &trouble, pause).await;
             retry = Some(Instant::now() + pause);
         }
         last = Some(Instant::now());
@@ -180,7 +180,7 @@ impl Sender {
         self.reader.client.metrics().held(held.is_some());
         if held != self.held {
             if let Some(message) = held.clone() {
-                self.events.tell(Event::ApplyHeld { gateway: plan.gateway.clone(), message });
+                self.events.publish(Event::ApplyHeld { gateway: plan.gateway.clone(), message });
             }
             self.held = held;
         }
@@ -192,7 +192,7 @@ impl Sender {
         let now = self.reader.read().await?;
         if now.etag() != plan.etag.as_deref() {
             // The next build merges the changes of others.
-            now.tell(&self.intake);
+            now.apply_to(&self.intake);
             return Ok(());
         }
         let begin = Instant::now();
@@ -205,23 +205,23 @@ impl Sender {
         let changed = self.reader.client.change(&self.reader.id, &body, plan.etag.as_deref()).await?;
         self.applier.applied(plan, fingerprint_of(&changed));
         self.reader.client.metrics().changed(begin.elapsed());
-        self.events.tell(Event::Applied {
+        self.events.publish(Event::Applied {
             gateway: plan.gateway.clone(),
             version: plan.version(),
             took_ms: begin.elapsed().as_millis() as u64,
             parts: plan.parts.len(),
         });
-        self.reader.with_addresses(changed).await.tell(&self.intake);
+        self.reader.with_addresses(changed).await.apply_to(&self.intake);
         Ok(())
     }
 
     /// Reports a failure, and reads the gateway again, because it may have changed.
-    async fn tell_failed(&self, plan: &Plan, trouble: &Trouble, pause: Duration) {
+    async fn report_failure(&self, plan: &Plan, trouble: &Trouble, pause: Duration) {
         self.reader.client.metrics().failed();
         let retry_ms = pause.as_millis() as u64;
-        self.events.tell(Event::ApplyFailed { gateway: plan.gateway.clone(), message: trouble.message.clone(), retry_ms });
+        self.events.publish(Event::ApplyFailed { gateway: plan.gateway.clone(), message: trouble.message.clone(), retry_ms });
         if let Ok(now) = self.reader.read().await {
-            now.tell(&self.intake);
+            now.apply_to(&self.intake);
         }
     }
 }

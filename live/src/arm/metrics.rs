@@ -69,7 +69,11 @@ impl Metrics {
         vec![
             counter("chancery_arm_requests", "Requests to Azure Resource Manager.", count(&of.requests)),
             counter("chancery_arm_throttled", "Requests that Azure throttled (429).", count(&of.throttled)),
-            counter("chancery_arm_conflicts", "Changes that came after one of somebody else (412).", count(&of.conflicts)),
+            counter(
+                "chancery_arm_conflicts",
+                "Changes that were refused because another client changed the gateway first (412).",
+                count(&of.conflicts),
+            ),
             counter("chancery_arm_errors", "Requests that Azure did not answer, or answered with another error.", count(&of.errors)),
             counter("chancery_arm_changes", "Changes of the Application Gateway that were carried out.", count(&of.changes)),
             counter("chancery_arm_change_failures", "Changes of the Application Gateway that were not carried out.", count(&of.failures)),

@@ -15,7 +15,7 @@ const MOST_FAILURES: u32 = 5;
 
 /// The sign that an operation is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+enum CompletionSign {
     /// The `status` of the answer.
     Status,
     /// The status code is no longer 202.
@@ -28,7 +28,7 @@ enum By {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     url: String,
-    by: By,
+    by: CompletionSign,
     failures: u32,
 }
 
@@ -56,13 +56,13 @@ impl Operation {
         if !(200..300).contains(&answer.status) {
             return Next::Failed(Trouble::of("the gateway is not changed", answer));
         }
-        let at = |url: &str, by: By| Next::Ask(Self { url: url.to_owned(), by, failures: 0 }, answer.retry_after);
+        let at = |url: &str, by: CompletionSign| Next::Ask(Self { url: url.to_owned(), by, failures: 0 }, answer.retry_after);
         match (&answer.operation, &answer.location) {
-            (Some(operation), _) => at(operation, By::Status),
-            (None, Some(location)) if answer.status == 202 => at(location, By::Code),
+            (Some(operation), _) => at(operation, CompletionSign::Status),
+            (None, Some(location)) if answer.status == 202 => at(location, CompletionSign::Code),
             _ => match state(&answer.json()) {
                 State::Succeeded => Next::Done,
-                State::UnderWay => at(url, By::Resource),
+                State::UnderWay => at(url, CompletionSign::Resource),
                 State::Failed(why) => Next::Failed(Trouble::new(Kind::Refused, format!("the gateway is not changed: {why}"))),
             },
         }
@@ -79,10 +79,10 @@ impl Operation {
         self.failures = 0;
         let body = answer.json();
         let state = match self.by {
-            By::Code if answer.status == 202 => State::UnderWay,
-            By::Code => State::Succeeded,
-            By::Status => of_word(body["status"].as_str().unwrap_or_default(), &body),
-            By::Resource => state(&body),
+            CompletionSign::Code if answer.status == 202 => State::UnderWay,
+            CompletionSign::Code => State::Succeeded,
+            CompletionSign::Status => of_word(body["status"].as_str().unwrap_or_default(), &body),
+            CompletionSign::Resource => state(&body),
         };
         match state {
             State::Succeeded => Next::Done,
@@ -183,7 +183,7 @@ mod tests {
         for _ in 1..MOST_FAILURES {
             operation = asked(operation.after(&Err(Trouble::new(Kind::Unavailable, "cut"))));
         }
-        assert!(matches!(operation.clone().after(&Ok(answer(503, &json!({})))), Next::Failed(_)), "not for ever");
+        assert!(matches!(operation.clone().after(&Ok(answer(503, &json!({})))), Next::Failed(_)), "it stops in the end");
         let operation = asked(operation.after(&Ok(answer(200, &json!({"status": "InProgress"})))));
         assert!(matches!(operation.clone().after(&Ok(answer(404, &json!({})))), Next::Failed(_)), "it does not come back");
         asked(operation.after(&Ok(answer(500, &json!({})))));

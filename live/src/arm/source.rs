@@ -91,7 +91,7 @@ impl Present {
     }
 
     /// Compiles inputs with this gateway from now on.
-    pub fn tell(&self, intake: &Intake) {
+    pub fn apply_to(&self, intake: &Intake) {
         let text = |of: &dyn Fn() -> serde_json::Result<String>| of().unwrap_or_default();
         let document = text(&|| serde_json::to_string(&self.document));
         let addresses = text(&|| serde_json::to_string(&self.addresses));
@@ -141,7 +141,7 @@ impl Source for Azure {
                 let wait = match self.reader.read().await {
                     Ok(present) => {
                         (was_read, failures) = (true, 0);
-                        present.tell(&outlet.intake);
+                        present.apply_to(&outlet.intake);
                         outlet.state("ApplicationGateway", SourceState::Synced, present.detail());
                         outlet.synced();
                         self.reconcile

@@ -81,15 +81,15 @@ impl DeliveryState {
         let gone: Vec<Arc<str>> = state.gateways.keys().filter(|name| whole && !snapshots.contains_key(*name)).cloned().collect();
         let mut others = !gone.is_empty();
         gone.iter().for_each(|name| _ = state.gateways.remove(name));
-        let mut told = gone;
+        let mut changed = gone;
         for (name, snapshot) in snapshots {
             // The same shared value is unchanged.
             if !state.gateways.get(&name).is_some_and(|(_, known)| Arc::ptr_eq(known, &snapshot)) {
-                told.push(name.clone());
+                changed.push(name.clone());
                 others |= state.gateways.insert(name, (build, snapshot)).is_none();
             }
         }
-        (told, others)
+        (changed, others)
     }
 
     /// Returns the snapshot of a gateway.
@@ -214,8 +214,8 @@ mod tests {
 
         fn serve(&mut self, gateways: &[&str]) {
             let snapshots = gateways.iter().map(|name| (Arc::from(*name), Arc::new(Snapshot::new(*name)))).collect();
-            let (told, others) = self.wanted.serve(snapshots, true);
-            for gateway in told {
+            let (changed, others) = self.wanted.serve(snapshots, true);
+            for gateway in changed {
                 self.runtime.event(Change::Custom(SERVED, Object::new(snapshot(&gateway), Value::Null)));
             }
             if others {

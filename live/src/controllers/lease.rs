@@ -40,16 +40,16 @@ impl Leading {
 /// Renews the Lease, or tries to acquire it, as long as a [`Leading`] exists. Then it releases the Lease, so that another replica need not
 /// wait until it expires.
 pub fn keep(mut holder: Holder) -> (Leading, impl Future<Output = ()> + Send) {
-    let (told, leading) = watch::channel(None);
+    let (leading_until, leading) = watch::channel(None);
     let kept = async move {
         let mut attempt = tokio::time::interval(EVERY);
         loop {
             tokio::select! {
-                () = told.closed() => break,
+                () = leading_until.closed() => break,
                 _ = attempt.tick() => {}
             }
             lead(&mut holder).await;
-            told.send_replace(holder.until);
+            leading_until.send_replace(holder.until);
         }
         if let Err(why) = holder.release().await {
             tracing::warn!("the lease cannot be given back, and runs out by itself: {why}");

@@ -203,7 +203,7 @@ impl Reconcile for Provisioner {
 
 /// Returns an event of a build about a Gateway.
 #[must_use]
-pub fn told(id: &Id) -> Object {
+pub fn build_event(id: &Id) -> Object {
     Object::new(id.clone(), json!(null))
 }
 
@@ -234,9 +234,9 @@ mod tests {
         Builder::new(options).build(Drained { inputs: Inputs::from(inputs), not_utf8, ..Drained::default() })
     }
 
-    fn tell(test: &mut TestController, ids: Vec<Id>) -> (usize, Vec<String>) {
+    fn rebuild(test: &mut TestController, ids: Vec<Id>) -> (usize, Vec<String>) {
         test.forget();
-        ids.iter().for_each(|id| test.event(Change::Custom(CREATED, told(id))));
+        ids.iter().for_each(|id| test.event(Change::Custom(CREATED, build_event(id))));
         let writes = test.written.iter().filter(|action| matches!(action, Action::Write(..))).count();
         let deleted = test.written.iter().filter_map(|action| if let Action::Delete(id) = action { Some(id.to_string()) } else { None });
         (writes, deleted.collect())
@@ -247,7 +247,7 @@ mod tests {
         let wanted = WantedObjects::default();
         let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
         let both = build(&[CLASS.into(), gateway("a", "c"), gateway("b", "c")]);
-        let (writes, deleted) = tell(&mut test, wanted.update(&both));
+        let (writes, deleted) = rebuild(&mut test, wanted.update(&both));
         assert!(writes >= 10 && deleted.is_empty(), "{writes} {deleted:?}");
         for action in &test.written {
             let Action::Write(id, value) = action else { panic!("{action:?}") };
@@ -260,7 +260,7 @@ mod tests {
         let ignored = build(&[CLASS.into(), gateway("a", "other"), gateway("b", "c")]);
         assert!(wanted.update(&ignored).is_empty());
         let without = build(&[CLASS.into(), gateway("b", "c")]);
-        let (writes, deleted) = tell(&mut test, wanted.update(&without));
+        let (writes, deleted) = rebuild(&mut test, wanted.update(&without));
         assert!(writes == 0 && deleted.len() >= 5 && deleted.iter().all(|id| !id.contains("-b")), "{deleted:?}");
         assert!(wanted.update(&without).is_empty(), "it is gone");
     }
@@ -287,8 +287,8 @@ mod tests {
         assert!(part(&made[0], "tls.key").starts_with(b"-----BEGIN PRIVATE KEY-----"));
         let owner = |action: &Action| if let Action::Write(id, value) = action { owner_of(&id.kind, value) } else { None };
         let ids: BTreeSet<Id> = test.written.iter().filter_map(owner).map(|(gateway, _)| gateway).collect();
-        tell(test, ids.into_iter().collect());
-        assert!(!test.written.is_empty() && secrets(test).is_empty(), "what is there stays");
+        rebuild(test, ids.into_iter().collect());
+        assert!(!test.written.is_empty() && secrets(test).is_empty(), "existing Secrets stay");
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
         let (owner, id) = owner_of("Service", &object).expect("an owner");
         wanted.found(BTreeMap::from([(owner, BTreeSet::from([id.clone()]))]));
         let mut test = TestController::new(vec![controller(&wanted)], []).expect("controllers");
-        let (_, deleted) = tell(&mut test, wanted.update(&build(&[CLASS.into()])));
+        let (_, deleted) = rebuild(&mut test, wanted.update(&build(&[CLASS.into()])));
         assert_eq!(deleted, [id.to_string()], "its Gateway was deleted while no provisioner ran");
     }
 }

@@ -47,14 +47,14 @@ pub async fn run(
                 let build = builds.borrow_and_update().clone();
                 if let Some(build) = build {
                     if writes.objects {
-                        created.update(&build).iter().for_each(|id| manager.event(Change::Custom(CREATED, provisioner::told(id))));
+                        created.update(&build).iter().for_each(|id| manager.event(Change::Custom(CREATED, provisioner::build_event(id))));
                     }
                     take(&mut manager, &mut seen, &wanted, build).await?;
                 }
             }
             Ok(()) = rejected.changed() => {
                 let rejected = rejected.borrow_and_update().clone();
-                wanted.reject(&rejected).iter().for_each(|id| manager.event(Change::Custom(REJECTED, statuses::told(id))));
+                wanted.reject(&rejected).iter().for_each(|id| manager.event(Change::Custom(REJECTED, statuses::build_event(id))));
             }
             () = changed(leading.as_mut()) => {}
             () = tokio::time::sleep_until(due.into()) => {}
@@ -121,10 +121,10 @@ async fn take(manager: &mut Manager, seen: &mut ObjectChanges, wanted: &WantedSt
     let inputs = &build.compilation.inputs.inputs;
     let (changed, gone) = seen.update(inputs);
     // Statuses come before objects, so that a reconciler finds the wanted status.
-    let told = wanted.update(statuses);
+    let with_new_status = wanted.update(statuses);
     changed.into_iter().for_each(|object| manager.event(Change::Put(object)));
     gone.into_iter().for_each(|id| manager.event(Change::Gone(id)));
-    told.iter().for_each(|id| manager.event(Change::Custom(BUILD, statuses::told(id))));
+    with_new_status.iter().for_each(|id| manager.event(Change::Custom(BUILD, statuses::build_event(id))));
     Ok(())
 }
 

@@ -205,7 +205,7 @@ pub fn of_build(build: &Build) -> BTreeMap<Id, WantedStatus> {
 
 /// Returns the status of the object with a controller's own configuration.
 fn configuration(side: &Side) -> Option<(Id, WantedStatus)> {
-    let document: Value = serde_json::from_str(&to_json(side.answers.life.as_ref()?.configuration.as_ref()?, false)).ok()?;
+    let document: Value = serde_json::from_str(&to_json(side.answers.controller_state.as_ref()?.configuration.as_ref()?, false)).ok()?;
     let text = |name: &str| document[name].as_str().unwrap_or_default();
     let id = Id::new("ContourConfiguration.projectcontour.io", text("namespace"), text("name"));
     let finalizers = document["finalizers"].as_array().into_iter().flatten().filter_map(|of| of.as_str().map(str::to_owned)).collect();
@@ -243,7 +243,7 @@ fn ambassador(build: &Build, out: &mut BTreeMap<Id, Value>) {
 
 /// An event of a build about an object.
 #[must_use]
-pub fn told(id: &Id) -> Object {
+pub fn build_event(id: &Id) -> Object {
     Object::new(id.clone(), Value::Null)
 }
 
@@ -271,20 +271,20 @@ mod tests {
         let mut test = TestController::new(controllers(&wanted, &clock), [proxy(1, Value::Null)]).expect("controllers");
         test.run();
         assert!(test.written.is_empty(), "nothing is wanted yet");
-        let tell = |test: &mut TestController, good: &str| {
+        let rebuild = |test: &mut TestController, good: &str| {
             for id in wanted.update(wants(good)) {
-                test.event(Change::Custom(BUILD, self::told(&id)));
+                test.event(Change::Custom(BUILD, build_event(&id)));
             }
         };
-        tell(&mut test, "True");
+        rebuild(&mut test, "True");
         assert_eq!(test.written.len(), 1);
         let status = test.status(&proxy(1, Value::Null).id);
         assert_eq!(status["conditions"][0]["lastTransitionTime"], "t1");
         assert_eq!((&status["conditions"][0]["observedGeneration"], &status["conditions"][0]["errors"][0]["type"]), (&json!(1), &json!("E")));
         *lock(&time) = "t2".into();
-        tell(&mut test, "True");
+        rebuild(&mut test, "True");
         assert_eq!(test.written.len(), 1, "the same is not written again");
-        tell(&mut test, "False");
+        rebuild(&mut test, "False");
         assert_eq!(test.status(&proxy(1, Value::Null).id)["conditions"][0]["lastTransitionTime"], "t2");
         // Another writer changes it, and the controller restores it.
         test.event(Change::Put(proxy(1, json!({"currentStatus": "other"}))));
@@ -303,14 +303,14 @@ mod tests {
         all.insert(route.clone(), status(json!({"parents": [{"controllerName": "c", "conditions": conditions}]})));
         all.insert(mapping.clone(), status(json!({"state": "Running", "reason": ""})));
         for id in wanted.update(all) {
-            test.event(Change::Custom(BUILD, self::told(&id)));
+            test.event(Change::Custom(BUILD, build_event(&id)));
         }
         let before: Vec<Value> = [&proxy(1, Value::Null).id, &route, &mapping].map(|id| test.status(id)).to_vec();
-        assert!(!before.iter().any(|status| status.to_string().contains(ACCEPTED)), "nothing is said of what no Envoy rejected: {before:?}");
+        assert!(!before.iter().any(|status| status.to_string().contains(ACCEPTED)), "accepted objects have no such status: {before:?}");
         let reject = |test: &mut TestController, names: &[&str]| {
             let rejected = names.iter().map(|name| ((*name).to_owned(), "the Envoy e rejects c: no".to_owned())).collect();
             for id in wanted.reject(&rejected) {
-                test.event(Change::Custom(REJECTED, self::told(&id)));
+                test.event(Change::Custom(REJECTED, build_event(&id)));
             }
         };
         reject(
@@ -348,7 +348,7 @@ mod tests {
         let known = Object::new(id.clone(), json!({}));
         let mut test = TestController::new(controllers(&wanted, &clock), [known.clone()]).expect("controllers");
         for id in wanted.update(statuses) {
-            test.event(Change::Custom(BUILD, self::told(&id)));
+            test.event(Change::Custom(BUILD, build_event(&id)));
         }
         assert_eq!(test.get(&id).map(|object| object.finalizers.clone()), Some(vec!["projectcontour.io/configuration".to_owned()]));
         let condition = test.status(&id)["conditions"][0].clone();

@@ -154,7 +154,7 @@ fn refused(id: &Id, resource: &ApiResource, part: &str, error: &kube::Error) -> 
         // It was deleted meanwhile.
         kube::Error::Api(status) if status.code == 404 => Ok(()),
         kube::Error::Api(status) if status.code == 409 => {
-            Err(format!("{id} is written by another controller: {}; --take-over writes it all the same", status.message))
+            Err(format!("{id} is written by another controller: {}; --take-over writes it anyway", status.message))
         }
         kube::Error::Api(status) if status.code == 403 => Err(format!(
             "{id} may not be written; the rule that is missing: apiGroups: [\"{}\"], resources: [\"{}{part}\"], verbs: [patch]",

@@ -48,13 +48,13 @@ struct Drift {
 ///
 /// One sentence: the gateway does not exist, or the text is not a dump.
 pub fn three_way(of: &DriftSource, gateway: Option<&str>, dump: &str) -> Result<String, Failure> {
-    let running = Running::read(dump).map_err(|why| format!("what the Envoy says of itself {why}"))?;
+    let running = Running::read(dump).map_err(|why| format!("the Envoy's dump {why}"))?;
     let (name, snapshot) = chosen(&of.served, gateway)?;
-    let served = Running::read(&text_of(snapshot)).map_err(|why| format!("what is served {why}"))?;
+    let served = Running::read(&text_of(snapshot)).map_err(|why| format!("the served configuration {why}"))?;
     let mut compiler = Compiler::new(dialect::ALL).with_executor(&Threads).without_memory().without_statuses();
     let compilation = compiler.compile(&source_of(&of.build), &of.options);
     let source = compilation.gateways().find(|known| name_of(*known) == *name);
-    let source = source.ok_or_else(|| format!("the source has no gateway {name} that runs: what is served is what it had before"))?;
+    let source = source.ok_or_else(|| format!("the source has no running gateway {name}: the server keeps its last configuration"))?;
     let found = compared(source, &mut compiler, &compilation, &served, &running);
     let notes = found.uncompared.sentences().into_iter().chain(notes(&running)).collect();
     let drift = Drift { gateway: name.to_string(), envoy_version: running.envoy_version.clone(), found, notes };
@@ -109,6 +109,6 @@ fn notes(running: &Running) -> Vec<String> {
     let refused = running.refused.iter().map(|of| format!("Envoy rejected the {} {}: {}", of.kind, of.name, of.details));
     let warming = running.warming.iter().map(|(kind, name)| format!("The {kind} {name} is warming: Envoy does not work with it yet."));
     let unknown = running.unknown_types.iter().map(|name| format!("The type {name} is not known, and was not looked into."));
-    let missing = running.missing.iter().map(|part| format!("The dump has no {part}: it was asked for a part only, or cut."));
+    let missing = running.missing.iter().map(|part| format!("The dump has no {part}: it is filtered or truncated."));
     refused.chain(warming).chain(unknown).chain(missing).collect()
 }

@@ -56,7 +56,7 @@ pub async fn exchange(stream: Box<dyn Stream>, reason: Reason, request: Request<
     match tokio::time::timeout(PATIENCE, exchanged(stream, request, largest)).await {
         Ok(Ok(response)) => Ok(response),
         // If the port-forward reports a reason, the user can act on it.
-        Ok(Err(error)) => Err(reason.said().await.map_or(error, |why| why.trim().to_owned())),
+        Ok(Err(error)) => Err(reason.text().await.map_or(error, |why| why.trim().to_owned())),
         Err(_) => Err(format!("it does not answer within {} s", PATIENCE.as_secs())),
     }
 }

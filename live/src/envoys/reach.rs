@@ -56,7 +56,7 @@ pub struct Reason(Option<Pin<Box<dyn Future<Output = Option<String>> + Send>>>);
 
 impl Reason {
     /// Returns the reason, if the port-forward reports it soon.
-    pub async fn said(self) -> Option<String> {
+    pub async fn text(self) -> Option<String> {
         tokio::time::timeout(REASON, self.0?).await.ok().flatten()
     }
 }

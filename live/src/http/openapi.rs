@@ -26,38 +26,37 @@ const fn other(path: &'static str, summary: &'static str) -> Path {
 }
 
 const REQUEST: &[(&str, bool, &str)] = &[
-    ("url", true, "The URL that is asked for"),
-    ("method", false, "The method; GET unless given"),
-    ("header", false, "A header, `NAME: VALUE`; may be given several times"),
+    ("url", true, "The URL of the request"),
+    ("method", false, "The method [default: GET]"),
+    ("header", false, "A header, `NAME: VALUE`; repeatable"),
 ];
 
-const SERVED: &[(&str, bool, &str)] =
-    &[("node", false, "The id of an Envoy that is connected"), ("gateway", false, "A gateway, where there are several")];
+const SERVED: &[(&str, bool, &str)] = &[("node", false, "The id of a connected Envoy"), ("gateway", false, "A gateway, if there are several")];
 
 /// All paths.
 pub const PATHS: &[Path] = &[
-    path("/api/v1/sources", "How each source is, and each kind of resources in it", views::sources),
-    path("/api/v1/resources", "The inputs by name, without their texts", views::resources),
-    path("/api/v1/findings", "What is wrong, as `chancery check --format json` tells it", views::findings),
-    path("/api/v1/ledger", "What became of every resource, as `chancery ledger --format json` tells it", views::ledger),
+    path("/api/v1/sources", "The state of each source and of each kind of resources in it", views::sources),
+    path("/api/v1/resources", "The inputs by name, without their content", views::resources),
+    path("/api/v1/findings", "The findings, as `chancery check --format json` writes them", views::findings),
+    path("/api/v1/ledger", "The result of every resource, as `chancery ledger --format json` writes it", views::ledger),
     path("/api/v1/routes", "All routes", views::routes),
-    path("/api/v1/graph", "What refers to what, as `chancery graph --format json` tells it", views::graph),
+    path("/api/v1/graph", "The references between resources, as `chancery graph --format json` writes them", views::graph),
     path("/api/v1/config", "The configuration as loaded, as `chancery compile --output config` writes it", views::config),
-    path("/api/v1/ir", "What the gateway does, as `chancery compile --output ir` writes it", views::ir),
-    path("/api/v1/app_gateway", "What an Application Gateway is to be as ARM JSON, and the parts that differ in Azure", views::app_gateway),
-    path("/api/v1/envoys", "Who is connected, and what each accepted and rejected", views::envoys),
-    path("/api/v1/events", "What happened", views::events),
-    path("/api/v1/config_dump", "What Envoys are to have, as `chancery compile --output xds` writes it", views::config_dump),
+    path("/api/v1/ir", "The gateway's behaviour, as `chancery compile --output ir` writes it", views::ir),
+    path("/api/v1/app_gateway", "The requested Application Gateway as ARM JSON, and the parts that differ in Azure", views::app_gateway),
+    path("/api/v1/envoys", "The connected Envoys, with the resources that each accepted and rejected", views::envoys),
+    path("/api/v1/events", "The events", views::events),
+    path("/api/v1/config_dump", "The configuration for Envoys, as `chancery compile --output xds` writes it", views::config_dump),
     Path {
         path: "/api/v1/served",
-        summary: "What an Envoy is given, in the form of its own /config_dump, without key material",
+        summary: "The configuration of one Envoy, in the form of Envoy's /config_dump, without key material",
         parameters: SERVED,
         view: Some(views::served),
     },
     Path { path: "/api/v1/route", summary: "What happens to a request", parameters: REQUEST, view: Some(views::route) },
     other("/api/v1/stream", "Events as they happen (server-sent events)"),
-    other("/api/v1/live", "The inputs and what changes of them, without secrets, for the page (server-sent events)"),
-    other("/metrics", "Numbers (OpenMetrics)"),
+    other("/api/v1/live", "The inputs and their changes, without secrets, for the page (server-sent events)"),
+    other("/metrics", "Metrics (OpenMetrics)"),
     other("/healthz", "Whether the process lives"),
     other("/readyz", "Whether there is an answer for Envoys"),
     other("/ambassador/v0/check_alive", "As /healthz"),

@@ -165,7 +165,7 @@ pub fn served(shared: &Shared, asked: &Asked) -> Answer {
 
 pub fn route(shared: &Shared, asked: &Asked) -> Answer {
     let one = |name: &str| asked.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-    let url = one("url").ok_or((StatusCode::BAD_REQUEST, "say which URL: ?url=https://HOST/PATH".to_owned()))?;
+    let url = one("url").ok_or((StatusCode::BAD_REQUEST, "add the URL: ?url=https://HOST/PATH".to_owned()))?;
     let mut request = Request::new(one("method").unwrap_or("GET"), url).map_err(|why| (StatusCode::BAD_REQUEST, why))?;
     for (_, header) in asked.iter().filter(|(name, _)| name == "header") {
         let (name, value) = header.split_once(':').ok_or((StatusCode::BAD_REQUEST, format!("`{header}` is no header: say NAME: VALUE")))?;

@@ -7,7 +7,7 @@
 //! identities:
 //! - name: spiffe://example.org/ns/edge/sa/envoy   # a URI or DNS name of a certificate, or its common name; `*` is any text
 //!   gateways: [team-a/web]
-//!   secrets: ["team-a/*"]     # all of its gateways, when not given
+//!   secrets: ["team-a/*"]     # default: all Secrets of its gateways
 //! ```
 //!
 //! The file is read again when it changes. A file that is unreadable or wrong changes nothing until it is valid. Does
@@ -86,12 +86,12 @@ impl ProxyFile {
                             tracing::info!(proxies = content.proxies.len(), "the file of proxies was read again");
                             self.take(&content);
                         }
-                        Err(why) => tracing::warn!("proxies stay as they are: {why}"),
+                        Err(why) => tracing::warn!("the proxies stay unchanged: {why}"),
                     }
                     self.text = text;
                 }
                 Err(why) if !self.text.is_empty() => {
-                    tracing::warn!("proxies stay as they are: {why}");
+                    tracing::warn!("the proxies stay unchanged: {why}");
                     self.text.clear();
                 }
                 Err(_) => {}

@@ -93,13 +93,13 @@ impl ConfigSource {
     /// Registers a proxy, or changes its registration.
     pub fn register(&self, node: &str, registration: Registration) {
         self.proxies.wanted.register(self.number, node, registration);
-        self.proxies.told([node]);
+        self.proxies.reconcile([node]);
     }
 
     /// Deregisters a proxy. Another source may still register it.
     pub fn deregister(&self, node: &str) {
         self.proxies.wanted.deregister(self.number, node);
-        self.proxies.told([node]);
+        self.proxies.reconcile([node]);
     }
 
     /// Sets all proxies of the source.
@@ -166,8 +166,8 @@ impl Proxies {
 
     fn serve(&self, snapshots: BTreeMap<Arc<str>, Arc<Snapshot>>, whole: bool) {
         let mut manager = lock(&self.manager);
-        let (told, others) = self.wanted.serve(snapshots, whole);
-        for gateway in told {
+        let (changed, others) = self.wanted.serve(snapshots, whole);
+        for gateway in changed {
             manager.event(Change::Custom(SERVED, Object::new(delivery::snapshot(&gateway), serde_json::Value::Null)));
         }
         if others {
@@ -183,7 +183,7 @@ impl Proxies {
     }
 
     /// Reconciles proxies whose registration changed.
-    fn told<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
+    fn reconcile<'n>(&self, nodes: impl IntoIterator<Item = &'n str>) {
         let mut manager = lock(&self.manager);
         for node in nodes {
             manager.event(Change::Custom(REGISTERED, Object::new(delivery::proxy(node), serde_json::Value::Null)));
@@ -285,7 +285,7 @@ impl Proxies {
             became == rollout::Change::Released
         });
         if became == rollout::Change::Held {
-            self.events.tell(Event::Held { gateway: gateway.to_owned(), version });
+            self.events.publish(Event::Held { gateway: gateway.to_owned(), version });
         }
     }
 }
@@ -396,7 +396,7 @@ mod tests {
         assert!(latest.has_changed().expect("it is there"), "its stream is woken");
         assert_eq!(gateway(&mut latest).as_deref(), Some("two"));
         proxies.of_file().replace(&BTreeMap::from([("x".to_owned(), named)]));
-        assert!(!latest.has_changed().expect("it is there"), "the same again wakes nobody");
+        assert!(!latest.has_changed().expect("it is there"), "an unchanged file wakes no task");
         proxies.of_file().replace(&BTreeMap::new());
         assert_eq!(gateway(&mut latest).as_deref(), Some("one"));
     }

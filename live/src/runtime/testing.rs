@@ -32,13 +32,13 @@ impl TestController {
     }
 
     /// Passes an event on, and does not reconcile yet.
-    pub fn tell(&mut self, change: Change) {
+    pub fn queue(&mut self, change: Change) {
         self.manager.event(change);
     }
 
     /// Passes an event on, and reconciles everything that follows.
     pub fn event(&mut self, change: Change) {
-        self.tell(change);
+        self.queue(change);
         self.run();
     }
 

@@ -80,7 +80,7 @@ fn bound_objects_survive_restart() {
     let of = |test: &TestController, name: &str| test.get(&Id::new("Summary", "default", name)).map(|of| of.spec.clone()).unwrap_or_default();
     assert_eq!(names(&of(&test, "one")), ["m"]);
     // The Mapping refers to another Host, and the process crashes before it reconciles.
-    test.tell(Change::Put(mapping("m", "two")));
+    test.queue(Change::Put(mapping("m", "two")));
     let stored = test.stored(&["Host", "Mapping", "Summary"]);
     drop(test);
     let kept = stored.iter().find(|of| &*of.id.kind == "Summary" && &*of.id.name == "one").expect("a summary");
@@ -115,10 +115,10 @@ fn repeated_event_reconciles_once() {
     assert_eq!(test.reconciled.len(), 2, "once for itself, and once for the status that it wrote");
     test.forget();
     for _ in 0..10 {
-        test.tell(Change::Put(mapping("m", "one")));
+        test.queue(Change::Put(mapping("m", "one")));
     }
     for number in 0..10 {
-        test.tell(Change::Put(mapping(&format!("n{number}"), "one")));
+        test.queue(Change::Put(mapping(&format!("n{number}"), "one")));
     }
     test.run();
     assert_eq!(test.written.len(), 2, "eleven changes, one reconcile, and one for the status: {:?}", test.reconciled);
@@ -146,7 +146,7 @@ fn failed_object_is_retried_without_delaying_others() {
     test.pass(Duration::from_millis(1));
     assert_eq!(tries.load(Relaxed), 3);
     let mut edited = host("bad");
-    edited.spec = json!({ "hostname": "mended" });
+    edited.spec = json!({ "hostname": "fixed" });
     test.event(Change::Put(edited));
     assert_eq!((tries.load(Relaxed), test.failures.len()), (4, 3), "a change does not wait");
 }
@@ -174,7 +174,7 @@ fn mappers_find_dependent_objects() {
     assert_eq!(found(mapper::all("Mapping"), &host("one")), ["a", "b", "c"]);
     assert_eq!(found(mapper::several([mapper::referring("Mapping", "host"), mapper::owned("Mapping")]), &host("one")), ["a", "b"]);
     cache.take(&labelled.id);
-    assert_eq!(by(mapper::referring("Mapping", "host"), &host("one"), &cache), ["b"], "an index forgets what is gone");
+    assert_eq!(by(mapper::referring("Mapping", "host"), &host("one"), &cache), ["b"], "an index forgets deleted objects");
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn changed_owner_reconciles_both_owners() {
     test.event(Change::Put(part("one")));
     test.forget();
     test.event(Change::Put(part("two")));
-    let told: BTreeSet<&str> = test.reconciled.iter().map(|id| &*id.name).collect();
-    assert_eq!(told, BTreeSet::from(["one", "two"]));
+    let reconciled: BTreeSet<&str> = test.reconciled.iter().map(|id| &*id.name).collect();
+    assert_eq!(reconciled, BTreeSet::from(["one", "two"]));
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl States {
     pub fn note(&self, events: &Events, source: &str, kind: &str, state: SourceState, detail: Option<String>) {
         if let Some(before) = self.set(source, kind, state, detail.as_deref()) {
             log_state(events, source, kind, before, state, detail.as_deref());
-            events.tell(Event::Source { kind: kind.to_owned(), state, detail, source: source.to_owned() });
+            events.publish(Event::Source { kind: kind.to_owned(), state, detail, source: source.to_owned() });
         }
     }
 

@@ -98,7 +98,7 @@ fn read(reader: impl Read, out: &mpsc::Sender<Item>) {
     for value in serde_json::Deserializer::from_reader(reader).into_iter::<Value>() {
         let item = match value {
             Ok(value) => Item::Event(Box::new(value)),
-            Err(error) => Item::Wrong(format!("what comes on standard input is not JSON: {error}")),
+            Err(error) => Item::Wrong(format!("standard input is not JSON: {error}")),
         };
         let is_wrong = matches!(item, Item::Wrong(_));
         if out.blocking_send(item).is_err() || is_wrong {

@@ -182,8 +182,8 @@ fn new_compiler() -> Compiler {
 }
 
 /// Returns the name of the gateway that is read from Azure, if no input is written for an Application Gateway.
-fn unplanned(compilation: &Compilation, told: &BTreeMap<&'static str, Str>) -> Option<String> {
-    let present = told.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
+fn unplanned(compilation: &Compilation, options: &BTreeMap<&'static str, Str>) -> Option<String> {
+    let present = options.get(EXISTING_GATEWAY).filter(|_| compilation.side(ingress::DIALECT.name).is_none())?;
     let document: serde_json::Value = serde_json::from_str(present).ok()?;
     Some(document["name"].as_str().unwrap_or_default().to_owned())
 }
@@ -271,7 +271,7 @@ impl Builder {
         for file in files {
             let known = before.iter().position(|(known, _)| *known == file).map(|at| before.swap_remove(at));
             self.unreadable.push(known.unwrap_or_else(|| {
-                let found = what_is_wrong(&file, options);
+                let found = file_errors(&file, options);
                 (file, found)
             }));
         }
@@ -279,9 +279,9 @@ impl Builder {
     }
 
     /// Returns the options with the sources' own options.
-    fn options_with(&self, told: &BTreeMap<&'static str, Str>) -> Options {
+    fn options_with(&self, of_sources: &BTreeMap<&'static str, Str>) -> Options {
         let mut options = self.options.clone();
-        for (name, value) in told {
+        for (name, value) in of_sources {
             options.insert(*name, OptionValue::Text(value.clone()));
         }
         options
@@ -353,7 +353,7 @@ impl Builder {
 }
 
 /// Returns the errors of a file that cannot be read: the failure itself, and the errors of its text.
-fn what_is_wrong(file: &Unreadable, options: &Options) -> Vec<Finding> {
+fn file_errors(file: &Unreadable, options: &Options) -> Vec<Finding> {
     let bytes = file.bytes.as_deref().unwrap_or_default();
     let (input, not_utf8_at) = Input::from_bytes(file.name.as_str(), bytes.to_vec());
     let mut alone = compile(&Inputs::from(vec![input]), options, dialect::ALL);

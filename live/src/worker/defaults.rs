@@ -28,10 +28,10 @@ impl Defaults {
     pub fn apply(&mut self, compilation: &Compilation, inputs: &Inputs, options: &Options) -> Option<(BTreeSet<&'static str>, Compilation)> {
         let mut deleted = BTreeSet::new();
         for side in &compilation.sides {
-            let Some(life) = &side.answers.life else { continue };
-            if life.serving == Serving::Defaults && self.configured.contains(side.dialect.name) {
+            let Some(state) = &side.answers.controller_state else { continue };
+            if state.serving == Serving::Defaults && self.configured.contains(side.dialect.name) {
                 deleted.insert(side.dialect.name);
-            } else if life.configuration.is_some() {
+            } else if state.configuration.is_some() {
                 self.configured.insert(side.dialect.name);
             }
         }

@@ -4,7 +4,7 @@
 //! holds inputs instead of a queue of changes, so its size does not grow with their number. The first build waits until every source has given
 //! everything that it holds.
 
-use super::metrics::{Metrics, Noise};
+use super::metrics::{Metrics, NoBuildReason};
 use crate::lock;
 use chancery_core::resource::{Input, Inputs};
 use chancery_core::text::Str;
@@ -129,12 +129,12 @@ impl Intake {
         let mut state = self.state();
         let was_readable = state.unreadable.remove(&key).is_none();
         if state.inputs.get(&key).is_some_and(|(known, _)| known.text == input.text) {
-            return if was_readable { self.metrics.dropped(Noise::Unchanged) } else { self.changed(state, Some(name)) };
+            return if was_readable { self.metrics.dropped(NoBuildReason::Unchanged) } else { self.changed(state, Some(name)) };
         }
         let known = state.inputs.insert(key, (input.clone(), not_utf8));
         if state.idle.contains(name) && known.is_some_and(|(known, _)| is_selected_alike(&known, &input)) {
             // The text is used as soon as something refers to it.
-            return self.metrics.dropped(Noise::Unreferenced);
+            return self.metrics.dropped(NoBuildReason::Unreferenced);
         }
         state.urgent |= is_endpoints(name);
         self.changed(state, Some(name));
@@ -147,7 +147,7 @@ impl Intake {
         let mut state = self.state();
         let was_readable = state.unreadable.remove(&key).is_none();
         if state.inputs.remove(&key).is_none() && was_readable {
-            return self.metrics.dropped(Noise::Unchanged);
+            return self.metrics.dropped(NoBuildReason::Unchanged);
         }
         if state.stored.contains(name) {
             Arc::make_mut(&mut state.stored).remove(name);
@@ -161,7 +161,7 @@ impl Intake {
         let mut state = self.state();
         let key = (source, file.name.clone());
         if state.unreadable.get(&key) == Some(&file) {
-            return self.metrics.dropped(Noise::Unchanged);
+            return self.metrics.dropped(NoBuildReason::Unchanged);
         }
         let name = file.name.clone();
         state.unreadable.insert(key, file);

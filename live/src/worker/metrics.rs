@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The reason why a change needs no build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noise {
+pub enum NoBuildReason {
     /// The content is unchanged.
     Unchanged,
     /// Nothing refers to it.
@@ -125,11 +125,11 @@ impl Metrics {
     }
 
     /// Counts a change that needs no build.
-    pub fn dropped(&self, why: Noise) {
+    pub fn dropped(&self, why: NoBuildReason) {
         let counter = match why {
-            Noise::Unchanged => &self.0.unchanged,
-            Noise::Unreferenced => &self.0.unreferenced,
-            Noise::Unwatched => &self.0.unwatched,
+            NoBuildReason::Unchanged => &self.0.unchanged,
+            NoBuildReason::Unreferenced => &self.0.unreferenced,
+            NoBuildReason::Unwatched => &self.0.unwatched,
         };
         counter.fetch_add(1, Relaxed);
     }
@@ -180,7 +180,7 @@ impl Metrics {
             counter("chancery_changes_unwatched", "Changes that were dropped, as their namespace is not watched.", count(&of.unwatched)),
             counter("chancery_changes_built", "Changes that went into builds.", count(&of.drained)),
             counter("chancery_builds", "Builds.", count(&of.builds)),
-            counter("chancery_build_failures", "Builds that could not be handed on.", count(&of.failures)),
+            counter("chancery_build_failures", "Builds that could not be published.", count(&of.failures)),
             counter("chancery_build_seconds", "Time that builds took.", seconds(&of.micros)),
             counter("chancery_build_wait_seconds", "Time from the first change to the begin of its build.", seconds(&of.waited_micros)),
             gauge("chancery_errors", "Errors that the last build found.", count(&of.errors)),

@@ -58,7 +58,7 @@ pub fn run(intake: &Intake, builder: &mut Builder, spacing: Duration, metrics: &
             Err(why) => {
                 metrics.failed();
                 pause = (pause * 2).clamp(BACK_OFF.0, BACK_OFF.1);
-                tracing::warn!(retry_ms = pause.as_millis() as u64, "a build could not be handed on: {why}");
+                tracing::warn!(retry_ms = pause.as_millis() as u64, "a build could not be published: {why}");
                 unpublished = Some(build);
             }
         }

@@ -170,7 +170,7 @@ impl Clients {
     }
 
     /// Sends what Envoys reject, now and after each change. A thousand rejections at once are sent once.
-    pub async fn tell_rejected(&self, out: watch::Sender<Rejected>) {
+    pub async fn watch_rejections(&self, out: watch::Sender<Rejected>) {
         let mut changes = self.rejections.subscribe();
         loop {
             let now = self.rejected();
@@ -229,7 +229,7 @@ impl Clients {
             client.streams == 1
         };
         if is_first {
-            self.events.tell(Event::Envoy { id: node.id.clone(), state: EnvoyState::Connected, gateway: gateway.map(str::to_owned) });
+            self.events.publish(Event::Envoy { id: node.id.clone(), state: EnvoyState::Connected, gateway: gateway.map(str::to_owned) });
         }
         Connected { clients: self.clone(), id: node.id.clone() }
     }
@@ -276,7 +276,7 @@ impl Clients {
                 self.rejections_changed();
             }
             let after_ms = verdict.after.as_millis() as u64;
-            return self.events.tell(Event::Accepted { id: id.into(), r#type, version, after_ms, gateway });
+            return self.events.publish(Event::Accepted { id: id.into(), r#type, version, after_ms, gateway });
         };
         let message: String = message.chars().take(LONGEST_MESSAGE).collect();
         let resources = blame(verdict, &message, snapshot, MOST_BLAMED);
@@ -291,7 +291,7 @@ impl Clients {
         self.rejections_changed();
         for Blamed { resource, places } in resources {
             let (r#type, message, gateway, version) = (r#type.clone(), message.clone(), gateway.clone(), version.clone());
-            self.events.tell(Event::Rejected { id: id.into(), r#type, resource, message, places, gateway, version });
+            self.events.publish(Event::Rejected { id: id.into(), r#type, resource, message, places, gateway, version });
         }
     }
 
@@ -318,7 +318,7 @@ impl Clients {
         if rejected {
             self.rejections_changed();
         }
-        self.events.tell(Event::Envoy { id: id.into(), state: EnvoyState::Gone, gateway });
+        self.events.publish(Event::Envoy { id: id.into(), state: EnvoyState::Gone, gateway });
     }
 }
 
@@ -363,9 +363,9 @@ mod tests {
     async fn rejections_by_input_end_with_acceptance_or_disconnect() {
         let clients = Clients::default();
         let inputs = || clients.rejected().keys().cloned().collect::<Vec<_>>();
-        let (out, mut told) = watch::channel(Rejected::default());
+        let (out, mut rejections) = watch::channel(Rejected::default());
         let telling = clients.clone();
-        tokio::spawn(async move { telling.tell_rejected(out).await });
+        tokio::spawn(async move { telling.watch_rejections(out).await });
         let mut snapshot = Snapshot::new("g");
         snapshot.blame = Some(Arc::new(OneInput));
         let verdict = |rejected: Option<&str>| Verdict {
@@ -380,14 +380,14 @@ mod tests {
         clients.answered("one", &verdict(Some("a: bad")), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/a"]);
         assert_eq!(clients.rejected().values().next().map(String::as_str), Some("the Envoy one rejects a: a: bad"));
-        assert!(told.wait_for(|told| told.len() == 1).await.is_ok());
+        assert!(rejections.wait_for(|rejections| rejections.len() == 1).await.is_ok());
         clients.answered("other", &verdict(Some("b: bad")), &snapshot);
         assert_eq!(inputs().len(), 2);
         clients.answered("one", &verdict(None), &snapshot);
         assert_eq!(inputs(), ["Mapping.getambassador.io/default/b"], "what is accepted is rejected no longer");
         drop(other);
         assert!(inputs().is_empty(), "an Envoy that is gone rejects nothing");
-        assert!(told.wait_for(|told| told.is_empty()).await.is_ok());
+        assert!(rejections.wait_for(|rejections| rejections.is_empty()).await.is_ok());
         drop(one);
     }
 }

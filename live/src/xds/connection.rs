@@ -124,28 +124,28 @@ async fn begin(stream: TcpStream, tls: Option<Arc<Tls>>) -> Result<Transport, Op
     while length < first.len() {
         let read = transport.read(first.get_mut(length..).unwrap_or_default()).await.map_err(|_| None)?;
         length += read;
-        let said = first.get(..length).unwrap_or_default();
+        let received = first.get(..length).unwrap_or_default();
         if read == 0 && length == 0 {
             return Err(None);
         }
-        if read == 0 || !PREFACE.starts_with(said) {
-            return Err(Some(what_it_is(&mut transport, said).await));
+        if read == 0 || !PREFACE.starts_with(received) {
+            return Err(Some(describe_client(&mut transport, received).await));
         }
     }
     Ok(transport)
 }
 
 /// Describes a client that does not begin HTTP/2.
-async fn what_it_is(transport: &mut Transport, said: &[u8]) -> String {
+async fn describe_client(transport: &mut Transport, received: &[u8]) -> String {
     let methods = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "DELETE ", "CONNECT "];
-    if matches!(transport, Transport::Plain(_)) && said.starts_with(&[22, 3]) {
+    if matches!(transport, Transport::Plain(_)) && received.starts_with(&[22, 3]) {
         return "it speaks TLS, and this server has no certificate: give --xds-cert and --xds-key".into();
     }
-    if methods.iter().any(|method| said.starts_with(method.as_bytes())) {
+    if methods.iter().any(|method| received.starts_with(method.as_bytes())) {
         // The client may have left already.
         let _ = transport.write_all(WRONG_PORT).await;
         let _ = transport.shutdown().await;
-        return "it speaks HTTP/1.1, and this port is for Envoys: the diagnostics server is for people and programs".into();
+        return "it speaks HTTP/1.1, and this port is for Envoys: use the diagnostics server".into();
     }
     "it does not speak HTTP/2".into()
 }

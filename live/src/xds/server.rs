@@ -102,7 +102,7 @@ impl Xds {
     fn open<W: Wire>(&self, only: Option<Service>, request: hyper::Request<Body>) -> hyper::Response<Body> {
         let peer = request.extensions().get::<Peer>().cloned().unwrap_or_default();
         if only == Some(Service::Secrets) && !peer.may_have_secrets() {
-            return Status::permission_denied("certificates are served on this machine, or to clients with a certificate of their own").into_http();
+            return Status::permission_denied("certificates are served on this machine, or to clients with their own certificate").into_http();
         }
         let token = request.headers().get(token::HEADER).and_then(|token| token.to_str().ok()).filter(|token| !token.is_empty()).map(str::to_owned);
         let decoder = ProstCodec::<(), W::Request>::default().decoder();
@@ -274,7 +274,7 @@ impl<W: Wire> Task<W> {
             Assigned::Early => return Ok(()),
             Assigned::Unknown => {
                 if !std::mem::replace(&mut self.told_unknown, true) {
-                    self.tell_unknown(latest);
+                    self.report_unknown_node(latest);
                 }
                 return Ok(());
             }
@@ -345,14 +345,14 @@ impl<W: Wire> Task<W> {
         Ok(if self.peer.may_have_secrets() { grant.of(snapshot) } else { Arc::new(snapshot.without(&url)) })
     }
 
-    fn tell_unknown(&self, latest: &Snapshots) {
+    fn report_unknown_node(&self, latest: &Snapshots) {
         let gateways: Vec<&str> = latest.iter().flat_map(|all| all.keys()).map(|gateway| &**gateway).collect();
         let detail = if gateways.is_empty() {
             "there is no gateway in the configuration".to_owned()
         } else {
             format!("neither its id nor its cluster is a gateway: there are {}", gateways.join(", "))
         };
-        self.shared.clients.events().tell(Event::UnknownNode { id: self.node.id.clone(), cluster: self.node.cluster.clone(), detail });
+        self.shared.clients.events().publish(Event::UnknownNode { id: self.node.id.clone(), cluster: self.node.cluster.clone(), detail });
     }
 }
 

@@ -219,7 +219,7 @@ impl Stream {
         kind.heard = Some(now);
         let none = Arc::default();
         let known = snapshot.get(url).unwrap_or(&none);
-        let has = |of: &&Arc<Encoded>| kind.subscription.told(&of.name) == Some(SentVersion::Has(of.version));
+        let has = |of: &&Arc<Encoded>| kind.subscription.sent_version(&of.name) == Some(SentVersion::Has(of.version));
         let resources: Arc<[Arc<Encoded>]> = known.by_name.values().filter(has).cloned().collect();
         if resources.is_empty() {
             return;
@@ -321,7 +321,7 @@ impl Kind {
     }
 
     fn had(&self, name: &str) -> bool {
-        matches!(self.subscription.told(name), Some(SentVersion::Has(_)))
+        matches!(self.subscription.sent_version(name), Some(SentVersion::Has(_)))
     }
 
     fn subscribe_sotw(&mut self, request: &Request, whole: bool) {

@@ -36,10 +36,10 @@ pub struct Subscription {
     pub answered: bool,
     /// Unchanged resources that are sent, because the client requested them again.
     pub again: BTreeSet<Arc<str>>,
-    /// The last set that was sent. With a wildcard, the client has all of it except `told`.
+    /// The last set that was sent. With a wildcard, the client has all of it except `sent`.
     seen: Option<Arc<Resources>>,
     /// Versions that the client was sent and that differ from `seen`. Without a wildcard, it has every requested name.
-    told: BTreeMap<Arc<str>, SentVersion>,
+    sent: BTreeMap<Arc<str>, SentVersion>,
     /// Names to check, in addition to the differences from `seen`.
     open: BTreeSet<Arc<str>>,
 }
@@ -78,15 +78,15 @@ impl Subscription {
 
     /// Returns the version of a resource that the client was sent.
     #[must_use]
-    pub fn told(&self, name: &str) -> Option<SentVersion> {
+    pub fn sent_version(&self, name: &str) -> Option<SentVersion> {
         let of_set = || self.seen.as_ref().filter(|_| self.wildcard)?.version(name).map(SentVersion::Has);
-        self.told.get(name).copied().or_else(of_set)
+        self.sent.get(name).copied().or_else(of_set)
     }
 
     /// Notes a version that the client has already.
     pub fn has(&mut self, name: Arc<str>, version: Fingerprint) {
         self.open.insert(name.clone());
-        self.told.insert(name, SentVersion::Has(version));
+        self.sent.insert(name, SentVersion::Has(version));
     }
 
     /// Requests a resource by name.
@@ -101,8 +101,8 @@ impl Subscription {
             return;
         }
         // Versions that followed from the set are kept by name.
-        let by_set: Vec<(Arc<str>, SentVersion)> = self.names.iter().filter_map(|name| Some((name.clone(), self.told(name)?))).collect();
-        self.told.extend(by_set);
+        let by_set: Vec<(Arc<str>, SentVersion)> = self.names.iter().filter_map(|name| Some((name.clone(), self.sent_version(name)?))).collect();
+        self.sent.extend(by_set);
         self.seen = None;
         self.wildcard = wildcard;
     }
@@ -124,7 +124,7 @@ impl Subscription {
             return;
         }
         let names = &self.names;
-        self.told.retain(|name, _| names.contains(name));
+        self.sent.retain(|name, _| names.contains(name));
         self.again.retain(|name| names.contains(name));
         self.open.retain(|name| names.contains(name));
     }
@@ -146,7 +146,7 @@ impl Subscription {
             Some(seen) => out.extend(resources.differing(seen).iter().filter(|name| self.wants(name)).cloned()),
             None => {
                 out.extend(self.wanted(resources).map(|(name, _)| name.clone()));
-                out.extend(self.names.iter().chain(self.told.keys()).cloned());
+                out.extend(self.names.iter().chain(self.sent.keys()).cloned());
             }
         }
         out
@@ -157,20 +157,20 @@ impl Subscription {
     pub fn difference(&self, resources: &Arc<Resources>) -> Difference {
         let mut out = Difference::default();
         // A new client gets everything, without a check of each name.
-        if self.wildcard && self.seen.is_none() && self.told.is_empty() && self.names.is_empty() && self.again.is_empty() && self.open.is_empty() {
+        if self.wildcard && self.seen.is_none() && self.sent.is_empty() && self.names.is_empty() && self.again.is_empty() && self.open.is_empty() {
             out.changed.extend(resources.by_name.values().cloned());
             return out;
         }
         for name in self.candidates(resources) {
-            let (told, is_again) = (self.told(&name), self.again.contains(&name));
+            let (sent, is_again) = (self.sent_version(&name), self.again.contains(&name));
             match resources.by_name.get(&name) {
-                Some(of) if self.wants(&name) && (is_again || told != Some(SentVersion::Has(of.version))) => out.changed.push(of.clone()),
+                Some(of) if self.wants(&name) && (is_again || sent != Some(SentVersion::Has(of.version))) => out.changed.push(of.clone()),
                 Some(_) => {}
-                None if matches!(told, Some(SentVersion::Has(_))) => {
+                None if matches!(sent, Some(SentVersion::Has(_))) => {
                     out.gone.push(name);
                     out.removes = true;
                 }
-                None if self.names.contains(&name) && (is_again || told.is_none()) => out.gone.push(name),
+                None if self.names.contains(&name) && (is_again || sent.is_none()) => out.gone.push(name),
                 None => {}
             }
         }
@@ -180,30 +180,30 @@ impl Subscription {
     /// Notes that all changed resources of a set are being sent, and these names of removed resources.
     pub fn note(&mut self, resources: &Arc<Resources>, changed: &[Arc<Encoded>], gone: &[Arc<str>]) {
         let gone: BTreeSet<&Arc<str>> = gone.iter().collect();
-        let has = |name: &Arc<str>| matches!(self.told(name), Some(SentVersion::Has(_)));
+        let has = |name: &Arc<str>| matches!(self.sent_version(name), Some(SentVersion::Has(_)));
         // The client still has a removed resource, and does not know about the removal.
         let is_left = |name: &Arc<str>| !resources.by_name.contains_key(name) && !gone.contains(name) && has(name);
         let left: Vec<(Arc<str>, SentVersion)> =
-            self.candidates(resources).into_iter().filter(is_left).filter_map(|name| self.told(&name).map(|told| (name, told))).collect();
+            self.candidates(resources).into_iter().filter(is_left).filter_map(|name| self.sent_version(&name).map(|sent| (name, sent))).collect();
         if self.wildcard {
             let names = &self.names;
-            self.told.retain(|name, told| *told == SentVersion::Absent && names.contains(name) && !resources.by_name.contains_key(name));
+            self.sent.retain(|name, sent| *sent == SentVersion::Absent && names.contains(name) && !resources.by_name.contains_key(name));
         } else {
             for of in changed {
                 let (name, _) = resources.by_name.get_key_value(of.name.as_str()).unzip();
-                self.told.insert(name.cloned().unwrap_or_else(|| Arc::from(of.name.as_str())), SentVersion::Has(of.version));
+                self.sent.insert(name.cloned().unwrap_or_else(|| Arc::from(of.name.as_str())), SentVersion::Has(of.version));
             }
         }
         for name in gone {
             if self.names.contains(name) {
-                self.told.insert(name.clone(), SentVersion::Absent);
+                self.sent.insert(name.clone(), SentVersion::Absent);
             } else {
-                self.told.remove(name);
+                self.sent.remove(name);
             }
         }
         self.again.clear();
         self.open = left.iter().map(|(name, _)| name.clone()).collect();
-        self.told.extend(left);
+        self.sent.extend(left);
         self.seen = Some(resources.clone());
         self.answered = true;
     }

@@ -78,7 +78,7 @@ impl Tls {
                 }
                 Err(why) => {
                     if state.wrong.as_ref() != Some(&why.0) {
-                        tracing::warn!("the certificates of the xDS server stay as they are: {why}");
+                        tracing::warn!("the certificates of the xDS server stay unchanged: {why}");
                     }
                     state.wrong = Some(why.0);
                 }

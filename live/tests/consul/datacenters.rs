@@ -64,7 +64,7 @@ async fn remote_datacenter_is_served_like_the_agent() {
     let served = Ads::ask(&followed.address, "web-sidecar-proxy").await;
     west.kill(0);
     followed.until("the loss", Followed::is_troubled).await;
-    assert_eq!(Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "what was read is kept");
+    assert_eq!(Ads::ask(&followed.address, "web-sidecar-proxy").await, served, "the last read state is used");
     west.begin(0);
     west.ready().await;
     west.put(0, REGISTER, &json!({"Name": "orders", "ID": "orders-2", "Port": 9090, "Connect": {"SidecarService": {"Port": 21020}}})).await;

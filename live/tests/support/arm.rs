@@ -1,4 +1,4 @@
-//! Stands in for Azure Resource Manager and its login: a gateway and its public address, and changes by long-running
+//! A stand-in for Azure Resource Manager and its login: a gateway and its public address, and changes by long-running
 //! operations.
 //!
 //! Like Azure, it adds its own fields to each part (tags of versions, states, references). It keeps certificates, shows
@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub const GATEWAY: &str = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/applicationGateways/gw";
 const ADDRESS: &str = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses/ip";
 /// The secret that the login accepts.
-pub const SECRET: &str = "a-secret-nobody-sees";
+pub const SECRET: &str = "a-secret-in-no-output";
 /// The beginning of all its tokens.
-pub const TOKEN: &str = "token-nobody-sees-";
+pub const TOKEN: &str = "token-in-no-output-";
 
 /// Lists that Azure always sends.
 const LISTS: &[&str] = &[

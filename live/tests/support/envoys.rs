@@ -91,12 +91,12 @@ pub async fn envoys_in_pods_are_found_and_asked(cluster: &Cluster) {
     assert!(refused.contains("default/edge") && refused.contains("port 1"), "{refused}");
     let gone = overview(&reach(&admin, "gone", port)).await.expect_err("there is no such pod");
     assert!(gone.contains("no pod default/gone"), "{gone}");
-    let nobody = client(cluster.user("nobody-yet")).await;
-    let why = find(&nobody, &Search::default()).await.expect_err("it may list nothing").0;
+    let new_user = client(cluster.user("new-user")).await;
+    let why = find(&new_user, &Search::default()).await.expect_err("it may list nothing").0;
     assert!(why.contains("resources: [\"pods\"], verbs: [list]"), "{why}");
-    allow(cluster, "nobody-yet", &[("pods", &["get", "list"])]).await;
-    let why = overview(&reach(&nobody, "edge", port)).await.expect_err("it may forward nothing");
+    allow(cluster, "new-user", &[("pods", &["get", "list"])]).await;
+    let why = overview(&reach(&new_user, "edge", port)).await.expect_err("it may forward nothing");
     assert!(why.contains("resources: [\"pods/portforward\"], verbs: [get, create]"), "{why}");
-    allow(cluster, "nobody-yet", &[("pods", &["get", "list"]), ("pods/portforward", &["get", "create"])]).await;
-    overview(&reach(&nobody, "edge", port)).await.expect("these rules are enough");
+    allow(cluster, "new-user", &[("pods", &["get", "list"]), ("pods/portforward", &["get", "create"])]).await;
+    overview(&reach(&new_user, "edge", port)).await.expect("these rules are enough");
 }

@@ -214,7 +214,7 @@ impl Client {
     /// Sends a delta request.
     pub async fn change(&mut self, type_url: &str, subscribe: &[&str], unsubscribe: &[&str], initial: &[(&str, &str)]) {
         let node = self.node();
-        let Wire::Delta(send, _) = &self.wire else { panic!("this is no delta stream") };
+        let Wire::Delta(send, _) = &self.wire else { panic!("this is not a delta stream") };
         let request = DeltaDiscoveryRequest {
             node,
             type_url: type_url.into(),

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { clickLine, dist, load, ready, show, test, visitors } from "../browser.mjs";
 
-// Texts that the page fetches.
+// Text files that the page fetches.
 const hosted = {};
 const site = visitors(hosted);
 

@@ -110,7 +110,7 @@ describe("the element", () => {
     await close();
   });
 
-  test("element loads text from `src`, and says where there is none", async () => {
+  test("element loads text from `src`, and reports a missing file", async () => {
     const { page, heard, close } = await visit("src/");
     await page.frameLocator("chancery-playground >> nth=0 >> iframe").locator("tr.route", { hasText: "/shop/" }).first().waitFor();
     assert.match((await heard("chancery-error")).detail, /none\.yaml cannot be loaded: 404/);

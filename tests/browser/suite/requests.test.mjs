@@ -93,7 +93,7 @@ describe("requests", () => {
     await verdict(page, "port 8080 has no TLS. Ask with http://");
     await ask(page, "http://shop.example.com/api/");
     await verdict(page, "goes to cluster_api_backend_8080_shop");
-    await page.fill(".wide-headers textarea", "x-forwarded-proto: https\nhost: nobody.example.com");
+    await page.fill(".wide-headers textarea", "x-forwarded-proto: https\nhost: absent.example.com");
     await verdict(page, "matches no virtual host");
     await page.getByLabel("Source address").fill("here");
     await page.keyboard.press("Tab");
@@ -129,9 +129,9 @@ describe("requests", () => {
     await page.keyboard.type("Clear everything");
     await page.keyboard.press("Enter");
     await page.locator(".empty", { hasText: "Write a URL" }).waitFor();
-    await ask(page, "http://nobody.example.com/");
+    await ask(page, "http://absent.example.com/");
     await verdict(page, "has no");
-    await ask(page, "ftp://nobody");
+    await ask(page, "ftp://absent");
     await page.locator(".wrong-request", { hasText: "the scheme ftp is not http or https" }).waitFor();
     await close();
   });

@@ -75,7 +75,7 @@ test("save keeps comments and detects conflicts", async () => {
     await window.edit("Why this", "Mine: why this");
     await until(async () => /You changed this file/.test(await said(window, ".live-strip")), "the person writes");
     await writeFile(file, mapping("timeout_ms", "/theirs/"));
-    await until(async () => /another program/.test(await said(window, ".live-strip")), "the strip tells of the conflict");
+    await until(async () => /another program/.test(await said(window, ".live-strip")), "the strip reports the conflict");
     await window.picture("conflict");
     assert.match(await said(window, ".cm-content"), /Mine/, "what the person wrote stays");
     await press(window, "Take theirs");

@@ -46,7 +46,7 @@ pub(super) const ACCOUNTS: &[Form] = &[
             v.plain()
         ))
     }),
-    ("addresses that whoever knows them may post to", |v| in_config_map(&format!("  slack: https://hooks.slack.com/services/T0/B0/{}\n", v.plain()))),
+    ("webhook addresses that grant access", |v| in_config_map(&format!("  slack: https://hooks.slack.com/services/T0/B0/{}\n", v.plain()))),
     ("passwords in lines of programs", |v| {
         in_config_map(&format!(
             "  curl: 'curl -u admin:{} https://x.example.com'\n  netrc: machine x login y password {}\n  sql: CREATE USER x IDENTIFIED BY '{}'\n  vault: hvs.{}\n",

@@ -62,7 +62,7 @@ pub(super) const SLIPS: &[Form] = &[
             v.plain()
         )
     }),
-    ("a header's value in a line of its own", |v| {
+    ("a header's value on a separate line", |v| {
         format!(
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {{name: m, namespace: default}}\nspec:\n  hostname: '*'\n  prefix: /m/\n  service: m\n  add_request_headers:\n    Authorization: Basic {}\n    x-token: \nvalue: {}}}\n",
             v.packed(),

@@ -185,16 +185,16 @@ fn ask(request: &Request, chains: usize) -> Option<usize> {
     let mut got = Vec::new();
     let mut part = [0; 4096];
     // The number is in the first part of a handshake, or in the text.
-    while !(0..chains).any(|at| told(&got, at)) {
+    while !(0..chains).any(|at| contains_number(&got, at)) {
         match stream.read(&mut part) {
             Ok(read @ 1..) => got.extend_from_slice(&part[..read]),
             _ => return None,
         }
     }
-    (0..chains).find(|at| told(&got, *at))
+    (0..chains).find(|at| contains_number(&got, *at))
 }
 
-fn told(got: &[u8], at: usize) -> bool {
+fn contains_number(got: &[u8], at: usize) -> bool {
     let wanted = number(at);
     got.windows(wanted.len()).any(|part| part == wanted.as_bytes())
 }

@@ -63,7 +63,7 @@ fn filters() -> Vec<(Value, Value)> {
         (typed("basic_auth", "basic_auth.v3.BasicAuth", &json!({ "users": { "inline_string": USERS } })), Value::Null),
         (
             typed("jwt_authn", "jwt_authn.v3.JwtAuthentication", &jwt(json!({ "provider_name": "p" }))),
-            json!({ "@type": sign("jwt_authn.v3.PerRouteConfig"), "requirement_name": "nobody" }),
+            json!({ "@type": sign("jwt_authn.v3.PerRouteConfig"), "requirement_name": "absent" }),
         ),
         (
             typed(

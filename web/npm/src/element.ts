@@ -141,7 +141,7 @@ export class ChanceryPlayground extends HTMLElement {
     return Boolean(view) && view !== "all";
   }
 
-  /** The texts of its scripts, one file each. */
+  /** The contents of its scripts, one file each. */
   #scriptFiles(): PlaygroundFile[] {
     const scripts = [...this.querySelectorAll<HTMLScriptElement>('script[type="application/yaml"]')];
     return scripts.map((script, at) => ({ name: script.dataset["name"] ?? (at ? `more-${at}.yaml` : "gateway.yaml"), text: removeIndentation(script.textContent ?? "") }));

@@ -122,7 +122,7 @@ impl Workspace {
         self.files.with_untracked(|files| files.get(self.active.get_untracked()).map(|file| file.name.clone()))
     }
 
-    /// Takes all texts, by name, to put them back later.
+    /// Returns the content of all files, by name, to restore them later.
     pub fn take(self) -> BTreeMap<String, Arc<str>> {
         let files = self.files.try_update_untracked(std::mem::take).unwrap_or_default();
         files.into_iter().map(|file| (file.name, file.text)).collect()

@@ -1,7 +1,7 @@
 //! Shared parts of answers: spans in the page's form, findings with plain words, and the options of a compile.
 
 use crate::protocol::Work;
-use chancery_core::compilation::{Compilation, Dialect, Options, for_people};
+use chancery_core::compilation::{Compilation, Dialect, Options, for_interactive_use};
 use chancery_core::explain;
 use serde::Serialize;
 
@@ -19,8 +19,8 @@ pub fn span(of: &explain::Span) -> crate::protocol::Span {
 /// The options to compile work with.
 pub fn options(work: &Work, wanted: Option<&str>, dialects: &[&'static Dialect]) -> Result<Options, String> {
     let mut options = match &work.options {
-        None => for_people(Options::default()),
-        Some(serde_json::Value::String(words)) => for_people(Options::from_words(words, dialects).map_err(|error| error.to_string())?),
+        None => for_interactive_use(Options::default()),
+        Some(serde_json::Value::String(words)) => for_interactive_use(Options::from_words(words, dialects).map_err(|error| error.to_string())?),
         Some(data) => serde_json::from_value(data.clone()).map_err(|error| error.to_string())?,
     };
     if let Some(dialect) = wanted {

@@ -24,7 +24,7 @@ pub struct Loaded {
     of: Other,
     state: State,
     /// A short name.
-    called: String,
+    counterpart: String,
     /// Removes credentials from answers.
     redactor: Redactor,
 }
@@ -81,7 +81,7 @@ impl Loaded {
             let compilation = compiler.compile(inputs, &options.clone().of_any_dialect());
             State::Compiled(Proxies::new(compilation, &mut compiler.emitted, &mut Configs::default()).into())
         };
-        let (state, called) = match &of {
+        let (state, counterpart) = match &of {
             Other::Work(work) => {
                 let inputs = inputs(&work.files);
                 let wanted = requested(&inputs, work);
@@ -113,7 +113,7 @@ impl Loaded {
             State::Compiled(of) => of.compilation.redactor(),
             State::Running(running) => running.redactor.clone(),
         };
-        Ok(Self { of, state, called, redactor })
+        Ok(Self { of, state, counterpart, redactor })
     }
 
     pub fn redactor(&self) -> &Redactor {
@@ -139,7 +139,13 @@ impl Loaded {
                 (found.resources, found.envoy, None, found.uncompared.sentences())
             }
         };
-        Comparison { with: self.called.clone(), resources, envoy, requests: changed, notes: uncompared.into_iter().chain(self.notes()).collect() }
+        Comparison {
+            with: self.counterpart.clone(),
+            resources,
+            envoy,
+            requests: changed,
+            notes: uncompared.into_iter().chain(self.notes()).collect(),
+        }
     }
 
     fn notes(&self) -> Vec<String> {

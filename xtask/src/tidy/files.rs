@@ -68,14 +68,14 @@ fn rust(file: &File, found: &mut Vec<String>) {
 
 fn report_words(file: &File, words: &[&str], what: &str, found: &mut Vec<String>) {
     for (number, line) in (1..).zip(file.text.lines()) {
-        if let Some(word) = words.iter().find(|word| says(line, word)) {
+        if let Some(word) = words.iter().find(|word| has_word(line, word)) {
             found.push(format!("{}:{number}: {what}: `{word}`", file.path));
         }
     }
 }
 
 /// Whether a line contains a word, but not as a part of a longer word.
-fn says(line: &str, word: &str) -> bool {
+fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + word.len()..].chars().next();

@@ -11,7 +11,7 @@ pub fn check(found: &mut Vec<String>) {
         return;
     };
     let Some(metadata) = output(cargo().args(["metadata", "--format-version", "1", "--quiet", "--locked"])) else {
-        found.push("Cargo.lock: cargo tells nothing of the packages; is it up to date?".into());
+        found.push("Cargo.lock: cargo lists no packages; is it up to date?".into());
         return;
     };
     for (name, licence) in packages(&metadata) {

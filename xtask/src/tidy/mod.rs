@@ -5,6 +5,7 @@
 mod arrows;
 mod files;
 mod licences;
+mod prose;
 
 #[cfg(test)]
 mod tests;
@@ -41,9 +42,10 @@ pub fn check() -> Result<(), String> {
     let mut found = Vec::new();
     arrows::check(&files, &mut found);
     files::check(&files, &mut found);
+    prose::check(&files, &mut found);
     licences::check(&mut found);
     found.iter().for_each(|line| println!("{line}"));
-    if found.is_empty() { Ok(()) } else { Err(format!("{} rules of the house are broken", found.len())) }
+    if found.is_empty() { Ok(()) } else { Err(format!("{} rules are broken", found.len())) }
 }
 
 /// The files that are in the repository or will be added.

@@ -1,6 +1,6 @@
 //! Each rule reports its breach and accepts valid files.
 
-use super::{File, arrows, files};
+use super::{File, arrows, files, prose};
 
 fn arrows(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -35,4 +35,27 @@ fn nothing_is_left_undone() {
     assert_eq!(file("cli/src/a.rs", &format!("//! A.\nlet {undone}S = 1;\n")), [""; 0]);
     assert_eq!(file("cli/src/a.rs", "//! A.\n#[allow(dead_code)]\nfn a() {}\n").len(), 1);
     assert_eq!(file("cli/src/a.rs", "//! A.\n#[expect(dead_code, reason = \"shown\")]\nfn a() {}\n"), [""; 0]);
+}
+
+fn prose(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    prose::check(&[File { path: "cli/src/a.rs".into(), text: text.into() }], &mut found);
+    found
+}
+
+#[test]
+fn prose_reports_phrases_within_sentence() {
+    assert_eq!(prose("/// Nobody reads this.\n"), ["cli/src/a.rs:1: `Nobody` must be read twice; name the person or program"]);
+    let split = ["all", "the same"];
+    assert_eq!(prose(&format!("// It works {}.\n", split.join(" "))).len(), 1);
+    assert_eq!(prose(&format!("// It matches {}, {}.\n", split[0], split[1])), [""; 0], "punctuation separates phrases");
+    assert_eq!(prose("// It is no longer there.\n"), [""; 0]);
+}
+
+#[test]
+fn prose_reports_function_names() {
+    let declared = |name: &str| prose(&["fn ", name, "() {}\n"].concat());
+    assert_eq!(declared("route_without_host_matches_every_request"), [""; 0]);
+    assert_eq!(declared("a_route_that_has_no_host_matches_every_request").len(), 1);
+    assert_eq!(declared("told").len(), 1);
 }

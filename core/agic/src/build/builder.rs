@@ -1,9 +1,8 @@
 //! The state that the builder's steps share. The steps are in the other modules.
 
-use super::draft::RequestedListener;
+use super::draft::{Group, RequestedListener};
 use super::listeners_by_id::ListenersById;
 use super::memory::Memory;
-use super::path_maps::Group;
 use super::share::{Share, ShareInput};
 use crate::brownfield::{Existing, Targets};
 use crate::crash::ControllerCrash;

@@ -1,13 +1,14 @@
-//! The intermediate results of the builder's steps: uses of Services, listener configurations, and paths to be merged per listener.
+//! The intermediate results of the builder's steps: uses of Services, listener configurations, and paths of each listener.
+//!
+//! Does not make them; see the modules of the steps.
 
-use super::share::name_of;
 use crate::cluster::Name;
 use crate::fault::Fault;
 use crate::names::ListenerId;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::ir::appgw::{Derived, Part, PathRule, Reference};
+use chancery_base::ir::appgw::{Derived, Part, PathMap, PathRule, Reference};
 use chancery_base::resource::{Also, Origin, Sourced};
 use chancery_text::Str;
 
@@ -55,6 +56,11 @@ impl Use {
     }
 }
 
+/// The name of a Service, as parts and events write it.
+fn name_of(service: &(Str, Str), between: char) -> String {
+    alloc::format!("{}{between}{}", service.0, service.1)
+}
+
 /// The configuration of a listener.
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
@@ -97,4 +103,13 @@ pub struct Paths {
     pub(super) redirect: Option<Reference>,
     pub(super) defaults: Defaults,
     pub(super) rules: Vec<Part<PathRule>>,
+}
+
+/// The path map of a listener; without path rules it becomes a basic rule.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub id: Arc<ListenerId>,
+    pub map: Arc<Part<PathMap>>,
+    /// The merged paths, in the order of Ingresses and rules, each with the index of its Ingress.
+    pub paths: Vec<(u32, Arc<Paths>)>,
 }

@@ -6,7 +6,7 @@ use super::builder::{Builder, kept, own};
 use super::certificates::secret_for;
 use super::draft::{ListenerConfig, RequestedListener};
 use super::listeners_by_id::{self, ListenersById};
-use super::memory::address;
+use super::memory::{KnownListener, address};
 use crate::annotations as a;
 use crate::brownfield;
 use crate::crash::ControllerCrash;
@@ -146,15 +146,6 @@ pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash>
 
 fn number(port: &Part<Port>) -> i64 {
     port.properties.port.map_or(0, |port| port.value)
-}
-
-/// A listener, and the values that it was made from.
-pub(super) struct KnownListener {
-    listener: Arc<Part<Listener>>,
-    frontend: Str,
-    port: Str,
-    #[expect(dead_code, reason = "holds the address by which it is known")]
-    wanted: Arc<RequestedListener>,
 }
 
 /// An address and a port.

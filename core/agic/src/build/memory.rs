@@ -1,26 +1,22 @@
 //! Caches the results of earlier compiles: shares of Ingresses, and the parts made from them, each by the addresses of its inputs.
+//!
+//! Does not make parts; see `make_shares` and the modules of the steps.
 
 use super::draft::{Paths, RequestedListener};
-use super::listeners::KnownListener;
 use super::order::KnownOrder;
-use super::path_maps::KnownPathMap;
-use super::redirects::KnownRedirect;
-use super::rules::KnownRule;
-use super::share;
-use super::share::Share;
-use crate::model::Ingress;
-use crate::names::Names;
-use crate::source::Source;
+use super::share::CachedShares;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::ir::appgw::{Certificate, Listener, Part, PathMap, Pool, Probe, Properties, Rule, Settings};
+use chancery_base::ir::appgw::{Certificate, Listener, Part, PathMap, Pool, Probe, Redirect, Rule, Settings};
+use chancery_base::resource::Sourced;
+use chancery_text::Str;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 
 /// The results of earlier compiles.
 #[derive(Default)]
 pub struct Memory {
-    pub(super) shares: share::Memory,
+    pub(super) shares: CachedShares,
     /// By the address of the listener's configuration.
     pub(super) listeners: ByAddress<KnownListener>,
     /// By the address of the listener's configuration.
@@ -36,6 +32,38 @@ pub struct Memory {
 
 /// A rule without a priority, and the same rule with a free number.
 pub(super) type NumberedRule = (Arc<Part<Rule>>, Arc<Part<Rule>>);
+
+/// A listener, and the values that it was made from.
+pub(super) struct KnownListener {
+    pub(super) listener: Arc<Part<Listener>>,
+    pub(super) frontend: Str,
+    pub(super) port: Str,
+    #[expect(dead_code, reason = "keeps the address of the cache key valid")]
+    pub(super) wanted: Arc<RequestedListener>,
+}
+
+/// A redirect, and the values that it was made from.
+pub(super) struct KnownRedirect {
+    #[expect(dead_code, reason = "keeps the address of the cache key valid")]
+    pub(super) wanted: Arc<RequestedListener>,
+    pub(super) target: Str,
+    pub(super) redirect: Arc<Part<Redirect>>,
+}
+
+/// A path map, and the values that it was made from.
+pub(super) struct KnownPathMap {
+    pub(super) paths: Vec<Arc<Paths>>,
+    pub(super) redirected: Vec<bool>,
+    pub(super) map: Arc<Part<PathMap>>,
+}
+
+/// A rule, and the values that it was made from.
+pub(super) struct KnownRule {
+    pub(super) map: Arc<Part<PathMap>>,
+    pub(super) listener: Arc<Part<Listener>>,
+    pub(super) priority: Option<Sourced<i64>>,
+    pub(super) rule: Arc<Part<Rule>>,
+}
 
 /// The sort orders of lists.
 #[derive(Default)]
@@ -110,11 +138,6 @@ impl Memory {
         self.path_maps.begin();
         self.rules.begin();
         self.numbered.begin();
-    }
-
-    /// Returns the shares of these Ingresses.
-    pub fn shares(&mut self, source: &Source<'_>, names: &Names, gateway: &Properties, ingresses: &[Arc<Ingress>]) -> Vec<Arc<Share>> {
-        self.shares.shares(source, names, gateway, ingresses)
     }
 }
 

@@ -15,6 +15,7 @@ mod defaults;
 mod draft;
 mod listeners;
 mod listeners_by_id;
+mod make_shares;
 mod memory;
 mod order;
 mod path_maps;
@@ -30,10 +31,10 @@ mod tags;
 
 pub(super) use backends::service_of;
 pub use builder::{Builder, BuilderInput};
-pub use draft::{ListenerConfig, Paths, RequestedListener};
+pub use draft::{Group, ListenerConfig, Paths, RequestedListener};
 pub(super) use listeners::{all_hosts, of_rule as listeners_of_rule};
+pub use make_shares::make_shares;
 pub use memory::Memory;
-pub use path_maps::Group;
 pub(super) use priorities::MOST as MOST_PRIORITY;
 pub use share::Share;
 

@@ -3,8 +3,8 @@
 //! AGIC `getPathMaps` and `mergePathMap` in `pkg/appgw/requestroutingrules.go`. The first of equal paths wins, and the last default.
 
 use super::builder::Builder;
-use super::draft::{Defaults, ListenerConfig, Paths, Use};
-use super::memory::address;
+use super::draft::{Defaults, Group, ListenerConfig, Paths, Use};
+use super::memory::{KnownPathMap, address};
 use super::share::{Share, ShareInput};
 use super::{listeners, pools, rewrites};
 use crate::annotations as a;
@@ -18,22 +18,6 @@ use chancery_base::ir::appgw::{Part, PathMap, PathRule, Reference};
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 use hashbrown::HashSet;
-
-/// The path map of a listener; without path rules it becomes a basic rule.
-#[derive(Clone, Debug)]
-pub struct Group {
-    pub id: Arc<ListenerId>,
-    pub map: Arc<Part<PathMap>>,
-    /// The merged paths, in the order of Ingresses and rules, each with the index of its Ingress.
-    pub paths: Vec<(u32, Arc<Paths>)>,
-}
-
-/// A path map, and the values that it was made from.
-pub(super) struct KnownPathMap {
-    paths: Vec<Arc<Paths>>,
-    redirected: Vec<bool>,
-    map: Arc<Part<PathMap>>,
-}
 
 /// Makes all path maps.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {

@@ -3,8 +3,7 @@
 //! AGIC `pkg/appgw/redirects.go`.
 
 use super::builder::{Builder, kept, own, word};
-use super::draft::RequestedListener;
-use super::memory::address;
+use super::memory::{KnownRedirect, address};
 use crate::brownfield::by_name;
 use crate::crash::ControllerCrash;
 use crate::names::{Names, PartKind};
@@ -13,14 +12,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::appgw::{Part, Parts, Redirect};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
-
-/// A redirect, and the values that it was made from.
-pub(super) struct KnownRedirect {
-    #[expect(dead_code, reason = "holds the address by which it is known")]
-    wanted: Arc<RequestedListener>,
-    target: Str,
-    redirect: Arc<Part<Redirect>>,
-}
 
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {
     let mut made: Parts<Redirect> = Vec::new();

@@ -3,25 +3,17 @@
 //! AGIC `RequestRoutingRules` in `pkg/appgw/requestroutingrules.go`.
 
 use super::builder::{Builder, kept};
-use super::memory::address;
+use super::memory::{KnownRule, address};
 use super::priorities;
 use crate::brownfield;
 use crate::crash::ControllerCrash;
 use crate::names::{ListenerId, Names, PartKind};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use chancery_base::ir::appgw::{BASIC, Listener, PATH_BASED, Part, Parts, PathMap, Reference, Rule};
+use chancery_base::ir::appgw::{BASIC, PATH_BASED, Part, Parts, PathMap, Reference, Rule};
 use chancery_base::resource::Sourced;
 use chancery_text::Str;
 use hashbrown::HashSet;
-
-/// A rule, and the values that it was made from.
-pub(super) struct KnownRule {
-    map: Arc<Part<PathMap>>,
-    listener: Arc<Part<Listener>>,
-    priority: Option<Sourced<i64>>,
-    rule: Arc<Part<Rule>>,
-}
 
 /// Makes all rules and their path maps.
 pub(super) fn make(builder: &mut Builder<'_, '_>) -> Result<(), ControllerCrash> {

@@ -1,11 +1,8 @@
-//! Makes the parts that one Ingress requests by itself: made once, and again only when the Ingress or the Services and Secrets that it refers to
-//! change.
+//! Defines the share of an Ingress: the parts that this Ingress requests by itself.
 //!
-//! Does not merge Ingresses, and does not use the current gateway.
+//! Does not make shares (see `make_shares`), and does not merge them (see the modules of the steps).
 
 use super::draft::{Paths, RequestedListener, Use};
-use super::memory::address;
-use super::{backends, certificates, listeners, path_maps, pools, priorities, probes, settings};
 use crate::crash::ControllerCrash;
 use crate::environment::Environment;
 use crate::events::{Reason, Recorder};
@@ -17,20 +14,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use chancery_base::ir::appgw::{Certificate, FrontendType, Part, Parts, Pool, Probe, Properties, Reference, Settings};
 use chancery_base::resource::{ObjectId, Origin, Sourced};
-use chancery_text::Str;
-use hashbrown::HashMap;
 
 /// The parts that one Ingress requests.
 #[derive(Clone, Debug)]
 pub struct Share {
     pub ingress: Arc<Ingress>,
-    found: References,
+    pub(super) found: References,
     /// The crash of the controller on this Ingress, if any.
     pub(super) crash: Option<ControllerCrash>,
     /// Its uses of Services: the use of its default backend first, then those of its paths.
     pub(super) uses: Vec<Use>,
     /// For each rule the index of the use of its first path.
-    starts: Vec<usize>,
+    pub(super) starts: Vec<usize>,
     /// Its probes; the first probe of a name wins.
     pub(super) probes: Parts<Probe>,
     /// Its settings; settings of a default backend are replaced by others of the same name.
@@ -65,7 +60,7 @@ impl Notes {
 
 /// The Services and Secrets that an Ingress refers to, in the order of its references.
 #[derive(Clone, Debug, Default)]
-struct References {
+pub(super) struct References {
     services: Vec<Backing>,
     certificates: Vec<bool>,
 }
@@ -76,7 +71,7 @@ fn backends_of(ingress: &Ingress) -> impl Iterator<Item = &Backend> {
 }
 
 impl References {
-    fn of(source: &Source<'_>, ingress: &Ingress) -> Self {
+    pub(super) fn of(source: &Source<'_>, ingress: &Ingress) -> Self {
         let (services, certificates) = Self::looked_up(source, ingress);
         Self { services: services.collect(), certificates: certificates.collect() }
     }
@@ -87,7 +82,7 @@ impl References {
         (services, ingress.tls.iter().map(|tls| source.has_certificate(&ingress.namespace, &tls.secret)))
     }
 
-    fn is_still(&self, source: &Source<'_>, ingress: &Ingress) -> bool {
+    pub(super) fn is_still(&self, source: &Source<'_>, ingress: &Ingress) -> bool {
         let (services, certificates) = Self::looked_up(source, ingress);
         services.zip(&self.services).all(|(now, before)| now.is(before)) && certificates.zip(&self.certificates).all(|(now, before)| now == *before)
     }
@@ -112,7 +107,7 @@ pub(super) struct GatewayTraits {
 }
 
 impl GatewayTraits {
-    fn of(source: &Source<'_>, gateway: &Properties) -> Self {
+    pub(super) fn of(source: &Source<'_>, gateway: &Properties) -> Self {
         let tier = gateway.sku.as_ref().and_then(|sku| sku.tier.as_ref());
         Self {
             environment: Some(source.environment.clone()),
@@ -132,44 +127,6 @@ impl ShareInput<'_, '_> {
     pub(super) fn default_listener(&self) -> ListenerId {
         let private = self.source.environment.private_ip || !self.world.has_public;
         ListenerId::new(80, Vec::new(), if private { FrontendType::Private } else { FrontendType::Public }, None)
-    }
-
-    fn share(&self, ingress: Arc<Ingress>) -> Share {
-        let (uses, crash) = match backends::uses(self, &ingress) {
-            Ok(uses) => (uses, None),
-            Err(crash) => (Vec::new(), Some(crash)),
-        };
-        let mut next = usize::from(ingress.default_backend.is_some());
-        let starts = ingress.rules.iter().map(|rule| {
-            let start = next;
-            next += rule.paths().len();
-            start
-        });
-        let mut share = Share {
-            found: References::of(self.source, &ingress),
-            crash,
-            uses,
-            starts: starts.collect(),
-            probes: Vec::new(),
-            settings: Vec::new(),
-            pools: Vec::new(),
-            certificates: Vec::new(),
-            listeners: Vec::new(),
-            priority: priorities::of(&ingress),
-            paths: Vec::new(),
-            notes: Default::default(),
-            ingress,
-        };
-        if share.crash.is_none() {
-            probes::add(self, &mut share);
-            settings::add(self, &mut share);
-            pools::add(self, &mut share);
-            certificates::add(self, &mut share);
-            let wanted = listeners::of_ingress(self.source, self.names, &share.ingress);
-            share.listeners = wanted.into_iter().map(|(id, config)| Arc::new(RequestedListener { id: Arc::new(id), config })).collect();
-            path_maps::add(self, &mut share);
-        }
-        share
     }
 }
 
@@ -197,50 +154,17 @@ impl Share {
 
 /// The shares of the previous compile.
 #[derive(Default)]
-pub(super) struct Memory {
-    world: GatewayTraits,
+pub(super) struct CachedShares {
+    pub(super) world: GatewayTraits,
     /// The tables in which the Ingresses looked up their references.
-    tables: Tables,
+    pub(super) tables: Tables,
     /// In the order of Ingresses.
-    shares: Vec<Arc<Share>>,
+    pub(super) shares: Vec<Arc<Share>>,
 }
 
-impl Memory {
-    /// Returns the shares of Ingresses, in order. A known share is reused if the Ingress and its references are unchanged.
-    pub(super) fn shares(&mut self, source: &Source<'_>, names: &Names, gateway: &Properties, ingresses: &[Arc<Ingress>]) -> Vec<Arc<Share>> {
-        let world = GatewayTraits::of(source, gateway);
-        if self.world != world {
-            *self = Self { world, ..Self::default() };
-        }
-        let given = ShareInput { source, names, world: &self.world };
-        let tables = source.tables();
-        let finds_same = self.tables.are_same_tables(&tables);
-        let mut by_address: Option<HashMap<usize, &Arc<Share>>> = None;
-        let mut out = Vec::with_capacity(ingresses.len());
-        for (at, ingress) in ingresses.iter().enumerate() {
-            // Most Ingresses keep their position, including the edited one.
-            let there = self.shares.get(at).filter(|known| known.ingress.object == ingress.object);
-            let known = there.or_else(|| {
-                let all = by_address.get_or_insert_with(|| self.shares.iter().map(|share| (address(&share.ingress), share)).collect());
-                all.get(&address(ingress)).copied()
-            });
-            let known = known.filter(|known| Arc::ptr_eq(&known.ingress, ingress));
-            let known = known.filter(|known| finds_same || known.found.is_still(source, ingress));
-            out.push(known.cloned().unwrap_or_else(|| Arc::new(given.share(ingress.clone()))));
-        }
-        drop(by_address);
-        self.tables = tables;
-        self.shares.clone_from(&out);
-        out
-    }
-
+impl CachedShares {
     /// Returns the input for making shares.
     pub(super) fn given<'g, 'c>(&'g self, source: &'g Source<'c>, names: &'g Names) -> ShareInput<'g, 'c> {
         ShareInput { source, names, world: &self.world }
     }
-}
-
-/// The name of a Service, as parts and events write it.
-pub(super) fn name_of(service: &(Str, Str), between: char) -> String {
-    alloc::format!("{}{between}{}", service.0, service.1)
 }

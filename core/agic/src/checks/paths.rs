@@ -92,8 +92,9 @@ fn wide(checked: &Checked<'_, '_>, path: &Path) -> Option<Diagnostic> {
             Some(checked.finding(&codes::EXACT_ROOT, message, path.path.origin))
         }
         PathType::Prefix if !path.is_catch_all() && !text.ends_with(['/', '*']) && !patterns::is_odd(path) => {
-            let message =
-                format!("the prefix `{text}` becomes `{text}*`, which takes `{text}x` as well; Kubernetes means `{text}` and what lies below");
+            let message = format!(
+                "the prefix `{text}` becomes `{text}*`, which also matches `{text}x`; in Kubernetes it matches `{text}` and the paths below it"
+            );
             let finding = checked.finding(&codes::WIDE_PREFIX, message, path.path.origin);
             Some(finding.help(format!("write `{text}/` for everything below it, and another path with `{text}` as `Exact`")))
         }
@@ -121,7 +122,7 @@ impl ListenerPaths {
         let covering = self.covering(&pattern);
         let finding = covering.map(|(earlier, at)| {
             let message = format!("`{earlier}` comes before `{pattern}` and takes all of its requests: the gateway tries paths in order");
-            let finding = checked.finding(&codes::UNREACHABLE_PATH, message, path.origin).related(Place::origin(*at), "the path that takes them");
+            let finding = checked.finding(&codes::UNREACHABLE_PATH, message, path.origin).related(Place::origin(*at), "the path that matches them");
             finding.help("put the longer path first")
         });
         self.places.insert(pattern.clone(), path.origin);

@@ -57,7 +57,7 @@ fn deleted(checked: &Checked<'_, '_>) -> Vec<Diagnostic> {
             let is_set = |header: &Cursor<'_>| header.field("actionType").str() == "delete" && !header.field("headerValue").str().is_empty();
             for header in headers.into_iter().flatten().filter(is_set) {
                 let (name, value) = (header.field("headerName").str(), header.field("headerValue"));
-                let message = format!("`{name}` is to be deleted, but is set to `{}`: AGIC does not read `actionType`", value.str());
+                let message = format!("`{name}` is set to `{}` instead of deleted: AGIC does not read `actionType`", value.str());
                 let finding = checked.finding(&codes::DELETED_HEADER_SET, message, value.origin());
                 found.push(finding.help("leave `headerValue` out: a header without a value is deleted"));
             }

@@ -18,7 +18,7 @@ pub(super) fn check(checked: &mut Run<'_, '_, '_>) {
         if !source.environment.shared {
             let message =
                 "without APPGW_ENABLE_SHARED_APPGW=true among the variables of its pod AGIC does not read the target, and replaces the whole gateway";
-            let help = "if the pod has it, say so: `--env APPGW_ENABLE_SHARED_APPGW=true`";
+            let help = "if the pod has it, set `--env APPGW_ENABLE_SHARED_APPGW=true`";
             findings.push(checked.finding(&codes::TARGETS_NOT_READ, message, held.root().origin()).help(help));
         }
         let paths = held.root().at("spec.paths").items();

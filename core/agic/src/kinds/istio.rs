@@ -11,19 +11,15 @@ const fn own(name: &'static str, plural: &'static str, versions: &'static [Versi
 }
 
 pub static GATEWAY: Kind =
-    own("Gateway", "gateways", &[Version { name: "v1alpha3", schema: &GATEWAY_V1ALPHA3 }], "Istio's gateway; AGIC dies of one that it would use");
+    own("Gateway", "gateways", &[Version { name: "v1alpha3", schema: &GATEWAY_V1ALPHA3 }], "Istio's gateway; AGIC crashes if it uses one");
 static GATEWAY_V1ALPHA3: Schema = object![API_VERSION, KIND, METADATA, field("spec", GATEWAY_SPEC, "Its servers"), field("status", ANY, "How it is")];
 const GATEWAY_SPEC: Schema = object![field("servers", array(&SERVER), "Where it listens")].open();
 const SERVER: Schema = object![
     field("hosts", STRINGS, "The hosts"),
     field(
         "port",
-        object![
-            field("name", STRING, "Its name"),
-            field("number", INTEGER, "The port"),
-            field("protocol", STRING, "`HTTP` is the only one that counts")
-        ]
-        .open(),
+        object![field("name", STRING, "Its name"), field("number", INTEGER, "The port"), field("protocol", STRING, "Only `HTTP` has an effect")]
+            .open(),
         "The port"
     ),
 ]

@@ -9,7 +9,7 @@ use chancery_kubernetes::pod::SELECTOR;
 /// `spec` of a MultiClusterIngress in v1alpha1.
 pub(super) const INGRESS_SPEC: Schema = object![field("template", TEMPLATE, "The Ingress's `spec`")];
 const TEMPLATE: Schema = object![
-    field("defaultBackend", BACKEND, "Where requests go that no rule takes"),
+    field("defaultBackend", BACKEND, "The backend for requests that no rule matches"),
     field("ingressClassName", STRING, "The IngressClass"),
     field("rules", array(&RULE), "Which requests go where"),
     field("tls", array(&TLS), "Certificates"),
@@ -44,7 +44,7 @@ const TLS: Schema = object![field("hosts", STRINGS, "The hosts"), field("secretN
 pub(super) const SERVICE_SPEC: Schema = object![
     field("clusterSet", STRING, "The clusters"),
     field("ports", array(&PORT), "Its ports"),
-    field("selector", SELECTOR, "Labels of the Services behind it; those of its name unless set"),
+    field("selector", SELECTOR, "Labels of its Services [default: the labels of its name]"),
 ];
 const PORT: Schema = object![
     field("name", STRING, "Its name"),

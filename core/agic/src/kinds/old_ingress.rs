@@ -21,10 +21,10 @@ static SCHEMA: Schema = object![
     KIND_FIELD,
     METADATA,
     field("spec", SPEC, "Its hosts, paths and certificates"),
-    field("status", ANY, "What the controller says of it")
+    field("status", ANY, "The status that the controller writes")
 ];
 const SPEC: Schema = object![
-    field("backend", BACKEND, "Where requests go that no rule takes"),
+    field("backend", BACKEND, "The backend for requests that no rule matches"),
     field("ingressClassName", STRING, "The IngressClass"),
     field("rules", array(&RULE), "Which requests go where"),
     field("tls", array(&TLS), "Certificates"),

@@ -23,12 +23,12 @@ const PORT: Schema = object![
 ];
 const PROBE: Schema = object![
     field("exec", OPEN_OBJECT, "A command that tells"),
-    field("failureThreshold", INT32.default(Literal::Int(3)), "After how many failures it counts as failed"),
+    field("failureThreshold", INT32.default(Literal::Int(3)), "The number of failures until the pod is unhealthy"),
     field("grpc", OPEN_OBJECT, "A gRPC service that tells"),
     field("httpGet", HTTP_GET, "A request that tells"),
     field("initialDelaySeconds", INT32, "How long to wait first"),
     field("periodSeconds", INT32.default(Literal::Int(10)), "Seconds between two questions"),
-    field("successThreshold", INT32.default(Literal::Int(1)), "After how many successes it counts as well"),
+    field("successThreshold", INT32.default(Literal::Int(1)), "The number of successes until the pod is healthy"),
     field("tcpSocket", OPEN_OBJECT, "A connection that tells"),
     field("terminationGracePeriodSeconds", INTEGER, "How long it may take to end"),
     field("timeoutSeconds", INT32.default(Literal::Int(1)), "How long an answer may take, in seconds"),

@@ -9,7 +9,7 @@ use chancery_base::schema::{BOOLEAN, INTEGER, STRING, Schema, array, field};
 /// `spec` in v1beta1.
 pub(super) const SPEC: Schema = object![field("rewriteRules", array(&RULE), "The changes")];
 const RULE: Schema = object![
-    field("actions", ACTIONS, "What is changed"),
+    field("actions", ACTIONS, "The changes"),
     field("conditions", array(&CONDITION), "When it is changed; all must hold"),
     field("name", STRING, "Its name"),
     field("ruleSequence", INTEGER, "Which change comes first: the smaller number"),
@@ -27,7 +27,7 @@ const HEADER: Schema = object![
 const URL: Schema = object![
     field("modifiedPath", STRING, "The path; the same unless set"),
     field("modifiedQueryString", STRING, "The query; the same unless set"),
-    field("reroute", BOOLEAN, "Whether the new path is looked up again"),
+    field("reroute", BOOLEAN, "Whether routing starts again with the new path"),
 ];
 const CONDITION: Schema = object![
     field("ignoreCase", BOOLEAN, "Whether upper and lower case are the same"),

@@ -17,8 +17,8 @@ pub static ENDPOINTS: Kind =
     built_in("Endpoints", "endpoints", true, &[Version { name: "v1", schema: &ENDPOINTS_V1 }], "The pods behind a Service, as addresses and ports");
 static ENDPOINTS_V1: Schema = object![API_VERSION, KIND, METADATA, field("subsets", array(&SUBSET), "Addresses that share their ports")];
 const SUBSET: Schema = object![
-    field("addresses", array(&ADDRESS), "Those that are ready"),
-    field("notReadyAddresses", array(&ADDRESS), "Those that are not ready"),
+    field("addresses", array(&ADDRESS), "Ready addresses"),
+    field("notReadyAddresses", array(&ADDRESS), "Addresses that are not ready"),
     field("ports", array(&PORT), "Their ports"),
 ];
 const ADDRESS: Schema = object![
@@ -39,8 +39,13 @@ pub static POD: Kind = built_in("Pod", "pods", true, &[Version { name: "v1", sch
 static POD_V1: Schema = object![API_VERSION, KIND, METADATA, field("spec", POD_SPEC, "Its containers"), field("status", ANY, "How it is")];
 
 /// A node; only the provider's id is read.
-pub static NODE: Kind =
-    built_in("Node", "nodes", false, &[Version { name: "v1", schema: &NODE_V1 }], "A node, whose name in Azure tells the cluster's");
+pub static NODE: Kind = built_in(
+    "Node",
+    "nodes",
+    false,
+    &[Version { name: "v1", schema: &NODE_V1 }],
+    "A node; AGIC derives the cluster's name from the node's name in Azure",
+);
 static NODE_V1: Schema = object![
     API_VERSION,
     KIND,

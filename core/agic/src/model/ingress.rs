@@ -60,7 +60,7 @@ pub struct Http {
 /// A path of a rule.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// As it is written.
+    /// The written value.
     pub path: Sourced<Str>,
     pub path_type: PathType,
     pub backend: Backend,

@@ -213,13 +213,13 @@ fn untaken(host: &str, mapping: &str) -> Vec<(String, String)> {
 #[test]
 fn why_no_host_takes_a_mapping_is_said() {
     let other = untaken("hostname: a.example.com", "hostname: b.example.com");
-    let message = "no Host has its hostname `b.example.com`, so no request gets there";
+    let message = "no Host has its hostname `b.example.com`, so no request reaches it";
     assert_eq!(other, [(message.into(), "did you mean the hostname `a.example.com`?".into())]);
     let far = untaken("hostname: a.example.com", "hostname: shop.org");
-    let message = "no Host has its hostname `shop.org`, so no request gets there";
+    let message = "no Host has its hostname `shop.org`, so no request reaches it";
     assert_eq!(far, [(message.into(), "the existing Hosts have the hostname `a.example.com`".into())]);
     let chosen = untaken("hostname: '*', mappingSelector: {matchLabels: {host: h}}", "hostname: '*'");
-    let message = "Host `h` has its hostname, but takes only Mappings with certain labels, so no request gets there";
+    let message = "Host `h` has its hostname, but selects other labels, so no request reaches it";
     assert_eq!(chosen, [(message.into(), "give the Mapping these labels, or take `mappingSelector` away from the Host".into())]);
     assert_eq!(untaken("hostname: '*'", "hostname: b.example.com"), []);
     // The Host with the more specific hostname receives the requests.

@@ -46,7 +46,7 @@ const FOR_SERVICES: [(&str, &str, &str); 3] = [
 pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     // A fragment may leave these services to the cluster.
-    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let is_whole = Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error;
     let is_written = |kind: &str| side.objects().iter().any(|object| *object.key.kind == *kind && !object.broken);
     let missing: Vec<_> = FOR_SERVICES.into_iter().filter(|(_, _, kind)| !is_written(kind)).collect();
     let domains = limited_domains(side);
@@ -180,13 +180,13 @@ const FORWARDING: [&str; 16] = [
 /// Module settings that Emissary accepts but no longer uses since it has Listeners: the reason, and their replacement. Emissary
 /// `python/ambassador/ir/irambassador.py` reads them, and no other code uses them.
 const MOVED: [(&str, &str, &str); 5] = [
-    ("service_port", "Listeners say which ports there are", "write the port in a Listener"),
+    ("service_port", "Listeners define the ports", "write the port in a Listener"),
     (
         "use_proxy_proto",
         "Listeners say what they speak",
         "write `protocolStack: [PROXY, HTTP, TCP]` in the Listener (with `TLS` before `TCP` for TLS)",
     ),
-    ("xff_num_trusted_hops", "Listeners say how many proxies they trust", "write the number as `l7Depth` in the Listener"),
+    ("xff_num_trusted_hops", "Listeners set the number of trusted proxies", "write the number as `l7Depth` in the Listener"),
     (
         "x_forwarded_proto_redirect",
         "Hosts decide how insecure requests are handled",

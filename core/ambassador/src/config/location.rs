@@ -15,7 +15,7 @@ pub enum Location {
         /// Which of its resources, from 1.
         number: u32,
     },
-    /// In other words.
+    /// Any other location.
     Text(Str),
 }
 

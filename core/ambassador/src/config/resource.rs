@@ -77,7 +77,7 @@ pub enum Payload {
     Secret(Arc<SecretData>),
     /// A Service's endpoints.
     Service(Arc<ServiceData>),
-    /// Where the number of the port of a Mapping's service is written, if that is in another object: an Ingress may name a Service's port.
+    /// The origin of the port number of a Mapping's service, if another object contains it: an Ingress may name a Service's port.
     Port(Origin),
 }
 

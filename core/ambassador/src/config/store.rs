@@ -17,7 +17,7 @@ use core::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-/// Under which key a kind is filed.
+/// The key of a kind in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
     /// Under this key, by name.
@@ -256,7 +256,7 @@ impl Config {
 
     fn post_duplicate(&mut self, later: usize, earlier: usize, sink: &mut Findings) {
         let (second, first) = (&self.resources[later], &self.resources[earlier]);
-        let message = format!("{} is defined twice; this one, {}, takes the place of {}", second.key, second.rkey, first.rkey);
+        let message = format!("{} is defined twice; this one, {}, replaces {}", second.key, second.rkey, first.rkey);
         let place = |resource: &Resource| Place::value(resource.object, resource.spec.id);
         let finding = Diagnostic::new(&codes::DUPLICATE_RESOURCE, message, place(second))
             .about(second.key.clone())

@@ -30,7 +30,7 @@ pub(super) struct Unfolded {
     pub(super) valid: bool,
     /// The resource without identifier; `None` if it has no name or belongs to another instance.
     pub(super) resource: Option<Resource>,
-    /// Whether it counts in the identifiers of later objects.
+    /// Whether the identifiers of later objects count it.
     pub(super) counted: bool,
     pub(super) findings: Findings,
 }

@@ -28,7 +28,7 @@ pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, l
         }
         let (known, now) = (verdicts.get(object)?, judge(object, options));
         let (Some(old), Some(new)) = (&known.resource, &now.resource) else { return None };
-        if !stands_where_it_stood(known, &now) || !is_like(old, new) || !config.replace(old, new.clone()) {
+        if !is_at_same_position(known, &now) || !is_like(old, new) || !config.replace(old, new.clone()) {
             return None;
         }
         verdicts_now.push((*at, *object, now));
@@ -43,7 +43,7 @@ pub(super) fn fetch(objects: &Objects, options: &Options, memory: &mut Memory, l
     Some(config)
 }
 
-fn stands_where_it_stood(known: &Verdict, now: &Verdict) -> bool {
+fn is_at_same_position(known: &Verdict, now: &Verdict) -> bool {
     let Role::Ambassador(kind) = known.role else { return false };
     // These refer to Secrets.
     let refers = matches!(kind.name, "Host" | "TLSContext" | "Module");

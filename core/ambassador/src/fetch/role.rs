@@ -101,7 +101,7 @@ pub(super) fn of(group: &str, kind: &str) -> Role {
     }
 }
 
-/// Under which key a kind is filed.
+/// The key of a kind in the store.
 pub(super) fn store(kind: &str) -> Store {
     match kind {
         "Module" => Store::Module,

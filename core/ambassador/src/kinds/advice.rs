@@ -5,7 +5,7 @@ use alloc::string::String;
 use chancery_base::schema::{Fault, Violation};
 
 /// The field that was certainly meant by an unknown one, if spelling does not tell.
-pub(super) fn meant(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
+pub(super) fn intended_field(kind: &AmbassadorKind, version: Version, name: &str) -> Option<&'static str> {
     match (kind.name, version, name) {
         ("Mapping", Version::V1 | Version::V2, "hostname") => Some("host"),
         ("Mapping", Version::V3Alpha1, "v3StatsName") => Some("stats_name"),
@@ -33,7 +33,7 @@ pub(super) fn help(kind: &AmbassadorKind, violation: &Violation) -> Option<Strin
         ("Mapping", path, Fault::WrongType) if path.starts_with("spec.headers.") || path.starts_with("spec.query_parameters.") => {
             "v3alpha1 wants a string; to ask only whether it is there, use `regex_headers` or `regex_query_parameters` with `.*`"
         }
-        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, as Envoy takes them, are refused",
+        ("Mapping", "spec.retry_policy.retry_on", Fault::NotAllowed) => "one condition only: lists with commas, which Envoy accepts, are refused",
         _ => return None,
     };
     Some(help.into())

@@ -8,15 +8,15 @@ use chancery_base::schema::{BOOLEAN, Field, INTEGER, STRING, STRING_MAP, STRINGS
 use chancery_text::Object;
 
 const AUTH_SERVICE: Field = field("auth_service", STRING, "The service: `[scheme://]name[.namespace][:port]`").required().dropped();
-const PATH_PREFIX: Field = field("path_prefix", STRING, "Put before the path when it is asked by HTTP").dropped();
-const PROTO: Field = field("proto", one_of(&["http", "grpc"]), "How it is asked; `http` unless set").dropped();
+const PATH_PREFIX: Field = field("path_prefix", STRING, "Prefix of the path of HTTP checks").dropped();
+const PROTO: Field = field("proto", one_of(&["http", "grpc"]), "Protocol of the checks [default: http]").dropped();
 const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long its answer may take, in milliseconds; 5000 unless set");
 const REQUEST_HEADERS: Field = field("allowed_request_headers", STRINGS, "Headers of the request that it sees").dropped();
 const AUTHORIZATION_HEADERS: Field = field("allowed_authorization_headers", STRINGS, "Headers of its answer that the request gets").dropped();
 const ADD_AUTH_HEADERS: Field = field("add_auth_headers", STRING_MAP, "Further headers sent to it").dropped();
 const ALLOW_BODY: Field = field("allow_request_body", BOOLEAN, "Older form of `include_body`");
 const LINKERD: Field = field("add_linkerd_headers", BOOLEAN, "Whether to add `l5d-dst-override`, which Linkerd routes by");
-const FAILURE_MODE: Field = field("failure_mode_allow", BOOLEAN, "Whether requests pass when it cannot be asked");
+const FAILURE_MODE: Field = field("failure_mode_allow", BOOLEAN, "Whether requests pass if the service fails");
 const INCLUDE_BODY: Field = field(
     "include_body",
     object![
@@ -26,7 +26,7 @@ const INCLUDE_BODY: Field = field(
     "How much of a request's body it sees",
 );
 const STATUS_ON_ERROR: Field =
-    field("status_on_error", object![field("code", INTEGER, "The status").dropped()], "What is answered when it cannot be asked; 403 unless set");
+    field("status_on_error", object![field("code", INTEGER, "The status").dropped()], "The answer if the service fails [default: 403]");
 const PROTOCOL_VERSION: Field =
     field("protocol_version", one_of(&["v2", "v3"]), "The version of Envoy's protocol for `grpc`: only `v3` works").dropped();
 const STATS_NAME: &str = "What its cluster is called in statistics";

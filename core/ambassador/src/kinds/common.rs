@@ -24,7 +24,7 @@ pub(super) const BOOL_OR_STRING: Schema = either(&[STRING, BOOLEAN]);
 /// `circuit_breakers`.
 pub(super) const CIRCUIT_BREAKERS: Schema = array(&CIRCUIT_BREAKER);
 pub(super) const CIRCUIT_BREAKER: Schema = object![
-    field("priority", one_of(&["default", "high"]), "Which requests it counts: those of `default` or of `high` priority").dropped(),
+    field("priority", one_of(&["default", "high"]), "The priority of the limited requests: `default` or `high`").dropped(),
     field("max_connections", INTEGER, "The most connections to the service; Envoy's default is 1024"),
     field("max_pending_requests", INTEGER, "The most requests that wait for a connection; Envoy's default is 1024"),
     field("max_requests", INTEGER, "The most requests under way at once; Envoy's default is 1024"),

@@ -17,7 +17,7 @@ const CONTENT: Field = field(
     ],
     "Where its pages come from",
 );
-const DOCS: Field = field("docs", array(&DOC), "Documents in addition to those of the Mappings").dropped();
+const DOCS: Field = field("docs", array(&DOC), "Documents in addition to the Mappings' documents").dropped();
 const DOC: Schema = object![
     field("service", STRING, "The service that it documents").dropped(),
     field("url", STRING, "Where it is").dropped(),

@@ -20,7 +20,7 @@ pub(super) static V3ALPHA1: Schema = object![
     )
     .dropped(),
     field("protocolStack", array(&STACK_ELEMENT), "What it speaks, layer by layer, the outermost last").dropped(),
-    field("securityModel", one_of(&["XFP", "SECURE", "INSECURE"]), "When a request counts as secure: by `X-Forwarded-Proto`, always, or never")
+    field("securityModel", one_of(&["XFP", "SECURE", "INSECURE"]), "Which requests are secure: by `X-Forwarded-Proto`, all, or none")
         .required()
         .always(),
     field("statsPrefix", STRING, "What it is called in statistics").dropped(),

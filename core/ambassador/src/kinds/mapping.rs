@@ -30,7 +30,7 @@ const ENABLE_IPV6: Field = field("enable_ipv6", BOOLEAN, "Whether to look up IPv
 const CIRCUIT: Field = field("circuit_breakers", CIRCUIT_BREAKERS, "Limits on connections, requests and retries to the service").dropped();
 const KEEPALIVE: Field = field("keepalive", KEEP_ALIVE, "TCP keep-alive for connections to the service");
 const RETRY: Field = field("retry_policy", RETRY_POLICY, "Which failed requests are tried again");
-const RESPECT_DNS_TTL: Field = field("respect_dns_ttl", BOOLEAN, "Whether the name is looked up again when its DNS answer expires");
+const RESPECT_DNS_TTL: Field = field("respect_dns_ttl", BOOLEAN, "Whether the name is resolved again when its DNS answer expires");
 const GRPC: Field = field("grpc", BOOLEAN, "Whether the service speaks HTTP/2, as gRPC needs it");
 const HOST_REDIRECT: Field = field("host_redirect", BOOLEAN, "Whether to redirect clients to the host in `service` instead of forwarding");
 const HOST_REWRITE: Field = field("host_rewrite", STRING, "The `Host` that the service gets").dropped();
@@ -148,7 +148,7 @@ const HEALTH_CHECK_LOCATION: Schema =
         .at_least(1)
         .at_most(1);
 const HTTP_HEALTH_CHECK: Schema = object![
-    field("path", STRING, "The path that is asked for").required().dropped(),
+    field("path", STRING, "The path of the check").required().dropped(),
     field("hostname", STRING, "The `Host` that it sends").dropped(),
     field("add_request_headers", map(&ADDED_HEADER), "Headers that it sends").dropped(),
     field("remove_request_headers", STRINGS, "Headers that it does not send").dropped(),
@@ -159,7 +159,7 @@ const STATUS_RANGE: Schema = object![
     field("max", INTEGER.between(100, 599), "The last status").required().dropped(),
 ];
 const GRPC_HEALTH_CHECK: Schema = object![
-    field("upstream_name", STRING, "The gRPC service that is asked about").required().dropped(),
+    field("upstream_name", STRING, "The checked gRPC service").required().dropped(),
     field("authority", STRING, "The `:authority` that it sends").dropped(),
 ];
 

@@ -155,9 +155,9 @@ kinds! {
     "TCPMapping" "tcpmappings" "tcpmappings" tcp_mapping [V1 V2 V3Alpha1] Some(&tcp_mapping::V2), false,
         "Routes TCP connections to services";
     "AuthService" "authservices" "auth_configs" auth_service [V1 V2 V3Alpha1] Some(&auth_service::V2), false,
-        "The service that is asked whether a request may pass";
+        "The service that authorizes requests";
     "RateLimitService" "ratelimitservices" "ratelimit_configs" rate_limit_service [V1 V2 V3Alpha1] Some(&rate_limit_service::V2), false,
-        "The service that is asked whether a request is one too many";
+        "The service that limits requests";
     "TracingService" "tracingservices" "tracing_configs" tracing_service [V1 V2 V3Alpha1] Some(&tracing_service::V2), false,
         "Where traces of requests go";
     "LogService" "logservices" "log_services" log_service [V1 V2 V3Alpha1] Some(&log_service::V2), false,

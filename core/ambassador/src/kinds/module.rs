@@ -7,7 +7,7 @@ use chancery_base::object;
 use chancery_base::schema::{OPEN_OBJECT, Schema, field};
 use chancery_text::Object;
 
-const CONFIG_DOC: &str = "The settings; those of the Module called `ambassador` are the gateway's defaults";
+const CONFIG_DOC: &str = "The settings; the Module `ambassador` sets the gateway's defaults";
 
 /// `spec` in v3alpha1.
 pub(super) static V3ALPHA1: Schema = object![AMBASSADOR_ID, field("config", OPEN_OBJECT, CONFIG_DOC).required().always()];

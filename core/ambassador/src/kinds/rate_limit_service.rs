@@ -9,9 +9,9 @@ use chancery_text::Object;
 
 const SERVICE: Field = field("service", STRING, "The service: `[scheme://]name[.namespace][:port]`").required().dropped();
 const TIMEOUT: Field = field("timeout_ms", INTEGER, "How long its answer may take, in milliseconds; 20 unless set");
-const DOMAIN: Field = field("domain", STRING, "The domain of labels that it is asked about; `ambassador` unless set").dropped();
+const DOMAIN: Field = field("domain", STRING, "The domain of the labels [default: ambassador]").dropped();
 const PROTOCOL_VERSION: Field = field("protocol_version", one_of(&["v2", "v3"]), "The version of Envoy's protocol: only `v3` works").dropped();
-const FAILURE_MODE: Field = field("failure_mode_deny", BOOLEAN, "Whether requests are refused when it cannot be asked").dropped();
+const FAILURE_MODE: Field = field("failure_mode_deny", BOOLEAN, "Whether requests are refused if the service fails").dropped();
 const STATS_NAME: &str = "What its cluster is called in statistics";
 const GRPC: Schema =
     object![field("use_resource_exhausted_code", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE").dropped()];

@@ -26,7 +26,7 @@ impl<'a> Report<'a> {
         match change {
             Change::Unknown(entry, members) => {
                 let name = entry.key.as_str();
-                let meant = super::advice::meant(self.kind, version, name);
+                let meant = super::advice::intended_field(self.kind, version, name);
                 let other = || Some(format!("only {} has `{name}`, and this is {}", self.kind.other_version(name, version)?.name(), version.name()));
                 let moved = || advise_move(self.kind.schema(version)?, path, name);
                 let help = || moved().or_else(other);
@@ -41,7 +41,7 @@ impl<'a> Report<'a> {
         if report::is_separator(name) {
             return;
         }
-        let message = format!("a {} has no `{name}` beside `spec`; it is dropped", self.kind.name);
+        let message = format!("a {} has no `{name}` next to `spec`; it is dropped", self.kind.name);
         let mut finding = self.common.finding(&codes::UNKNOWN_FIELD, message, node.id, Part::Key);
         if self.kind.schema(version).and_then(|schema| schema.describe(&[name])).is_some() {
             finding = finding.help(format!("put it under `spec`: `spec.{name}`"));
@@ -85,7 +85,7 @@ impl<'a> Report<'a> {
 
     /// A version that works but is old.
     pub(super) fn deprecated_version(&mut self, node: NodeId, version: Version) {
-        let message = format!("{} is converted to v3alpha1; a cluster takes it only with legacy versions switched on", version.name());
+        let message = format!("{} is converted to v3alpha1; a cluster accepts it only with legacy versions enabled", version.name());
         let finding = self.common.finding(&codes::DEPRECATED_VERSION, message, node, Part::Value);
         self.common.sink.report(finding);
     }

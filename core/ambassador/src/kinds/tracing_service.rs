@@ -31,7 +31,7 @@ const COLLECTOR_VERSION: Field =
 const COLLECTOR_HOSTNAME: Field = field("collector_hostname", STRING, "For Zipkin: the `Host` that it gets").dropped();
 const PROPAGATION: Schema = array(&PROPAGATION_MODE);
 const PROPAGATION_MODE: Schema = one_of(&["ENVOY", "LIGHTSTEP", "B3", "TRACE_CONTEXT"]);
-const PROPAGATION_DOC: &str = "For Lightstep: how a trace is handed on";
+const PROPAGATION_DOC: &str = "For Lightstep: the format of trace headers";
 const TRACE_ID: Field = field("trace_id_128bit", BOOLEAN, "For Zipkin: whether trace ids have 128 bits; `true` unless set");
 const SHARED_SPAN: Field = field("shared_span_context", BOOLEAN, "For Zipkin: whether client and server share a span; `true` unless set");
 const SERVICE_NAME: Field = field("service_name", STRING, "For Datadog and OpenTelemetry: what the gateway is called in traces").dropped();
@@ -66,12 +66,12 @@ const CUSTOM_TAG: Schema = object![
     field("literal", object![field("value", STRING, "The value").required().always()], "A fixed value"),
     field(
         "environment",
-        object![field("name", STRING, "The variable").required().always(), field("default_value", STRING, "The value where it is not set"),],
+        object![field("name", STRING, "The variable").required().always(), field("default_value", STRING, "The value if the variable is not set"),],
         "The value of an environment variable of Envoy"
     ),
     field(
         "request_header",
-        object![field("name", STRING, "The header").required().always(), field("default_value", STRING, "The value where it is not there"),],
+        object![field("name", STRING, "The header").required().always(), field("default_value", STRING, "The value if the header is missing"),],
         "The value of a header"
     ),
 ];

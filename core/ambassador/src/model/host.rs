@@ -111,7 +111,7 @@ impl Model<'_> {
         }
         if self.contexts.iter().any(TlsContext::has_hosts) && self.context_names.values().any(|id| self.contexts[id.0].has_hosts()) {
             // If the input has none, they may be elsewhere.
-            if self.options.missing.of_others() == Missing::Error || self.resources("hosts").next().is_some() {
+            if self.options.missing.for_other_kinds() == Missing::Error || self.resources("hosts").next().is_some() {
                 let message = "No Hosts defined, but TLSContexts exist that terminate TLS. The TLSContexts are being ignored.";
                 self.notices.overall(ControllerNotice::new(&codes::NO_HOSTS, message, None));
             } else {

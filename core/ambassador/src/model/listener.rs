@@ -43,7 +43,7 @@ pub struct Listener {
 /// Which requests are secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Security {
-    /// Requests whose `x-forwarded-proto` says so.
+    /// Requests with `x-forwarded-proto: https`.
     Xfp,
     /// All.
     Secure,

@@ -145,7 +145,7 @@ pub struct HttpMapping {
     pub rewrite: Sourced<Str>,
     /// Normalised.
     pub service: Sourced<Str>,
-    /// Where the service's port is written, if that is in another object.
+    /// The origin of the service's port, if another object contains it.
     pub port_from: Option<Origin>,
     /// The resolver's name.
     pub resolver: Sourced<Str>,
@@ -358,7 +358,7 @@ fn match_headers(spec: &spec::Mapping) -> Headers {
         let regex = spec.host_regex.as_ref().is_some_and(|regex| regex.value);
         if !regex && exact.value.contains('*') {
             let message = format!("host exact-match {} contains *, which cannot match anything.", exact.value);
-            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which takes globs"));
+            problem = Some(ControllerNotice::new(&codes::HOST_NEVER_MATCHES, message, exact.origin).help("use `hostname`, which accepts globs"));
         }
         host = Some((exact.clone(), regex));
     }

@@ -44,7 +44,7 @@ impl Check<'_> {
         let decides = self.members.iter().find(|member| counts.is_some_and(|counts| of(member).is_some_and(|own| is_same(own, counts))));
         let lacking: Vec<&Identity> = self.members.iter().filter(|member| of(member).is_none()).map(|member| &member.identity).collect();
         if let (Some(counts), Some(decides), false) = (counts, decides, lacking.is_empty()) {
-            let message = format!("`{name}` counts for requests that go to {} as well: all match the same requests", names(&lacking));
+            let message = format!("`{name}` also applies to requests for {}: all match the same requests", names(&lacking));
             let help = "give this Mapping separate conditions if only its requests are meant";
             self.add(&codes::SHARED_FIELD, Severity::Notice, &decides.identity, message, counts.origin, help);
         }
@@ -54,7 +54,8 @@ impl Check<'_> {
                 Some(decides) => Vec::from([&decides.identity]),
                 None => self.members.iter().filter(|other| of(other).is_none()).map(|other| &other.identity).collect(),
             };
-            let what = if counts.is_some() { "says something else, which counts for all of them" } else { "has none, which counts for all of them" };
+            let what =
+                if counts.is_some() { "has another value, which applies to all of them" } else { "does not have it, which applies to all of them" };
             let message = format!("this `{name}` changes nothing: {} for the same requests {what}", names(&others));
             let help = "write the same in each of them, or give this Mapping separate conditions";
             self.add(&codes::FIELD_WITHOUT_EFFECT, Severity::Warning, &member.identity, message, lost.origin, help);
@@ -123,29 +124,29 @@ mod tests {
     #[test]
     fn field_affecting_other_mapping_is_reported() {
         assert_eq!(reported("", ", timeout_ms: 9000, rewrite: /b/"), [""; 0], "these are each Mapping's own");
-        let told = |field: &str, other: &str| {
-            format!("notice shared-field: `{field}` counts for requests that go to Mapping {other} as well: all match the same requests")
+        let finding = |field: &str, other: &str| {
+            format!("notice shared-field: `{field}` also applies to requests for Mapping {other}: all match the same requests")
         };
-        assert_eq!(reported("", ", retry_policy: {retry_on: 5xx}"), [told("retry_policy", "main")]);
-        assert_eq!(reported(", cors: {origins: ['*']}", ""), [told("cors", "canary")]);
-        assert_eq!(reported("", ", add_request_headers: {x-b: {value: b}}"), [told("add_request_headers.x-b", "main")]);
+        assert_eq!(reported("", ", retry_policy: {retry_on: 5xx}"), [finding("retry_policy", "main")]);
+        assert_eq!(reported(", cors: {origins: ['*']}", ""), [finding("cors", "canary")]);
+        assert_eq!(reported("", ", add_request_headers: {x-b: {value: b}}"), [finding("add_request_headers.x-b", "main")]);
         let both = ", retry_policy: {retry_on: 5xx}, add_response_headers: {x-b: {value: b}}";
         assert_eq!(reported(both, both), [""; 0]);
     }
 
     #[test]
     fn overridden_field_is_reported() {
-        let told = |field: &str, other: &str, what: &str| {
+        let finding = |field: &str, other: &str, what: &str| {
             format!(
-                "warning field-without-effect: this `{field}` changes nothing: Mapping {other} for the same requests {what}, which counts for all of them"
+                "warning field-without-effect: this `{field}` changes nothing: Mapping {other} for the same requests {what}, which applies to all of them"
             )
         };
-        let (else_, none) = ("says something else", "has none");
-        assert_eq!(reported(", priority: high", ", priority: default"), [told("priority", "main", else_)]);
+        let (else_, none) = ("has another value", "does not have it");
+        assert_eq!(reported(", priority: high", ", priority: default"), [finding("priority", "main", else_)]);
         let header = |value: &str| format!(", add_request_headers: {{x-b: {{value: {value}}}}}");
-        assert_eq!(reported(&header("a"), &header("b")), [told("add_request_headers.x-b", "main", else_)]);
+        assert_eq!(reported(&header("a"), &header("b")), [finding("add_request_headers.x-b", "main", else_)]);
         let rewrite = ", regex_rewrite: {pattern: a, substitution: b}";
-        assert_eq!(reported("", rewrite), [told("regex_rewrite", "main", none)]);
+        assert_eq!(reported("", rewrite), [finding("regex_rewrite", "main", none)]);
         assert!(reported(rewrite, "").concat().starts_with("notice shared-field"), "the last one counts");
     }
 }

@@ -18,7 +18,7 @@ pub struct Answers {
     /// The controller's own configuration, if it has one and reads it.
     pub configuration: Option<OwnConfiguration>,
     /// Whether the controller serves with its configuration, if it has one.
-    pub life: Option<Life>,
+    pub controller_state: Option<ControllerState>,
     /// Why the controller has no gateways.
     pub failure: Option<Failure>,
 }
@@ -76,7 +76,7 @@ pub enum Serving {
 
 /// The state of a controller with its own configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Life {
+pub struct ControllerState {
     pub serving: Serving,
     /// Why it does not serve.
     pub error: Option<String>,
@@ -123,13 +123,13 @@ impl Answers {
     }
 
     /// `{serving, error, contourConfiguration, restarts}`.
-    pub fn life_document(&self, configuration: &'static str) -> Option<Node> {
-        let life = self.life.as_ref()?;
+    pub fn controller_state_document(&self, configuration: &'static str) -> Option<Node> {
+        let state = self.controller_state.as_ref()?;
         let names = |names: &[&'static str]| array(names.iter().map(|name| text(name)));
-        let mut fields = Vec::from([("serving", text(life.serving.name()))]);
-        fields.extend(life.error.as_ref().map(|error| ("error", text(error))));
-        fields.extend(life.configuration.clone().map(|document| (configuration, document)));
-        let restarts = [("process", names(&life.restarts_process)), ("controllers", names(&life.restarts_controllers))];
+        let mut fields = Vec::from([("serving", text(state.serving.name()))]);
+        fields.extend(state.error.as_ref().map(|error| ("error", text(error))));
+        fields.extend(state.configuration.clone().map(|document| (configuration, document)));
+        let restarts = [("process", names(&state.restarts_process)), ("controllers", names(&state.restarts_controllers))];
         fields.push(("restarts", object(restarts)));
         Some(object(fields))
     }
@@ -179,13 +179,13 @@ pub struct SettingChange {
     /// The new value; `None` if it is not set.
     pub after: Option<Node>,
     /// What the change restarts.
-    pub takes: Takes,
+    pub restart: Restart,
 }
 
 /// What a changed setting restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Takes {
+pub enum Restart {
     /// Nothing: the controller serves the new value to the running Envoys.
     Nothing,
     /// The controller restarts its internal controllers with the new value.
@@ -194,13 +194,13 @@ pub enum Takes {
     Process,
 }
 
-impl Takes {
+impl Restart {
     /// Describes the restart, as the end of a sentence about the change.
     pub fn words(self) -> &'static str {
         match self {
-            Takes::Nothing => "is taken in place",
-            Takes::Controllers => "needs its controllers to start again",
-            Takes::Process => "needs its process to start again",
+            Restart::Nothing => "takes effect without a restart",
+            Restart::Controllers => "restarts the controllers",
+            Restart::Process => "restarts the process",
         }
     }
 }

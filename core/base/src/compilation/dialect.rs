@@ -40,7 +40,7 @@ pub struct Dialect {
     /// The kinds that it reads, its own first, for lists.
     pub listing: fn() -> Vec<ListedKind>,
     /// Kinds in the dialect's API groups that other programs read.
-    pub of_others: &'static [&'static str],
+    pub foreign_kinds: &'static [&'static str],
     /// Whether it reads an object of this kind.
     pub reads: fn(&ResourceKey) -> bool,
     /// The objects that its objects refer to. Missing ones may be assumed to exist.
@@ -64,7 +64,7 @@ pub struct Dialect {
     /// Compiles objects to gateways.
     pub compile: fn(Task<'_>) -> Draft,
     /// The user's name for an Envoy cluster, if the user wrote neither the cluster's name nor a Kubernetes Service.
-    pub called: fn(cluster: &str) -> Option<String>,
+    pub cluster_label: fn(cluster: &str) -> Option<String>,
     /// The controller's own settings that differ between two compiles, each with what the change restarts.
     pub setting_changes: fn(&Answers, &Answers) -> Vec<SettingChange>,
 }

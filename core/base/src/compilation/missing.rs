@@ -42,11 +42,11 @@ const SAME: &str = "same";
 pub const MISSING_OPTION: OptionSpec = OptionSpec {
     name: MISSING,
     kind: OptionKind::Choice(&[
-        (ERROR, "They do not exist, as in a whole cluster"),
-        (AUTO, "They are assumed to exist where the input has none of their kind; a notice says so"),
-        (ASSUME, "They are assumed to exist; a notice says so"),
+        (ERROR, "they do not exist: the input is the whole cluster"),
+        (AUTO, "they are assumed to exist if the input has none of their kind; a notice lists them"),
+        (ASSUME, "they are assumed to exist; a notice lists them"),
     ]),
-    doc: "What to do about objects that others refer to and that are not in the input",
+    doc: "Treatment of objects that the input refers to and does not contain",
     common: true,
 };
 
@@ -54,11 +54,11 @@ pub const MISSING_OPTION: OptionSpec = OptionSpec {
 pub const MISSING_SECRETS_OPTION: OptionSpec = OptionSpec {
     name: MISSING_SECRETS,
     kind: OptionKind::Choice(&[
-        (SAME, "They are treated as --missing says"),
-        (ERROR, "They do not exist"),
-        (ASSUME, "They are assumed to exist; a notice says so"),
+        (SAME, "like other objects"),
+        (ERROR, "they do not exist"),
+        (ASSUME, "they are assumed to exist; a notice lists them"),
     ]),
-    doc: "What to do about Secrets that are not in the input; other objects are then not assumed, unless --missing is given too",
+    doc: "Treatment of Secrets that the input does not contain. If set, other objects are not assumed, unless --missing is set too",
     common: false,
 };
 
@@ -91,7 +91,7 @@ impl Assumptions {
     }
 
     /// How kinds other than Secrets are treated.
-    pub fn of_others(&self) -> Missing {
+    pub fn for_other_kinds(&self) -> Missing {
         self.others
     }
 
@@ -130,7 +130,7 @@ impl Assumptions {
 
 /// The options of a host for interactive use, whose input is often a fragment: objects are assumed if the input has none of their kind. If the
 /// options treat Secrets, the input is a whole cluster without its Secrets: nothing else is assumed then, unless the options say so.
-pub fn for_people(options: Options) -> Options {
+pub fn for_interactive_use(options: Options) -> Options {
     if options.text(MISSING_SECRETS).is_some_and(|word| word != SAME) {
         return options;
     }

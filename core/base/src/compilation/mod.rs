@@ -17,10 +17,10 @@ mod relation;
 mod served;
 mod stages;
 
-pub use answers::{Answers, Created, Life, OwnConfiguration, Refused, Serving, SettingChange, StatusOf, Takes};
+pub use answers::{Answers, ControllerState, Created, OwnConfiguration, Refused, Restart, Serving, SettingChange, StatusOf};
 pub use dialect::{AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations, KnownDefault, Language, Output, PrecedenceChange, Purpose, Task};
 pub use ledger::{Ledger, LedgerEntry, State, Why};
-pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_people};
+pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_interactive_use};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};
 pub use relation::{Absent, Relation};
 pub use stages::{Issued, Loaded, Stages};
@@ -91,7 +91,7 @@ pub enum Outcome {
     Runs(Arc<Ir>),
     /// An Application Gateway with these parts.
     AppGateway(Arc<AppGateway>),
-    /// It is an nginx that is told this.
+    /// It is an nginx with this configuration.
     Nginx(Arc<Nginx>),
     /// Its controller does not get as far as configuring it.
     Stopped(Failure),
@@ -136,7 +136,7 @@ pub struct AppGatewayRef<'a> {
 pub struct NginxRef<'a> {
     /// Its name, and where it belongs.
     pub named: NamedGateway<'a>,
-    /// What it is told.
+    /// Its configuration.
     pub nginx: &'a Arc<Nginx>,
 }
 

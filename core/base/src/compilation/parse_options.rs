@@ -17,7 +17,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// A word is no option of any of these dialects, or its value cannot be taken.
+    /// None of these dialects has an option with this name, or the option does not accept the value.
     pub fn from_words(words: &str, dialects: &[&'static Dialect]) -> Result<Self, OptionError> {
         let mut options = Self::default();
         for word in words.split_whitespace() {

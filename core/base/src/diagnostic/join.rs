@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use hashbrown::HashMap;
 
-/// At most this many alike findings stay separate.
+/// FindingPlace most this many alike findings stay separate.
 const MOST: usize = 8;
 
 /// The joined finding names this many of the others.
@@ -31,7 +31,7 @@ pub fn join_alike(all: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if all.len() <= MOST {
         return all;
     }
-    let mut groups: HashMap<Sentence, BTreeSet<(At, usize)>> = HashMap::new();
+    let mut groups: HashMap<Sentence, BTreeSet<(FindingPlace, usize)>> = HashMap::new();
     for (at, finding) in all.iter().enumerate().filter(|(_, finding)| finding.fix.is_none() && finding.related.is_empty()) {
         let Some((before, _, after)) = in_parts(&finding.message) else { continue };
         let (before, after) = (before.to_string(), after.to_string());
@@ -73,10 +73,10 @@ fn in_parts(message: &str) -> Option<(&str, &str, &str)> {
     Some((before, name, after))
 }
 
-type At = (Option<ObjectId>, u32, u32);
+type FindingPlace = (Option<ObjectId>, u32, u32);
 
 /// The sort key of a finding's position.
-fn place(of: &Diagnostic) -> At {
+fn place(of: &Diagnostic) -> FindingPlace {
     match &of.place {
         Place::Node { object, node, .. } => (Some(*object), 0, node.0),
         Place::Text(source, range) => (None, source.0, range.start),

@@ -65,7 +65,7 @@ impl Known {
                 finding.help(format!("it knows {}", series(&words)))
             }
         };
-        Some(match meant(unknown, words) {
+        Some(match intended_word(unknown, words) {
             Some(meant) if unknown == text => finding.fix(format!("write `{meant}`"), place, quoted(meant)),
             Some(meant) => {
                 let words: Vec<&str> = text.split(',').map(|word| if word.trim() == unknown { meant } else { word }).collect();
@@ -78,7 +78,7 @@ impl Known {
 
 /// The word that the user certainly meant: the only version in the value (`TLSv1.2` contains `1.2`), or a similarly spelled word. A longer word may
 /// be a different word: `https` is not `http`.
-fn meant(text: &str, words: &[&'static str]) -> Option<&'static str> {
+fn intended_word(text: &str, words: &[&'static str]) -> Option<&'static str> {
     let is_version = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
     let held: Vec<&'static str> = words.iter().copied().filter(|word| is_version(word) && text.contains(word)).collect();
     match held[..] {
@@ -93,25 +93,25 @@ fn meant(text: &str, words: &[&'static str]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::meant;
+    use super::intended_word;
 
     #[test]
     fn only_certain_words_become_fixes() {
         let protocols = ["tcp", "http", "http2", "grpc"];
-        assert_eq!(meant("htpp", &protocols), Some("http"));
-        assert_eq!(meant("HTTP", &protocols), Some("http"));
+        assert_eq!(intended_word("htpp", &protocols), Some("http"));
+        assert_eq!(intended_word("HTTP", &protocols), Some("http"));
         for other in ["https", "http3", "grpcs", "grp", "tls"] {
-            assert_eq!(meant(other, &protocols), None, "{other}");
+            assert_eq!(intended_word(other, &protocols), None, "{other}");
         }
-        assert_eq!(meant("'not-true'", &["true", "false"]), None);
-        assert_eq!(meant("strictest", &["strict", "permissive"]), None);
+        assert_eq!(intended_word("'not-true'", &["true", "false"]), None);
+        assert_eq!(intended_word("strictest", &["strict", "permissive"]), None);
     }
 
     #[test]
     fn versions_are_recognized_inside_values() {
         let versions = ["auto", "1.2", "1.3"];
-        assert_eq!(meant("TLSv1.2", &versions), Some("1.2"));
-        assert_eq!(meant("TLS_1.3", &versions), Some("1.3"));
-        assert_eq!(meant("1.2,1.3", &versions), None);
+        assert_eq!(intended_word("TLSv1.2", &versions), Some("1.2"));
+        assert_eq!(intended_word("TLS_1.3", &versions), Some("1.3"));
+        assert_eq!(intended_word("1.2,1.3", &versions), None);
     }
 }

@@ -11,7 +11,7 @@ pub struct HttpFilter {
     /// Envoy's name for the instance, e.g. `envoy.filters.http.cors`.
     pub name: Str,
     pub kind: HttpFilterKind,
-    /// What made it.
+    /// The field that requests it.
     pub origins: Origins,
 }
 

@@ -221,11 +221,7 @@ mod tests {
     fn tabs_become_spaces_if_unambiguous() {
         assert_eq!(without_tabs("a:\n\tb: 1\n\tc:\n\t\td: 2\n").as_deref(), Some("a:\n  b: 1\n  c:\n    d: 2\n"), "all lines have tabs");
         assert_eq!(without_tabs("a:\n  b: 1\n\tc: 2\n").as_deref(), Some("a:\n  b: 1\n  c: 2\n"), "another width is no YAML");
-        assert_eq!(
-            without_tabs("a:\n    b: 1\n\tc: 2\n").as_deref(),
-            Some("a:\n    b: 1\n    c: 2\n"),
-            "the width is the one of the lines beside it"
-        );
+        assert_eq!(without_tabs("a:\n    b: 1\n\tc: 2\n").as_deref(), Some("a:\n    b: 1\n    c: 2\n"), "the neighbouring lines have this width");
         assert_eq!(without_tabs("a:\n  b:\n    c: 1\n\td: 2\n"), None, "below `a` or below `b`");
         assert_eq!(without_tabs("a: [\n\tb\n"), None, "another problem is left");
     }

@@ -150,7 +150,7 @@ fn is_kustomization(node: &Node) -> bool {
 }
 
 fn incomplete(node: &Node, path: &str) -> Diagnostic {
-    let message = format!("the object has no `{path}`, so Kubernetes cannot tell what it is");
+    let message = format!("the object has no `{path}`, so Kubernetes does not know its kind");
     let field = path.split('.').next().unwrap_or(path);
     let other = node.as_object().into_iter().flatten().map(|entry| &entry.key).find(|key| *key != field && key.eq_ignore_ascii_case(field));
     let help = match other {

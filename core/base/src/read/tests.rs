@@ -141,7 +141,7 @@ fn objects_keep_numbers_across_edits() {
             assert_eq!(id(round, name), id(0, name), "{name} in round {round}");
         }
     }
-    assert_eq!(id(1, "x"), id(0, "b"), "what takes the place of an object takes its number");
+    assert_eq!(id(1, "x"), id(0, "b"), "a replacement keeps the object's number");
     assert_eq!(id(5, "new"), id(2, "new"));
 }
 

@@ -354,7 +354,7 @@ pub const GO_DURATION: Schema = Schema::of(Shape::String(Strings { format: Forma
 
 /// Bytes in base64.
 pub const BASE64: Schema = Schema::of(Shape::String(Strings { format: Format::Base64, ..PLAIN }));
-/// An object without fields: whatever stands in it is dropped.
+/// An object without fields: everything in it is dropped.
 pub const EMPTY_OBJECT: Schema = Schema::of(Shape::Object(NO_MEMBERS));
 
 const NO_MEMBERS: Members =

@@ -1,6 +1,6 @@
 //! Compiles a chain from config entries.
 
-use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Within, hash, target_id};
+use super::{Chain, Node, NodeKind, Request, Resolver, Route, Set, Split, Target, Tenancy, hash, target_id};
 use crate::entry::Kind;
 use crate::go::quote;
 use crate::lenient::Reader;
@@ -74,7 +74,7 @@ struct Compiler<'a> {
 struct To {
     service: Str,
     subset: Str,
-    within: Within,
+    within: Tenancy,
     datacenter: Str,
     peer: Str,
 }

@@ -63,7 +63,7 @@ pub struct Chain {
 impl Chain {
     /// The id of the service's own target.
     pub fn id(&self) -> String {
-        target_id("", &self.service, &Within::default(), &self.datacenter, "")
+        target_id("", &self.service, &Tenancy::default(), &self.datacenter, "")
     }
 
     /// The first node.
@@ -149,7 +149,7 @@ pub struct Target {
     /// The subset; empty for all instances.
     pub subset: Str,
     /// The namespace and the partition in a route, which only have a meaning in Enterprise.
-    pub within: Within,
+    pub within: Tenancy,
     /// The datacenter; empty for a peer's.
     pub datacenter: Str,
     /// The peer; empty for this cluster.
@@ -183,7 +183,7 @@ impl Target {
     /// This cluster's server name for it.
     pub(crate) fn server_name(&self, trust_domain: &str) -> String {
         let Self { service, subset, datacenter, .. } = self;
-        let Within { namespace, partition } = &self.within;
+        let Tenancy { namespace, partition } = &self.within;
         let subset = if subset.is_empty() { String::new() } else { format!("{subset}.") };
         if partition == DEFAULT {
             return format!("{subset}{service}.{namespace}.{datacenter}.internal.{trust_domain}");
@@ -203,19 +203,19 @@ impl Target {
 
 /// A namespace and a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Within {
+pub struct Tenancy {
     pub namespace: Str,
     pub partition: Str,
 }
 
-impl Default for Within {
+impl Default for Tenancy {
     fn default() -> Self {
         Self { namespace: Str::new_static(DEFAULT), partition: Str::new_static(DEFAULT) }
     }
 }
 
-pub(crate) fn target_id(subset: &str, service: &str, within: &Within, datacenter: &str, peer: &str) -> String {
-    let Within { namespace, partition } = within;
+pub(crate) fn target_id(subset: &str, service: &str, within: &Tenancy, datacenter: &str, peer: &str) -> String {
+    let Tenancy { namespace, partition } = within;
     match (peer.is_empty(), subset.is_empty()) {
         (false, _) => format!("{service}.{namespace}.{partition}.external.{peer}"),
         (true, true) => format!("{service}.{namespace}.{partition}.{datacenter}"),

@@ -141,7 +141,7 @@ fn empty_target(mesh: &mut Mesh<'_>, entry: &Entry, target: &Tree, code: &'stati
     if !is_there {
         let place = if is_set(datacenter) { format!(" in {}", datacenter.text()) } else { "".into() };
         let message = format!("{words} to `{service}`{place}, which has no instances");
-        let help = mesh.meant(&service);
+        let help = mesh.intended_service(&service);
         mesh.report_with(code, message, if is_set(named) { named } else { target }, Some(entry.object), help);
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
             let name = service.get("Name").str();
             if name != "*" && !mesh.is_served(&name) {
                 let message = format!("`{name}` is exported, and has no instances");
-                let help = mesh.meant(&name);
+                let help = mesh.intended_service(&name);
                 mesh.report_with(&codes::EXPORT_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
             }
         }
@@ -119,7 +119,7 @@ fn how_to_bind(mesh: &Mesh<'_>, route: &Entry, parent: &Tree) -> Option<String> 
     if route.kind == Kind::HttpRoute && meant.iter().all(|listener| hosts(&route.tree, listener).is_empty()) {
         let taken: BTreeSet<&str> = meant.iter().map(|listener| listener.get("Hostname").text()).collect();
         let taken: Vec<&str> = taken.into_iter().collect();
-        return Some(format!("name a host in `Hostnames` that the listener takes (`{}`), or leave `Hostnames` out", taken.join("`, `")));
+        return Some(format!("name a host in `Hostnames` that the listener matches (`{}`), or leave `Hostnames` out", taken.join("`, `")));
     }
     let accepted = route.tree.at(&["Status", "Conditions"]).items().iter().find(|condition| condition.get("Type").is("Accepted"))?;
     let speaks = format!("every service of the route must speak `{protocol}`: set `Protocol` in its service-defaults");
@@ -156,6 +156,6 @@ fn known(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
 fn missing(mesh: &mut Mesh<'_>, entry: &Entry, service: &Tree) {
     let name = service.get("Name").str();
     let message = format!("the gateway serves `{name}`, which has no instances");
-    let help = mesh.meant(&name);
+    let help = mesh.intended_service(&name);
     mesh.report_with(&codes::GATEWAY_WITHOUT_SERVICE, message, service.get("Name"), Some(entry.object), help);
 }

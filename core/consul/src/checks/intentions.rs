@@ -34,7 +34,7 @@ fn destination(mesh: &mut Mesh<'_>, entry: &Entry) {
     // An API outside of the input may still add a proxy: only a service without any proxy is reported.
     if name != "*" && !in_mesh() {
         let message = format!("no proxy applies this intention: `{name}` has no sidecar and is behind no terminating gateway");
-        let help = mesh.meant(name);
+        let help = mesh.intended_service(name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SERVICE, message, entry.tree.get("Name"), Some(entry.object), help);
     }
 }
@@ -44,7 +44,7 @@ fn source(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let known = |name: &Str| mesh.names.contains(name) || mesh.state.instances.of_service(name).next().is_some();
     if name != "*" && !is_set(source.get("Peer")) && !is_set(source.get("SamenessGroup")) && !known(&name) {
         let message = format!("there is no service `{name}`, which this intention is about");
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(&codes::INTENTION_WITHOUT_SOURCE, message, source.get("Name"), Some(entry.object), help);
     }
     let allows = source.get("Action").is("allow");
@@ -75,10 +75,10 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
     }
     if is_set(source.get("Action")) && allows == default {
         let message = format!("`{}` is {word} without this intention, by the default policy", entry.name);
-        let help = allows.then(|| "if the agents deny by default, say so: `--default-policy deny`".into());
+        let help = allows.then(|| "if the agents deny by default, set `--default-policy deny`".into());
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Action"), Some(entry.object), help);
     }
-    // Where connections are looked at and not requests, permissions deny, whatever they say. Tokens are asked for all the same.
+    // If the proxy checks connections and not requests, each permission denies. Tokens are still required.
     if says_default {
         let name = source.get("Name").text().to_owned();
         let message = if default {
@@ -87,7 +87,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
             format!("this intention only denies, and so does the default policy: every request of `{name}` to `{}` gets 403", entry.name)
         };
         let help = default.then(|| {
-            "if the agents deny by default, say so: `--default-policy deny`; or deny all else by a last permission with `Action: deny`".into()
+            "if the agents deny by default, set `--default-policy deny`; or deny everything else with a last permission with `Action: deny`".into()
         });
         mesh.report_with(&codes::REDUNDANT_INTENTION, message, source.get("Permissions"), Some(entry.object), help);
     }
@@ -98,7 +98,7 @@ fn redundant(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree, allows: bool) {
 fn open_permissions(mesh: &mut Mesh<'_>, entry: &Entry, source: &Tree) {
     let name = source.get("Name").str();
     let message = format!(
-        "`{name}` may send every request to `{}`, not only those of these permissions: the others follow the default policy (allow), not the intention for `*`",
+        "`{name}` may send every request to `{}`, not only the requests of these permissions: others follow the default policy (allow), not the intention for `*`",
         entry.name
     );
     let help = "add a last permission with `Action: deny` and `PathPrefix: /`, or let the agents deny by default (`--default-policy deny`)".into();

@@ -40,7 +40,7 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     }
     // If the input has no such entry at all, it may be elsewhere.
     let has = |kind: &str| mesh.state.instances.iter().any(|instance| instance.kind == kind);
-    let is_part = Assumptions::of(&of.side.options).of_others() != Missing::Error;
+    let is_part = Assumptions::of(&of.side.options).for_other_kinds() != Missing::Error;
     let (entries, gateways) = (gateways::KINDS.iter().any(|kind| mesh.entries(*kind).next().is_some()), has("mesh-gateway"));
     let absent = [(&codes::GATEWAY_WITHOUT_ENTRY, entries), (&codes::MESH_GATEWAY_MISSING, gateways)];
     for finding in mesh.found.iter_mut().filter(|finding| is_part && absent.iter().any(|(code, held)| !held && finding.code == *code)) {
@@ -48,8 +48,8 @@ fn check(of: SideRef<'_>) -> Vec<Diagnostic> {
     }
     // A refused field needs no second finding.
     let at = |finding: &Diagnostic| if let Place::Node { object, node, .. } = finding.place { Some((object, node.0)) } else { None };
-    let told: HashSet<_> = of.diagnostics().filter_map(at).collect();
-    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !told.contains(&at)));
+    let reported_places: HashSet<_> = of.diagnostics().filter_map(at).collect();
+    mesh.found.retain(|finding| finding.code != &codes::ENTERPRISE_FIELD || at(finding).is_none_or(|at| !reported_places.contains(&at)));
     join_alike(mesh.found)
 }
 
@@ -128,7 +128,7 @@ impl<'a> Mesh<'a> {
     }
 
     /// A service that may be meant by a name.
-    fn meant(&self, service: &str) -> Option<String> {
+    fn intended_service(&self, service: &str) -> Option<String> {
         let found = nearest(service, self.names.iter().map(Str::as_str).filter(|name| *name != service))?;
         Some(format!("did you mean `{found}`?"))
     }

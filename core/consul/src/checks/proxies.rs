@@ -39,11 +39,11 @@ pub(super) fn check(mesh: &mut Mesh<'_>) {
 
 /// Consul stores opaque settings. The command that starts an Envoy reads them, and exits with an error.
 fn bootstraps(mesh: &mut Mesh<'_>) {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for (id, proxy) in &mesh.stages.proxies {
         for (key, value, why) in bootstrap::refused(proxy.service.at(&["Proxy", "Config"])) {
             // Many proxies may inherit it from their defaults.
-            if value.origin.is_none_or(|origin| told.insert(origin)) {
+            if value.origin.is_none_or(|origin| reported.insert(origin)) {
                 let message = format!("`consul connect envoy` refuses `{key}`, and the Envoy of {id} does not start: {why}");
                 let object = value.origin.map(|origin| origin.object()).or(proxy.object);
                 mesh.report_with(&codes::BOOTSTRAP_REFUSED, message, value, object, None);
@@ -62,7 +62,7 @@ fn ports_out_of_range(mesh: &mut Mesh<'_>) {
         let all = Some(own).filter(|_| instance.kind.is_empty()).into_iter().chain(tagged);
         for (port, place) in all.filter(|(port, _)| !(0..=65_535).contains(&port.int())) {
             let message = format!("the service `{}` is registered with the port {}{place}, which does not exist", instance.service, port.int());
-            let help = "ports are from 1 to 65535; 0 stands for none".to_string();
+            let help = "write a port from 1 to 65535, or 0 for none".to_string();
             mesh.report_with(&codes::PORT_OUT_OF_RANGE, message, port, instance.object, Some(help));
         }
     }
@@ -73,7 +73,7 @@ fn behind(mesh: &mut Mesh<'_>, proxy: &Instance) {
     let name = named.str();
     if !mesh.state.instances.of_service(&name).any(|of| of.kind.is_empty() && of.node.datacenter == mesh.state.datacenter) {
         let message = format!("the proxy `{}` is the proxy of `{name}`, which is not registered", proxy.id);
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(&codes::SIDECAR_WITHOUT_SERVICE, message, named, proxy.object, help);
     }
 }
@@ -100,7 +100,7 @@ fn upstream(mesh: &mut Mesh<'_>, proxy: &Instance, upstream: &Tree) {
             }
             None => {
                 let message = format!("the upstream `{name}` has no instances and no router, splitter or resolver");
-                let help = mesh.meant(&name);
+                let help = mesh.intended_service(&name);
                 mesh.report_with(&codes::UNKNOWN_UPSTREAM, message, named, proxy.object, help);
             }
         }
@@ -233,7 +233,7 @@ fn override_of(mesh: &mut Mesh<'_>, of: &Tree, object: ObjectId) {
     let name = of.get("Name").str();
     if !is_set(of.get("Peer")) && name != "*" && !mesh.is_served(&name) {
         let message = format!("settings for the upstream `{name}` have no effect: it has no instances");
-        let help = mesh.meant(&name);
+        let help = mesh.intended_service(&name);
         mesh.report_with(CODE, message, of.get("Name"), Some(object), help);
     }
 }

@@ -62,9 +62,9 @@ fn data_missing_in_api_is_reported_if_needed() {
     let redirect = "{Kind: service-resolver, Name: old, Redirect: {Service: web}}";
     assert_eq!(not_in_api(&[AGENT, transparent, redirect]), 1);
     assert_eq!(not_in_api(&[AGENT, &transparent.replace(", Mode: transparent", ""), redirect]), 0);
-    let told = "{Node: n1, Address: 10.0.0.1, Service: {ID: old-proxy, Service: old-proxy, Kind: connect-proxy, Port: 21001, \
+    let old_proxy = "{Node: n1, Address: 10.0.0.1, Service: {ID: old-proxy, Service: old-proxy, Kind: connect-proxy, Port: 21001, \
                 TaggedAddresses: {consul-virtual: {Address: 240.0.0.5, Port: 21001}}, Proxy: {DestinationServiceName: old}}}";
-    assert_eq!(not_in_api(&[AGENT, transparent, redirect, told]), 0);
+    assert_eq!(not_in_api(&[AGENT, transparent, redirect, old_proxy]), 0);
 }
 
 #[test]
@@ -121,15 +121,15 @@ fn invalid_header_changes_are_found() {
     let web = "service: {name: web, port: 8080, connect: {sidecar_service: {}}}";
     let caller =
         "service: {name: caller, port: 8081, connect: {sidecar_service: {proxy: {upstreams: [{destination_name: web, local_bind_port: 9191}]}}}}";
-    let told = |code: &str, change: &str| {
+    let count_of = |code: &str, change: &str| {
         let router = format!("{{Kind: service-router, Name: web, Routes: [{{Destination: {{Service: web, RequestHeaders: {change}}}}}]}}");
         found(code, &[HTTP, web, caller, &router]).len()
     };
-    assert_eq!(told("refused-by-envoy", "{Set: {x-a: '100%'}}"), 1);
-    assert_eq!(told("refused-by-envoy", "{Add: {x-a: '%REQ(x-b)%'}}"), 0);
-    assert_eq!(told("protected-header", "{Set: {Host: a.example.com}}"), 1);
-    assert_eq!(told("protected-header", "{Remove: [':path']}"), 1);
-    assert_eq!(told("protected-header", "{Set: {x-host: a.example.com}}"), 0);
+    assert_eq!(count_of("refused-by-envoy", "{Set: {x-a: '100%'}}"), 1);
+    assert_eq!(count_of("refused-by-envoy", "{Add: {x-a: '%REQ(x-b)%'}}"), 0);
+    assert_eq!(count_of("protected-header", "{Set: {Host: a.example.com}}"), 1);
+    assert_eq!(count_of("protected-header", "{Remove: [':path']}"), 1);
+    assert_eq!(count_of("protected-header", "{Set: {x-host: a.example.com}}"), 0);
 }
 
 #[test]
@@ -231,9 +231,12 @@ fn bootstrap_error_is_reported_once() {
         found("bootstrap-refused", &[&defaults, &service("web"), &service("api")])
     };
     let refused = of("envoy_extra_static_clusters_json: '{oops'");
-    assert!(matches!(&refused[..], [one] if one.contains("refuses `envoy_extra_static_clusters_json`") && one.contains("is no JSON")), "{refused:?}");
+    assert!(
+        matches!(&refused[..], [one] if one.contains("refuses `envoy_extra_static_clusters_json`") && one.contains("is not JSON")),
+        "{refused:?}"
+    );
     assert_eq!(of("envoy_extra_static_clusters_json: '{\"name\": \"a\"}, {\"name\": \"b\"}'"), [""; 0], "several with commas between");
-    assert_eq!(of("envoy_tracing_json: '{a: b}'").len(), 1, "YAML is no JSON");
+    assert_eq!(of("envoy_tracing_json: '{a: b}'").len(), 1, "YAML is not JSON");
     assert_eq!(of("envoy_statsd_url: 'tcp://127.0.0.1:8125'").len(), 1);
     assert_eq!(of("envoy_statsd_url: '$STATSD', envoy_prometheus_bind_addr: '0.0.0.0:9102'"), [""; 0]);
     assert_eq!(of("envoy_prometheus_bind_addr: '9102'").len(), 1);

@@ -1,8 +1,8 @@
 //! Decides which proxies are served, and when central configuration is merged into their registrations. There are two sources.
 //!
 //! A client agent merges when a service is registered with it, and again when the defaults change: its registrations are merged ([`Local`]). A
-//! server reads the catalog, with unmerged registrations, and merges when it updates a proxy ([`FromCatalog`]); proxies of its own agent are left
-//! to the first. The merge itself is in `service`.
+//! server reads the catalog, with unmerged registrations, and merges when it updates a proxy ([`FromCatalog`]); the client agent handles the
+//! server's own proxies. The merge itself is in `service`.
 
 use super::data_source::DataSource;
 use super::manager::Manager;

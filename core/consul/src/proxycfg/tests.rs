@@ -145,7 +145,7 @@ fn edit_reaches_only_affected_proxies() {
     let edits = [
         ("---\nKind: service-resolver\nName: api\nConnectTimeout: 9s\n", ["page-sidecar-proxy", "web-sidecar-proxy"].as_slice()),
         ("---\nKind: service-intentions\nName: stock\nSources: [{Name: web, Action: deny}]\n", &["stock-sidecar-proxy"]),
-        ("---\nKind: service-resolver\nName: nobody\nConnectTimeout: 9s\n", &[]),
+        ("---\nKind: service-resolver\nName: unused\nConnectTimeout: 9s\n", &[]),
     ];
     let mut now = text;
     for (added, concerned) in edits {

@@ -1,6 +1,6 @@
 //! Reads a document by the shape of its kind.
 //!
-//! Values are read as leniently as in Consul, which depends on the entry point ([`Manner`]). Invalid values become a [`Fault`] at their node. Does
+//! Values are read as leniently as in Consul, which depends on the entry point ([`Leniency`]). Invalid values become a [`Fault`] at their node. Does
 //! not validate values; see `validate`.
 
 use super::super::go;
@@ -35,7 +35,7 @@ pub(crate) struct Fault {
 
 /// The rules of leniency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum Leniency {
     /// For a config entry: a number may be a string, a single value may replace a list of one, and a list of one may replace its value.
     Entry,
     /// For an agent's file: fields are named by their aliases, a list of one may replace its value, and nothing else is converted. In HCL an object
@@ -45,14 +45,14 @@ pub(crate) enum Manner {
     Catalog,
 }
 
-impl Manner {
+impl Leniency {
     fn is_definition(self) -> bool {
         matches!(self, Self::Definition { .. })
     }
 }
 
 /// Reads an object by its shape.
-pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, manner: Manner) -> Decoded {
+pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, manner: Leniency) -> Decoded {
     let mut reader = Reader { object, manner, unknown: Vec::new(), unfit: Vec::new() };
     let tree = match &root.value {
         Value::Object(fields) => reader.object(fields, root, shape, ""),
@@ -63,14 +63,14 @@ pub(crate) fn decode(root: &Node, shape: &'static Struct, object: ObjectId, mann
 
 struct Reader {
     object: ObjectId,
-    manner: Manner,
+    manner: Leniency,
     unknown: Vec<Fault>,
     unfit: Vec<Fault>,
 }
 
 impl Field {
     /// How well a key names it: not at all, in another case, by its alias, exactly.
-    fn named(&self, key: &str, manner: Manner) -> u8 {
+    fn named(&self, key: &str, manner: Leniency) -> u8 {
         let by_alias = manner.is_definition();
         let alias = !self.alias.is_empty() && key.eq_ignore_ascii_case(self.alias);
         match () {
@@ -117,7 +117,7 @@ impl Reader {
         // A list of one is replaced by its value.
         let node = match (&node.value, holds) {
             (_, Type::List(_)) => node,
-            (Value::Array(items), _) if self.manner != Manner::Catalog => match &items[..] {
+            (Value::Array(items), _) if self.manner != Leniency::Catalog => match &items[..] {
                 [one] => one,
                 _ => node,
             },
@@ -127,7 +127,7 @@ impl Reader {
         if node.is_null() {
             return Tree::NULL;
         }
-        if self.manner != Manner::Entry && !self.is_of(&node.value, holds) {
+        if self.manner != Leniency::Entry && !self.is_of(&node.value, holds) {
             self.unfit(node, format!("'{path}' expected {}, got '{}'", name_of(holds), go::kind_of(node)));
             return Tree::NULL;
         }
@@ -140,7 +140,7 @@ impl Reader {
             Type::Opaque => match &node.value {
                 Value::Object(_) => {
                     let mut value = Tree::of(node, &|node| self.origin(node));
-                    if self.manner != Manner::Catalog {
+                    if self.manner != Leniency::Catalog {
                         unwrap_values(&mut value);
                     }
                     Some(value.value)
@@ -168,7 +168,7 @@ impl Reader {
             Type::Duration | Type::DurationText => matches!(value, Value::String(_) | Value::Int(_)),
             Type::List(_) => match value {
                 Value::Array(_) => true,
-                Value::Object(_) => self.manner == Manner::Definition { hcl: true },
+                Value::Object(_) => self.manner == Leniency::Definition { hcl: true },
                 _ => false,
             },
             Type::Opaque | Type::Map(_) | Type::Struct(_) => matches!(value, Value::Object(_)),

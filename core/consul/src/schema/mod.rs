@@ -8,7 +8,7 @@ pub(crate) mod gateways;
 pub(crate) mod registration;
 mod write;
 
-pub(crate) use decode::{Fault, Manner, decode};
+pub(crate) use decode::{Fault, Leniency, decode};
 pub(crate) use write::write;
 
 /// The fields of an object.

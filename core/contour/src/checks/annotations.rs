@@ -56,7 +56,7 @@ impl<'a> Ingress<'a> {
         }
         paths.dedup();
         for route in text.split(',').map(str::trim).filter(|route| !route.is_empty() && !paths.contains(route)) {
-            let message = format!("`{route}` in `websocket-routes` changes nothing: no path of the Ingress is written so");
+            let message = format!("`{route}` in `websocket-routes` changes nothing: no path of the Ingress has this form");
             let help = match nearest(route, paths.iter().copied()) {
                 Some(path) => format!("did you mean `{path}`?"),
                 None => format!("add a path `{route}` to the rules, or name one that they have"),
@@ -81,7 +81,7 @@ impl<'a> Ingress<'a> {
     /// Two names for one timeout.
     fn timeouts(&mut self) {
         if let (Some(_), Some((at, _))) = (self.annotation("response-timeout"), self.annotation("request-timeout")) {
-            let message = "`request-timeout` changes nothing beside `response-timeout`: it is the older name of the same timeout";
+            let message = "`request-timeout` has no effect together with `response-timeout`: it is the older name of the same timeout";
             self.idle(message.into(), at, "take it away".into());
         }
     }

@@ -4,7 +4,7 @@ use crate::DIALECT;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use chancery_base::compilation::{Options, for_people};
+use chancery_base::compilation::{Options, for_interactive_use};
 use chancery_base::diagnostic::{Diagnostic, Policy, Severity};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
@@ -21,7 +21,7 @@ spec: {ports: [{name: http, port: 80}, {name: tls, port: 443, appProtocol: https
 
 /// The findings of an input, except those about assumptions.
 fn found(text: &str) -> Vec<Diagnostic> {
-    let options = for_people(Options::of(&DIALECT));
+    let options = for_interactive_use(Options::of(&DIALECT));
     let mut compilation = compile(&Inputs::one("contour.yaml", format!("{text}{SERVICE}")), &options, &[&crate::DIALECT]);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().filter(|finding| finding.severity != Severity::Notice).cloned().collect()
@@ -116,7 +116,7 @@ fn protocols_of_missing_ports_are_reported() {
 
 /// Codes, severities and help of all findings.
 fn reported_findings(text: &str) -> Vec<(&'static str, Severity, String)> {
-    let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_people(Options::default()), &[&crate::DIALECT]);
+    let mut compilation = compile(&Inputs::one("contour.yaml", text), &for_interactive_use(Options::default()), &[&crate::DIALECT]);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let all = compilation.all_diagnostics().filter(|finding| !finding.code.name.starts_with("assumed"));
     all.map(|finding| (finding.code.name, finding.severity, finding.help.clone().unwrap_or_default().to_string())).collect()
@@ -236,7 +236,7 @@ fn of_ingress(annotations: &str, rest: &str) -> Vec<String> {
 #[test]
 fn websocket_routes_name_paths_of_the_ingress() {
     let of = |routes: &str| of_ingress(&format!("projectcontour.io/websocket-routes: '{routes}'"), "");
-    let idle = |route: &str, help: &str| format!("`{route}` in `websocket-routes` changes nothing: no path of the Ingress is written so; {help}");
+    let idle = |route: &str, help: &str| format!("`{route}` in `websocket-routes` changes nothing: no path of the Ingress has this form; {help}");
     assert_eq!(of("/ws"), NOTHING);
     assert_eq!(of("/ws, /sw"), [idle("/sw", "did you mean `/ws`?")]);
     assert_eq!(of("/socket"), [idle("/socket", "add a path `/socket` to the rules, or name one that they have")]);
@@ -258,7 +258,7 @@ fn annotations_that_ask_for_others_say_so() {
         assert_eq!(of(&format!("projectcontour.io/retry-on: 5xx, projectcontour.io/{name}")), NOTHING);
     }
     let both = "projectcontour.io/response-timeout: 3s, projectcontour.io/request-timeout: 4s";
-    assert_eq!(of(both), ["`request-timeout` changes nothing beside `response-timeout`: it is the older name of the same timeout"]);
+    assert_eq!(of(both), ["`request-timeout` has no effect together with `response-timeout`: it is the older name of the same timeout"]);
     assert_eq!(
         of("projectcontour.io/tls-minimum-protocol-version: '1.3'"),
         ["`tls-minimum-protocol-version` changes nothing: the Ingress has no `tls`"]
@@ -281,7 +281,7 @@ fn contradictory_header_conditions_are_found() {
     let both = reported_findings("conditions: [{header: {name: x-a, exact: '1'}}, {header: {name: x-a, notpresent: true}}]");
     assert_eq!(both, ["contradictory-conditions: no request takes this route: its header `x-a` would have to be `1` and absent"]);
     let count = reported_findings("retryPolicy: {count: 0}");
-    assert_eq!(count, ["field-without-effect: Contour takes `count: 0` for 1: Envoy retries once"]);
+    assert_eq!(count, ["field-without-effect: Contour treats `count: 0` as 1: Envoy retries once"]);
     assert_eq!(reported_findings("retryPolicy: {count: -1}"), NOTHING);
 }
 
@@ -316,7 +316,7 @@ fn direct_response_ignores_forwarding_settings() {
     for answer in ["requestRedirectPolicy: {hostname: b.example.com}", "directResponsePolicy: {statusCode: 200}"] {
         let name = answer.split(':').next().unwrap_or_default();
         let reported_findings =
-            format!("field-without-effect: `timeoutPolicy` changes nothing beside `{name}`: Contour uses it for requests that are forwarded");
+            format!("field-without-effect: `timeoutPolicy` has no effect together with `{name}`: Contour uses it for forwarded requests");
         assert_eq!(route(answer, "timeoutPolicy: {response: 5s}"), [reported_findings]);
         assert_eq!(route(answer, "enableWebsockets: false"), NOTHING);
     }
@@ -337,13 +337,13 @@ fn limits_that_no_service_counts_are_reported() {
     };
     let message = "`rateLimitPolicy.global` limits nothing: Contour gives Envoy no rate limit service";
     let found = |severity: Severity| [(severity, message.to_string()), (severity, message.to_string())];
-    assert_eq!(of(&text, for_people(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
+    assert_eq!(of(&text, for_interactive_use(Options::of(&DIALECT))), found(Severity::Notice), "the configuration may be elsewhere");
     assert_eq!(of(&text, Options::of(&DIALECT)), found(Severity::Warning), "this is the whole cluster");
     let service = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: contour, namespace: projectcontour}\n\
                    data: {contour.yaml: 'rateLimitService: {extensionService: default/limits, domain: d}'}\n\
                    ---\napiVersion: projectcontour.io/v1alpha1\nkind: ExtensionService\nmetadata: {name: limits, namespace: default}\n\
                    spec: {services: [{name: web, port: 80}]}\n";
-    assert_eq!(of(&format!("{text}{service}"), for_people(Options::of(&DIALECT))), []);
+    assert_eq!(of(&format!("{text}{service}"), for_interactive_use(Options::of(&DIALECT))), []);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn fields(side: SideRef<'_>) -> Vec<Diagnostic> {
         limits: has(|of| matches!(of, HttpFilterKind::RateLimit(_))),
     };
     let rewritten = Rewritten::of(side, &proxies);
-    let is_whole = Assumptions::of(&side.side.options).of_others() == Missing::Error;
+    let is_whole = Assumptions::of(&side.side.options).for_other_kinds() == Missing::Error;
     let services = side.objects().iter().filter(|object| *object.key.kind == *"Service" && !object.assumed);
     let services: HashSet<(Option<&str>, &str)> = services.map(|service| (service.key.namespace.as_deref(), &*service.key.name)).collect();
     for object in proxies {
@@ -139,7 +139,7 @@ impl Proxy<'_> {
         }
         for field in ["minimumProtocolVersion", "maximumProtocolVersion"] {
             if let Some(version) = tls.get(field) {
-                let message = format!("`{field}` changes nothing beside `passthrough`: the service behind it terminates TLS");
+                let message = format!("`{field}` has no effect together with `passthrough`: the service terminates TLS");
                 self.idle(message, version, "set the version where TLS is terminated");
             }
         }
@@ -220,7 +220,7 @@ impl Proxy<'_> {
         self.report(&codes::REWRITE_SLASHES, message, prefix, &help);
     }
 
-    /// What a route has only for requests that it forwards, beside an answer of its own.
+    /// Reports fields for forwarded requests on a route that answers requests itself.
     fn answers(&mut self, route: &Node) {
         const FORWARDED: [&str; 10] = [
             "timeoutPolicy",
@@ -240,11 +240,7 @@ impl Proxy<'_> {
         };
         for field in FORWARDED {
             if let Some(node) = route.get(field).filter(is_set) {
-                self.idle(
-                    format!("`{field}` changes nothing beside `{answer}`: Contour uses it for requests that are forwarded"),
-                    node,
-                    "take it away",
-                );
+                self.idle(format!("`{field}` has no effect together with `{answer}`: Contour uses it for forwarded requests"), node, "take it away");
             }
         }
     }
@@ -261,11 +257,11 @@ impl Proxy<'_> {
             self.report(&codes::UNSERVED, message, mirror, "add the service that answers, or take `mirror` away");
         }
         if let Some(count) = route.at(&["retryPolicy", "count"]).filter(|count| count.as_i64() == Some(0)) {
-            self.idle("Contour takes `count: 0` for 1: Envoy retries once", count, "write `count: -1` for no retries");
+            self.idle("Contour treats `count: 0` as 1: Envoy retries once", count, "write `count: -1` for no retries");
         }
         let is_open = route.at(&["authPolicy", "disabled"]).and_then(Node::as_bool) == Some(true);
         if let Some(context) = route.at(&["authPolicy", "context"]).filter(|context| is_open && !context.is_null()) {
-            let message = "`context` changes nothing beside `disabled: true`: no service is asked about the requests of this route";
+            let message = "`context` has no effect together with `disabled: true`: no service checks the requests of this route";
             self.idle(message, context, "take one of the two away");
         }
         let strategy = route.at(&["loadBalancerPolicy", "strategy"]).and_then(Node::as_str).unwrap_or_default();
@@ -281,7 +277,7 @@ impl Proxy<'_> {
             let health_port = service.get("healthPort").filter(|port| port.as_i64().is_some_and(|port| port > 0));
             if let Some(port) = health_port.filter(|_| of.get("healthCheckPolicy").is_none()) {
                 let message = "`healthPort` changes nothing: without `healthCheckPolicy` Envoy does not check the service's health";
-                self.idle(message, port, "add `healthCheckPolicy` beside `services`, or take `healthPort` away");
+                self.idle(message, port, "add `healthCheckPolicy` next to `services`, or remove `healthPort`");
             }
             self.mirror(service);
             // One that is not in the input may well say that it speaks TLS.
@@ -290,7 +286,7 @@ impl Proxy<'_> {
             let speaks_plain = is_known && clusters.get(&(self.object.id, service.id)).is_some_and(|cluster| cluster.tls.is_none());
             if let Some(validation) = service.get("validation").filter(|_| speaks_plain) {
                 let message = "`validation` changes nothing: Envoy does not speak TLS to the service, so that no certificate is checked";
-                self.idle(message, validation, "write `protocol: tls` (or `h2`) beside it, or take `validation` away");
+                self.idle(message, validation, "write `protocol: tls` (or `h2`) next to it, or remove `validation`");
             }
         }
     }

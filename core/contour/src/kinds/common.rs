@@ -34,8 +34,8 @@ pub(super) const AUTHORIZATION: Schema = object![
         ],
         "The ExtensionService that decides"
     ),
-    field("failOpen", BOOLEAN, "Whether requests pass when the server cannot be asked"),
-    field("httpSettings", AUTH_HTTP, "How a server that speaks HTTP is asked"),
+    field("failOpen", BOOLEAN, "Whether requests pass if the server fails"),
+    field("httpSettings", AUTH_HTTP, "Settings of an HTTP server"),
     field("responseTimeout", TIMEOUT, "How long to wait for its answer"),
     field("serviceType", one_of(&["http", "grpc"]).default(Literal::Str("grpc")), "What the server speaks"),
     field(
@@ -78,7 +78,7 @@ pub(super) const HEADER_CONDITION: Schema = object![
     field("notpresent", BOOLEAN, "The header is not there"),
     field("present", BOOLEAN, "The header is there"),
     field("regex", STRING, "The value matches this RE2 expression"),
-    field("treatMissingAsEmpty", BOOLEAN, "Whether a header that is not there counts as empty"),
+    field("treatMissingAsEmpty", BOOLEAN, "Whether a missing header is treated as empty"),
 ];
 
 /// `loadBalancerPolicy`.
@@ -90,7 +90,7 @@ const HASH: Schema = object![
     field("hashSourceIP", BOOLEAN, "By the client's address"),
     field("headerHashOptions", object![field("headerName", TEXT, "The header").required()], "By a header"),
     field("queryParameterHashOptions", object![field("parameterName", TEXT, "The query parameter").required()], "By a query parameter"),
-    field("terminal", BOOLEAN, "Whether those that follow are left out once this one gave something"),
+    field("terminal", BOOLEAN, "Whether later policies are skipped if this one yields a value"),
 ];
 
 /// `timeoutPolicy`.

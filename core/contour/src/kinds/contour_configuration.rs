@@ -15,14 +15,11 @@ pub(super) const SPEC: Schema = object![
     field("featureFlags", STRINGS, "Features that are switched on or off"),
     field("gateway", object![field("gatewayRef", NAMESPACED_NAME, "The Gateway").required()], "The Gateway that Contour serves"),
     field("globalExtAuth", AUTHORIZATION, "The authorization server of all virtual hosts"),
-    field("health", HEALTH, "Where Contour says whether it works"),
+    field("health", HEALTH, "The health endpoint of Contour"),
     field("httpproxy", HTTP_PROXY, "Settings of all HTTPProxies"),
     field(
         "ingress",
-        object![
-            field("classNames", STRINGS, "The Ingress classes that Contour reads"),
-            field("statusAddress", STRING, "The address that statuses tell of"),
-        ],
+        object![field("classNames", STRINGS, "The Ingress classes that Contour reads"), field("statusAddress", STRING, "The address in statuses"),],
         "Settings of all Ingresses"
     ),
     field("metrics", METRICS, "Where Contour tells numbers about itself"),
@@ -58,7 +55,7 @@ const ENVOY: Schema = object![
     field("clientCertificate", NAMESPACED_NAME, "The Secret with the certificate that Envoy shows to services"),
     field("cluster", CLUSTER, "How services are reached"),
     field("defaultHTTPVersions", STRINGS, "What is offered to clients: `HTTP/1.1` and `HTTP/2`; both unless set"),
-    field("health", HEALTH, "Where Envoy says whether it works"),
+    field("health", HEALTH, "The health endpoint of Envoy"),
     field("http", LISTENER_ADDRESS, "Where HTTP comes in"),
     field("https", LISTENER_ADDRESS, "Where HTTPS comes in"),
     field("listener", LISTENER, "How connections are taken"),
@@ -73,9 +70,9 @@ const ENVOY: Schema = object![
         ],
         "The network around Envoy"
     ),
-    field("omEnforcedHealth", HEALTH, "Where Envoy says whether it works while it is not overloaded"),
+    field("omEnforcedHealth", HEALTH, "The health endpoint of Envoy that fails under overload"),
     field("runtimeSettings", STRING_MAP, "Settings of Envoy's runtime"),
-    field("service", NAMESPACED_NAME, "The Service of Envoy, whose address statuses tell of"),
+    field("service", NAMESPACED_NAME, "The Service of Envoy, whose address appears in statuses"),
     field("timeouts", TIMEOUTS, "How long things may take"),
 ];
 const LISTENER_ADDRESS: Schema = object![field("accessLog", STRING, "The file for its log of requests"), ADDRESS, PORT];
@@ -89,11 +86,11 @@ const CIPHERS: Field = field("cipherSuites", STRINGS, "Cipher suites for TLS up 
 const CURVES: Field = field("ecdhCurves", STRINGS, "Curves for the key exchange");
 
 const CLUSTER: Schema = object![
-    field("circuitBreakers", CIRCUIT_BREAKERS, "How much may be under way to a service at once, where it does not say itself"),
+    field("circuitBreakers", CIRCUIT_BREAKERS, "The default limits for concurrent requests to a service"),
     field("dnsLookupFamily", STRING, "Which addresses of names are used: `auto`, `v4`, `v6` or `all`"),
     MAX_REQUESTS,
     BUFFER_LIMIT,
-    field("upstreamTLS", object![CIPHERS, CURVES, MAX_VERSION, MIN_VERSION], "How TLS is spoken to services"),
+    field("upstreamTLS", object![CIPHERS, CURVES, MAX_VERSION, MIN_VERSION], "TLS settings towards services"),
 ];
 
 const LISTENER: Schema = object![
@@ -104,7 +101,7 @@ const LISTENER: Schema = object![
     ),
     field("connectionBalancer", STRING, "`exact` spreads connections evenly over Envoy's threads"),
     field("disableAllowChunkedLength", BOOLEAN, "Whether requests with both a length and chunks are refused"),
-    field("disableMergeSlashes", BOOLEAN, "Whether `//` in paths stays as it is"),
+    field("disableMergeSlashes", BOOLEAN, "Whether `//` in paths stays unchanged"),
     field("httpMaxConcurrentStreams", INT32.at_least(1), "The most requests at once in an HTTP/2 connection"),
     field("maxConnectionsPerListener", INT32.at_least(1), "The most connections to a listener"),
     field("maxConnectionsToAcceptPerSocketEvent", INT32.at_least(1), "The most connections that are taken at once"),
@@ -133,7 +130,7 @@ const LISTENER: Schema = object![
             MAX_VERSION,
             MIN_VERSION,
         ],
-        "How TLS is spoken to clients"
+        "TLS settings towards clients"
     ),
     field("useProxyProtocol", BOOLEAN, "Whether clients come with the PROXY protocol"),
 ];
@@ -170,17 +167,17 @@ const RATE_LIMITS: Schema = object![
     field("enableResourceExhaustedCode", BOOLEAN, "Whether gRPC clients get RESOURCE_EXHAUSTED instead of UNAVAILABLE"),
     field("enableXRateLimitHeaders", BOOLEAN, "Whether answers carry `X-RateLimit` headers"),
     EXTENSION,
-    field("failOpen", BOOLEAN, "Whether requests pass when the service cannot be asked"),
+    field("failOpen", BOOLEAN, "Whether requests pass if the service fails"),
 ];
 
 const TRACING: Schema = object![
-    field("clientSampling", STRING, "How many requests are traced of those that ask for it, in percent"),
+    field("clientSampling", STRING, "The percentage of requests that are traced at the client's request"),
     field("customTags", array(&TAG), "Tags of each trace"),
     EXTENSION,
     field("includePodDetail", BOOLEAN, "Whether traces name Envoy's pod and namespace"),
     field("maxPathTagLength", INT32, "How much of the path is kept; 256 characters unless set"),
-    field("overallSampling", STRING, "How many requests are traced at most, in percent"),
-    field("randomSampling", STRING, "How many requests are traced of those that do not ask, in percent"),
+    field("overallSampling", STRING, "The largest percentage of traced requests"),
+    field("randomSampling", STRING, "The percentage of other requests that are traced"),
     field("serviceName", STRING, "The name of the service in traces"),
 ];
 const TAG: Schema = object![

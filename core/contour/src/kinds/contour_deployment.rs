@@ -19,8 +19,8 @@ pub(super) const SPEC: Schema = object![
 const REPLICAS: Field = field("replicas", INT32.at_least(0), "How many pods");
 const NODE_PLACEMENT: Field = field(
     "nodePlacement",
-    object![field("nodeSelector", STRING_MAP, "Labels of the nodes"), field("tolerations", TOLERATIONS, "Taints of nodes that are put up with"),],
-    "On which nodes it runs",
+    object![field("nodeSelector", STRING_MAP, "Labels of the nodes"), field("tolerations", TOLERATIONS, "Taints of nodes that are tolerated"),],
+    "The nodes of its pods",
 );
 const DEPLOYMENT: Field =
     field("deployment", object![REPLICAS, field("strategy", DEPLOYMENT_STRATEGY, "How pods are replaced by new ones")], "Settings of its Deployment");

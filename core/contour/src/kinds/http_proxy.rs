@@ -11,9 +11,9 @@ use chancery_base::schema::{BOOLEAN, Field, INTEGER, Literal, STRING, STRINGS, S
 /// `spec` in v1.
 pub(super) const SPEC: Schema = object![
     field("includes", array(&INCLUDE), "HTTPProxies whose routes belong to this one too"),
-    field("ingressClassName", STRING, "Whose it is, where several controllers run"),
+    field("ingressClassName", STRING, "The class of the controller, if several controllers run"),
     field("routes", array(&ROUTE), "What happens to requests"),
-    field("tcpproxy", TCP_PROXY, "Where connections go as they are, instead of requests"),
+    field("tcpproxy", TCP_PROXY, "The target of connections, instead of routes for requests"),
     field("virtualhost", VIRTUAL_HOST, "The host of this HTTPProxy; without it, others must include it"),
 ];
 
@@ -25,9 +25,9 @@ const INCLUDE: Schema = object![
 
 const CONDITION: Schema = object![
     field("exact", STRING, "The path is this"),
-    field("header", HEADER_CONDITION, "A header is so"),
+    field("header", HEADER_CONDITION, "A condition on a header"),
     field("prefix", STRING, "The path begins so"),
-    field("queryParameter", QUERY_CONDITION, "A query parameter is so"),
+    field("queryParameter", QUERY_CONDITION, "A condition on a query parameter"),
     field("regex", STRING, "The path matches this RE2 expression"),
 ];
 const QUERY_CONDITION: Schema = object![
@@ -82,12 +82,12 @@ const DIRECT_RESPONSE: Schema =
 
 const HEALTH_CHECK: Schema = object![
     field("expectedStatuses", array(&STATUS_RANGE), "The statuses of an endpoint that works; 200 unless set"),
-    field("healthyThresholdCount", INTEGER.at_least(0), "After how many good answers it counts as working"),
+    field("healthyThresholdCount", INTEGER.at_least(0), "The number of good answers until the service is healthy"),
     field("host", STRING, "The host of the requests; `contour-envoy-healthcheck` unless set"),
     field("intervalSeconds", INTEGER, "Seconds between requests"),
     field("path", STRING, "Their path").required(),
     field("timeoutSeconds", INTEGER, "Seconds to wait for an answer"),
-    field("unhealthyThresholdCount", INTEGER.at_least(0), "After how many bad answers it counts as broken"),
+    field("unhealthyThresholdCount", INTEGER.at_least(0), "The number of bad answers until the service is unhealthy"),
 ];
 const STATUS_RANGE: Schema = object![
     field("end", INTEGER.between(101, 600), "One more than the last").required(),
@@ -113,8 +113,8 @@ const IP_FILTER: Schema = object![
 ];
 
 const JWT_VERIFICATION: Schema = object![
-    field("disabled", BOOLEAN, "Whether no token is asked for"),
-    field("require", STRING, "The provider whose token is asked for; the host's default unless set"),
+    field("disabled", BOOLEAN, "Whether no token is required"),
+    field("require", STRING, "The provider of the required token [default: the host's default provider]"),
 ];
 
 const PATH_REWRITE: Schema = object![field("replacePrefix", array(&REPLACE_PREFIX), "What the prefix becomes")];
@@ -128,7 +128,7 @@ const RATE_LIMIT: Schema = object![
 const LOCAL_RATE_LIMIT: Schema = object![
     field("burst", INT32, "How many more may come at once"),
     field("requests", INT32.at_least(1), "How many requests").required(),
-    field("responseHeadersToAdd", array(&HEADER_VALUE), "Headers of the answer to those that are too many"),
+    field("responseHeadersToAdd", array(&HEADER_VALUE), "Headers of the answer to requests over the limit"),
     field("responseStatusCode", INT32.between(400, 599), "Its status; 429 unless set"),
     field("unit", one_of(&["second", "minute", "hour"]), "In which time").required(),
 ];
@@ -179,7 +179,7 @@ const RETRY_ON: Schema = one_of(&[
 const SERVICE: Schema = object![
     field("cookieRewritePolicies", COOKIE_REWRITES, "Changes of the cookies that its answers set"),
     field("healthPort", INTEGER.between(1, 65535), "The port of health checks; `port` unless set"),
-    field("mirror", BOOLEAN, "Whether it only gets copies, and its answers are thrown away"),
+    field("mirror", BOOLEAN, "Whether it only gets copies, and its answers are dropped"),
     field("name", STRING, "The Service").required(),
     field("port", INTEGER.between(1, 65536), "Its port").required(),
     field("protocol", one_of(&["h2", "h2c", "tls"]), "What it speaks; HTTP/1.1 without TLS unless set"),
@@ -207,16 +207,16 @@ const TCP_PROXY: Schema = object![
     field("services", array(&SERVICE), "Where connections go, by weight"),
 ];
 const TCP_HEALTH_CHECK: Schema = object![
-    field("healthyThresholdCount", INT32, "After how many connections it counts as working"),
+    field("healthyThresholdCount", INT32, "The number of connections until the service is healthy"),
     field("intervalSeconds", INTEGER, "Seconds between connections"),
     field("timeoutSeconds", INTEGER, "Seconds to wait for one"),
-    field("unhealthyThresholdCount", INT32, "After how many failures it counts as broken"),
+    field("unhealthyThresholdCount", INT32, "The number of failures until the service is unhealthy"),
 ];
 const TCP_INCLUDE: Schema =
     object![field("name", STRING, "The HTTPProxy").required(), field("namespace", STRING, "Its namespace; that of this one unless set"),];
 
 const VIRTUAL_HOST: Schema = object![
-    field("authorization", AUTHORIZATION, "Who is asked whether a request may pass"),
+    field("authorization", AUTHORIZATION, "The service that authorizes requests"),
     field("corsPolicy", CORS, "What pages of other origins may do"),
     FQDN,
     field("ipAllowPolicy", IP_FILTERS, "The only addresses that may come, where a route does not say"),
@@ -247,7 +247,7 @@ const MAX_AGE: Schema =
 
 const JWT_PROVIDER: Schema = object![
     field("audiences", STRINGS, "Audiences; a token must have one of them"),
-    field("default", BOOLEAN, "Whether all routes ask for it that do not say otherwise"),
+    field("default", BOOLEAN, "Whether all routes require it by default"),
     field("forwardJWT", BOOLEAN, "Whether the service gets the token too"),
     field("issuer", STRING, "The issuer that a token must name"),
     field(
@@ -278,12 +278,12 @@ const TLS: Schema = object![
     field("enableFallbackCertificate", BOOLEAN, "Whether clients that name no host get the fallback certificate"),
     field("maximumProtocolVersion", STRING, "The newest TLS version: `1.2` or `1.3`"),
     field("minimumProtocolVersion", STRING, "The oldest TLS version: `1.2` or `1.3`"),
-    field("passthrough", BOOLEAN, "Whether TLS goes through to the service of `tcpproxy` as it is"),
+    field("passthrough", BOOLEAN, "Whether TLS passes through unchanged to the service of `tcpproxy`"),
     field("secretName", STRING, "The Secret with the certificate and its key, `name` or `namespace/name`"),
 ];
 const CLIENT_VALIDATION: Schema = object![
     field("caSecret", TEXT, "The Secret with the CA, under `ca.crt`"),
-    field("crlOnlyVerifyLeafCert", BOOLEAN, "Whether only the client's own certificate is looked up in the list"),
+    field("crlOnlyVerifyLeafCert", BOOLEAN, "Whether only the client's own certificate is checked against the list"),
     field("crlSecret", TEXT, "The Secret with the list of revoked certificates, under `crl.pem`"),
     field(
         "forwardClientCertificate",

@@ -107,7 +107,7 @@ static EXTENSION_SERVICE: kind::Kind = own(
     &[Version { name: "v1alpha1", schema: &EXTENSION_SERVICE_V1ALPHA1 }],
     "A gRPC service that proxies ask, for authorization, rate limits and traces",
 );
-static EXTENSION_SERVICE_V1ALPHA1: Schema = custom![extension_service::SPEC, "Where it is, and how it is asked"];
+static EXTENSION_SERVICE_V1ALPHA1: Schema = custom![extension_service::SPEC, "The address and protocol of the service"];
 
 static CONTOUR_CONFIGURATION: kind::Kind = own(
     "ContourConfiguration",

@@ -28,8 +28,8 @@ fn errors(text: &str) -> Vec<String> {
     let compilation = compiled(text, false);
     let refused = compilation.sides.iter().flat_map(|side| &side.answers.refused);
     let errors: Vec<String> = refused.flat_map(|refused| refused.errors.iter().cloned()).collect();
-    let told = compilation.all_diagnostics().any(|finding| finding.severity == Severity::Error);
-    assert!(told || errors.is_empty(), "refusals are reported");
+    let has_error = compilation.all_diagnostics().any(|finding| finding.severity == Severity::Error);
+    assert!(has_error || errors.is_empty(), "refusals are reported");
     errors
 }
 

@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(
             hashname(&["x".repeat(80).as_str(), "y".repeat(80).as_str(), &"z".repeat(80)]).len(),
             LONGEST,
-            "a hash alone, where nothing else fits"
+            "only a hash, if nothing else fits"
         );
     }
 

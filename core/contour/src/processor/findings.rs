@@ -131,7 +131,7 @@ fn help(error: &SubCondition) -> Option<&'static str> {
         _ if error.message.ends_with(" listener configured") => "Contour serves an HTTPProxy at its Gateway: let that have such a listener",
         (_, "ServiceUnresolvedReference") => "the service must be in the same namespace, with that port",
         (_, "RefNotPermitted") => "a ReferenceGrant in that namespace must name this kind and this namespace",
-        (_, "RuleMatchConflict") if error.because.is_none() => "Contour says so of a route without `rules`; nothing conflicts. Write a rule",
+        (_, "RuleMatchConflict") if error.because.is_none() => "Contour reports this for a route without `rules`; nothing conflicts. Write a rule",
         (_, "RuleMatchConflict" | "RuleMatchPartiallyConflict") => "the older route wins, then the one whose name comes first",
         (_, "NotAllowedByListeners") => "`allowedRoutes` of the listener must let in this kind and this namespace",
         ("IncludeError", "IncludeNotFound") => "requests that its conditions take are answered with 502",

@@ -106,7 +106,7 @@ impl<'a> Processing<'a> {
         Ok(routes)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "an include is looked at in the light of everything on the way")]
+    #[expect(clippy::too_many_arguments, reason = "an include depends on everything on its path")]
     fn include(
         &mut self,
         root: &Root<'a>,

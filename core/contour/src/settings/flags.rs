@@ -9,7 +9,7 @@ use chancery_text::Str;
 
 /// The type of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
+enum FlagType {
     Text,
     Int,
     Uint,
@@ -25,67 +25,67 @@ enum Takes {
 /// Resources that may be left unwatched.
 const FEATURES: &[&str] = &["extensionservices", "tlsroutes", "grpcroutes", "tcproutes", "backendtlspolicies"];
 
-const OF_SERVE: &[(&str, Takes)] = &[
-    ("accesslog-format", Takes::Text),
-    ("config-path", Takes::File),
-    ("contour-cafile", Takes::Text),
-    ("contour-cert-file", Takes::Text),
-    ("contour-config-name", Takes::Text),
-    ("contour-key-file", Takes::Text),
-    ("debug", Takes::Bool),
-    ("debug-http-address", Takes::Text),
-    ("debug-http-port", Takes::Int),
-    ("disable-feature", Takes::OneOf(FEATURES)),
-    ("disable-leader-election", Takes::Bool),
-    ("envoy-http-access-log", Takes::Text),
-    ("envoy-https-access-log", Takes::Text),
-    ("envoy-service-http-address", Takes::Text),
-    ("envoy-service-http-port", Takes::Int),
-    ("envoy-service-https-address", Takes::Text),
-    ("envoy-service-https-port", Takes::Int),
-    ("envoy-service-name", Takes::Text),
-    ("envoy-service-namespace", Takes::Text),
-    ("health-address", Takes::Text),
-    ("health-port", Takes::Int),
-    ("http-address", Takes::Text),
-    ("http-port", Takes::Int),
-    ("incluster", Takes::Bool),
-    ("ingress-class-name", Takes::Text),
-    ("ingress-status-address", Takes::Text),
-    ("insecure", Takes::Bool),
-    ("kubeconfig", Takes::Text),
-    ("kubernetes-client-burst", Takes::Int),
-    ("kubernetes-client-qps", Takes::Float),
-    ("kubernetes-debug", Takes::Uint),
-    ("leader-election-lease-duration", Takes::Duration),
-    ("leader-election-renew-deadline", Takes::Duration),
-    ("leader-election-resource-name", Takes::Text),
-    ("leader-election-resource-namespace", Takes::Text),
-    ("leader-election-retry-period", Takes::Duration),
+const OF_SERVE: &[(&str, FlagType)] = &[
+    ("accesslog-format", FlagType::Text),
+    ("config-path", FlagType::File),
+    ("contour-cafile", FlagType::Text),
+    ("contour-cert-file", FlagType::Text),
+    ("contour-config-name", FlagType::Text),
+    ("contour-key-file", FlagType::Text),
+    ("debug", FlagType::Bool),
+    ("debug-http-address", FlagType::Text),
+    ("debug-http-port", FlagType::Int),
+    ("disable-feature", FlagType::OneOf(FEATURES)),
+    ("disable-leader-election", FlagType::Bool),
+    ("envoy-http-access-log", FlagType::Text),
+    ("envoy-https-access-log", FlagType::Text),
+    ("envoy-service-http-address", FlagType::Text),
+    ("envoy-service-http-port", FlagType::Int),
+    ("envoy-service-https-address", FlagType::Text),
+    ("envoy-service-https-port", FlagType::Int),
+    ("envoy-service-name", FlagType::Text),
+    ("envoy-service-namespace", FlagType::Text),
+    ("health-address", FlagType::Text),
+    ("health-port", FlagType::Int),
+    ("http-address", FlagType::Text),
+    ("http-port", FlagType::Int),
+    ("incluster", FlagType::Bool),
+    ("ingress-class-name", FlagType::Text),
+    ("ingress-status-address", FlagType::Text),
+    ("insecure", FlagType::Bool),
+    ("kubeconfig", FlagType::Text),
+    ("kubernetes-client-burst", FlagType::Int),
+    ("kubernetes-client-qps", FlagType::Float),
+    ("kubernetes-debug", FlagType::Uint),
+    ("leader-election-lease-duration", FlagType::Duration),
+    ("leader-election-renew-deadline", FlagType::Duration),
+    ("leader-election-resource-name", FlagType::Text),
+    ("leader-election-resource-namespace", FlagType::Text),
+    ("leader-election-retry-period", FlagType::Duration),
     ("log-format", LOG_FORMAT),
-    ("root-namespaces", Takes::Text),
-    ("stats-address", Takes::Text),
-    ("stats-port", Takes::Int),
-    ("use-proxy-protocol", Takes::Bool),
-    ("watch-namespaces", Takes::Text),
-    ("xds-address", Takes::Text),
-    ("xds-port", Takes::Int),
+    ("root-namespaces", FlagType::Text),
+    ("stats-address", FlagType::Text),
+    ("stats-port", FlagType::Int),
+    ("use-proxy-protocol", FlagType::Bool),
+    ("watch-namespaces", FlagType::Text),
+    ("xds-address", FlagType::Text),
+    ("xds-port", FlagType::Int),
 ];
 
 /// The flags of `contour gateway-provisioner` (Contour `cmd/contour/gatewayprovisioner.go`).
-const OF_PROVISIONER: &[(&str, Takes)] = &[
-    ("contour-image", Takes::Text),
-    ("enable-leader-election", Takes::Bool),
-    ("envoy-image", Takes::Text),
-    ("gateway-controller-name", Takes::Text),
-    ("incluster", Takes::Bool),
-    ("kubeconfig", Takes::Text),
-    ("leader-election-namespace", Takes::Text),
+const OF_PROVISIONER: &[(&str, FlagType)] = &[
+    ("contour-image", FlagType::Text),
+    ("enable-leader-election", FlagType::Bool),
+    ("envoy-image", FlagType::Text),
+    ("gateway-controller-name", FlagType::Text),
+    ("incluster", FlagType::Bool),
+    ("kubeconfig", FlagType::Text),
+    ("leader-election-namespace", FlagType::Text),
     ("log-format", LOG_FORMAT),
-    ("metrics-addr", Takes::Text),
+    ("metrics-addr", FlagType::Text),
 ];
 
-const LOG_FORMAT: Takes = Takes::OneOf(&["text", "json"]);
+const LOG_FORMAT: FlagType = FlagType::OneOf(&["text", "json"]);
 
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
@@ -106,7 +106,7 @@ impl Flags {
     }
 
     /// Parses a command line, which may contain the command's own name.
-    fn parse(known: &'static [(&'static str, Takes)], command: &str, arguments: &[Str]) -> Result<Self, Reason> {
+    fn parse(known: &'static [(&'static str, FlagType)], command: &str, arguments: &[Str]) -> Result<Self, Reason> {
         let mut flags = Self::default();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -134,12 +134,12 @@ impl Flags {
             let negated = name.strip_prefix("no-");
             let found = |name: &str| known.iter().find(|(flag, _)| *flag == name);
             let (flag, takes, value) = match (found(name), negated.and_then(found)) {
-                (Some((flag, Takes::Bool)), _) => (flag, Takes::Bool, Str::new(written.as_deref().unwrap_or("true"))),
+                (Some((flag, FlagType::Bool)), _) => (flag, FlagType::Bool, Str::new(written.as_deref().unwrap_or("true"))),
                 (Some((flag, takes)), _) => match written.or_else(|| rest.next().cloned()) {
                     Some(value) => (flag, *takes, value),
                     None => return Err(format!("expected argument for flag '--{flag}'").into()),
                 },
-                (None, Some((flag, Takes::Bool))) => (flag, Takes::Bool, Str::new_static("false")),
+                (None, Some((flag, FlagType::Bool))) => (flag, FlagType::Bool, Str::new_static("false")),
                 (None, _) => return Err(format!("unknown long flag '--{name}'").into()),
             };
             check(takes, &value)?;
@@ -169,20 +169,20 @@ impl Flags {
     }
 }
 
-fn check(takes: Takes, value: &str) -> Result<(), Reason> {
+fn check(takes: FlagType, value: &str) -> Result<(), Reason> {
     let quoted = chancery_base::schema::go_quoted;
     match takes {
-        Takes::Text | Takes::File => Ok(()),
-        Takes::Int if value.parse::<f64>().is_ok() => Ok(()),
-        Takes::Float if value.parse::<f32>().is_ok() => Ok(()),
-        Takes::Int | Takes::Float => Err(format!("strconv.ParseFloat: parsing {}: invalid syntax", quoted(value)).into()),
-        Takes::Uint if value.parse::<u64>().is_ok() => Ok(()),
-        Takes::Uint => Err(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(value)).into()),
-        Takes::Bool if matches!(value, "1" | "t" | "T" | "TRUE" | "true" | "True" | "0" | "f" | "F" | "FALSE" | "false" | "False") => Ok(()),
-        Takes::Bool => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(value)).into()),
-        Takes::Duration => duration::read(value).map(|_| ()).map_err(|error| format!("{error}").into()),
-        Takes::OneOf(values) if values.contains(&value) => Ok(()),
-        Takes::OneOf(values) => Err(format!("enum value must be one of {}, got '{value}'", values.join(",")).into()),
+        FlagType::Text | FlagType::File => Ok(()),
+        FlagType::Int if value.parse::<f64>().is_ok() => Ok(()),
+        FlagType::Float if value.parse::<f32>().is_ok() => Ok(()),
+        FlagType::Int | FlagType::Float => Err(format!("strconv.ParseFloat: parsing {}: invalid syntax", quoted(value)).into()),
+        FlagType::Uint if value.parse::<u64>().is_ok() => Ok(()),
+        FlagType::Uint => Err(format!("strconv.ParseUint: parsing {}: invalid syntax", quoted(value)).into()),
+        FlagType::Bool if matches!(value, "1" | "t" | "T" | "TRUE" | "true" | "True" | "0" | "f" | "F" | "FALSE" | "false" | "False") => Ok(()),
+        FlagType::Bool => Err(format!("strconv.ParseBool: parsing {}: invalid syntax", quoted(value)).into()),
+        FlagType::Duration => duration::read(value).map(|_| ()).map_err(|error| format!("{error}").into()),
+        FlagType::OneOf(values) if values.contains(&value) => Ok(()),
+        FlagType::OneOf(values) => Err(format!("enum value must be one of {}, got '{value}'", values.join(",")).into()),
     }
 }
 

@@ -7,11 +7,11 @@ mod defaults;
 mod file;
 mod findings;
 mod flags;
-pub mod life;
 mod overlay;
 mod provisioned;
 mod sources;
 mod start;
+pub mod state;
 mod validate;
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use super::Settings;
 use super::convert::convert;
-use super::life::{changes, life};
+use super::state::{changes, controller_state};
 use crate::cluster::{Cluster, Memory};
 use crate::{Options, read_options};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use chancery_base::compilation::{self, Failure, Ledger, Life, OptionValue, Serving, Takes};
+use chancery_base::compilation::{self, ControllerState, Failure, Ledger, OptionValue, Restart, Serving};
 use chancery_base::executor::Sequential;
 use chancery_base::read::{self, DocumentCache};
 use chancery_base::resource::{Inputs, Objects, Rule};
@@ -47,19 +47,19 @@ fn objects(text: &str, options: &Options) -> Objects {
 }
 
 /// The settings at startup or the error, and the state of the configuration.
-fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, Life) {
+fn started(text: &str, flags: &[&str]) -> (Result<Settings, Failure>, ControllerState) {
     started_with(text, &options(flags))
 }
 
-fn started_with(text: &str, options: &Options) -> (Result<Settings, Failure>, Life) {
+fn started_with(text: &str, options: &Options) -> (Result<Settings, Failure>, ControllerState) {
     let objects = objects(text, options);
     let (mut ledger, mut sink) = (Ledger::new(&objects), chancery_base::diagnostic::Findings::default());
     let file = super::file_name(options);
     let cluster = Cluster::apply(&objects, file.as_ref(), false, &Sequential, &mut Memory::default(), &mut ledger, &mut sink);
     let settings = Settings::load(&cluster, options, &mut ledger, &mut sink);
     let settings = settings.and_then(|settings| settings.start(&cluster, &mut sink).map(|()| settings));
-    let life = life(&cluster, options, settings.as_ref());
-    (settings, life)
+    let state = controller_state(&cluster, options, settings.as_ref());
+    (settings, state)
 }
 
 fn load(text: &str, flags: &[&str]) -> Result<Settings, Failure> {
@@ -178,10 +178,10 @@ fn a_change_requires_the_restart_its_setting_requires() {
     let one = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 1s}}, xdsServer: {port: 1}}"), &[BY_NAME]);
     let other = settings(&of_crd("{envoy: {timeouts: {requestTimeout: 2s}}, httpproxy: {rootNamespaces: [a]}}"), &[BY_NAME]);
     let found = changes(&one.root, &other.root);
-    let takes = |path: &str| found.iter().find(|found| found.path == path).map(|found| found.takes);
-    assert_eq!(takes("envoy.timeouts.requestTimeout"), Some(Takes::Nothing));
-    assert_eq!(takes("httpproxy.rootNamespaces"), Some(Takes::Controllers));
-    assert_eq!(takes("xdsServer.port"), Some(Takes::Process));
+    let restart = |path: &str| found.iter().find(|found| found.path == path).map(|found| found.restart);
+    assert_eq!(restart("envoy.timeouts.requestTimeout"), Some(Restart::Nothing));
+    assert_eq!(restart("httpproxy.rootNamespaces"), Some(Restart::Controllers));
+    assert_eq!(restart("xdsServer.port"), Some(Restart::Process));
     assert_eq!(found.len(), 3);
 }
 
@@ -195,9 +195,9 @@ fn startup_uses_named_configuration_in_own_namespace() {
         let elsewhere = started_with(text, &Options::of(&given)).0.err().map(|failure| failure.error).unwrap_or_default();
         assert!(elsewhere.contains("projectcontour/c"), "{elsewhere}");
         given.insert("contour-namespace", OptionValue::Text("edge".into()));
-        let (settings, life) = started_with(text, &Options::of(&given));
+        let (settings, state) = started_with(text, &Options::of(&given));
         assert!(settings.is_ok_and(|settings| settings.at("envoy.metrics.port").int() == Some(9100)));
-        assert!(life.configuration.is_some_and(|of| of.at(&["namespace"]).and_then(|of| of.as_str()) == Some("edge")));
+        assert!(state.configuration.is_some_and(|of| of.at(&["namespace"]).and_then(|of| of.as_str()) == Some("edge")));
         let made = chancery_compile::compile(&inputs(text), &given, &[&crate::DIALECT]);
         let gateways: Vec<String> = made.gateways().map(|gateway| gateway.id.to_string()).collect();
         assert_eq!(gateways, ["edge/contour"]);

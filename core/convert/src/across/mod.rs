@@ -38,7 +38,7 @@ pub struct Across {
     /// Annotations that only some of the controllers read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub one_sided: Vec<OneSidedAnnotation>,
-    /// What was not decided, in sentences.
+    /// Sentences about requests that could not be compared.
     pub limits: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ pub fn across(original: &Compilation, options: &Options) -> Across {
     let mut limits = asked.limits;
     limits.extend(of_other_classes(original, &ingresses));
     limits.push(
-        "Requests are made of the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
+        "Requests are generated from the hosts and paths of the Ingresses; others were not tried. Application Gateway answers by Azure's documentation."
             .into(),
     );
     limits.push("Only the results of requests were compared: timeouts, affinity, firewalls and other settings may differ.".into());
@@ -170,7 +170,7 @@ fn of_other_classes(original: &Compilation, ingresses: &[&Object]) -> Vec<String
     }
     let said = |(class, names): (&str, Vec<&str>)| {
         let which = if let [name] = names[..] { format!("the Ingress `{name}`") } else { format!("{} Ingresses", names.len()) };
-        format!("As written, none of these controllers serves {which} of the class `{class}`: each tried it as one of its own class.")
+        format!("As written, none of these controllers serves {which} of the class `{class}`: each controller was tried with its own class.")
     };
     others.into_iter().map(said).collect()
 }

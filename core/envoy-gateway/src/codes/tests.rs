@@ -1,4 +1,4 @@
-//! The page of each code is its test: its first example produces the code, and the mended one does not.
+//! Tests the page of each code: its first example produces the code, and the fixed example does not.
 
 use super::ALL;
 use alloc::collections::BTreeMap;
@@ -34,13 +34,13 @@ fn check(code: &'static Code) -> Result<(), String> {
     if bad.get(code.name) != Some(&code.severity) {
         return Err(format!("the example does not produce it, but {bad:?}"));
     }
-    let good = found(block(page, "How to fix it").ok_or("nothing says how to mend it")?);
+    let good = found(block(page, "How to fix it").ok_or("the page has no fixed example")?);
     let wrong: Vec<_> = good.iter().filter(|(name, severity)| *name == code.name || **severity == Severity::Error).collect();
-    if wrong.is_empty() { Ok(()) } else { Err(format!("what is mended still has {wrong:?}")) }
+    if wrong.is_empty() { Ok(()) } else { Err(format!("the fixed example still has {wrong:?}")) }
 }
 
 #[test]
-fn every_page_has_an_example_that_produces_its_code_and_one_that_does_not() {
+fn page_has_wrong_and_fixed_example() {
     let wrong: Vec<_> = ALL.iter().filter_map(|code| Some(format!("{}: {}", code.name, check(code).err()?))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

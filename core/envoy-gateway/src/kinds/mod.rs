@@ -100,8 +100,7 @@ static GATEWAY_CLASS: kind::Kind = kind::Kind {
     versions: &[Version { name: "v1beta1", schema: &GATEWAY_CLASS_SCHEMA }, Version { name: "v1", schema: &GATEWAY_CLASS_SCHEMA }],
     built_in: false,
 };
-static GATEWAY_CLASS_SCHEMA: Schema =
-    custom![required gateway_class::SPEC_GATEWAY_CLASS, "Which controller handles its Gateways, and with which EnvoyProxy"];
+static GATEWAY_CLASS_SCHEMA: Schema = custom![required gateway_class::SPEC_GATEWAY_CLASS, "The controller of its Gateways, and their EnvoyProxy"];
 
 static GATEWAY: kind::Kind = kind::Kind {
     group: GATEWAY_API,
@@ -208,7 +207,8 @@ static REFERENCE_GRANT: kind::Kind = kind::Kind {
     versions: &[Version { name: "v1beta1", schema: &REFERENCE_GRANT_SCHEMA }, Version { name: "v1", schema: &REFERENCE_GRANT_SCHEMA }],
     built_in: false,
 };
-static REFERENCE_GRANT_SCHEMA: Schema = custom![required reference_grant::SPEC_REFERENCE_GRANT, "Who may refer to which objects"];
+static REFERENCE_GRANT_SCHEMA: Schema =
+    custom![required reference_grant::SPEC_REFERENCE_GRANT, "The objects that may be referred to from other namespaces"];
 
 static BACKEND: kind::Kind = kind::Kind {
     group: GROUP,
@@ -360,7 +360,7 @@ pub fn find(group: &str, kind: &str) -> Option<Kind> {
 impl Kind {
     /// Its names, versions and schemas.
     pub fn definition(self) -> &'static kind::Kind {
-        // The table has the order of the kinds; a test says so.
+        // The table has the order of the kinds; a test checks it.
         ALL[self as usize].1
     }
 

@@ -361,6 +361,6 @@ pub(crate) fn is_parent(parent: Cursor<'_>, kind: &str, route_namespace: &str, o
     let written = parent.field("kind").some_str().unwrap_or("Gateway");
     let group = parent.field("group").some_str().unwrap_or(GATEWAY_API);
     let namespace = parent.field("namespace").some_str().unwrap_or(route_namespace);
-    // Of a Gateway, the provider does not look at the group.
+    // The provider ignores the group of a Gateway.
     written == kind && (kind == "Gateway" || group == GATEWAY_API) && namespace == of.0.as_str() && parent.field("name").str() == of.1.as_str()
 }

@@ -24,7 +24,7 @@ pub(crate) struct CoreListener {
     pub(crate) origin: Option<Origin>,
 }
 
-/// What a ClientTrafficPolicy says, in its own words: `spec.tcpKeepalive` and so on. `Tree::NULL` is unset.
+/// The fields of a ClientTrafficPolicy, verbatim: `spec.tcpKeepalive` and so on. `Tree::NULL` is unset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ClientSettings {
     pub(crate) tcp_keepalive: Tree,

@@ -76,7 +76,7 @@ pub(crate) struct PatchPolicy {
     pub(crate) origin: Option<Origin>,
 }
 
-/// The Kubernetes resource that a part of Envoy's configuration is made of; Envoy carries it as metadata.
+/// The Kubernetes resource that a part of Envoy's configuration is generated from; Envoy carries it as metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Metadata {
     pub(crate) kind: Str,

@@ -137,7 +137,7 @@ pub(crate) struct UrlRewrite {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Mirror {
     pub(crate) destination: Destination,
-    /// Of all requests, in percent; all if unset.
+    /// The percentage of requests; all if unset.
     pub(crate) percentage: Tree,
     pub(crate) origin: Option<Origin>,
 }

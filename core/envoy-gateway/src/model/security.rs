@@ -1,4 +1,4 @@
-//! Holds what a SecurityPolicy says of requests.
+//! Defines the effects of a SecurityPolicy on requests.
 
 use super::{Cors, Destination, StringMatch, Traffic};
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ pub(crate) struct Oidc {
     pub(crate) authorization_endpoint: Tree,
     pub(crate) token_endpoint: Tree,
     pub(crate) end_session_endpoint: Tree,
-    /// `spec.oidc`, for all that is passed on.
+    /// `spec.oidc`, for the fields that are copied.
     pub(crate) spec: Tree,
     pub(crate) client_id: Tree,
     /// `secret:NS/NAME/client-secret`
@@ -95,7 +95,7 @@ pub(crate) struct BasicAuth {
     pub(crate) origin: Option<Origin>,
 }
 
-/// How a service for authorization is asked.
+/// The settings of calls to an authorization service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ExtAuthProtocol {
     #[default]
@@ -137,7 +137,7 @@ pub(crate) struct Authorization {
     pub(crate) origin: Option<Origin>,
 }
 
-/// One rule, of which the first that matches decides.
+/// A rule; the first matching rule decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AuthorizationRule {
     pub(crate) name: Tree,

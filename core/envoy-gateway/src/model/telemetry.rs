@@ -1,4 +1,4 @@
-//! Holds logs and traces, and the listener that says whether Envoy is ready.
+//! Defines logs, traces, and the listener for readiness checks.
 
 use super::{Destination, Traffic};
 use alloc::vec::Vec;
@@ -28,7 +28,7 @@ pub(crate) struct AccessLogs {
 /// A file of lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TextLog {
-    /// Valid CEL expressions, of which one must hold.
+    /// Valid CEL expressions; at least one must be true.
     pub(crate) matches: Vec<Tree>,
     /// `Tree::NULL` for the default.
     pub(crate) format: Tree,

@@ -1,4 +1,4 @@
-//! Holds what a BackendTrafficPolicy, or the settings of a service that Envoy asks, say of requests.
+//! Defines the settings of requests from a BackendTrafficPolicy, or for a service that Envoy calls itself.
 
 use super::{AddHeader, CidrMatch, Redirect, StringMatch};
 use alloc::vec::Vec;

@@ -1,4 +1,4 @@
-//! Changes a tree at a JSON pointer (RFC 6902), with the words of the reference's library for what fails.
+//! Changes a tree at a JSON pointer (RFC 6902). Errors have the messages of the reference's library.
 
 use alloc::format;
 use alloc::string::String;

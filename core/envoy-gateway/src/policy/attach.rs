@@ -143,7 +143,7 @@ pub(super) fn run<'a, K: Attached>(t: &mut Translator<'a>) {
 }
 
 impl<'a> Driver<'a> {
-    /// Finds the policies of Gateways and ListenerSets, into which policies of routes may be merged.
+    /// Finds the policies of Gateways and ListenerSets. Policies of routes may be merged into them.
     fn index(&mut self, t: &Translator<'a>, gateways: &[(&'a Admitted<'a>, Target)], sets: &[(&'a Admitted<'a>, Target)]) {
         for (policy, target) in gateways.iter().filter(|(_, target)| target.is_gateway()) {
             let Some(gateway) = gateway_of(t, &target.full_name()) else { continue };

@@ -254,7 +254,7 @@ pub(super) fn oidc(t: &mut Translator<'_>, policy: &Effective<'_>, gateway: usiz
         None => default("/oauth2/callback"),
     };
     let namespace = t.settings.namespace.clone();
-    // The installation of Envoy Gateway makes this Secret, so that inputs seldom have it.
+    // The installation of Envoy Gateway creates this Secret, so inputs rarely contain it.
     let hmac = t.resources.secret(&namespace, HMAC.0);
     if hmac.is_some_and(|hmac| certificates::value(hmac, HMAC.1).is_none_or(|value| value.is_empty())) {
         return Err(format!("HMAC secret not found in secret {namespace}/{}", HMAC.0));

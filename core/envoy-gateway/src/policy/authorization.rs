@@ -51,7 +51,7 @@ pub(super) fn uses_places(authorization: Option<&Authorization>) -> bool {
     authorization.is_some_and(|authorization| authorization.rules.iter().any(|rule| !rule.principal.geo.is_empty()))
 }
 
-/// Returns the databases with which clients are placed (`EnvoyProxy.spec.geoIP.provider`), if all that rules need is there.
+/// Returns the databases for the location of clients (`EnvoyProxy.spec.geoIP.provider`), if they cover the rules.
 pub(super) fn places(authorization: &Authorization, proxy: Option<&EnvoyProxy>, detection: &Tree) -> Result<Tree, String> {
     const NEEDS: &str = "authorization clientIPGeoLocations requires";
     if detection.is_null() {

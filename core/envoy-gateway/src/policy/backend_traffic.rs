@@ -218,7 +218,7 @@ fn is_meant(destination: Option<&super::super::model::Destination>, prefix: &str
     destination.name.starts_with(prefix) && rule.is_none_or(|rule| rule == section)
 }
 
-/// Sets what is not set yet.
+/// Sets the unset fields.
 fn fill(into: &mut ClusterTraffic, from: &ClusterTraffic, with_connection: bool) {
     let set = |into: &mut Tree, from: &Tree| {
         if into.is_null() {

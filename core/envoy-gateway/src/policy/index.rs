@@ -1,4 +1,4 @@
-//! What policies say of backends, found before routes are translated. Does not apply policies.
+//! Indexes the policies' settings for backends before routes are translated. Does not apply policies.
 
 use super::super::cluster::{Admitted, Name};
 use super::super::translate::context::{Listener, RouteKind, Translator};
@@ -60,7 +60,7 @@ impl<V: Clone + Default> Table<V> {
     }
 }
 
-/// What policies say of backends.
+/// The policies' settings for backends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     routing_types: Table<Option<Str>>,

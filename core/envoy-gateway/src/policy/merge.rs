@@ -7,7 +7,7 @@ use chancery_text::Str;
 /// Lists whose items are merged by a field, by their own names.
 pub(super) type Keys = &'static [(&'static str, &'static str)];
 
-/// Lays `own` over `base`: objects field by field. Lists replace each other, except those with keys, of which items with equal keys are merged.
+/// Lays `own` over `base`: objects field by field. Lists replace each other. In lists with keys, items with equal keys are merged.
 pub(super) fn merge(base: &Tree, own: &Tree, keys: Keys) -> Tree {
     let (Plain::Object(_), Plain::Object(fields)) = (&base.value, &own.value) else { return own.clone() };
     let mut out = base.clone();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn items_with_equal_keys_are_merged_and_others_added() {
+    fn merge_joins_items_with_equal_keys() {
         let base = Tree::object([("list", Tree::from(Vec::from([item("a", Some(1)), item("b", Some(2))]))), ("kept", Tree::from("yes"))]);
         let own = Tree::object([("list", Tree::from(Vec::from([item("b", None), item("c", Some(3))])))]);
         let merged = merge(&base, &own, &[("list", "type")]);

@@ -52,7 +52,7 @@ pub(super) fn attach(t: &mut Translator<'_>) {
     }
 }
 
-/// Writes what became of the patches of a policy.
+/// Writes the results of a policy's patches into its status.
 pub(crate) fn report(policies: &mut PolicyStatuses, policy: ObjectId, outcome: &Outcome) {
     let Some(status) = policies.get_mut(&policy) else { return };
     for (_, conditions) in &mut status.ancestors {

@@ -33,7 +33,7 @@ impl Scope {
         Self { level, name: name.clone(), section: Str::new(section) }
     }
 
-    /// Returns the scope of a Gateway or one of its own listeners.
+    /// Returns the scope of a Gateway, or of one of its listeners.
     pub(super) fn gateway(name: &Name, listener: Option<&str>) -> Self {
         let level = if listener.is_some() { Level::GatewayListener } else { Level::Gateway };
         Self::new(level, name, listener.unwrap_or_default())
@@ -63,7 +63,7 @@ impl Scope {
     }
 }
 
-/// Which scopes have policies of their own, by the scopes that they lie in.
+/// The scopes that have their own policies, by their parent scopes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     children: BTreeMap<Scope, BTreeSet<Scope>>,
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gateway_is_told_of_all_policies_below_it() {
+    fn gateway_lists_all_policies_below_it() {
         let name = |name: &str| (Str::new_static("n"), Str::new(name));
         let mut graph = Graph::default();
         graph.add(Scope::gateway(&name("g"), Some("http")), Scope::route(RouteKind::Http, &name("b"), None));

@@ -141,7 +141,7 @@ impl Parts {
         })
     }
 
-    /// Reads what is alike for all Gateways.
+    /// Reads the settings that are the same for all Gateways.
     fn read(&mut self, t: &Translator<'_>, policy: &Effective<'_>, authorization_prefix: &str) {
         let spec = &policy.spec;
         self.security.origin = Some(policy.object.spec().origin());

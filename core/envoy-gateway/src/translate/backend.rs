@@ -22,7 +22,7 @@ pub(super) fn report(t: &mut Translator<'_>) {
             Some("The Backend was not accepted since Backend is not enabled in Envoy Gateway Config".into())
         };
         let status = t.policies.entry(backend.id()).or_default();
-        // A Backend has conditions of its own, and no ancestors.
+        // A Backend has its own conditions, and no ancestors.
         match error {
             Some(error) => status.set(&Reference::default(), "Invalid", false, "Accepted", &error),
             None => status.set(&Reference::default(), "Accepted", true, "Accepted", "The Backend was accepted"),

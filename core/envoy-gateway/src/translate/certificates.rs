@@ -31,7 +31,7 @@ pub(crate) fn keys(secret: &Admitted<'_>) -> Vec<Str> {
     secret::data(secret.object).into_keys().collect()
 }
 
-/// Returns the name by which outputs call a value of a Secret, with its origin.
+/// Returns the placeholder of a Secret's value in outputs, with its origin.
 pub(crate) fn key_of(secret: &Admitted<'_>, key: &str) -> Tree {
     let data = secret::data(secret.object);
     let origin = data.get(key).map(|(node, _)| Origin::field(secret.id(), *node));

@@ -1,4 +1,4 @@
-//! Finds listeners that cannot stand beside each other: protocols, hosts and ports.
+//! Finds listeners with conflicting protocols, hosts or ports.
 
 use super::context::{Listener, ListenerId, Translator};
 use super::listener::{all, has_invalid_condition};

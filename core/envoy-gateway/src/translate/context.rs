@@ -189,7 +189,7 @@ pub(crate) struct RouteContext<'a> {
 }
 
 impl<'a> RouteContext<'a> {
-    /// Returns `KIND/NAMESPACE/NAME/` in lower case, with which the names of its routes begin.
+    /// Returns `KIND/NAMESPACE/NAME/` in lower case, the prefix of the names of its routes.
     pub(crate) fn prefix(&self) -> String {
         format!("{}/{}/{}/", self.kind.lower(), self.object.namespace(), self.object.name())
     }
@@ -225,7 +225,7 @@ pub(crate) struct Translator<'a> {
     pub(crate) merge_backends: Tree,
     /// Accepted Gateways.
     pub(crate) gateways: Vec<GatewayContext<'a>>,
-    /// Gateways that are refused before anything is made of them.
+    /// Gateways that are refused before translation.
     pub(crate) failed: Vec<GatewayContext<'a>>,
     pub(crate) listener_sets: Vec<ListenerSetContext<'a>>,
     /// HTTPRoutes, GRPCRoutes, TLSRoutes, TCPRoutes and UDPRoutes, in this order.
@@ -235,7 +235,7 @@ pub(crate) struct Translator<'a> {
     /// Statuses of all kinds of policies.
     pub(crate) policies: PolicyStatuses,
     pub(crate) backend_clusters: BTreeMap<BackendClusterKey, BackendCluster>,
-    /// What the policies say of backends before routes are translated.
+    /// The policies' settings for backends, before routes are translated.
     pub(crate) index: super::super::policy::Index,
     pub(crate) findings: Findings,
 }

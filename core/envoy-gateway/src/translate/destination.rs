@@ -113,7 +113,7 @@ pub(crate) fn setting_of_service(
     Ok(setting)
 }
 
-/// Returns the error for a Service without endpoints of its own.
+/// Returns the error for a Service without its own endpoints.
 pub(super) fn external_name(of: &SettingOf) -> RouteError {
     let message = format!(
         "Service {}/{} is of type ExternalName, which is not supported as a backend; use an Envoy Gateway Backend resource with an FQDN endpoint \

@@ -66,7 +66,7 @@ pub(super) fn deprecated(proxy: &Admitted<'_>) -> Option<&'static str> {
     proxy.spec().field("luaValidation").exists().then_some("spec.luaValidation is deprecated, use spec.lua.validationType instead")
 }
 
-/// Returns what is wrong with an EnvoyProxy, in the controller's words.
+/// Returns the controller's error message for an invalid EnvoyProxy.
 pub(super) fn validate(spec: &Tree) -> Option<String> {
     let mut errors = Vec::new();
     provider(spec.get("provider"), &mut errors);

@@ -411,7 +411,7 @@ fn direct_response(t: &Translator<'_>, namespace: &Str, at: Cursor<'_>, out: &mu
     Ok(())
 }
 
-/// Returns the body of an answer: inline, or a value of a ConfigMap; {base64} if it is no text.
+/// Returns the body of an answer: inline, or a value of a ConfigMap; `{base64}` if the value is binary.
 pub(crate) fn response_body(t: &Translator<'_>, namespace: &str, at: Cursor<'_>) -> Result<Tree, String> {
     if at.field("type").str() == "ValueRef" {
         let name = at.at("valueRef.name").str();

@@ -7,7 +7,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// Returns the hosts for which a route applies at a listener, sorted. Without an intersection there are none.
+/// Returns the hosts of a route at a listener, sorted: the intersection of both host lists.
 pub(crate) fn compute(t: &Translator<'_>, hostnames: Cursor<'_>, id: ListenerId) -> Vec<Sourced<Str>> {
     let listener = t.listener(id);
     let own = listener.hostname.as_deref().unwrap_or_default();

@@ -19,7 +19,7 @@ use chancery_base::resource::{Origin, Sourced};
 use chancery_kubernetes::cursor::Cursor;
 use chancery_text::Str;
 
-/// A route without its host, and what its destination is made of.
+/// A route without its host, and the parts of its destination.
 struct Prepared {
     route: HttpRoute,
     /// `None` if Envoy answers itself.
@@ -200,7 +200,7 @@ fn answer_itself(of: &RuleDestination, is_filter_broken: bool, at: At<'_, '_>, r
     }
 }
 
-/// Lets Envoy answer with a status; where it answers itself already, only if that is to be overridden.
+/// Lets Envoy answer with a status. `overrides` replaces an existing answer of Envoy too.
 fn answer(routes: &mut [HttpRoute], status: i64, origin: Origin, overrides: bool) {
     for route in routes.iter_mut().filter(|route| overrides || (route.direct_response.is_none() && route.redirect.is_none())) {
         route.direct_response = Some(DirectResponse { status: Sourced::new(status, origin), ..DirectResponse::default() });

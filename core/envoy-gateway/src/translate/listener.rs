@@ -167,7 +167,7 @@ fn validate_tls(t: &mut Translator<'_>, id: ListenerId) -> bool {
             }
             "Terminate" => {
                 is_valid &= certificates::resolve(t, id);
-                // Names of certificates count for HTTPS alone.
+                // Names of certificates only apply to HTTPS.
                 t.listener_mut(id).dns_names.clear();
             }
             _ => {}
@@ -185,7 +185,7 @@ fn validate_tls(t: &mut Translator<'_>, id: ListenerId) -> bool {
     is_valid
 }
 
-/// Concludes the conditions of a listener from what was found.
+/// Concludes the conditions of a listener from the results of its checks.
 fn conclude(t: &mut Translator<'_>, id: ListenerId) {
     const PROGRAMMED: &str = "Sending translated listener configuration to the data plane";
     const ACCEPTED: &str = "Listener has been successfully translated";
@@ -291,7 +291,7 @@ fn add(t: &mut Translator<'_>, id: ListenerId, key: &Str) {
     }
 }
 
-/// Adds what an EnvoyProxy says of HTTP listeners.
+/// Adds an EnvoyProxy's settings for HTTP listeners.
 fn with_proxy_settings(mut listener: HttpListener, gateway: &GatewayContext<'_>) -> HttpListener {
     let stats = gateway.proxy(&["telemetry", "metrics", "enableGRPCStats"]);
     if !stats.is_null() {

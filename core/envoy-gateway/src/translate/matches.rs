@@ -120,9 +120,9 @@ fn expression(at: Cursor<'_>) -> Result<(), RouteError> {
 /// Returns the matches of a preflight request for a method.
 pub(super) fn preflight(headers: &[StringMatch], origin: Origin) -> Vec<StringMatch> {
     let mut all: Vec<StringMatch> = headers.iter().filter(|header| *header.name.value != *":method").cloned().collect();
-    let said = |text: &'static str| Sourced::new(Str::new_static(text), origin);
-    all.push(string_match(said(":method"), StringMatchKind::Exact, said("OPTIONS")));
-    all.push(string_match(said("origin"), StringMatchKind::Regex, said(".*")));
-    all.push(string_match(said("access-control-request-method"), StringMatchKind::Regex, said(".*")));
+    let sourced = |text: &'static str| Sourced::new(Str::new_static(text), origin);
+    all.push(string_match(sourced(":method"), StringMatchKind::Exact, sourced("OPTIONS")));
+    all.push(string_match(sourced("origin"), StringMatchKind::Regex, sourced(".*")));
+    all.push(string_match(sourced("access-control-request-method"), StringMatchKind::Regex, sourced(".*")));
     all
 }

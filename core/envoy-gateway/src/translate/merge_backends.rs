@@ -31,7 +31,7 @@ impl<'a> Translator<'a> {
         !self.merge_backends_of(gateway).is_null()
     }
 
-    /// Whether a rule's backends must stay in one cluster of its own.
+    /// Whether a rule's backends must stay in the rule's own cluster.
     pub(super) fn needs_one_cluster(&self, route: &RouteContext<'_>, refs: &[Cursor<'_>], persistent: bool, gateway: Option<usize>) -> bool {
         if refs.len() <= 1 {
             return false;
@@ -140,7 +140,7 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// What a destination is made of.
+/// The parts of a destination.
 #[derive(Clone, Copy)]
 pub(super) struct DestinationParts<'d> {
     pub(super) name: &'d Str,

@@ -1,4 +1,4 @@
-//! Names the Kubernetes object that a part of Envoy's configuration is made of.
+//! Names the Kubernetes object that a part of Envoy's configuration is generated from.
 
 use super::super::cluster::Admitted;
 use super::super::model::Metadata;

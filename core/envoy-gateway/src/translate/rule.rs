@@ -44,7 +44,7 @@ pub(super) fn routing_type(t: &Translator<'_>, route: &RouteContext<'_>, parent:
     t.index.routing_type(route.kind, &route.object.full_name(), &gateway, section, set.as_ref(), rule)
 }
 
-/// Translates a backend of a rule, and finds out whether its cluster may be shared.
+/// Translates a backend of a rule, and decides whether its cluster may be shared.
 pub(super) fn process_backend<'a>(
     t: &mut Translator<'a>,
     at: At<'_, 'a>,

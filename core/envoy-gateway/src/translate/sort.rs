@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// Runs that are sorted by insertion before they are merged.
 const RUN: usize = 20;
 
-/// Sorts routes, the most specific first; routes that are alike keep their order.
+/// Sorts routes, the most specific first; equally specific routes keep their order.
 pub(super) fn sort(routes: &mut Vec<HttpRoute>) {
     let keys: Vec<Key> = routes.iter().map(Key::of).collect();
     let mut places: Vec<usize> = (0..keys.len()).collect();
@@ -17,7 +17,7 @@ pub(super) fn sort(routes: &mut Vec<HttpRoute>) {
     routes.extend(places.into_iter().filter_map(|at| taken[at].take()));
 }
 
-/// What decides on the place of a route.
+/// The values that decide the position of a route.
 struct Key {
     path: Option<StringMatchKind>,
     counts: [usize; 7],

@@ -34,7 +34,7 @@ impl LogPlace {
     }
 }
 
-/// Fields of a log in JSON that nobody described.
+/// The default fields of a log in JSON.
 const FIELDS: [(&str, &str); 24] = [
     (":authority", "%REQ(:AUTHORITY)%"),
     ("bytes_received", "%BYTES_RECEIVED%"),

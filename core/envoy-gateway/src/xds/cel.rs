@@ -1,4 +1,4 @@
-//! Parses expressions of CEL into the form that Envoy takes, with the numbers that the reference's parser gives to each part.
+//! Parses expressions of CEL into Envoy's form, with the numbers that the reference's parser gives to each part.
 //!
 //! Does not check types, and does not expand macros that walk lists or maps (`all`, `exists`).
 

@@ -37,7 +37,7 @@ impl EndpointType {
     }
 }
 
-/// What a cluster is made of.
+/// The parts of a cluster.
 #[derive(Clone, Default)]
 pub(crate) struct ClusterArgs<'a> {
     pub(crate) name: &'a str,
@@ -102,7 +102,7 @@ pub(crate) fn ip_family(settings: &[DestinationSetting]) -> Str {
     }
 }
 
-/// Which addresses DNS is asked for.
+/// The address types of DNS queries.
 pub(crate) fn lookup_family(ip_family: &str, dns: &Tree) -> Tree {
     let wanted = dns.get("lookupFamily");
     let own = match wanted.text() {
@@ -325,7 +325,7 @@ fn keepalive(of: &Tree) -> Tree {
     message! { "tcp_keepalive": if probes.fields().is_empty() { empty() } else { probes } }.or_from(of.origin)
 }
 
-/// What a ClientTrafficPolicy says of HTTP/1, for both sides of the proxy.
+/// Writes a policy's HTTP/1 settings, for both sides of the proxy.
 pub(crate) fn http1_options(of: &Tree) -> Tree {
     let mut options = empty();
     options.set("enable_trailers", flag(of.get("enableTrailers")));
@@ -343,7 +343,7 @@ pub(crate) fn http1_options(of: &Tree) -> Tree {
     options
 }
 
-/// What a policy says of HTTP/2.
+/// Writes a policy's HTTP/2 settings.
 pub(crate) fn http2_options(of: &Tree, streams: Option<i64>) -> Tree {
     let or = |value: &Tree, default: i64| if value.is_null() { Tree::from(default) } else { bytes(value) };
     let concurrent = of.get("maxConcurrentStreams");

@@ -495,7 +495,7 @@ pub(crate) fn add_http_chain(building: &mut Building, listener: &HttpListener, c
     Ok(())
 }
 
-/// What a chain for TCP says besides its route.
+/// Writes the TCP proxy of a chain.
 pub(crate) fn tcp_proxy(
     route: &crate::model::TcpRoute,
     cluster: Tree,
@@ -513,7 +513,7 @@ pub(crate) fn tcp_proxy(
     Ok(extension("envoy.filters.network.tcp_proxy", "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", config).or_from(route.origin))
 }
 
-/// The listener that says whether Envoy is ready.
+/// Returns the listener for readiness checks.
 pub(crate) fn ready(of: &ReadyListener) -> Tree {
     let all = message! { "match": message! { "prefix": "/" }, "direct_response": message! { "status": 500_i64 } };
     let host = message! { "name": "ready_route", "domains": one("*".into()), "routes": one(all) };

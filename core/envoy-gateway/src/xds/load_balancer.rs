@@ -130,7 +130,7 @@ fn override_host(of: &Tree) -> Tree {
     policies(only("override_host", "OverrideHost", config)).or_from(own.origin)
 }
 
-/// What a consistent hash is made of.
+/// The inputs of a consistent hash.
 pub(crate) fn hash_policies(of: &Tree) -> Vec<Tree> {
     if !of.get("type").is("ConsistentHash") {
         return Vec::new();

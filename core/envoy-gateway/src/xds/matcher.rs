@@ -1,4 +1,4 @@
-//! Writes comparisons of texts and addresses, and trees of them. Does not know what they decide.
+//! Writes comparisons of strings and addresses, and trees of them. Does not know what they decide.
 
 use super::proto::{any, extension, list, message, re2, regex};
 use crate::model::{CidrMatch, StringMatch, StringMatchKind};

@@ -1,6 +1,6 @@
-//! Writes the Kubernetes resources that a part of Envoy's configuration is made of. Does not choose them; see `translate`.
+//! Writes the Kubernetes resources that a part of Envoy's configuration is generated from. Does not choose them; see `translate`.
 
-use super::proto::{list, message, one, said};
+use super::proto::{list, message, non_empty, one};
 use crate::model::Metadata;
 use alloc::vec::Vec;
 use chancery_base::ir::Tree;
@@ -14,7 +14,7 @@ pub(crate) fn write_metadata(of: Option<&Metadata>) -> Tree {
         "name": &of.name,
         "namespace": &of.namespace,
         "annotations": if annotations.is_empty() { Tree::NULL } else { Tree::object(annotations) },
-        "sectionName": said(&of.section),
+        "sectionName": non_empty(&of.section),
     };
     let policies = of.policies.iter().map(|policy| message! { "kind": &policy.kind, "name": &policy.name, "namespace": &policy.namespace });
     let own = message! { "resources": one(resource.or_from(of.origin)), "policies": list(policies.collect()) };

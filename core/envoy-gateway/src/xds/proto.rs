@@ -1,4 +1,4 @@
-//! Writes the values of which Envoy's messages are made. Does not know what a message is for.
+//! Writes the values in Envoy's messages. Does not know the purpose of a message.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -33,8 +33,8 @@ pub(crate) fn one(item: Tree) -> Tree {
     Vec::from([item]).into()
 }
 
-/// Text; null if it is empty.
-pub(crate) fn said(text: &str) -> Tree {
+/// Returns a string, or null if it is empty.
+pub(crate) fn non_empty(text: &str) -> Tree {
     if text.is_empty() { Tree::NULL } else { text.into() }
 }
 

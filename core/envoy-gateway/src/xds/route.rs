@@ -1,12 +1,12 @@
-//! Writes routes: what they match, and what becomes of requests. Does not write the configuration of filters; see `filters`.
+//! Writes routes: their matches and actions. Does not write the configuration of filters; see `filters`.
 
 use super::filters;
 use super::load_balancer::hash_policies;
 use super::matcher::{header_matcher, string_matcher};
 use super::metadata::write_metadata;
 use super::proto::{
-    SECOND, Setting as _, copied, derived, duration, empty, extension, fraction, inline_bytes, list, message, nanos, of_hundred, of_million, one,
-    proto_duration, regex, said,
+    SECOND, Setting as _, copied, derived, duration, empty, extension, fraction, inline_bytes, list, message, nanos, non_empty, of_hundred,
+    of_million, one, proto_duration, regex,
 };
 use super::tracing::{custom_tags, operations};
 use crate::model::{
@@ -70,7 +70,7 @@ pub(crate) fn is_dynamic_resolver(of: Option<&Destination>) -> bool {
     of.is_some_and(|of| matches!(&of.settings[..], [only] if only.is_dynamic_resolver))
 }
 
-/// Whether a destination has a cluster of its own.
+/// Whether a destination has its own cluster.
 pub(crate) fn needs_route_cluster(of: &Destination) -> bool {
     !of.settings.is_empty() || of.cluster_refs.is_empty()
 }
@@ -377,7 +377,7 @@ fn redirect_action(of: &Redirect, path: Option<&StringMatch>) -> Tree {
         308 => "PERMANENT_REDIRECT",
         _ => "",
     };
-    out.set("response_code", said(code).or_from(of.status.origin));
+    out.set("response_code", non_empty(code).or_from(of.status.origin));
     out.or_from(of.origin)
 }
 
@@ -392,7 +392,7 @@ fn direct_response(of: &DirectResponse) -> Tree {
     message! { "status": of.status, "body_format": body }
 }
 
-/// What counts as a reason to try again, in Envoy's words.
+/// Returns the reasons for a retry, by Envoy's names.
 pub(crate) fn retry_on(triggers: &[Tree]) -> Result<Tree, String> {
     let mut words = Vec::new();
     for trigger in triggers {

@@ -273,7 +273,7 @@ pub(crate) fn upstream_of_controller(certificate: &Certificate) -> Tree {
     extension(SOCKET, UPSTREAM, context)
 }
 
-/// TLS that no connection uses: Envoy requires one where protocols are found out by TLS.
+/// Returns TLS settings that no connection uses: Envoy requires them if TLS negotiates the protocol.
 pub(crate) fn dummy() -> Tree {
     message! { "name": "dummy.transport_socket", "typed_config": any(UPSTREAM, message! { "common_tls_context": empty() }) }
 }

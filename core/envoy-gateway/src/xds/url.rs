@@ -66,7 +66,7 @@ impl UrlCluster {
         Ok(Self { name, endpoint_type, host: derived(host, url), has_tls, setting })
     }
 
-    /// What the cluster is made of.
+    /// The parts of the cluster.
     pub(crate) fn args<'a>(&'a self, traffic: Option<&'a Traffic>) -> ClusterArgs<'a> {
         ClusterArgs {
             name: &self.name,

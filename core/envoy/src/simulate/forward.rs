@@ -227,7 +227,7 @@ impl<'a> Run<'_, 'a> {
                 prepared.headers.first(&header.to_ascii_lowercase()).map(ToOwned::to_owned).filter(|host| !host.is_empty())
             }
             By::AutoHostRewrite(true) => {
-                self.out.notes.push("auto_host_rewrite sends the name of the endpoint that is chosen as host, where it has one".to_owned());
+                self.out.notes.push("auto_host_rewrite sends the name of the chosen endpoint as host, if it has one".to_owned());
                 let one = self.out.upstream_clusters.first().filter(|of| of.discovery.ends_with("DNS")).map(|of| &of.endpoints[..]);
                 match one {
                     Some([one]) => Some(super::request::host_of(one).to_owned()),

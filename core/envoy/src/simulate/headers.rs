@@ -168,7 +168,7 @@ mod tests {
         headers.add("x-user", "ada");
         let start = Start { method: "GET", authority: "a.org", scheme: "https", path: "/p?q=1" };
         let values = Values { start, request: &headers, source: None, server_name: Some("a.org"), protocol: "HTTP/2", cluster: "shop", route: "r" };
-        for (written, told) in [
+        for (written, expected) in [
             ("t=%START_TIME(%s.%3f)%", "t=%START_TIME(%s.%3f)%"),
             ("%START_TIME(%Y-%m-%dT%H:%M:%S)%;%REQ(X-USER)%", "%START_TIME(%Y-%m-%dT%H:%M:%S)%;ada"),
             ("%REQ(x-none?x-user):2% 100%%", "ad 100%"),
@@ -178,7 +178,7 @@ mod tests {
             ("%%%REQUESTED_SERVER_NAME%%%", "%a.org%"),
             ("%", "%"),
         ] {
-            assert_eq!(values.format(written), told, "{written}");
+            assert_eq!(values.format(written), expected, "{written}");
         }
     }
 }

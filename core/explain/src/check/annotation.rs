@@ -27,7 +27,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             let mut finding = Diagnostic::new(&codes::UNKNOWN_ANNOTATION, message, Place::key(object.id, entry.value.id)).about(object.key.clone());
             let other = all.iter().find(|(_, of)| of.names.contains(&&*entry.key)).map(|(other, _)| *other);
             if let Some(other) = other {
-                finding = finding.help(format!("it counts on {} {other}", article(other)));
+                finding = finding.help(format!("write it on {} {other}", article(other)));
             } else if let Some(near) = nearest(&entry.key, known.names.iter().copied()) {
                 finding = finding.help(format!("did you mean `{near}`?"));
             }

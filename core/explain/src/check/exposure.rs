@@ -109,7 +109,7 @@ fn cleartext(whole: &mut Whole<'_>) {
     }
     for (at, domain) in parts {
         let message =
-            format!("`{domain}` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are");
+            format!("`{domain}` is served over TLS, but this route does not redirect its requests from http:// to https://, as other routes do");
         let finding = whole.finding(&codes::MISSING_REDIRECT, at, message);
         if whole.object(at).is_some() {
             whole.report(finding);

@@ -94,17 +94,17 @@ fn path(whole: &mut Whole<'_>, route: &Route, dots: bool, slashes: bool) {
     if !path.starts_with('/') {
         let rest = path.split_once("://").map(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
         let help = match rest {
-            Some(rest) => format!("write the path alone, `{rest}`; the host has a field of its own"),
+            Some(rest) => format!("write only the path, `{rest}`; the host has its own field"),
             None => format!("write `/{path}`"),
         };
         return impossible("paths begin with a slash", help);
     }
     if let Some(at) = path.find(['?', '#']) {
-        let help = "leave it out; query parameters are matched by a field of their own, where there is one";
+        let help = "remove it; match query parameters with their own field, if the kind has one";
         return impossible(&format!("`{}` is not part of the path that is matched", path.get(at..).unwrap_or_default()), help.into());
     }
     if let Some(encoded) = encoded(path) {
-        return impossible("clients encode such characters", format!("write it as it is sent: `{encoded}`"));
+        return impossible("clients encode such characters", format!("write the encoded form: `{encoded}`"));
     }
     // The last segment of a prefix may be incomplete.
     let segments = path.matches('/').count() - usize::from(!is_whole);
@@ -212,8 +212,8 @@ fn parameter(whole: &mut Whole<'_>, query: &Sourced<QueryMatch>) {
         let _ = if is_bad(byte) { write!(sent, "%{byte:02X}") } else { sent.write_char(char::from(byte)) };
     }
     let message =
-        format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares what is sent", query.value.name);
-    report(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write it as it is sent: `{sent}`"));
+        format!("no request has `{}={wanted}` in its query: clients encode such characters, and Envoy compares the encoded query", query.value.name);
+    report(whole, &codes::IMPOSSIBLE_PARAMETER, query.origin, message, format!("write the encoded value: `{sent}`"));
 }
 
 /// Reports conditions on one header that no value meets together.
@@ -318,7 +318,7 @@ fn origin_of_pages(whole: &mut Whole<'_>, origin: &Sourced<StringMatch>) {
         () if wanted.bytes().any(|byte| byte.is_ascii_uppercase()) => {
             ("browsers write it in small letters".into(), format!("write `{}`", wanted.to_ascii_lowercase()))
         }
-        () if !wanted.is_ascii() => ("browsers write such names as `xn--...`".into(), "write the name as it is in DNS".into()),
+        () if !wanted.is_ascii() => ("browsers write such names as `xn--...`".into(), "write the name in its DNS form".into()),
         () if scheme == "https" && host.ends_with(":443") || scheme == "http" && host.ends_with(":80") => {
             let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
             ("browsers leave the usual port out".into(), format!("write `{scheme}://{name}`"))

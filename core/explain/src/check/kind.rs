@@ -76,7 +76,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
             None => {
                 // A dialect lists all kinds in its own groups.
                 let own: Vec<&str> = listed.iter().filter(|listed| listed.own && listed.group == group).map(|listed| listed.name).collect();
-                if own.is_empty() || dialect.of_others.contains(&kind) { None } else { unknown(object, &own, true) }
+                if own.is_empty() || dialect.foreign_kinds.contains(&kind) { None } else { unknown(object, &own, true) }
             }
         };
         if let Some(finding) = finding {

@@ -70,8 +70,8 @@ fn long(whole: &mut Whole<'_>) {
     for (name, origin) in names {
         let label = name.split('.').find(|label| label.len() > LONGEST.0);
         let message = match label {
-            Some(label) => format!("this is no DNS name: `{label}` has {} characters, and the limit for a label is {}", label.len(), LONGEST.0),
-            None if name.len() > LONGEST.1 => format!("this is no DNS name: it has {} characters, and the limit is {}", name.len(), LONGEST.1),
+            Some(label) => format!("this is not a DNS name: `{label}` has {} characters, and the limit for a label is {}", label.len(), LONGEST.0),
+            None if name.len() > LONGEST.1 => format!("this is not a DNS name: it has {} characters, and the limit is {}", name.len(), LONGEST.1),
             None => continue,
         };
         if whole.object(origin).is_some() {

@@ -135,9 +135,9 @@ pub(super) fn secrets_elsewhere(compilation: &mut Compilation) {
         let said = match &reference.to {
             Ok(id) => objects.get(*id).filter(|object| !object.assumed).map(|secret| {
                 let help = match side.side.ledger.get(secret.id) {
-                    State::Invalid(_) => "the Secret is there, and Kubernetes refuses it: see what is said of it",
-                    _ if at.1.contains("ca_secret") || at.1.contains("crl_secret") => "the Secret is there, without the key that is needed",
-                    _ => "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it",
+                    State::Invalid(_) => "the Secret exists, but Kubernetes refuses it: see its findings",
+                    _ if at.1.contains("ca_secret") || at.1.contains("crl_secret") => "the Secret exists, but it lacks the required key",
+                    _ => "the Secret exists, but a certificate needs its keys `tls.crt` and `tls.key`",
                 };
                 (secret, "this Secret", help.to_string())
             }),

@@ -39,7 +39,7 @@ pub(super) fn check(whole: &mut Whole<'_>) {
     for Replaced { prefix, by: other, owner, origin } in replaced {
         if !other.is_empty() && !other.starts_with('/') && prefix.starts_with('/') {
             if whole.object(origin).is_some() {
-                let message = format!("a request for `{prefix}` reaches the upstream as `{other}`, which is no path");
+                let message = format!("a request for `{prefix}` reaches the upstream as `{other}`, which is not a path");
                 let mut finding = whole.finding(&codes::REWRITE_SLASHES, origin, message);
                 finding.severity = Severity::Warning;
                 whole.report(finding.help(format!("begin the replacement with a slash: `/{other}`")));
@@ -96,7 +96,7 @@ fn groups(whole: &mut Whole<'_>) {
         };
         if whole.object(origin).is_some() {
             let finding = whole.finding(&codes::UNKNOWN_REWRITE_GROUP, origin, message);
-            whole.report(finding.help("groups are the parts of the expression in parentheses, counted from `\\1`; `\\0` is all that matched"));
+            whole.report(finding.help("groups are the parts of the expression in parentheses, counted from `\\1`; `\\0` is the whole match"));
         }
     }
 }

@@ -6,7 +6,7 @@ use super::check;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Dialect, OptionValue, Options, for_people};
+use chancery_base::compilation::{Dialect, OptionValue, Options, for_interactive_use};
 use chancery_base::diagnostic::{Diagnostic, Level, Policy, Severity};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
@@ -88,7 +88,7 @@ fn without_a_time_no_certificate_has_expired() {
 fn app_gateway_certificates_are_checked() {
     let example = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/examples/ingress/tls-redirect.yaml"));
     let of = |text: &str, at: &str| {
-        let mut compilation = compile(&Inputs::one("a.yaml", text), &for_people(Options::default()), crate::testing::ALL);
+        let mut compilation = compile(&Inputs::one("a.yaml", text), &for_interactive_use(Options::default()), crate::testing::ALL);
         let policy = Policy { at: chancery_base::diagnostic::time::parse(at), ..Policy::default() };
         check(&mut compilation, &policy, &mut EmittedByGateway::default(), &Sequential);
         compilation.all_diagnostics().map(|finding| finding.code.name).collect::<Vec<_>>()
@@ -414,7 +414,7 @@ fn unknown_kind_suggests_nearest_kind() {
 
 /// Returns Contour's statuses of an input, compiled with default assumptions, by kind.
 fn status_of(text: &str, kind: &str) -> Option<String> {
-    let options = for_people(Options::of(&chancery_contour::DIALECT));
+    let options = for_interactive_use(Options::of(&chancery_contour::DIALECT));
     let found = compile(&Inputs::one("input.yaml", text), &options, crate::testing::ALL);
     let statuses = found.sides().next().expect("there is a side").side.answers.statuses.clone().unwrap_or_default();
     statuses.iter().find(|status| status.kind == kind).map(|status| to_json(&status.status, false))
@@ -431,7 +431,7 @@ fn statuses_include_assumed_objects() {
 #[test]
 fn assumed_objects_cause_no_error() {
     let errors = |dialect: &'static Dialect, text: &str| {
-        let mut found = compile(&Inputs::one("input.yaml", text), &for_people(Options::of(dialect)), crate::testing::ALL);
+        let mut found = compile(&Inputs::one("input.yaml", text), &for_interactive_use(Options::of(dialect)), crate::testing::ALL);
         check(&mut found, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         found.all_diagnostics().filter(|finding| finding.severity == Severity::Error).map(|finding| finding.message.clone()).collect::<Vec<_>>()
     };
@@ -521,10 +521,10 @@ fn unusable_secret_is_not_reported_as_missing() {
         check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         compilation.all_diagnostics().filter(|finding| finding.code.name == "secret-not-found").map(|finding| finding.help.clone()).collect()
     };
-    let lacks = "the Secret is there, and a certificate needs the keys `tls.crt` and `tls.key` in it";
+    let lacks = "the Secret exists, but a certificate needs its keys `tls.crt` and `tls.key`";
     assert_eq!(help("data: {tls.crt: YQ==}"), [Some(lacks.into())]);
     assert_eq!(help("data: {other: YQ==}"), [Some(lacks.into())]);
-    let refused = "the Secret is there, and Kubernetes refuses it: see what is said of it";
+    let refused = "the Secret exists, but Kubernetes refuses it: see its findings";
     assert_eq!(help("type: kubernetes.io/tls\ndata: {tls.crt: YQ==}"), [Some(refused.into())]);
 }
 
@@ -573,7 +573,7 @@ fn dns_suffix_is_not_a_namespace() {
 #[test]
 fn certificate_for_external_hosts_is_valid() {
     let context = "---\napiVersion: getambassador.io/v3alpha1\nkind: TLSContext\nmetadata: {name: t}\nspec: {hosts: [a.example.com], secret: a}\n";
-    let options = for_people(Options::default().in_dialect("ambassador"));
+    let options = for_interactive_use(Options::default().in_dialect("ambassador"));
     let mut compilation = compile(&Inputs::one("tls.yaml", context), &options, crate::testing::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let codes: Vec<_> = compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect();
@@ -591,7 +591,7 @@ fn unknown_class_is_reported_only_if_similar() {
             "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\nspec: {{virtualhost: {{fqdn: a.example.com}}, routes: [{{services: [{{name: web, port: 80}}]}}]}}\n---\n\
              apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: i}}\nspec: {{ingressClassName: {class}, defaultBackend: {{service: {{name: web, port: {{number: 80}}}}}}}}\n"
         );
-        let mut compilation = compile(&Inputs::one("i.yaml", text), &for_people(Options::default()), crate::testing::ALL);
+        let mut compilation = compile(&Inputs::one("i.yaml", text), &for_interactive_use(Options::default()), crate::testing::ALL);
         check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         compilation.all_diagnostics().filter(|finding| finding.code.name == "dangling-reference").map(|finding| finding.severity).collect::<Vec<_>>()
     };
@@ -601,7 +601,7 @@ fn unknown_class_is_reported_only_if_similar() {
 
 /// Codes and severities of the findings in a single input, compiled with default assumptions.
 fn found_alone(text: &str) -> Vec<(&'static str, Severity)> {
-    let mut compilation = compile(&Inputs::one("alone.yaml", text), &for_people(Options::default()), crate::testing::ALL);
+    let mut compilation = compile(&Inputs::one("alone.yaml", text), &for_interactive_use(Options::default()), crate::testing::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     compilation.all_diagnostics().map(|finding| (finding.code.name, finding.severity)).collect()
 }
@@ -650,13 +650,13 @@ fn only_cleartext_route_without_redirect_is_reported() {
         "routes: [{conditions: [{prefix: /ws}], permitInsecure: true, services: [{name: web, port: 80}]}, {services: [{name: web, port: 80}]}]";
     let spec = format!("spec: {{virtualhost: {{fqdn: a.example.com, tls: {{secretName: t}}}}, {routes}}}");
     let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n");
-    let mut compilation = compile(&Inputs::one("p.yaml", text.clone()), &for_people(Options::default()), crate::testing::ALL);
+    let mut compilation = compile(&Inputs::one("p.yaml", text.clone()), &for_interactive_use(Options::default()), crate::testing::ALL);
     check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
     let of_code = compilation.all_diagnostics().filter(|finding| finding.code.name == "missing-redirect");
     let messages: Vec<&str> = of_code.map(|finding| finding.message.as_str()).collect();
     assert_eq!(
         messages,
-        ["`a.example.com` is served over TLS, and requests for http:// that this route takes are not redirected to https://, as others are"]
+        ["`a.example.com` is served over TLS, but this route does not redirect its requests from http:// to https://, as other routes do"]
     );
 }
 
@@ -669,7 +669,7 @@ fn cleartext_route_without_required_auth_is_reported() {
     let reported = |route: &str| {
         let spec = format!("spec: {{{host}, routes: [{{services: [{{name: web, port: 80}}]{route}}}]}}");
         let text = format!("apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {{name: p}}\n{spec}\n---\n{extension}");
-        let mut compilation = compile(&Inputs::one("p.yaml", text), &for_people(Options::default()), crate::testing::ALL);
+        let mut compilation = compile(&Inputs::one("p.yaml", text), &for_interactive_use(Options::default()), crate::testing::ALL);
         check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
         let of_code = compilation.all_diagnostics().filter(|finding| finding.code.name == "unprotected-cleartext");
         of_code.map(|finding| finding.message.clone()).collect::<Vec<_>>()

@@ -29,7 +29,7 @@ use crate::{OriginView, Positions, ResourceRef};
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::compilation::{self, GatewayRef, SideRef, Takes};
+use chancery_base::compilation::{self, GatewayRef, Restart, SideRef};
 use chancery_base::output_map::OutputMap;
 use chancery_envoy::config::EnvoyConfig;
 use chancery_text::{Node, to_json};
@@ -140,8 +140,9 @@ pub struct SettingView {
     pub before: Option<String>,
     /// Its new value as JSON.
     pub after: Option<String>,
-    /// How the change takes effect.
-    pub takes: Takes,
+    /// What the change restarts.
+    #[serde(rename = "takes")]
+    pub restart: Restart,
 }
 
 impl Comparison {
@@ -209,7 +210,7 @@ pub fn compare_settings(before: &compilation::Side, after: &compilation::Side) -
     }
     let changes = (after.dialect.setting_changes)(&before.answers, &after.answers).into_iter();
     let json = |node: Option<Node>| node.map(|node| to_json(&node, false));
-    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), takes: change.takes }).collect()
+    changes.map(|change| SettingView { path: change.path, before: json(change.before), after: json(change.after), restart: change.restart }).collect()
 }
 
 impl<'a> SideSource<'a> {

@@ -35,7 +35,7 @@ impl Uncompared {
     pub fn sentences(&self) -> Vec<String> {
         let certificates = named(&self.certificates).map(|names| format!("Not compared: certificates that the source only names ({names})."));
         let endpoints = named(&self.endpoints).map(|names| {
-            format!("Not compared: endpoints of clusters of which one side does not have them ({names}); `/config_dump?include_eds` has them.")
+            format!("Not compared: endpoints of clusters that are missing on one side ({names}); `/config_dump?include_eds` contains them.")
         });
         certificates.into_iter().chain(endpoints).collect()
     }

@@ -60,7 +60,7 @@ pub fn graph(compilation: &Compilation, positions: &Positions<'_>) -> Graph {
         builder.scope = gateway.label().map(Str::from);
         builder.listeners(gateway.ir);
         builder.clusters(gateway.ir);
-        builder.add_verbatim(&gateway.ir.delivery.verbatim, gateway.of().dialect().called);
+        builder.add_verbatim(&gateway.ir.delivery.verbatim, gateway.of().dialect().cluster_label);
     }
     for gateway in compilation.app_gateways() {
         builder.scope = gateway.named.label().map(Str::from);

@@ -135,7 +135,7 @@ impl Builder<'_> {
 
     fn endpoints(&mut self, from: usize, cluster: &Cluster, has_endpoints: bool) {
         let (endpoints, how): (Vec<_>, _) = match &cluster.discovery {
-            ClusterDiscovery::Dns { endpoints, .. } => (endpoints.iter().collect(), "asked of DNS"),
+            ClusterDiscovery::Dns { endpoints, .. } => (endpoints.iter().collect(), "from DNS"),
             ClusterDiscovery::Eds { localities, .. } => (localities.iter().flat_map(|locality| &locality.endpoints).collect(), "served by EDS"),
             ClusterDiscovery::Static { endpoints, .. } => (endpoints.iter().collect(), "fixed"),
         };

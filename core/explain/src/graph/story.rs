@@ -268,7 +268,7 @@ impl<'a> StoryBuilder<'a> {
         let endpoints = self.next[cluster].clone();
         let out = match one {
             Some(service) => Vec::from([service]),
-            None if self.called(cluster).is_some() => Vec::from([cluster]),
+            None if self.readable_name(cluster).is_some() => Vec::from([cluster]),
             None if !endpoints.is_empty() && endpoints.iter().all(|at| self.kind(*at) == NodeKind::Endpoint) => endpoints.clone(),
             None => Vec::from([cluster]),
         };
@@ -281,7 +281,7 @@ impl<'a> StoryBuilder<'a> {
     }
 
     /// Returns the readable name of a cluster whose own name is generated.
-    fn called(&self, cluster: usize) -> Option<&'a str> {
+    fn readable_name(&self, cluster: usize) -> Option<&'a str> {
         self.whole.nodes[cluster].label.lines().nth(1).filter(|_| self.kind(cluster) == NodeKind::Cluster)
     }
 
@@ -367,8 +367,8 @@ impl<'a> StoryBuilder<'a> {
             let mut node = self.whole.nodes[at].clone();
             node.lane = self.lane[at];
             node.stands_for = core::iter::once(at).chain(self.members[at].iter().copied()).map(|at| self.whole.nodes[at].id.clone()).collect();
-            if let (Some(SERVICE), Some(called)) = (node.lane, self.called(at)) {
-                node.label = called.to_string();
+            if let (Some(SERVICE), Some(readable)) = (node.lane, self.readable_name(at)) {
+                node.label = readable.to_string();
             }
             if node.lane == Some(SERVICE) {
                 self.append_port(&mut node, &self.members[at]);

@@ -14,7 +14,7 @@ use chancery_text::Str;
 
 /// Names that other parts refer to.
 struct Named {
-    called: fn(&str) -> Option<String>,
+    cluster_label: fn(&str) -> Option<String>,
     tables: BTreeMap<Str, Arc<Tree>>,
     clusters: BTreeMap<Str, Arc<Tree>>,
     endpoints: BTreeMap<Str, Arc<Tree>>,
@@ -23,7 +23,7 @@ struct Named {
 impl Named {
     /// Returns the name of a cluster, and on a second line its readable name.
     fn label(&self, cluster: &str) -> String {
-        (self.called)(cluster).into_iter().fold(cluster.to_string(), |name, called| format!("{name}\n{called}"))
+        (self.cluster_label)(cluster).into_iter().fold(cluster.to_string(), |name, label| format!("{name}\n{label}"))
     }
 }
 
@@ -72,11 +72,11 @@ fn clusters_of(of: &Tree) -> Vec<(Str, i64)> {
 }
 
 impl Builder<'_> {
-    /// Adds the parts from listeners to endpoints. `called` returns a readable name for a cluster.
-    pub fn add_verbatim(&mut self, of: &Verbatim, called: fn(&str) -> Option<String>) {
+    /// Adds the parts from listeners to endpoints. `cluster_label` returns a readable name for a cluster.
+    pub fn add_verbatim(&mut self, of: &Verbatim, cluster_label: fn(&str) -> Option<String>) {
         let by_name = |all: &'_ [Arc<Tree>], key: &str| -> Vec<(Str, Arc<Tree>)> { all.iter().map(|of| (of.get(key).str(), of.clone())).collect() };
         let named = Named {
-            called,
+            cluster_label,
             tables: by_name(&of.routes, "name").into_iter().collect(),
             clusters: by_name(&of.clusters, "name").into_iter().collect(),
             endpoints: by_name(&of.endpoints, "cluster_name").into_iter().collect(),

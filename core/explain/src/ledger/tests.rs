@@ -168,9 +168,12 @@ fn mapping_without_route_has_reason() {
     };
     let listener = "---\napiVersion: getambassador.io/v3alpha1\nkind: Listener\nmetadata: {name: l}\n\
                     spec: {port: 8443, protocol: HTTPS, securityModel: XFP, hostBinding: {namespace: {from: ALL}}}\n";
-    assert_eq!(why(&mapping("m", ""), "m"), "no route leads there, as Envoy listens on no port for requests");
+    assert_eq!(why(&mapping("m", ""), "m"), "no route uses it, because Envoy listens on no port for requests");
     let copies = mapping("copies", ", shadow: true");
-    assert_eq!(why(&format!("{copies}{listener}"), "copies"), "no route leads there: it gets copies only, and nothing takes the same requests");
+    assert_eq!(
+        why(&format!("{copies}{listener}"), "copies"),
+        "no route uses it: it gets only copies, and no other Mapping matches the same requests"
+    );
     let both = format!("{copies}{listener}{}", mapping("m", ""));
     assert_eq!((why(&both, "copies"), why(&both, "m")), (String::new(), String::new()));
     let made = row(&of(&both), "Listener", "l").into;

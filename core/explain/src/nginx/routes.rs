@@ -40,7 +40,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     let upstream = nginx.upstream(&location.upstream.value);
     let summary = match (redirects, upstream) {
         (true, _) => format!("redirect to {} ({})", settings.redirect.url.value, settings.redirect.code.value),
-        (false, Some(upstream)) => told(upstream),
+        (false, Some(upstream)) => describe_upstream(upstream),
         (false, None) => format!("{}: not there", location.upstream.value),
     };
     let mut domains: Vec<Str> = Vec::from([if server.host.value == DEFAULT_SERVER { "*".into() } else { server.host.value.clone() }]);
@@ -69,7 +69,7 @@ fn row(of: NginxRef<'_>, (at, server): (usize, &Server), (number, location): (us
     }
 }
 
-fn told(upstream: &Upstream) -> String {
+fn describe_upstream(upstream: &Upstream) -> String {
     let first: Vec<String> = upstream.endpoints.iter().take(3).map(|endpoint| format!("{}:{}", endpoint.address.value, endpoint.port)).collect();
     let more = upstream.endpoints.len() - first.len();
     match (first.is_empty(), more) {

@@ -81,7 +81,7 @@ pub(super) fn deduplicated_edges(graph: &Graph, ends: &Ends) -> Vec<usize> {
         }
     }
     let mut seen: Vec<usize> = vec![usize::MAX; graph.nodes.len()];
-    let mut told = |number: usize, from: usize, to: usize| {
+    let mut is_repeated = |number: usize, from: usize, to: usize| {
         // The search for one edge visits at most this many nodes.
         let mut left = 256;
         let mut open: Vec<(usize, usize)> = before[to].iter().map(|at| (*at, 1)).collect();
@@ -105,7 +105,7 @@ pub(super) fn deduplicated_edges(graph: &Graph, ends: &Ends) -> Vec<usize> {
         .zip(ends)
         .enumerate()
         .filter(|(number, (edge, ends))| match ends {
-            Some((from, to)) if edge.relation == Relation::Makes => !told(*number, *from, *to),
+            Some((from, to)) if edge.relation == Relation::Makes => !is_repeated(*number, *from, *to),
             ends => ends.is_some(),
         })
         .map(|(number, _)| number)

@@ -85,7 +85,7 @@ const CACHE_DURATION: &str = "200 202 401 5m";
 ///
 /// # Errors
 ///
-/// One of them is wrong; it says which.
+/// One of them is wrong, with the reason.
 pub fn cache_durations(text: &str) -> Result<Vec<Str>, String> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if let Some(wrong) = items.iter().find(|item| !forms::is_cache_duration(item)) {

@@ -53,7 +53,7 @@ pub enum Form {
     Ranges,
     /// A name of a Service.
     ServiceName,
-    /// A value with a rule of its own.
+    /// A value with its own rule.
     Own(fn(&str) -> bool),
 }
 
@@ -85,7 +85,7 @@ impl Form {
         }
     }
 
-    /// What sort of value that is, in a few words.
+    /// Describes the accepted values.
     pub const fn takes(self) -> &'static str {
         match self {
             Form::Flag => "\"true\" or \"false\"",
@@ -282,7 +282,7 @@ pub fn is_words(text: &str, is_letter: impl Fn(char) -> bool) -> bool {
     !text.is_empty()
 }
 
-/// `cors-allow-methods` and headers as they are when the list is used.
+/// Whether `cors-allow-methods` or headers are valid when the list is used.
 pub fn is_used_methods(text: &str) -> bool {
     is_words(text, |c| c.is_ascii_alphabetic())
 }

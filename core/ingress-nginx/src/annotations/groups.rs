@@ -92,7 +92,7 @@ pub(super) fn cors(of: &Annotations) -> Cors {
     }
 }
 
-/// The origins of a list; one `*` stands for all.
+/// Returns the origins of a list; one `*` means all origins.
 fn origins(text: &str) -> Vec<Str> {
     let mut all = Vec::new();
     for origin in text.split(',').map(str::trim).filter(|origin| !origin.is_empty()) {
@@ -171,7 +171,7 @@ pub(super) fn opentelemetry(of: &Annotations) -> Result<OpenTelemetry, Fault> {
     Ok(found)
 }
 
-/// What the ConfigMap says of passing requests on.
+/// The ConfigMap's settings for forwarded requests.
 pub fn global_proxy(globals: &Globals) -> Proxy {
     proxy(&Annotations::default(), globals)
 }

@@ -35,7 +35,7 @@ impl Fault {
         }
     }
 
-    /// A denial in the controller's words.
+    /// Returns a denial with the controller's message.
     pub fn denied(reason: &str) -> Self {
         Fault::Denied(format!("location denied, reason: {reason}"))
     }
@@ -46,7 +46,7 @@ impl Fault {
     }
 }
 
-/// What is known of a value that the controller does not use.
+/// A value that the controller does not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     /// The name of the annotation, without the prefix.
@@ -60,7 +60,7 @@ pub struct Rejected {
 /// The annotations of one Ingress.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations {
-    /// All that are strings, by full name.
+    /// All annotations with string values, by full name.
     entries: Vec<(Str, Sourced<Str>)>,
     prefix: Str,
     validates: bool,

@@ -9,7 +9,7 @@ use super::forms::Form::{
 use super::forms::{self, Form};
 use chancery_base::compilation::{AnnotationDoc, KnownAnnotations};
 
-/// What the controller's annotations begin with, unless a flag says otherwise.
+/// The default prefix of the controller's annotations.
 pub const PREFIX: &str = "nginx.ingress.kubernetes.io";
 /// The old annotation for the class.
 pub const CLASS: &str = "kubernetes.io/ingress.class";
@@ -62,7 +62,7 @@ pub struct Annotation {
     pub aliases: &'static [&'static str],
     /// What its value must look like.
     pub form: Form,
-    /// The value without it, for people.
+    /// The default, as a description.
     pub default: &'static str,
     /// What it does.
     pub doc: &'static str,
@@ -156,11 +156,11 @@ annotations! {
     "auth-tls-verify-client" CertificateAuth Medium [] Own(forms::is_verification), "on"
         "Whether a client certificate is required: `on`, `off`, `optional`, `optional_no_ca`";
     "auth-tls-verify-depth" CertificateAuth Low [] Number, "1"
-        "How many certificates may stand between the client's and the CA";
+        "The largest number of certificates between the client's and the CA";
     "auth-type" BasicDigestAuth Low [] Own(forms::is_auth_type), "none"
         "Asks for a password: `basic` or `digest`";
     "auth-url" ExternalAuth High [] UrlWithVariables, "none"
-        "A service that is asked whether a request may pass";
+        "The URL of a service that authorizes requests";
     "backend-protocol" BackendProtocol Low [] AnyCaseWords(&["auto_http", "http", "https", "grpc", "grpcs", "fcgi"]), "HTTP"
         "The protocol towards the service";
     "canary" Canary Low [] Flag, "false"
@@ -176,7 +176,7 @@ annotations! {
     "canary-weight" Canary Low [] Number, "0"
         "The share of other requests that the canary gets";
     "canary-weight-total" Canary Low [] Number, "100"
-        "The number that `canary-weight` is a share of; less than 100 counts as 100";
+        "The total for `canary-weight`; at least 100";
     "client-body-buffer-size" ClientBodyBufferSize Low [] Size, "8k"
         "How much of a body stays in memory";
     "configuration-snippet" ConfigurationSnippet Critical [] Snippet, "none"
@@ -194,7 +194,7 @@ annotations! {
     "cors-expose-headers" CorsConfig Medium [] Own(forms::is_exposed_headers), "none"
         "Headers that scripts may read";
     "cors-max-age" CorsConfig Low [] Number, "1728000"
-        "Seconds for which a browser keeps the answer to a preflight request";
+        "How many seconds a browser caches the answer to a preflight request";
     "custom-headers" CustomHeaders Medium [] Basic, "none"
         "A ConfigMap, `NAMESPACE/NAME`, with response headers that `global-allowed-response-headers` allows";
     "custom-http-errors" CustomHTTPErrors Low [] Own(forms::is_error_list), "custom-http-errors of the ConfigMap"
@@ -258,7 +258,7 @@ annotations! {
     "opentelemetry-operation-name" Opentelemetry Medium [] Own(forms::is_operation_name), "none"
         "The name of spans";
     "opentelemetry-trust-incoming-span" Opentelemetry Low [] Flag, "true"
-        "Whether spans of the client go on";
+        "Whether to continue the client's trace";
     "permanent-redirect" Redirect Medium [] Url, "none"
         "Redirects every request to this URL with 301";
     "permanent-redirect-code" Redirect Low [] Number, "301"
@@ -288,7 +288,7 @@ annotations! {
     "proxy-next-upstream" Proxy Medium [] Own(forms::is_next_upstream), "error timeout"
         "When another endpoint is tried";
     "proxy-next-upstream-timeout" Proxy Low [] Number, "0"
-        "Seconds for which other endpoints are tried; 0 for no limit";
+        "How many seconds nginx tries other endpoints; 0 for no limit";
     "proxy-next-upstream-tries" Proxy Low [] Number, "3"
         "How many endpoints are tried";
     "proxy-read-timeout" Proxy Low [] Number, "60"
@@ -298,7 +298,7 @@ annotations! {
     "proxy-redirect-to" Proxy Medium [] Own(forms::is_packed_url), "off"
         "What replaces `proxy-redirect-from`";
     "proxy-request-buffering" Proxy Low [] Words(&["on", "off"]), "on"
-        "Whether a request is read as a whole before it is passed on: `on` or `off`";
+        "Whether nginx reads the whole request before it forwards it: `on` or `off`";
     "proxy-send-timeout" Proxy Low [] Number, "60"
         "Seconds between two parts of a request";
     "proxy-ssl-ciphers" ProxySSL Medium [] Own(forms::is_proxy_ciphers), "DEFAULT"
@@ -314,7 +314,7 @@ annotations! {
     "proxy-ssl-verify" ProxySSL Low [] Own(forms::is_on_or_off), "off"
         "Whether the service's certificate is checked: `on` or `off`";
     "proxy-ssl-verify-depth" ProxySSL Low [] Number, "1"
-        "How many certificates may stand between the service's and the CA";
+        "The largest number of certificates between the service's and the CA";
     "relative-redirects" Redirect Low [] Flag, "false"
         "Writes Location headers without scheme and host";
     "rewrite-target" Rewrite Medium [] PathWithGroups, "none"
@@ -354,13 +354,13 @@ annotations! {
     "ssl-redirect" Rewrite Low [] Flag, "true"
         "Redirects http to https if the host has a certificate";
     "stream-snippet" StreamSnippet Critical [] Snippet, "none"
-        "nginx directives beside TCP and UDP services";
+        "nginx directives next to TCP and UDP services";
     "temporal-redirect" Redirect Medium [] Url, "none"
         "Redirects every request to this URL with 302";
     "temporal-redirect-code" Redirect Low [] Number, "302"
         "The status of `temporal-redirect`";
     "upstream-hash-by" UpstreamHashBy High [] Own(forms::is_hash_by), "none"
-        "A text with variables by which an endpoint is chosen";
+        "A string with variables; its hash chooses the endpoint";
     "upstream-hash-by-subset" UpstreamHashBy Low [] Flag, "false"
         "Chooses a group of endpoints instead of one";
     "upstream-hash-by-subset-size" UpstreamHashBy Low [] Number, "3"
@@ -370,7 +370,7 @@ annotations! {
     "use-port-in-redirects" UsePortInRedirects Low [] Flag, "false"
         "Writes the port into redirects";
     "use-regex" Rewrite Low [] Flag, "false"
-        "Makes all paths of the host regular expressions that ignore case and match beginnings";
+        "Turns all paths of the host into case-insensitive prefix expressions";
     "x-forwarded-prefix" XForwardedPrefix Medium [] Own(forms::is_packed_path), "none"
         "The value of X-Forwarded-Prefix; only with `rewrite-target`";
 }

@@ -92,7 +92,7 @@ impl Builder<'_> {
         if upstream.alternatives.len() > 1 {
             self.notice(Notice {
                 kind: NoticeKind::CanarySecond,
-                message: format!("{main} has another canary already, and only the first is asked"),
+                message: format!("{main} has another canary already, and nginx only checks the first"),
                 origin,
                 other: first,
                 ingress: Some(ingress.object),

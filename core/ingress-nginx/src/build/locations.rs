@@ -1,4 +1,4 @@
-//! Locations: one for each path of a host, as the first Ingress that has it wants it; and what a path becomes for nginx.
+//! Builds locations: one for each path of a host, with the settings of the first Ingress that has the path. Translates paths for nginx.
 //!
 //! ingress-nginx `internal/ingress/controller/location.go`.
 
@@ -139,7 +139,7 @@ pub fn rewrites(location: &Location) -> bool {
     !target.is_empty() && *target != location.path.value
 }
 
-/// The locations as nginx gets them: a prefix gets a slash at its end, and a location of its own for the path without it.
+/// Returns the locations as nginx gets them: a prefix gets a final slash, and a separate location for the path without it.
 pub fn normalise(locations: Vec<Location>) -> Vec<Location> {
     let exact: HashSet<Str> =
         locations.iter().filter(|location| location.path_type == PathType::Exact).map(|location| location.path.value.clone()).collect();

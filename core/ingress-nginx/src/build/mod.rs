@@ -66,9 +66,9 @@ pub enum NoticeKind {
     CanaryAlone,
     /// A canary that is not asked, since another one is.
     CanarySecond,
-    /// A canary that takes requests of other hosts or paths too.
+    /// A canary that also gets requests for other hosts or paths.
     CanarySpreads,
-    /// A redirect between `www.` and the name without it, which has rules of its own.
+    /// A redirect between `www.` and a name without it that has its own rules.
     RedirectTaken,
     /// A backend that is not a Service.
     ResourceBackend,
@@ -76,10 +76,10 @@ pub enum NoticeKind {
     ClientCertificatesTaken,
 }
 
-/// What is made, and what is said.
+/// The nginx configuration, and the controller's notices.
 #[derive(Debug, Default)]
 pub struct Built {
-    /// What nginx is told.
+    /// The configuration of nginx.
     pub nginx: Nginx,
     /// What the controller says.
     pub notices: Vec<Notice>,
@@ -104,7 +104,7 @@ struct Builder<'a> {
     used: HashSet<ObjectId>,
 }
 
-/// Makes what nginx is told.
+/// Builds the configuration of nginx.
 pub fn build(cluster: &Cluster<'_>, options: &Options, read: &Read, counted: &[Counted]) -> Built {
     let mut builder = Builder {
         cluster,

@@ -1,4 +1,4 @@
-//! Servers: one for each host, with what the first Ingress of the host says of it.
+//! Builds servers: one for each host, with the settings of the host's first Ingress.
 
 use super::{Builder, Notice, NoticeKind};
 use crate::annotations::global_proxy;
@@ -11,7 +11,7 @@ use chancery_base::ir::nginx::{DEFAULT_UPSTREAM, IngressName, Location, Logs, Pa
 use chancery_base::resource::{Origin, Sourced};
 use chancery_text::Str;
 
-/// What variables say of an Ingress at a path.
+/// Facts about an Ingress at a path, for variables.
 pub(super) fn name_of(ingress: &Ingress, host: &str, path: &str) -> IngressName {
     let path = if path.is_empty() { "/" } else { path };
     let default = ingress.default_service();
@@ -88,7 +88,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The upstream that an Ingress has for all of its hosts. One without rules takes the server for other hosts.
+    /// The upstream that an Ingress has for all of its hosts. An Ingress without rules uses the server for other hosts.
     fn default_backend(&mut self, ingress: &Arc<Ingress>, settings: &Arc<Settings>) -> Sourced<Str> {
         let default = Sourced::built_in(Str::new_static(DEFAULT_UPSTREAM));
         let Some(service) = ingress.default_service() else { return default };
@@ -159,7 +159,7 @@ impl Builder<'_> {
         aliases
     }
 
-    /// An alias that is a host of its own, or the host itself, goes.
+    /// Removes aliases that are hosts themselves.
     fn clean_aliases(&mut self, aliases: BTreeMap<Str, Sourced<Vec<Str>>>) {
         for (host, all) in aliases {
             let (taken, kept): (Vec<Str>, Vec<Str>) = all.value.into_iter().partition(|alias| *alias == host || self.servers.contains_key(alias));
@@ -167,7 +167,7 @@ impl Builder<'_> {
                 let other = self.servers.get(alias).and_then(|server| server.host.origin);
                 self.notice(Notice {
                     kind: NoticeKind::AliasIsHost,
-                    message: format!("the alias {alias} is a host with rules of its own"),
+                    message: format!("the alias {alias} is a host with its own rules"),
                     origin: all.origin,
                     other,
                     ingress: all.origin.map(Origin::object),

@@ -13,7 +13,7 @@ use chancery_text::Str;
 const FAKE: [&str; 2] = ["Kubernetes Ingress Controller Fake Certificate", "ingress.local"];
 
 impl Builder<'_> {
-    /// What hosts without a certificate of their own show.
+    /// Returns the certificate for hosts without their own.
     pub(super) fn find_default_certificate(&mut self) -> Certificate {
         if let Some((namespace, name)) = self.options.default_certificate.split_once('/')
             && let Some(leaf) = self.leaf(namespace, name)

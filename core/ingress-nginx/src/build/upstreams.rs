@@ -1,4 +1,4 @@
-//! Upstreams: one for each Service at a port, as the first Ingress that names it wants it.
+//! Builds upstreams: one for each Service at a port, with the settings of the first Ingress that names it.
 
 use super::{Builder, Notice, NoticeKind};
 use crate::cluster::Held;

@@ -1,4 +1,4 @@
-//! Canaries: without a main Ingress, second ones, and those that take more than it looks.
+//! Checks canaries: without a main Ingress, second canaries, and canaries on more paths than they name.
 
 use super::Checked;
 use crate::build::NoticeKind;
@@ -18,8 +18,8 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
                 checked.of_notice(&codes::CANARY_ALONE, message, notice, "the other Ingress")
             }
             NoticeKind::CanarySecond => {
-                let message = "the Service has another canary already, and only the first is asked: this canary takes no requests";
-                checked.of_notice(&codes::SECOND_CANARY, message, notice, "the canary that is asked")
+                let message = "the Service has another canary already, and nginx only checks the first: this canary gets no requests";
+                checked.of_notice(&codes::SECOND_CANARY, message, notice, "the canary that is checked")
             }
             _ => continue,
         };

@@ -1,4 +1,4 @@
-//! What holds for a whole host, though one Ingress says it.
+//! Reports settings of one Ingress that apply to a whole host.
 
 use super::Checked;
 use crate::build::NoticeKind;
@@ -28,7 +28,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
             }
             NoticeKind::AliasIsHost => checked.of_notice(&codes::FIRST_INGRESS_DECIDES, notice.message.clone(), notice, "the host"),
             NoticeKind::RedirectTaken => {
-                let message = "the name to redirect from has rules of its own, so it is not redirected";
+                let message = "the name to redirect from has its own rules, so it is not redirected";
                 checked.of_notice(&codes::FIRST_INGRESS_DECIDES, message, notice, "the host")
             }
             NoticeKind::Certificate | NoticeKind::CertificateHost => {
@@ -50,7 +50,7 @@ pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {
     }
 }
 
-/// Whether a location makes all of its host expressions, and what says so.
+/// Returns the annotation that turns all paths of the host into expressions, if any.
 fn spreads(location: &Location) -> Option<(&'static str, Option<Origin>)> {
     let rewrite = &location.settings.rewrite;
     if rewrite.use_regex.value {
@@ -76,11 +76,11 @@ fn regex(checked: &Checked<'_>, server: &Server, sink: &mut Findings) {
     names.truncate(3);
     let message = match (others.first(), exact) {
         (Some(_), _) => format!(
-            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings, also those of other Ingresses: {}",
+            "`{name}` turns all paths of {host} into case-insensitive prefix expressions, also the paths of other Ingresses: {}",
             names.join(", ")
         ),
         (None, Some(exact)) => format!(
-            "`{name}` turns all paths of {host} into expressions that ignore case and match beginnings: the exact path {} also takes longer paths",
+            "`{name}` turns all paths of {host} into case-insensitive prefix expressions: the exact path {} also matches longer paths",
             exact.path.value
         ),
         (None, None) => return,

@@ -1,6 +1,6 @@
 //! What is wrong with an input, or works otherwise than it looks.
 //!
-//! Does not change what nginx is told.
+//! Does not change the configuration of nginx.
 
 mod canaries;
 mod dropped;
@@ -31,7 +31,7 @@ pub(super) struct Checked<'a> {
     pub read: &'a Read,
     /// The Ingresses.
     pub source: &'a Source,
-    /// What was made of them.
+    /// The configuration that they generate.
     pub built: &'a Built,
 }
 
@@ -69,7 +69,7 @@ impl Checked<'_> {
     }
 }
 
-/// Where an annotation is written, under its name or an older name.
+/// Returns the origin of an annotation, under its name or an older name.
 fn origin_of(annotations: &Annotations, name: &str) -> Option<Origin> {
     let aliases = table::find(name).map_or(&[][..], |annotation| annotation.aliases);
     let is_it = |own: &str| own == name || aliases.contains(&own);

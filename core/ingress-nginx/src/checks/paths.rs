@@ -1,4 +1,4 @@
-//! Paths: who has them, where they lead, and what surprises there.
+//! Checks paths: duplicates, their targets, and surprising matches.
 
 use super::{Checked, origin_of};
 use crate::build::NoticeKind;

@@ -8,7 +8,7 @@ use alloc::format;
 use chancery_base::diagnostic::{Findings, Place};
 use chancery_nginx::refusal;
 
-/// With more Ingresses than these, nobody asks the webhook.
+/// The largest number of Ingresses that are checked as the webhook checks them.
 const MOST: usize = 500;
 
 pub(super) fn check(checked: &Checked<'_>, sink: &mut Findings) {

@@ -1,4 +1,4 @@
-//! Decides which routes may attach to which listeners: `parentRefs` on one side, `allowedRoutes` on the other. Does not know which kinds of routes
+//! Decides the listeners that each route attaches to: `parentRefs` on one side, `allowedRoutes` on the other. Does not know which kinds of routes
 //! a controller supports.
 
 use super::GROUP;

@@ -25,7 +25,7 @@ pub fn references(side: SideRef<'_>) -> Vec<Diagnostic> {
         return found;
     }
     let is_grant = |object: &&Object| !object.broken && *object.key.group == *GROUP && *object.key.kind == *"ReferenceGrant";
-    // Assumed grants count too.
+    // Assumed grants apply too.
     let grants: Vec<&Object> = side.objects().all().filter(is_grant).collect();
     for object in objects() {
         let (Some(namespace), Some(spec)) = (object.key.namespace.as_deref(), object.root.get("spec")) else { continue };

@@ -90,9 +90,9 @@ fn translate(pattern: &str) -> String {
     out
 }
 
-/// Whether nginx can use an expression, as far as it can be told.
+/// Whether nginx can use an expression, as far as this is known.
 pub fn is_valid(pattern: &str) -> bool {
-    compile(pattern, false).is_some() || Ahead::read(pattern).is_some()
+    compile(pattern, false).is_some() || Lookahead::read(pattern).is_some()
 }
 
 /// An expression that is not evaluated, for example because it looks behind.
@@ -124,15 +124,15 @@ fn captures(regex: &Regex, text: &str) -> Option<Captures> {
     Some(Captures { groups, names })
 }
 
-/// An expression that looks ahead once, outside of groups: what is before it, what it looks for, and what follows.
-struct Ahead<'p> {
+/// An expression with one lookahead, outside of groups: the part before it, the lookahead, and the rest.
+struct Lookahead<'p> {
     before: &'p str,
     is_wanted: bool,
     ahead: &'p str,
     after: &'p str,
 }
 
-impl<'p> Ahead<'p> {
+impl<'p> Lookahead<'p> {
     fn read(pattern: &'p str) -> Option<Self> {
         let (mut depth, mut in_class, mut from, mut skip) = (0_usize, false, None, false);
         let mut read = None;
@@ -168,7 +168,7 @@ impl<'p> Ahead<'p> {
 
 /// The same for an expression that looks ahead. Tries each place, the longest beginning first.
 fn find_ahead(pattern: &str, ignores_case: bool, text: &str) -> Result<Option<Captures>, UnsupportedExpression> {
-    let parts = Ahead::read(pattern).ok_or(UnsupportedExpression)?;
+    let parts = Lookahead::read(pattern).ok_or(UnsupportedExpression)?;
     let part = |text: String| compile(&text, ignores_case).ok_or(UnsupportedExpression);
     let before = part(alloc::format!("(?:{})\\z", parts.before))?;
     let ahead = part(alloc::format!("\\A(?:{})", parts.ahead))?;

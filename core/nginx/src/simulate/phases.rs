@@ -162,7 +162,7 @@ impl<'n> Simulator<'n> {
         self.run_server(exchange, &scope, block, counted);
     }
 
-    /// Client certificates, by the server that the handshake named. Whether the request goes on.
+    /// Checks client certificates, as the server of the handshake's name does. Returns whether the request continues.
     fn check_certificate(&self, exchange: &mut Exchange<'_>, scope: &Scope<'_>, block: &[Directive], counted: &mut Counted) -> bool {
         let by_name = exchange.request.sni.as_deref().unwrap_or_default();
         let named = self.server(choose::server(self.nginx, by_name).0);
@@ -334,7 +334,7 @@ impl<'n> Simulator<'n> {
         Ending::Passed(Box::new(passed), seen)
     }
 
-    /// Sends a copy of the request, if the location says so. A path without a location of its own comes back.
+    /// Sends a copy of the request, if the location mirrors. Returns the path if it has no location.
     fn mirror<'d>(&self, exchange: &mut Exchange<'_>, scope: &Scope<'d>, block: &[Directive]) -> Option<&'d str> {
         let path = scope.value("mirror").filter(|path| *path != "off")?;
         let location = block.iter().find(|directive| directive.name == "location" && directive.arg(0) == "=" && directive.arg(1) == path);
@@ -353,7 +353,7 @@ impl<'n> Simulator<'n> {
         None
     }
 
-    /// A copy without a location of its own goes where its path leads, and its variables are those of the request.
+    /// Sends a copy to the location of its path. The variables are the variables of the request.
     fn mirror_to_path(&self, exchange: &mut Exchange<'_>, block: &[Directive], path: &str) {
         let Found::Location(location, _) = choose::location(block, path) else { return };
         let scope = Scope::new([self.http.as_slice(), block, location.inner()]);

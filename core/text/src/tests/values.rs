@@ -122,7 +122,7 @@ fn keys_become_strings() {
 fn last_duplicate_key_wins() {
     let text = "a: 1\nb: 2\na: 3\n";
     assert_eq!(json(text), r#"{"a":3,"b":2}"#);
-    let want = "3:1 \"a\" DuplicateKey: `a` was set before in this object; this one counts (1:1 \"a\": set here first)";
+    let want = "3:1 \"a\" DuplicateKey: `a` was set before in this object; the last value wins (1:1 \"a\": set here first)";
     assert_eq!(problems(text), want);
 }
 

@@ -73,7 +73,7 @@ fn applier_resends_only_after_change() {
     applier.applied(&first, [7; 32]);
     let settled = Plan { present: [7; 32], ..first.clone() };
     assert_eq!(applier.decide(&settled), Decision::Nothing, "Azure writes more than it is sent");
-    assert_eq!(applier.decide(&Plan { present: [8; 32], ..first.clone() }), Decision::Send, "somebody changed the gateway");
+    assert_eq!(applier.decide(&Plan { present: [8; 32], ..first.clone() }), Decision::Send, "another client changed the gateway");
     assert_eq!(applier.decide(&Plan { wanted: [8; 32], ..settled.clone() }), Decision::Send, "something else is wanted");
     applier.failed(&Trouble::new(Kind::Refused, "no"), &Pace::default());
     assert_eq!(applier.decide(&settled), Decision::Send, "it is not known how the gateway is");
@@ -125,6 +125,6 @@ fn applier_after_failures_doubles_pause() {
     assert_eq!(applier.failed(&throttled, &pace).as_secs(), 90);
     let mut applier = Applier::default();
     let changed = Trouble::new(Kind::Changed, "412");
-    assert_eq!(applier.failed(&changed, &pace), pace.spacing, "somebody came first");
+    assert_eq!(applier.failed(&changed, &pace), pace.spacing, "another client changed it first");
     assert!(applier.failed(&changed, &pace) > pace.spacing, "and again");
 }

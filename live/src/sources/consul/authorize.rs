@@ -72,7 +72,7 @@ impl Authorize for Rights {
                     let rules: Vec<String> = services.iter().map(|service| format!("service \"{service}\" {{ policy = \"write\" }}")).collect();
                     Verdict::Denied(format!("the token may not ask for the proxy {gateway}; the ACL rule that is missing: {}", rules.join(" ")))
                 }
-                Ok(Err(_)) => Verdict::Unknown("the Consul agent does not say whether the token may ask for this; ask again".into()),
+                Ok(Err(_)) => Verdict::Unknown("the Consul agent does not report whether the token may request this; try again".into()),
                 Err(Trouble::Forbidden(said)) if said.contains("ACL support disabled") => Verdict::Allowed,
                 Err(Trouble::Forbidden(_)) => Verdict::Denied(format!("the Consul agent does not know the token that asks for the proxy {gateway}")),
                 Err(Trouble::Unknown(why) | Trouble::Failed(why)) => {

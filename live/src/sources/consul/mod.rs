@@ -112,7 +112,7 @@ impl Reader {
             Trouble::Unknown(why) => (SourceState::Missing, why.clone()),
             Trouble::Failed(why) => (SourceState::Error, why.clone()),
         };
-        self.outlet.state(part, state, Some(format!("{why}; what was read is kept")));
+        self.outlet.state(part, state, Some(format!("{why}; the last read state is used")));
     }
 }
 

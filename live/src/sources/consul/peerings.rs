@@ -54,7 +54,7 @@ fn missing(all: &[Peering]) -> Option<String> {
     });
     let imports: Vec<String> = imports.collect();
     let what = imports.join("; ");
-    (!imports.is_empty()).then(|| format!("not served: {what}; Consul's API does not tell which authorities sign the certificates of peers"))
+    (!imports.is_empty()).then(|| format!("not served: {what}; Consul's API does not return the CAs of peers"))
 }
 
 #[cfg(test)]

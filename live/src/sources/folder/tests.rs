@@ -164,12 +164,12 @@ fn missing_folder_keeps_objects() {
     let followed = Followed::start(prepare, "mount");
     fs::rename(followed.path("mount"), followed.path("elsewhere")).expect("a rename");
     let state = |out: &Followed| out.states.all().first().map(|status| status.state);
-    followed.until("the loss is told", |out| state(out) == Some(SourceState::Missing));
+    followed.until("the loss is reported", |out| state(out) == Some(SourceState::Missing));
     followed.is("what it held is kept", &[("mount/a.yaml", "1")]);
     fs::rename(followed.path("elsewhere"), followed.path("mount")).expect("a rename");
     put(followed.path("mount/a.yaml"), "2");
     followed.is("it is back", &[("mount/a.yaml", "2")]);
-    followed.until("that is told", |out| state(out) == Some(SourceState::Synced));
+    followed.until("the return is reported", |out| state(out) == Some(SourceState::Synced));
 }
 
 #[cfg(unix)]
@@ -191,7 +191,7 @@ fn rewritten_file_is_never_seen_empty() {
     let mut file = fs::File::create(followed.path("a.yaml")).expect("it is emptied");
     let begin = Instant::now();
     while begin.elapsed() < TICK / 2 {
-        assert!(has(&followed, "one"), "what was there stays: {:?}", followed.texts());
+        assert!(has(&followed, "one"), "the last content stays: {:?}", followed.texts());
         std::thread::sleep(Duration::from_millis(1));
     }
     std::io::Write::write_all(&mut file, format!("{CLAIM}two").as_bytes()).expect("it is written");
@@ -227,24 +227,24 @@ fn broken_file_keeps_last_content_until_fixed() {
     for (what, bytes, why) in broken {
         fs::write(followed.path("a.yaml"), bytes).expect("a file");
         followed.until(what, |out| !unreadable(out).is_empty());
-        let [told] = &unreadable(&followed)[..] else { panic!("{what}") };
-        assert!(told.contains("a.yaml cannot be read: ") && told.contains(why) && told.ends_with("UTC, is used"), "{what}: {told}");
+        let [message] = &unreadable(&followed)[..] else { panic!("{what}") };
+        assert!(message.contains("a.yaml cannot be read: ") && message.contains(why) && message.ends_with("UTC, is used"), "{what}: {message}");
         followed.until(what, |out| state(out) == Some(SourceState::Error));
         followed.is(what, &[("a.yaml", good)]);
         // A text that changes back is news, although it equals the last readable version.
         put(followed.path("a.yaml"), good);
-        followed.until("it is mended", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
-        followed.is("it is mended", &[("a.yaml", good)]);
+        followed.until("the file is fixed", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+        followed.is("the file is fixed", &[("a.yaml", good)]);
     }
     fs::write(followed.path("a.yaml"), "\0").expect("a file");
     followed.until("binary again", |out| !unreadable(out).is_empty());
     put(followed.path("a.yaml"), "2");
-    followed.is("it says something else", &[("a.yaml", "2")]);
+    followed.is("the content changes", &[("a.yaml", "2")]);
     fs::write(followed.path("a.yaml"), "\0").expect("a file");
     followed.until("binary again", |out| !unreadable(out).is_empty());
     fs::remove_file(followed.path("a.yaml")).expect("a file");
     followed.is("what is removed is gone", &[]);
-    followed.until("nothing is said of it", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
+    followed.until("no report of it", |out| unreadable(out).is_empty() && state(out) == Some(SourceState::Synced));
 }
 
 #[test]
@@ -259,8 +259,8 @@ fn never_readable_file_is_reported() {
     };
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("broken.yaml", broken), ("good.yaml", "1")]);
-    let [told] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
-    assert!(told.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{told}");
+    let [message] = &unreadable(&followed)[..] else { panic!("{:?}", unreadable(&followed)) };
+    assert!(message.ends_with("binary.yaml cannot be read: it is not text; nothing of it is used"), "{message}");
     // The file never had a readable version.
     put(followed.path("broken.yaml"), "\nkind: Mapping\nspec: {\n");
     followed.is("broken otherwise", &[("broken.yaml", "\nkind: Mapping\nspec: {\n"), ("good.yaml", "1")]);
@@ -283,7 +283,7 @@ fn dangling_link_is_unreadable_file() {
     };
     let followed = Followed::start(prepare, "");
     fs::remove_file(followed.path("real")).expect("a file");
-    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("it is a link that leads nowhere")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|message| message.contains("it is a link that leads nowhere")));
     followed.is("what it said stays", &[("a.yaml", "1")]);
     fs::remove_file(followed.path("a.yaml")).expect("a link");
     followed.is("what is removed is gone", &[]);
@@ -302,7 +302,7 @@ fn forbidden_file_keeps_last_content() {
         eprintln!("skipped: this user may read everything");
         return;
     }
-    followed.until("the loss is told", |out| unreadable(out).iter().any(|told| told.contains("permission denied")));
+    followed.until("the loss is reported", |out| unreadable(out).iter().any(|message| message.contains("permission denied")));
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.until("it may be read", |out| unreadable(out).is_empty());
@@ -310,7 +310,7 @@ fn forbidden_file_keeps_last_content() {
     put(followed.path("new"), "3");
     may(&followed.path("new"), 0o000);
     fs::rename(followed.path("new"), followed.path("a.yaml")).expect("a rename");
-    followed.until("the loss is told", |out| !unreadable(out).is_empty());
+    followed.until("the loss is reported", |out| !unreadable(out).is_empty());
     followed.is("what it said stays", &[("a.yaml", "2")]);
     may(&followed.path("a.yaml"), 0o644);
     followed.is("it may be read", &[("a.yaml", "3")]);
@@ -328,7 +328,7 @@ fn named_pipe_is_skipped() {
     let followed = Followed::start(prepare, "");
     followed.is("at the beginning", &[("a.yaml", "1")]);
     put(followed.path("a.yaml"), "2");
-    followed.is("it goes on", &[("a.yaml", "2")]);
+    followed.is("it continues", &[("a.yaml", "2")]);
     assert_eq!(unreadable(&followed), [""; 0]);
 }
 

@@ -127,7 +127,7 @@ async fn config(settings: &Settings) -> Result<(Config, String), Failure> {
             // A pod uses its own account, unless the settings choose another.
             if settings.context.is_none() && std::env::var_os("KUBECONFIG").is_none() && !usual().is_some_and(|path| path.is_file()) {
                 let config = Config::incluster()
-                    .map_err(|_| Failure("there is no kubeconfig, and this is no pod: give --kubeconfig FILE, or set KUBECONFIG".into()))?;
+                    .map_err(|_| Failure("there is no kubeconfig, and this is not a pod: give --kubeconfig FILE, or set KUBECONFIG".into()))?;
                 return Ok((config, "the account of this pod".into()));
             }
             usual_kubeconfig()?

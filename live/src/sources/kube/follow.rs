@@ -183,6 +183,6 @@ impl Follower {
             404 => SourceState::Missing,
             _ => SourceState::Error,
         };
-        self.outlet.state(&self.shown(), state, Some(format!("{why}; what was read is kept")));
+        self.outlet.state(&self.shown(), state, Some(format!("{why}; the last read state is used")));
     }
 }

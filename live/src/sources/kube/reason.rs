@@ -53,7 +53,7 @@ fn credentials(error: &AuthError) -> Option<String> {
         AuthError::AuthExecStart(error) => format!("the program that gets its credentials cannot be run: {error}"),
         AuthError::AuthExecRun { out, .. } => {
             let said = String::from_utf8_lossy(&out.stderr);
-            let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
+            let said = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("without a message");
             format!("the program that gets its credentials failed ({}): {said}", out.status)
         }
         AuthError::AuthExecParse(_) | AuthError::ExecPluginFailed => "what the program that gets its credentials wrote is no ExecCredential".into(),

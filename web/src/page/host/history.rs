@@ -9,7 +9,7 @@ const MOST: usize = 200;
 /// The largest size of the stored texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Undoes a change: texts by name, `None` for an input that did not exist.
+/// Undoes a change: contents by name, `None` for an input that did not exist.
 pub type Undo = BTreeMap<String, Option<Arc<str>>>;
 
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! The live inputs: the host's files, the user's changes to them, and events.
 //!
-//! Applies the host's changes at once, unless the user froze the page or changed the same file. Then the page keeps both texts until the user
+//! Applies the host's changes at once, unless the user froze the page or changed the same file. Then the page keeps both versions until the user
 //! decides. Does not compile; see `engine`.
 
 use super::history::{History, Undo};
@@ -36,7 +36,7 @@ struct Base {
 
 /// How the page's file differs from the host's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LocalChange {
     /// The user changed it.
     Changed,
     /// The user changed it, and so did another program.
@@ -69,7 +69,7 @@ pub struct Live {
     /// The events, newest first.
     pub timeline: RwSignal<Vec<Line>>,
     /// Files that differ from the host's files.
-    pub changed: RwSignal<BTreeMap<String, Standing>>,
+    pub changed: RwSignal<BTreeMap<String, LocalChange>>,
     /// While the page is frozen: the inputs that changed since.
     pub frozen: RwSignal<Option<BTreeSet<String>>>,
     /// The contexts of the kubeconfig, or why they are unknown.
@@ -316,7 +316,7 @@ impl Live {
         let is_draft = shown.is_some_and(|shown| base.as_ref().is_none_or(|base| *shown != base.text));
         if is_draft && shown != Some(&text) {
             if base.is_none_or(|base| base.text != text) {
-                self.mark(&name, Some(Standing::Conflict));
+                self.mark(&name, Some(LocalChange::Conflict));
             }
             return;
         }
@@ -332,7 +332,7 @@ impl Live {
         let Some(shown) = now.get(name) else { return };
         if *shown != base.text {
             // The user's text stays.
-            self.mark(name, Some(Standing::Conflict));
+            self.mark(name, Some(LocalChange::Conflict));
             return;
         }
         undo.entry(name.into()).or_insert_with(|| Some(shown.clone()));
@@ -340,7 +340,7 @@ impl Live {
     }
 
     /// Sets how a file differs from the host's file.
-    fn mark(self, name: &str, standing: Option<Standing>) {
+    fn mark(self, name: &str, standing: Option<LocalChange>) {
         self.changed.update(|changed| match standing {
             Some(standing) => _ = changed.insert(name.into(), standing),
             None => _ = changed.remove(name),
@@ -356,7 +356,7 @@ impl Live {
         let standing = self.changed.with_untracked(|changed| changed.get(name).copied());
         match (is_base, standing) {
             (true, Some(_)) => self.mark(name, None),
-            (false, None) => self.mark(name, Some(Standing::Changed)),
+            (false, None) => self.mark(name, Some(LocalChange::Changed)),
             _ => {}
         }
         self.schedule_draft(name);
@@ -420,7 +420,7 @@ impl Live {
             let what = Call::Save { name: name.clone(), text: text.clone(), was: was.text.to_string() };
             match call::<Saved>(&what).await {
                 Ok(Saved { conflict: true }) => {
-                    self.mark(&name, Some(Standing::Conflict));
+                    self.mark(&name, Some(LocalChange::Conflict));
                     self.screen
                         .say(format!("Another program changed {}, so it was not saved. Keep your text or take theirs", self.short_name(&name)));
                 }
@@ -464,7 +464,7 @@ impl Live {
 
     /// Keeps the user's text. Saving will replace the other program's text.
     pub fn keep_mine(self, name: &str) {
-        self.mark(name, Some(Standing::Changed));
+        self.mark(name, Some(LocalChange::Changed));
     }
 
     /// Stops applying changes, or continues and applies the changes since.

@@ -125,7 +125,7 @@ fn Timeline(app: App) -> impl IntoView {
         let compare = line.change.map(|change| view! {
             <button class="link" title="Compare with the inputs before this change" on:click=move |_| app.live.compare_before(change)>"compare with the state before"</button>
         });
-        let more = is_build.then(|| view! { <ul class="live-findings">{findings(app, &line.happened.rest, "found", "")} {findings(app, &line.happened.rest, "mended", "no longer: ")}</ul> });
+        let more = is_build.then(|| view! { <ul class="live-findings">{findings(app, &line.happened.rest, "found", "")} {findings(app, &line.happened.rest, "fixed", "no longer: ")}</ul> });
         view! {
             <li class="live-line">
                 <time>{time(line.happened.at_ms)}</time>

@@ -1,6 +1,6 @@
 //! The list of files, if there are too many for tabs.
 
-use super::live::Standing;
+use super::live::LocalChange;
 use crate::state::App;
 use crate::view::Overlay;
 use leptos::html::Input;
@@ -68,8 +68,8 @@ pub fn Files(app: App) -> impl IntoView {
     let row = move |(at, name): (usize, String)| {
         let mark = wrong.with(|wrong| wrong.get(&name).copied()).unwrap_or("nothing");
         let standing = app.live.changed.with(|changed| changed.get(&name).copied()).map(|standing| match standing {
-            Standing::Changed => "changed",
-            Standing::Conflict => "conflict",
+            LocalChange::Changed => "changed",
+            LocalChange::Conflict => "conflict",
         });
         view! {
             <li><button class="files-row" class:active=app.workspace.active.get_untracked() == at on:click=move |_| open(at)>

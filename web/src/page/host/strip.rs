@@ -1,7 +1,7 @@
 //! The line below the header: the followed inputs, their state, and actions. Does not show details; see `panel`.
 
 use super::Host;
-use super::live::{Live, Standing};
+use super::live::{Live, LocalChange};
 use super::words::{counted, text, time};
 use crate::state::App;
 use crate::view::{Overlay, View};
@@ -140,13 +140,13 @@ fn Edits(app: App) -> impl IntoView {
         let can_save = live.about.with(|about| about.kind == "folder") && live.host == Host::Window;
         let (save, theirs, mine) = (name.clone(), name.clone(), name.clone());
         let act = standing.map(|standing| match standing {
-            Standing::Changed => view! {
+            LocalChange::Changed => view! {
                 <span class="live-edit">"You changed this file"</span>
                 {can_save.then(|| view! { <button class="button primary" title="Ctrl S" on:click=move |_| live.save(save.clone())>"Save"</button> })}
                 <button class="link" on:click=move |_| live.take_theirs(&theirs)>"Undo all"</button>
             }
             .into_any(),
-            Standing::Conflict => view! {
+            LocalChange::Conflict => view! {
                 <span class="live-edit live-conflict">"You and another program changed this file"</span>
                 <button class="button" on:click=move |_| live.keep_mine(&mine)>"Keep mine"</button>
                 <button class="button" on:click=move |_| live.take_theirs(&theirs)>"Take theirs"</button>

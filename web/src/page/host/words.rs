@@ -1,4 +1,4 @@
-//! Short texts that the views of live inputs share, and links into the editor.
+//! Short phrases that the views of live inputs share, and links into the editor.
 
 use crate::state::App;
 use chancery_web::protocol::Span;

@@ -69,7 +69,7 @@ fn Bar(board: Board) -> impl IntoView {
     };
     view! {
         <div class="bar graph-bar">
-            <div class="segments" role="group" aria-label="Altitude">
+            <div class="segments" role="group" aria-label="Level of detail">
                 {level_button(false, "Overview", "Your resources in the order of a request")}
                 {level_button(true, "Envoy parts", "Each part of Envoy's configuration")}
             </div>

@@ -184,7 +184,7 @@ fn findings_have_place_and_help() {
         (
             "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: a}\nspec: {hostname: h, service: a}\nprefix: /\n".into(),
             "unknown-field",
-            "a Mapping has no `prefix` beside `spec`; it is dropped",
+            "a Mapping has no `prefix` next to `spec`; it is dropped",
             "put it under `spec`: `spec.prefix`",
         ),
     ] {

@@ -15,7 +15,7 @@ pub enum Document {
     /// The part that a controller manages: the lists of parts, and the tags.
     #[default]
     Parts,
-    /// The whole resource, as it is sent.
+    /// The complete resource that AGIC sends.
     Whole,
 }
 

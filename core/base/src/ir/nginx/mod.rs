@@ -22,12 +22,12 @@ use alloc::vec::Vec;
 use chancery_text::Str;
 use record::{Shown as _, shown};
 
-/// The name of the upstream that takes requests without another one.
+/// The name of the upstream for requests without another one.
 pub const DEFAULT_UPSTREAM: &str = "upstream-default-backend";
-/// The name of the server that takes hosts without another one.
+/// The name of the server for hosts without another one.
 pub const DEFAULT_SERVER: &str = "_";
 
-/// What nginx is told.
+/// The configuration of an nginx.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nginx {
     /// The controller's flags, as far as nginx depends on them.
@@ -48,9 +48,9 @@ pub struct Nginx {
     pub udp: Vec<StreamService>,
     /// Directives beside TCP and UDP services.
     pub stream_snippets: Vec<Sourced<Str>>,
-    /// The Ingresses that count, in the order in which they were merged.
+    /// The effective Ingresses, in the order in which they were merged.
     pub ingresses: Vec<Sourced<Str>>,
-    /// What hosts without a certificate of their own show.
+    /// The certificate for hosts without their own.
     pub default_certificate: Certificate,
     /// Addresses of Services that URLs name, by host; empty for a host of the cluster without a Service.
     pub names: BTreeMap<Str, Str>,
@@ -162,7 +162,7 @@ pub struct Location {
     pub settings: Arc<Settings>,
 }
 
-/// What variables and headers say of the Ingress of a location.
+/// Facts about the Ingress of a location, for variables and headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IngressName {
     /// Its namespace.
@@ -215,14 +215,14 @@ pub struct Upstream {
     pub load_balance: Sourced<Str>,
 }
 
-/// What is known of a Service.
+/// The facts about a Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceFacts {
     /// `NAMESPACE/NAME`
     pub name: Str,
     /// Its type.
     pub kind: Str,
-    /// The name that it stands for.
+    /// The external name.
     pub external_name: Str,
     /// The whole of it.
     pub origin: Option<Origin>,

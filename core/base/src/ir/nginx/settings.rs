@@ -66,7 +66,7 @@ records! {
         headers: BTreeMap<Str, Str> => "headers",
     }
 
-    /// A service that is asked whether a request may pass.
+    /// The URL of a service that authorizes requests.
     ExternalAuth {
         url: Str => "url",
         host: Str => "host",
@@ -281,9 +281,9 @@ pub struct DefaultBackend {
 pub struct Settings {
     /// `server-alias`, sorted.
     pub aliases: Sourced<Vec<Str>>,
-    /// `auth-type` and what belongs to it.
+    /// `auth-type` and its parameters.
     pub basic_auth: BasicAuth,
-    /// `canary` and what belongs to it.
+    /// `canary` and its parameters.
     pub canary: Canary,
     /// `auth-tls-*`
     pub client_certificates: ClientCertificates,
@@ -307,7 +307,7 @@ pub struct Settings {
     pub fastcgi: FastCgi,
     /// Why every request gets 503.
     pub denied: Option<Sourced<Str>>,
-    /// `auth-url` and what belongs to it.
+    /// `auth-url` and its parameters.
     pub external_auth: ExternalAuth,
     /// `enable-global-auth`
     pub enable_global_auth: Sourced<bool>,
@@ -323,9 +323,9 @@ pub struct Settings {
     pub proxy_ssl_pem: Sourced<Str>,
     /// `limit-*`
     pub rate_limit: RateLimit,
-    /// `permanent-redirect`, `temporal-redirect` and what belongs to them.
+    /// `permanent-redirect`, `temporal-redirect` and their parameters.
     pub redirect: Redirect,
-    /// `rewrite-target`, `ssl-redirect` and what belongs to them.
+    /// `rewrite-target`, `ssl-redirect` and their parameters.
     pub rewrite: Rewrite,
     /// `satisfy`
     pub satisfy: Sourced<Str>,
@@ -355,7 +355,7 @@ pub struct Settings {
     pub logs: Logs,
     /// `backend-protocol`
     pub backend_protocol: Sourced<Str>,
-    /// `enable-modsecurity` and what belongs to it.
+    /// `enable-modsecurity` and its parameters.
     pub modsecurity: ModSecurity,
     /// `mirror-*`
     pub mirror: Mirror,

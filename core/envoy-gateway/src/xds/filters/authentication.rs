@@ -4,7 +4,7 @@ use super::{HttpFilters, disabled, set_config};
 use crate::model::{ApiKeyAuth, BasicAuth, Cors, ExtAuth, ExtAuthProtocol, HttpListener, HttpRoute, Security, StringMatch};
 use crate::xds::cluster::ClusterArgs;
 use crate::xds::matcher::string_matcher;
-use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, fraction, list, message, nanos, of_hundred, one, said};
+use crate::xds::proto::{Setting as _, any, copied, derived, duration, empty, extension, fraction, list, message, nanos, non_empty, of_hundred, one};
 use crate::xds::resources::Resources;
 use crate::xds::route::service_retry_policy;
 use alloc::format;
@@ -88,7 +88,7 @@ fn cors_policy(of: &Cors) -> Tree {
             Some(_) => String::from("*"),
             None => values.iter().map(|value| value.value.as_str()).collect::<Vec<_>>().join(", "),
         };
-        said(&text).or_from(star.map_or(first, |star| star.origin))
+        non_empty(&text).or_from(star.map_or(first, |star| star.origin))
     };
     let age = nanos(&of.max_age).map(|nanos| format!("{}", nanos / 1_000_000_000));
     let credentials = &of.allow_credentials;

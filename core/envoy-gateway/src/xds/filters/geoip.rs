@@ -1,4 +1,4 @@
-//! The filter that finds out where a client is.
+//! Writes the filter that looks up the location of a client.
 
 use super::HttpFilters;
 use crate::model::HttpListener;

@@ -59,7 +59,7 @@ fn enabled() -> Tree {
     any("envoy.config.route.v3.FilterConfig", message! { "config": empty() })
 }
 
-/// Sets what a route says of a filter.
+/// Sets a route's configuration of a filter.
 fn set_config(route: &mut Tree, name: &str, config: Tree) {
     const FIELD: &str = "typed_per_filter_config";
     if route.get(FIELD).is_null() {
@@ -112,7 +112,7 @@ fn router(headers: &Tree, logs: Option<&AccessLogs>) -> Result<Tree, String> {
     Ok(extension(ROUTER, "envoy.extensions.filters.http.router.v3.Router", config))
 }
 
-/// The last filter of the listener that says whether Envoy is ready.
+/// Returns the last filter of the listener for readiness checks.
 pub(crate) fn plain_router() -> Tree {
     extension(ROUTER, "envoy.extensions.filters.http.router.v3.Router", message! { "suppress_envoy_headers": true })
 }
@@ -124,7 +124,7 @@ pub(crate) fn health_check(path: Tree) -> Tree {
     extension("envoy.filters.http.health_check", "envoy.extensions.filters.http.health_check.v3.HealthCheck", config)
 }
 
-/// Sets what a route says of each filter.
+/// Sets a route's configuration of each filter.
 pub(crate) fn configure_route(out: &mut Tree, route: &HttpRoute, listener: &HttpListener) -> Result<(), String> {
     authentication::configure(out, route)?;
     access::configure(out, route)?;
@@ -155,7 +155,7 @@ pub(crate) fn add_resources(resources: &mut Resources, routes: &[HttpRoute]) -> 
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }
 
-/// Names of filters, in the order in which Envoy runs them. Those of scripts and services have numbers of their own between.
+/// Names of filters, in the order in which Envoy runs them. Filters of scripts and services have their own numbers in between.
 const ORDER: [(&str, i64); 29] = [
     ("envoy.filters.http.custom_response", 0),
     ("envoy.filters.http.health_check", 1),

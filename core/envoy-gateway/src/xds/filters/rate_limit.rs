@@ -1,4 +1,4 @@
-//! Limits that a service counts for all Envoys: the filter, and what routes tell the service.
+//! Writes global rate limits: the filter, and the descriptors that routes send to the service.
 
 use super::{HttpFilters, set_config};
 use crate::model::{CidrMatch, HttpListener, HttpRoute, RateLimitRule, StringMatch, StringMatchKind};

@@ -65,7 +65,7 @@ fn session(route: &HttpRoute) -> Tree {
     let of = &route.session_persistence;
     let state = match of.get("cookie").some() {
         Some(cookie) => {
-            let own = message! { "name": cookie.get("name").clone(), "path": said_path(route.path.as_ref()), "ttl": duration(cookie.get("ttl")) };
+            let own = message! { "name": cookie.get("name").clone(), "path": cookie_path(route.path.as_ref()), "ttl": duration(cookie.get("ttl")) };
             let kind = "envoy.extensions.http.stateful_session.cookie.v3.CookieBasedSessionState";
             extension("envoy.http.stateful_session.cookie", kind, message! { "cookie": own })
         }
@@ -77,15 +77,15 @@ fn session(route: &HttpRoute) -> Tree {
     message! { "session_state": state.or_from(of.origin) }
 }
 
-/// The path of a session's cookie: that of the route, of an expression what stands before its first star.
-fn said_path(path: Option<&StringMatch>) -> Tree {
+/// Returns the path of a session's cookie: the route's path, or the part of its expression before the first star.
+fn cookie_path(path: Option<&StringMatch>) -> Tree {
     let Some(path) = path else { return "/".into() };
     let value = Tree::from(path.value.clone());
     match path.kind {
         StringMatchKind::Exact | StringMatchKind::Prefix => value,
         StringMatchKind::Regex => {
             let parts: Vec<&str> = value.text().split('/').take_while(|part| !part.contains('*')).collect();
-            super::proto::said(&parts.join("/")).or_from(value.origin)
+            super::proto::non_empty(&parts.join("/")).or_from(value.origin)
         }
         _ => "/".into(),
     }

@@ -31,7 +31,7 @@ pub(super) fn health_check(filter: &HttpFilter, of: &HealthCheck, stage: &Stage<
         return Verdict::passes("answers health checks");
     }
     if of.pass_through_mode == Some(true) {
-        return Verdict::passes("lets health checks go on to the upstream");
+        return Verdict::passes("passes health checks to the upstream");
     }
     if of.cluster_min_healthy_percentages.is_empty() {
         return Verdict::answers(200, "it is a health check, which the gateway answers itself");

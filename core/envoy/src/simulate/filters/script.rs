@@ -1,4 +1,4 @@
-//! Simulates Lua filters. Scripts of controllers are recognised by their text; other scripts become a condition if they may answer. Does not
+//! Simulates Lua filters. Scripts of controllers are recognised by their text; other scripts become a condition if they may answer. ScriptEffect not
 //! interpret Lua.
 
 use super::{Stage, Verdict};
@@ -13,7 +13,7 @@ use pb::http_filter::lua::v3::{Lua, LuaPerRoute, lua_per_route::Override};
 
 /// The effect of a controller's script.
 #[derive(Clone, Copy)]
-enum Does {
+enum ScriptEffect {
     /// Contour: a request for another host than the server name of the handshake is answered with 421.
     AnswersMisdirected,
     /// Emissary: with an unusable AuthService, every request is answered with 500, except its own checks.
@@ -21,17 +21,17 @@ enum Does {
 }
 
 /// Scripts without white space and comments; `*` is any text.
-const KNOWN: &[(&str, Does)] = &[
+const KNOWN: &[(&str, ScriptEffect)] = &[
     (
         "functionenvoy_on_request(request_handle)localheaders=request_handle:headers()localhost=string.lower(headers:get(\":authority\"))\
          localtarget=request_handle:streamInfo():requestedServerName()s,e=string.find(host,\":\",1,true)ifs~=nilthenhost=string.sub(host,1,s-1)end\
          ifhost~=targetthenrequest_handle:respond({[\":status\"]=\"421\"},*)endend",
-        Does::AnswersMisdirected,
+        ScriptEffect::AnswersMisdirected,
     ),
     (
         "functionenvoy_on_request(request_handle)localpath=request_handle:headers():get(':path')ifpath=='/ambassador/v0/check_alive'or\
          path=='/ambassador/v0/check_ready'thenreturnendrequest_handle:respond({[\":status\"]=\"500\",*},*)end",
-        Does::AnswersForAuthService,
+        ScriptEffect::AnswersForAuthService,
     ),
 ];
 
@@ -50,8 +50,8 @@ pub(super) fn lua(filter: &HttpFilter, of: &Lua, stage: &Stage<'_, '_>) -> Verdi
     };
     let packed = packed(&script);
     match KNOWN.iter().find(|(pattern, _)| fits(&packed, pattern)) {
-        Some((_, Does::AnswersMisdirected)) => misdirected(stage),
-        Some((_, Does::AnswersForAuthService)) => misconfigured(&script, stage),
+        Some((_, ScriptEffect::AnswersMisdirected)) => misdirected(stage),
+        Some((_, ScriptEffect::AnswersForAuthService)) => misconfigured(&script, stage),
         None if !packed.contains("envoy_on_request") => Verdict::passes("runs a Lua script on responses"),
         None if packed.contains(":respond(") => Verdict::asks(filter, "a Lua script, which is not simulated, lets it pass", None),
         None => Verdict::Changes(format!("{} runs a Lua script, which may change the request and is not simulated", filter.name)),

@@ -108,8 +108,8 @@ mod tests {
     fn path_class_excludes_narrower_patterns() {
         let patterns = ["/api*", "/api/*", "/api/v1", "/*"].map(Str::new);
         let found = paths(patterns.iter());
-        let told: Vec<_> = found.iter().map(|of| (of.written.as_str(), of.others.join(" "))).collect();
-        let of = |written: &str| told.iter().filter(|(class, _)| *class == written).map(|(_, others)| others.as_str()).collect::<Vec<_>>();
+        let classes: Vec<_> = found.iter().map(|of| (of.written.as_str(), of.others.join(" "))).collect();
+        let of = |written: &str| classes.iter().filter(|(class, _)| *class == written).map(|(_, others)| others.as_str()).collect::<Vec<_>>();
         assert_eq!(of("/*"), ["/api*", "/api*"]);
         assert_eq!(of("/api*"), ["/api/*", "/api/*"]);
         assert_eq!(of("/api/*"), ["/api/v1", "/api/v1"]);

@@ -28,7 +28,7 @@ pub(super) fn of_request(scene: &Scene<'_>, simulations: &[Simulation; 2], domai
     let mut conditions = narrower.map(conditions::words).unwrap_or_default();
     let scheme = take_scheme(&mut conditions).or_else(|| scene.has_tls.then(|| scheme_of(&both.request)));
     if !is_of_both && !takes_all_paths(scene) {
-        conditions.push("where there is a route".to_owned());
+        conditions.push("if a route matches".to_owned());
     }
     if both.credential.is_some() {
         conditions.push("with a valid token or password".to_owned());

@@ -27,8 +27,8 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
     let Some(cluster) = gateway.cluster(name).map(|placed| &placed.message) else {
         return if name.is_empty() { "nothing".into() } else { format!("{name}, which does not exist") };
     };
-    if let Some(told) = named.and_then(|named| named(cluster)) {
-        return told;
+    if let Some(label) = named.and_then(|named| named(cluster)) {
+        return label;
     }
     if let Some(parts) = aggregated(cluster).filter(|_| depth > 0) {
         return parts.iter().map(|name| reach_within(gateway, name, named, depth - 1)).collect::<Vec<_>>().join(", else ");
@@ -42,8 +42,8 @@ fn reach_within(gateway: &Gateway<'_>, name: &str, named: Option<Reaches<'_>>, d
 
 /// Returns a readable name of what a cluster reaches, if its addresses are not readable: the dialect's name for it, or the name that it requests
 /// its endpoints by.
-pub(super) fn label(gateway: &Gateway<'_>, name: &str, called: Option<fn(&str) -> Option<String>>) -> Option<String> {
-    called.and_then(|called| called(name)).or_else(|| {
+pub(super) fn label(gateway: &Gateway<'_>, name: &str, cluster_label: Option<fn(&str) -> Option<String>>) -> Option<String> {
+    cluster_label.and_then(|label| label(name)).or_else(|| {
         let cluster = &gateway.cluster(name)?.message;
         cluster.eds_cluster_config.as_ref().map(|eds| eds.service_name.clone()).filter(|name| !name.is_empty())
     })

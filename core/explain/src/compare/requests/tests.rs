@@ -419,7 +419,7 @@ fn a_new_host_is_reported_with_its_destination() {
     let [change] = found.changes.as_slice() else { panic!("{found:#?}") };
     assert_eq!(
         (change.requests.as_str(), change.after.summary.as_str()),
-        ("b.org/*, where there is a route", "goes to two:80"),
+        ("b.org/*, if a route matches", "goes to two:80"),
         "and not by Envoy's own answer"
     );
     assert_eq!(change.witness.url, "http://b.org/pay/");

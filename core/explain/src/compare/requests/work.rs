@@ -61,8 +61,8 @@ impl<'w, 'a> Work<'w, 'a> {
         if self.options.reaches.get(side).is_some_and(Option::is_some) {
             return reached;
         }
-        let called = of.source.as_ref().map(|source| source.gateway.of().dialect().called);
-        match reach::label(gateway, name, called) {
+        let cluster_label = of.source.as_ref().map(|source| source.gateway.of().dialect().cluster_label);
+        match reach::label(gateway, name, cluster_label) {
             Some(label) if label != reached && label != name => alloc::format!("{label} at {reached}"),
             _ => reached,
         }

@@ -25,7 +25,7 @@ const TARGET_RULES: &[Rule] = &[
 ];
 const VALIDATION: Schema = object![
     field("caCertificateRefs", array(&LOCAL_REFERENCE).at_most(8), "Where the CAs are"),
-    field("hostname", PRECISE_HOSTNAME, "The name that is asked for, and that a certificate must have").required(),
+    field("hostname", PRECISE_HOSTNAME, "The server name, which the certificate must contain").required(),
     field("subjectAltNames", array(&SUBJECT).at_most(5), "Names instead of `hostname`; a certificate must have one of them"),
     field("wellKnownCACertificates", one_of(&["System"]), "The system's CAs instead of `caCertificateRefs`"),
 ]

@@ -11,7 +11,7 @@ pub(super) const REQUEST_HEADERS: Field = field("requestHeaderModifier", HEADERS
 /// `responseHeaderModifier`.
 pub(super) const RESPONSE_HEADERS: Field = field("responseHeaderModifier", HEADERS, "Changes of the answer's headers");
 const HEADERS: Schema = object![
-    field("add", array(&HEADER).at_most(16).keyed_by(&["name"]), "Headers that are added to those that are there"),
+    field("add", array(&HEADER).at_most(16).keyed_by(&["name"]), "Headers that are added to the existing headers"),
     field("remove", STRINGS.at_most(16).distinct(), "Headers that go"),
     field("set", array(&HEADER).at_most(16).keyed_by(&["name"]), "Headers that get a value, whether they are there or not"),
 ];
@@ -27,7 +27,7 @@ pub(super) const MIRROR: Field = field(
         field(
             "backendRef",
             object![BACKEND_GROUP, BACKEND_KIND, NAME_FIELD, NAMESPACE_FIELD, BACKEND_PORT].rules(BACKEND_RULES),
-            "Where copies go; its answers are thrown away"
+            "The backend for copies; its answers are dropped"
         )
         .required(),
         field(

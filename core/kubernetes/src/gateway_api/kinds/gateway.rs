@@ -9,7 +9,7 @@ use chancery_base::schema::{Field, Literal, Rule, STRING, Schema, array, field, 
 
 /// `spec`.
 pub(super) const SPEC: Schema = object![
-    field("addresses", array(&ADDRESS).at_most(16).rules(ADDRESS_RULES), "The addresses that are asked for"),
+    field("addresses", array(&ADDRESS).at_most(16).rules(ADDRESS_RULES), "The requested addresses"),
     field(
         "allowedListeners",
         object![field("namespaces", LISTENER_NAMESPACES, "In which namespaces ListenerSets may be")],
@@ -52,7 +52,11 @@ const ADDRESS_RULES: &[Rule] = &[
 ];
 
 const LISTENER_NAMESPACES: Schema = object![
-    field("from", one_of(&["All", "Selector", "Same", "None"]).default(Literal::Str("None")), "All, those of `selector`, the Gateway's own, or none"),
+    field(
+        "from",
+        one_of(&["All", "Selector", "Same", "None"]).default(Literal::Str("None")),
+        "All namespaces, the namespaces of `selector`, the Gateway's own, or none"
+    ),
     field("selector", SELECTOR, "The namespaces by their labels, for `Selector`"),
 ]
 .default(Literal::Object(&[("from", Literal::Str("None"))]));
@@ -103,14 +107,18 @@ const LISTENER_RULES: &[Rule] = &[
 
 const SAME: Literal = Literal::Object(&[("from", Literal::Str("Same"))]);
 const ALLOWED_ROUTES: Schema =
-    object![field("kinds", array(&ROUTE_KIND).at_most(8), "Their kinds; those of the protocol unless set"), ROUTE_NAMESPACES,]
+    object![field("kinds", array(&ROUTE_KIND).at_most(8), "Their kinds [default: the kinds of the protocol]"), ROUTE_NAMESPACES,]
         .default(Literal::Object(&[("namespaces", SAME)]));
 const ROUTE_KIND: Schema =
     object![field("group", GROUP.default(Literal::Str(super::GROUP)), "The group of the kind"), field("kind", KIND, "The kind").required(),];
 const ROUTE_NAMESPACES: Field = field(
     "namespaces",
     object![
-        field("from", one_of(&["All", "Selector", "Same"]).default(Literal::Str("Same")), "All, those of `selector`, or the Gateway's own"),
+        field(
+            "from",
+            one_of(&["All", "Selector", "Same"]).default(Literal::Str("Same")),
+            "All namespaces, the namespaces of `selector`, or the Gateway's own"
+        ),
         field("selector", SELECTOR, "The namespaces by their labels, for `Selector`"),
     ]
     .default(SAME),
@@ -124,7 +132,11 @@ const TLS: Schema = object![
         object![field("caCertificateRefs", array(&REFERENCE).sized(1, 8), "Where the CAs are")],
         "Asks clients for certificates"
     ),
-    field("mode", one_of(&["Terminate", "Passthrough"]).default(Literal::Str("Terminate")), "Whether TLS ends here, or goes through as it is"),
+    field(
+        "mode",
+        one_of(&["Terminate", "Passthrough"]).default(Literal::Str("Terminate")),
+        "Whether the gateway terminates TLS, or passes it through unchanged"
+    ),
     field("options", map(&ANNOTATION).at_most(16), "The controller's own settings"),
 ]
 .rules(&[rule(

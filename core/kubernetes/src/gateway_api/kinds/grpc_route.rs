@@ -57,7 +57,7 @@ const FILTER: Schema = object![
 ]);
 
 const MATCH: Schema = object![
-    field("headers", array(&HEADER_MATCH).at_most(16).keyed_by(&["name"]), "Headers that must be so"),
+    field("headers", array(&HEADER_MATCH).at_most(16).keyed_by(&["name"]), "Conditions on headers"),
     field("method", METHOD, "The service and method that are called"),
 ];
 const METHOD: Schema = object![

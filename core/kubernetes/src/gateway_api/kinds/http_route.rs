@@ -191,10 +191,10 @@ const PATH_MODIFIER: Field = field(
 );
 
 const MATCH: Schema = object![
-    field("headers", array(&HEADER_MATCH).at_most(16).keyed_by(&["name"]), "Headers that must be so"),
+    field("headers", array(&HEADER_MATCH).at_most(16).keyed_by(&["name"]), "Conditions on headers"),
     field("method", one_of(&["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]), "The method"),
     field("path", PATH.default(ROOT), "The path"),
-    field("queryParams", array(&QUERY_MATCH).at_most(16).keyed_by(&["name"]), "Query parameters that must be so"),
+    field("queryParams", array(&QUERY_MATCH).at_most(16).keyed_by(&["name"]), "Conditions on query parameters"),
 ];
 const QUERY_MATCH: Schema = object![
     field("name", HEADER_NAME, "The query parameter").required(),

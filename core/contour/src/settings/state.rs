@@ -9,14 +9,14 @@ use super::{Flags, Settings};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Answers, Failure, Life, Serving, SettingChange, Takes};
+use chancery_base::compilation::{Answers, ControllerState, Failure, Restart, Serving, SettingChange};
 use chancery_text::{Node, Object};
 
 /// The finalizer that keeps a ContourConfiguration while Contour uses it.
 pub const FINALIZER: &str = "projectcontour.io/configuration";
 
 /// The state of Contour with its startup configuration.
-pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> Life {
+pub fn controller_state(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings, &Failure>) -> ControllerState {
     let name = Flags::of_serve(&options.arguments).ok().and_then(|flags| flags.get("contour-config-name").filter(|name| !name.is_empty()).cloned());
     let configuration = name.as_ref().and_then(|name| cluster.get(Kind::ContourConfiguration, &options.namespace, name));
     let (serving, finalizers, condition) = match outcome {
@@ -30,32 +30,32 @@ pub fn life(cluster: &Cluster<'_>, options: &Options, outcome: Result<&Settings,
         let named = [("name", text(configuration.name())), ("namespace", text(&options.namespace)), ("finalizers", list(finalizers))];
         object(named.into_iter().chain(status).collect())
     });
-    let taking = |wanted: Takes| MORE.iter().filter(|(_, takes)| *takes == wanted).map(|(field, _)| *field).collect();
-    Life {
+    let restarting = |what: Restart| RESTARTING.iter().filter(|(_, restart)| *restart == what).map(|(field, _)| *field).collect();
+    ControllerState {
         serving,
         error: outcome.err().map(|failure| failure.error.clone()),
         configuration,
-        restarts_process: taking(Takes::Process),
-        restarts_controllers: taking(Takes::Controllers),
+        restarts_process: restarting(Restart::Process),
+        restarts_controllers: restarting(Restart::Controllers),
     }
 }
 
 /// Settings that are more than data for Envoy: where Contour listens, and what it watches at startup.
-const MORE: &[(&str, Takes)] = &[
-    ("xdsServer", Takes::Process),
-    ("debug", Takes::Process),
-    ("health", Takes::Process),
-    ("metrics", Takes::Process),
-    ("gateway", Takes::Controllers),
-    ("ingress", Takes::Controllers),
-    ("httpproxy.rootNamespaces", Takes::Controllers),
-    ("httpproxy.fallbackCertificate", Takes::Controllers),
-    ("envoy.clientCertificate", Takes::Controllers),
-    ("envoy.service", Takes::Controllers),
-    ("rateLimitService.extensionService", Takes::Controllers),
-    ("tracing.extensionService", Takes::Controllers),
-    ("globalExtAuth.extensionRef", Takes::Controllers),
-    ("featureFlags", Takes::Controllers),
+const RESTARTING: &[(&str, Restart)] = &[
+    ("xdsServer", Restart::Process),
+    ("debug", Restart::Process),
+    ("health", Restart::Process),
+    ("metrics", Restart::Process),
+    ("gateway", Restart::Controllers),
+    ("ingress", Restart::Controllers),
+    ("httpproxy.rootNamespaces", Restart::Controllers),
+    ("httpproxy.fallbackCertificate", Restart::Controllers),
+    ("envoy.clientCertificate", Restart::Controllers),
+    ("envoy.service", Restart::Controllers),
+    ("rateLimitService.extensionService", Restart::Controllers),
+    ("tracing.extensionService", Restart::Controllers),
+    ("globalExtAuth.extensionRef", Restart::Controllers),
+    ("featureFlags", Restart::Controllers),
 ];
 
 /// The settings that differ between two compiles that came as far as having some.
@@ -83,16 +83,16 @@ fn differ(before: Option<&Node>, after: Option<&Node>, path: String, found: &mut
         }
         return;
     }
-    let says = |node: &&Node| !node.is_null() && !node.as_object().is_some_and(Object::is_empty);
-    let (before, after) = (before.filter(says), after.filter(says));
+    let is_set = |node: &&Node| !node.is_null() && !node.as_object().is_some_and(Object::is_empty);
+    let (before, after) = (before.filter(is_set), after.filter(is_set));
     if before != after {
-        found.push(SettingChange { takes: takes(&path), path, before: before.cloned(), after: after.cloned() });
+        found.push(SettingChange { restart: restart_of(&path), path, before: before.cloned(), after: after.cloned() });
     }
 }
 
-fn takes(path: &str) -> Takes {
+fn restart_of(path: &str) -> Restart {
     let is_in = |holder: &str| path.strip_prefix(holder).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     // Adding or removing a whole part restarts what its most demanding field restarts.
     let holds = |field: &str| field.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-    MORE.iter().filter(|(field, _)| is_in(field) || holds(field)).map(|(_, takes)| *takes).max().unwrap_or(Takes::Nothing)
+    RESTARTING.iter().filter(|(field, _)| is_in(field) || holds(field)).map(|(_, restart)| *restart).max().unwrap_or(Restart::Nothing)
 }

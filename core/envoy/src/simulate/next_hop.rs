@@ -12,7 +12,7 @@ use pb::cluster::Cluster;
 
 /// The next target of a request, and the request as it arrives there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Onward {
+pub struct NextHop {
     pub(crate) cluster: String,
     /// The address of the endpoint.
     pub address: IpAddr,
@@ -22,7 +22,7 @@ pub struct Onward {
 
 impl<'a> Gateway<'a> {
     /// Returns the connection to the first endpoint of the cluster with the largest share. `identity` is the name in the proxy's certificate.
-    pub fn onward(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<Onward> {
+    pub fn next_hop(&self, request: &Request, of: &Simulation, identity: Option<&str>) -> Option<NextHop> {
         if of.outcome != Outcome::Forward {
             return None;
         }
@@ -42,7 +42,7 @@ impl<'a> Gateway<'a> {
         } else if of.upstream.is_some() {
             (next.tls, next.sni, next.alpn, next.client_certificate, next.identity) = (false, None, Vec::new(), false, None);
         }
-        Some(Onward { cluster: cluster.name.clone(), address, request: next })
+        Some(NextHop { cluster: cluster.name.clone(), address, request: next })
     }
 
     /// The first endpoint that is not known to be unhealthy.
