@@ -42,9 +42,14 @@ pub fn check() -> Result<(), String> {
     let mut found = Vec::new();
     arrows::check(&files, &mut found);
     files::check(&files, &mut found);
-    prose::check(&files, &mut found);
     licences::check(&mut found);
-    found.iter().for_each(|line| println!("{line}"));
+    let mut phrases = Vec::new();
+    prose::check(&files, &mut phrases);
+    found.iter().chain(&phrases).for_each(|line| println!("{line}"));
+    // A phrase must not stop work in progress; CI refuses it.
+    if std::env::var_os("CI").is_some() {
+        found.append(&mut phrases);
+    }
     if found.is_empty() { Ok(()) } else { Err(format!("{} rules are broken", found.len())) }
 }
 
