@@ -50,7 +50,7 @@ impl Detection {
         }
         let controllers: Vec<&str> = readers.iter().map(|reader| reader.controller).collect();
         let both = if readers.len() == 2 { "both read" } else { "all read" };
-        let message = format!("{} {both} this input; Chancery reads it as {}'s, {why}", series(&controllers), dialect.controller);
+        let message = format!("{} {both} this input, which names no controller; it is read for {}, {why}", series(&controllers), dialect.controller);
         let names: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
         let help = format!("choose with `--dialect`, `dialect` in chancery.toml or the page's picker: {}", names.join(", "));
         Some(Diagnostic::new(&codes::ASSUMED_DIALECT, message, Place::Whole).help(help))
