@@ -11,7 +11,6 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
-    Warning,
     Bad,
     Neutral,
 }
@@ -20,7 +19,6 @@ impl Tone {
     fn name(self) -> &'static str {
         match self {
             Tone::Good => "good",
-            Tone::Warning => "warning",
             Tone::Bad => "bad",
             Tone::Neutral => "neutral",
         }
