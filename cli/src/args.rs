@@ -67,7 +67,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The version, with the versions of the controllers and of Envoy. It lives as long as the process, which has one command line.
+/// The version, with the versions of the controllers and of Envoy. It lives as long as the process.
 fn long_version() -> &'static str {
     let names: Vec<String> = dialect::CONTROLLERS.iter().map(|(name, version)| format!("  {name:<14} {version}")).collect();
     format!("{}\nfollows:\n{}\n  {:<14} {}", env!("CARGO_PKG_VERSION"), names.join("\n"), "envoy", dialect::ENVOY).leak()

@@ -1,4 +1,4 @@
-//! Writes self-contained HTML reports: one file with its styles, without scripts, for people who do not use the command line.
+//! Writes self-contained HTML reports: one file with its styles, without scripts.
 //!
 //! Escapes and redacts all text; text in backticks is shown as code. Does not decide what a report says.
 
@@ -78,7 +78,7 @@ impl Report {
         self.out.push_str("</ul>\n");
     }
 
-    /// Adds a group that readers can fold. `note` stands at the end of its title.
+    /// Adds a group that readers can fold. `note` follows its title.
     pub fn group(&mut self, title: &str, note: &str, tone: Tone, is_open: bool, content: impl FnOnce(&mut Self)) {
         let open = if is_open { " open" } else { "" };
         let _ = writeln!(

@@ -56,7 +56,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
             if !others.is_empty() {
                 let label = |of: RunningGateway<'_>| of.named().label().unwrap_or_default();
                 let all = others.into_iter().map(|of| (label(of), of.route(&positions, &request, &mut compiler.emitted, &names)));
-                return tell_others(&all.collect(), &request, args.format, style);
+                return show_others(&all.collect(), &request, args.format, style);
             }
             if reports.is_empty() {
                 return Err(input::nothing_runs(&compilation));
@@ -78,7 +78,7 @@ pub fn run(args: &RouteArgs, deployment: &Deployment, style: &Style) -> Outcome 
 }
 
 /// Shows the results of gateways that are not Envoys.
-fn tell_others(reports: &BTreeMap<String, RequestReport>, request: &Request, format: Format, style: &Style) -> Outcome {
+fn show_others(reports: &BTreeMap<String, RequestReport>, request: &Request, format: Format, style: &Style) -> Outcome {
     let human = |report: &RequestReport| match report {
         RequestReport::AppGateway(report) => app_gateway::human(report, request, style),
         RequestReport::Nginx(report) => nginx::human(report, request, style),

@@ -122,7 +122,7 @@ pub enum DiffFormat {
     Sarif,
     /// Commands of GitHub's workflows.
     Github,
-    /// One HTML file, for people who do not use the command line.
+    /// One self-contained HTML file.
     Html,
     /// JUnit's XML.
     Junit,

@@ -58,7 +58,7 @@ pub enum Scheme {
 /// `--format` of replays.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReplayFormat {
-    /// For people.
+    /// Human-readable text.
     Human,
     /// JSON.
     Json,

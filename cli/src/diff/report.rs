@@ -242,7 +242,7 @@ pub fn github(differences: &Differences) -> String {
 /// All differences as one HTML file.
 pub fn html(differences: &Differences) -> String {
     let all = lines(differences);
-    let lead = if differences.is_empty() { differences.nothing("Nothing differs.") } else { "What differs between the two sides." };
+    let lead = if differences.is_empty() { differences.nothing("Nothing differs.") } else { "The differences between the two sides." };
     let mut report = Report::new("Differences", lead);
     for (rule, title, tone) in [
         ("request-changed", "Requests that change", Tone::Bad),

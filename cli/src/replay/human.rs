@@ -1,4 +1,4 @@
-//! Renders the report of a replay, for people and as Markdown. Does not make it; see `chancery_core::explain::replay`.
+//! Renders the report of a replay as text and as Markdown. Does not make it; see `chancery_core::explain::replay`.
 
 use crate::style::{Style, plain};
 use chancery_core::explain::OriginView;
@@ -65,7 +65,7 @@ fn place(of: Option<&OriginView>) -> String {
     of.span.as_ref().map(|span| format!("{}:{}{resource}", span.file, span.line)).unwrap_or_default()
 }
 
-/// The lines of a change: before, after and what differs.
+/// The lines of a change: before, after and the differences.
 fn lines(of: &ReplayedChange) -> Vec<String> {
     let mut out = vec![format!("before  {}", of.before), format!("after   {}", of.after)];
     for difference in of.differences.iter().take(MOST_DIFFERENCES) {
@@ -106,7 +106,7 @@ fn notes(of: &ReplayReport) -> Vec<String> {
     out
 }
 
-/// The report for people.
+/// Returns the report as human-readable text.
 pub fn report(of: &ReplayReport, compares: bool, style: &Style) -> String {
     let mut out = String::new();
     let simulated = format!("{} simulated{}", number(of.simulated), span(of.first.as_ref(), of.last.as_ref()));

@@ -130,7 +130,7 @@ fn fill(source: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
             Ok(0) => break,
             Ok(length) => filled += length,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // What was read before a damaged end is still read; the next call reports the error.
+            // The text before a damaged end is still returned; the next call reports the error.
             Err(_) if filled > 0 => break,
             Err(error) => return Err(error),
         }

@@ -10,7 +10,7 @@ use chancery_core::explain::{AppGatewayReport, Span};
 use chancery_core::simulate::Request;
 use std::fmt::Write;
 
-/// Describes a report for people.
+/// Returns a report as human-readable text.
 pub fn human(report: &AppGatewayReport, request: &Request, style: &Style) -> String {
     let mut out = head(request, &report.verdict, style);
     for (rule, why) in &report.journey.passed {

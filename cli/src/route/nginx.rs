@@ -54,7 +54,7 @@ pub fn replay(file: &Path, args: &RouteArgs, deployment: &Deployment, style: &St
     Ok(0)
 }
 
-/// Describes a report for people.
+/// Returns a report as human-readable text.
 pub fn human(report: &NginxReport, request: &Request, style: &Style) -> String {
     let mut out = head(request, &report.verdict, style);
     for step in &report.way {

@@ -49,7 +49,7 @@ fn every_view_has_the_same_verdict() {
         let verdict = |written: &WrittenRequest| Some(report(written)?.verdict().clone());
         let mut requests = suggested_requests(gateway, &ByPointer::of(&config), verdict);
         // A request that no rule matches.
-        requests.push(WrittenRequest { url: "http://nobody.example.net/nothing".into(), ..WrittenRequest::default() });
+        requests.push(WrittenRequest { url: "http://absent.example.net/nothing".into(), ..WrittenRequest::default() });
         let folder = Folder::with(&[("input.yaml", text.as_str())]);
         let mut kept = Vec::new();
         for written in requests.into_iter().filter(|written| written.headers.is_empty() && written.port.is_none()) {

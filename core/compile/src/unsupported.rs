@@ -31,9 +31,9 @@ const CHART: UnsupportedInput = advised("the description of a Helm chart", "rend
 const TEMPLATE: UnsupportedInput = advised("Helm templates", "render the chart: `helm template CHART | chancery check -`");
 const WORKLOADS: UnsupportedInput = advised("workloads alone", "add the resources that route requests, for example Ingresses or HTTPRoutes");
 const AGENT: UnsupportedInput = advised("the configuration of a Consul agent", "use Consul's config entries and service registrations");
-const NGINX: UnsupportedInput = advised("nginx configuration", "use the Ingresses from which ingress-nginx generates it");
+const NGINX: UnsupportedInput = advised("nginx configuration", "use the Ingresses that ingress-nginx reads");
 
-/// API groups of other programs. A group also stands for the groups below it.
+/// API groups of other programs. A group includes the groups below it.
 const GROUPS: &[(&str, UnsupportedInput)] = &[
     ("istio.io", named("Istio resources")),
     ("konghq.com", named("Kong resources")),

@@ -168,7 +168,7 @@ fn takes_host(hostname: &str, host: &str) -> bool {
     }
 }
 
-/// Whether a rule of an HTTPRoute may take a path. Conditions besides the path are taken as fulfilled.
+/// Whether a rule of an HTTPRoute may match a path. All other conditions are assumed to hold.
 fn takes_path(rule: Cursor<'_>, path: &str) -> bool {
     let matches = rule.field("matches");
     let one = |of: Cursor<'_>| {

@@ -1,4 +1,4 @@
-//! Marks the addresses of endpoints that Chancery assumes. Does not decide what is assumed; see `chancery_compile` and the references of dialects.
+//! Marks the addresses of endpoints that Chancery assumes. Does not assume objects; see `chancery_compile` and the references of dialects.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;

@@ -216,7 +216,7 @@ spec: {hostname: blog.example.com, prefix: /posts/, service: posts}
     }
 
     #[test]
-    fn object_beside_the_way_names_expected_and_actual_value() {
+    fn object_off_path_shows_expected_and_actual_value() {
         let blog = of("posts");
         let [one] = &blog[..] else { panic!("{blog:?}") };
         assert!(!one.holds && one.expected.is_some() && one.actual.is_some() && one.span.is_some(), "{one:?}");

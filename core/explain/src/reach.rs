@@ -43,7 +43,7 @@ pub(super) fn unreached_objects(side: SideRef<'_>) -> HashMap<ObjectId, Unreache
     found
 }
 
-/// Returns the objects of which routes of other objects cover every route, in every gateway.
+/// Returns the objects whose routes are all covered by routes of other objects, in every gateway.
 fn covered_objects(side: SideRef<'_>) -> HashMap<ObjectId, Unreached> {
     let mut objects: BTreeMap<ObjectId, Coverage> = BTreeMap::new();
     for ir in side.irs() {
@@ -74,10 +74,10 @@ fn makers_of_chains(side: SideRef<'_>) -> HashSet<ObjectId> {
     found
 }
 
-/// Paths that stand for every other path.
+/// Paths that represent every other path.
 const ANY_PATH: [&str; 2] = ["/", "/chancery-tries-this-path/"];
 
-/// Labels that stand for a star in a host.
+/// Labels that replace a star in a host.
 const ANY_LABEL: [&str; 2] = ["www", "chancery-tries-this-host"];
 
 /// Adds the Ingresses whose rules no request reaches in an Application Gateway: others have their paths, or match first.

@@ -206,7 +206,7 @@ pub fn envoy_verdict(report: &RouteReport, request: &Request, names: &Graph) -> 
     RequestVerdict { sentence, good, outcome: simulation.outcome, status: simulation.status, at: hop.map(|hop| hop.gateway.clone()) }
 }
 
-/// Returns the decisions of others on which the result depends, as the end of a sentence.
+/// Returns the external decisions that the result depends on, as the end of a sentence.
 fn conditions(report: &RouteReport) -> String {
     if report.simulation.outcome != Outcome::Forward {
         return String::new();

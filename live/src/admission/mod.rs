@@ -32,7 +32,7 @@ pub struct Admission {
     pub address: Address,
     /// Its certificate, which the API server checks.
     pub tls: Files,
-    /// Codes of findings for which objects are denied.
+    /// Objects with findings of these codes are denied.
     pub deny: Vec<String>,
 }
 

@@ -65,7 +65,7 @@ fn contested(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
     found
 }
 
-/// Probes that use HTTPS at the port to which the gateway sends HTTP: the backend looks unhealthy, and clients get 502.
+/// Probes that use HTTPS at a port that gets HTTP from the gateway: the backend looks unhealthy, and clients get 502.
 fn probes_over_tls(checked: &Checked<'_, '_>, ingress: &Ingress) -> Vec<Diagnostic> {
     let is_https = ingress.annotations.is_https(&a::BACKEND_PROTOCOL).value().is_some_and(|https| https.value);
     let mut found = Vec::new();

@@ -37,7 +37,7 @@ impl Holder {
 }
 
 impl SecretReference {
-    /// Returns the reference that a name stands for: `secret:NAMESPACE/NAME/KEY`, `clustertrustbundle:NAME`.
+    /// Returns the reference that a name denotes: `secret:NAMESPACE/NAME/KEY`, `clustertrustbundle:NAME`.
     pub fn of_name(name: &str) -> Option<Self> {
         let (word, rest) = name.split_once(':')?;
         let holder = [Holder::Secret, Holder::ConfigMap, Holder::ClusterTrustBundle].into_iter().find(|holder| holder.word() == word)?;

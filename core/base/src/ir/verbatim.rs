@@ -23,7 +23,7 @@ pub enum Plain {
     Float(f64),
     String(Str),
     /// The name of key material, such as `secret:default/web/tls.key`; several names are joined by `+`. A dialect creates it, so a user's text
-    /// never stands for a secret.
+    /// never denotes a secret.
     Material(Str),
     List(Vec<Tree>),
     /// Keys and values, in order.

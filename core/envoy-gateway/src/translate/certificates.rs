@@ -38,7 +38,7 @@ pub(crate) fn key_of(secret: &Admitted<'_>, key: &str) -> Tree {
     Tree::named_material(format!("secret:{}/{key}", secret.path())).with_origin(origin.or(Some(secret.root().origin())))
 }
 
-/// Returns the data that a name of key material stands for.
+/// Returns the data that a name of key material denotes.
 pub(crate) fn held(t: &Translator<'_>, named: &str) -> Option<Vec<u8>> {
     let SecretReference { holder, namespace, name, part } = SecretReference::of_name(named)?;
     match holder {

@@ -175,7 +175,7 @@ fn fill(of: &mut Tree, secrets: Lookup<'_>) {
         }
         return;
     }
-    // A key of an API is a string of its own; it may not be bytes.
+    // A key of an API is a separate string; it may not be bytes.
     if let Some(text) = material(of, secrets).and_then(|bytes| String::from_utf8(bytes).ok()) {
         of.value = Plain::String(Str::from(text));
         return;

@@ -91,7 +91,7 @@ pub(super) fn check(of: &RouteMatch, subject: &Subject<'_>, unknown: &mut Vec<St
     fraction(of, subject)
 }
 
-/// A condition of a route besides its path.
+/// A condition of a route other than its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchCondition {
     /// Its place below the matcher: `headers/0`.
@@ -102,7 +102,7 @@ pub struct MatchCondition {
     pub expected: String,
 }
 
-/// Returns the conditions of a route besides its path, in the order of [`check`].
+/// Returns the conditions of a route except its path, in the order of [`check`].
 #[must_use]
 pub fn conditions_of(of: &RouteMatch) -> Vec<MatchCondition> {
     let mut out = Vec::new();

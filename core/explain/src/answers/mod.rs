@@ -322,7 +322,7 @@ enum OpenGateway<'r> {
 }
 
 impl OpenGateways<'_> {
-    /// Answers a request. Of several gateways, the one that serves the request gets it.
+    /// Answers a request. The gateway that serves the request gets it.
     #[must_use]
     pub fn answer(&self, request: &Request) -> GatewayAnswer {
         let mut best: Option<GatewayAnswer> = None;

@@ -1,4 +1,4 @@
-//! Finds the Service behind an address: by its cluster address, its DNS names, the name that it stands for, or its endpoints.
+//! Finds the Service behind an address: by its cluster address, its DNS names, its external name, or its endpoints.
 //!
 //! Does not choose endpoints.
 

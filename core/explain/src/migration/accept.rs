@@ -16,7 +16,7 @@ pub struct AcceptedChange {
     /// The name of the cause.
     pub rule: String,
     pub reason: String,
-    /// Only for hosts that match this pattern, in which `*` stands for any characters.
+    /// Only for hosts that match this pattern, where `*` matches any characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// Only for paths that match this pattern.

@@ -53,7 +53,7 @@ causes! {
     CERTIFICATE "certificate": "Clients get another certificate", "The two sides have different certificates for this name.", "Refer to the same Secret on the second side";
     TLS_VERSIONS "tls-versions": "Other TLS versions are accepted", "The two sides accept different versions of TLS.", "Set the lowest and highest TLS version on the second side";
     FORWARDED_HEADERS "forwarded-headers": "Forwarded headers differ", "The two sides tell the service differently who sent the request.", "Set the header on the second side if a service reads it";
-    PROXY_HEADERS "proxy-headers": "The proxy's own request headers differ", "Each proxy adds headers of its own to requests.", "Remove the header on the second side, or accept the change if no service reads it";
+    PROXY_HEADERS "proxy-headers": "The proxy's own request headers differ", "Each proxy adds its own headers to requests.", "Remove the header on the second side, or accept the change if no service reads it";
     REQUEST_HEADERS "request-headers": "Request headers differ", "The two sides add, change or remove different request headers.", "Set or remove the header on the second side";
     HSTS "hsts": "HSTS differs", "The two sides send different `Strict-Transport-Security` headers.", "Add the response header on the second side";
     RESPONSE_HEADERS "response-headers": "Response headers differ", "The two sides add different response headers.", "Add or remove the response header on the second side";

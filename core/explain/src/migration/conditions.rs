@@ -1,4 +1,4 @@
-//! Collects the conditions by which gateways distinguish requests: hosts, paths, methods, headers, cookies, query parameters, client addresses.
+//! Collects the conditions that gateways test: hosts, paths, methods, headers, cookies, query parameters, client addresses.
 //!
 //! Does not make requests from them; see `requests`.
 
@@ -39,7 +39,7 @@ pub(super) struct HostConditions {
     pub(super) has_tls: bool,
 }
 
-/// Conditions besides the path.
+/// Conditions except the path.
 #[derive(Default, Clone, PartialEq, Eq)]
 pub(super) struct PathConditions {
     pub(super) methods: BTreeSet<String>,
@@ -210,7 +210,7 @@ fn path_of_route(matcher: &RouteMatch) -> String {
     }
 }
 
-/// Returns the conditions of a route besides its path.
+/// Returns the conditions of a route except its path.
 fn of_route(matcher: &RouteMatch, route: &pb::route::Route, host: &VirtualHost) -> PathConditions {
     let mut out = PathConditions::default();
     for header in &matcher.headers {
@@ -280,7 +280,7 @@ fn sample_of(of: &StringMatcher) -> Option<String> {
     }
 }
 
-/// Returns the conditions of a location besides its path.
+/// Returns the conditions of a location except its path.
 fn of_location(location: &Location, nginx: &Nginx) -> PathConditions {
     let mut out = PathConditions::default();
     let settings = &location.settings;

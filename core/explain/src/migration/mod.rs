@@ -39,7 +39,7 @@ pub struct MigrationDiff {
     pub same_hosts: Vec<SameHost>,
     /// Differences, by cause.
     pub causes: Vec<CauseGroup>,
-    /// What was not compared, in sentences.
+    /// The parts that were not compared, in sentences.
     pub not_compared: Vec<String>,
     /// Accepted changes that cover no difference.
     pub unused: Vec<AcceptedChange>,
@@ -72,7 +72,7 @@ pub struct CauseGroup {
 pub struct MigrationRow {
     /// The whole as a sentence about the first request.
     pub sentence: String,
-    /// What differs: `answer`, or an aspect.
+    /// The difference: `answer`, or an aspect.
     pub what: String,
     pub before: SideAnswer,
     pub after: SideAnswer,

@@ -79,7 +79,7 @@ pub(super) struct Asked {
     pub(super) variant: Variant,
 }
 
-/// A host, a path and a scheme, from which requests are made.
+/// The host, path and scheme of generated requests.
 #[derive(Clone)]
 pub(super) struct Base<'c> {
     /// A host name that the pattern matches.
@@ -89,9 +89,9 @@ pub(super) struct Base<'c> {
     conditions: &'c PathConditions,
     has_tls: bool,
     pub(super) tls: bool,
-    /// Whether it is the first path of the host, for which variants of the host are tried.
+    /// Whether it is the first path of the host. Variants of the host are tried with this path.
     is_first: bool,
-    /// Whether it is the first of all, for which variants that every host treats alike are tried.
+    /// Whether it is the first of all. Variants that every host treats alike are tried with it.
     is_very_first: bool,
 }
 

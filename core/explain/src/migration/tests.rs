@@ -110,7 +110,7 @@ fn accepted_change_does_not_count() {
 }
 
 #[test]
-fn missing_host_is_reported_once_and_not_for_each_variant() {
+fn missing_host_is_reported_once() {
     let other = compiled(
         CONTOUR,
         "apiVersion: projectcontour.io/v1

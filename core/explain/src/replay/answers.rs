@@ -307,7 +307,7 @@ fn unknown_headers<'s>(of: &'s Simulation, known: &dyn Fn(&str) -> bool) -> Vec<
     names.filter(|name| !name.starts_with(':') && *name != "x-forwarded-proto" && !known(name)).map(ToString::to_string).collect()
 }
 
-/// Compares the answers of gateways of which one is not an Envoy: how the request ends, and the request that the upstream receives.
+/// Compares the answers of two gateways if one is not an Envoy: how the request ends, and the request that the upstream receives.
 fn of_others(before: &serde_json::Value, after: &serde_json::Value) -> Option<String> {
     let end = |of: &serde_json::Value| format!("{} {} {}", of["outcome"], of["status"], of["location"]);
     let upstream = |of: &serde_json::Value| format!("{} {}", of["upstream"]["authority"], of["upstream"]["path"]);

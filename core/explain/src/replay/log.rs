@@ -23,7 +23,7 @@ pub struct LoggedRequest<'l> {
     pub scheme: Option<Cow<'l, str>>,
     /// The status that the client received.
     pub status: Option<u16>,
-    /// The address or name of the upstream; `Some("")` if the log says that there was none.
+    /// The address or name of the upstream; `Some("")` if the log says that no upstream was chosen.
     pub upstream: Option<Cow<'l, str>>,
     /// Envoy's response flags.
     pub flags: Option<Cow<'l, str>>,

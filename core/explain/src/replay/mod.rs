@@ -55,7 +55,7 @@ pub struct ReplayedChange {
     pub example: String,
     pub before: String,
     pub after: String,
-    /// What differs, with lines. Empty if a side is not an Envoy.
+    /// The differences, with lines. Empty if a side is not an Envoy.
     pub differences: Vec<Difference>,
 }
 

@@ -59,7 +59,7 @@ pub struct Mismatch {
 const LEFT_OUT_WHERE_EMPTY: [&str; 11] =
     ["around", "at", "dialect", "findings", "grpc_status", "hosts", "more", "shares", "then", "verdict", "wanting"];
 
-/// Fields whose keys are names of the configuration or request: a missing key means that there is no such policy or header.
+/// Fields whose keys are names of the configuration or request: a missing key means a missing policy or header.
 const BY_NAME: [&str; 2] = ["policies", "upstream.headers"];
 
 impl RequestTests {

@@ -41,7 +41,7 @@ pub struct UpstreamIndex {
 
 impl UpstreamIndex {
     pub fn new(nginx: &Nginx) -> Self {
-        // Of several upstreams with the same name, the first one is used.
+        // The first of several upstreams with the same name is used.
         let names = nginx.upstreams.iter().enumerate().rev();
         Self {
             by_name: names.map(|(at, upstream)| (upstream.name.value.clone(), at)).collect(),

@@ -27,8 +27,8 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     let Reach { told, cases, fix, request, .. } = reach;
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
-        (_, 0) if request.iter().any(|part| part.holds) => "It makes no rule of its own; requests use it as follows.".to_string(),
-        (_, 0) => "It makes no rule of its own.".into(),
+        (_, 0) if request.iter().any(|part| part.holds) => "It adds no rule; requests use it as follows.".to_string(),
+        (_, 0) => "It adds no rule.".into(),
         (0, 1) => "No simulated request reaches its rule.".into(),
         (0, all) => format!("No simulated request reaches any of its {all} rules."),
         (1, 1) => "Requests reach it.".into(),

@@ -60,7 +60,7 @@ pub fn MethodChoice(requests: Requests) -> impl IntoView {
     }
 }
 
-/// The parts of the request besides method and URL, each with a button that removes it.
+/// The parts of the request except method and URL, each with a button that removes it.
 #[component]
 pub fn RequestChips(requests: Requests) -> impl IntoView {
     let chip = move |label: String, remove: Callback<()>| {
