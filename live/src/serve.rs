@@ -175,7 +175,7 @@ async fn review(admission: &Admission, shared: &http::Shared, parts: &mut JoinSe
     let tls = Arc::new(Tls::new(admission.tls.clone())?);
     let Some((listener, local)) = admission.address.bind("--admission").await? else { return Ok(()) };
     let reviewer = Arc::new(Reviewer::new(shared.options.clone(), shared.builds.clone(), &admission.deny));
-    shared.events.tell(Event::Listening { server: Server::Admission, address: local.to_string() });
+    shared.events.publish(Event::Listening { server: Server::Admission, address: local.to_string() });
     parts.spawn(crate::admission::serve(listener, tls, reviewer, shared.stop.clone()));
     Ok(())
 }
