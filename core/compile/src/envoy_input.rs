@@ -25,7 +25,7 @@ pub static ENVOY: Dialect = Dialect {
     read_options: |_| ReadOptions { shape: Shape::Plain, identify: Some(&IDENTIFY), ..ReadOptions::default() },
     kinds: Vec::new,
     listing: Vec::new,
-    of_others: &[],
+    foreign_kinds: &[],
     reads: |key| key.kind == KIND,
     references: |_, _| Vec::new(),
     options: &[],
@@ -37,7 +37,7 @@ pub static ENVOY: Dialect = Dialect {
     checks: &[],
     memory: || Box::new(()),
     compile: open,
-    called: |_| None,
+    cluster_label: |_| None,
     setting_changes: |_, _| Vec::new(),
 };
 
