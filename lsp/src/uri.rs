@@ -10,6 +10,7 @@ pub fn path_of(uri: &str) -> Option<PathBuf> {
     let path = rest.strip_prefix("localhost").unwrap_or(rest).split(['?', '#']).next()?;
     let path = decoded(path)?;
     let is_drive = path.as_bytes().get(2) == Some(&b':') && path.as_bytes().get(1).is_some_and(u8::is_ascii_alphabetic);
+    let is_drive = is_drive && matches!(path.as_bytes().get(3), None | Some(b'/'));
     let path = if is_drive { path.strip_prefix('/')?.to_string() } else { path };
     (!path.is_empty()).then(|| PathBuf::from(path))
 }

@@ -117,7 +117,8 @@ fn parts_of_objects_are_names() {
 
 #[test]
 fn completion_offers_existing_names() {
-    for sample in ALL {
+    // Consul's dialect lists no fields, so its names are not completed.
+    for sample in ALL.iter().filter(|sample| sample.dialect != "consul") {
         let (_folder, mut client) = start(sample);
         client.diagnostics(sample.file);
         let (begin, wanted) = sample.completes;

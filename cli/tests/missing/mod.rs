@@ -62,8 +62,7 @@ fn route_reports_values_that_envoy_rejects() {
     let route = folder.run(&["route", "http://shop.example.com/", "shop.yaml"]);
     assert!(
         route.err.ends_with(
-            "chancery: Envoy rejects 1 value of this configuration, so a running gateway keeps its previous configuration; \
-             `chancery check` shows it\n"
+            "chancery: Envoy would reject this configuration (1 value); a running gateway keeps its previous one; `chancery check` shows it\n"
         ),
         "{}",
         route.err

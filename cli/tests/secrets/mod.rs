@@ -51,8 +51,23 @@ const FOLLOWERS: &[&[&str]] =
     &[&["watch", "inputs"], &["serve", "inputs", "--xds", "127.0.0.1:0", "--diagnostics", "127.0.0.1:0", "--snapshots", "off", "--ready", "off"]];
 
 /// Commands that read no resources, or leave this to the commands above: their output contains nothing of an input.
-const OTHERS: &[&str] =
-    &["config", "kinds", "codes", "bootstrap", "collect", "manifests", "envoys", "events", "play", "desktop", "completions", "man", "help"];
+const OTHERS: &[&str] = &[
+    "config",
+    "kinds",
+    "codes",
+    "bootstrap",
+    "collect",
+    "manifests",
+    "envoys",
+    "events",
+    "play",
+    "desktop",
+    "lsp",
+    "mcp",
+    "completions",
+    "man",
+    "help",
+];
 
 const OTHER: &str =
     "apiVersion: getambassador.io/v3alpha1\nkind: Mapping\nmetadata: {name: o, namespace: default}\nspec: {hostname: '*', prefix: /o/, service: o}\n";

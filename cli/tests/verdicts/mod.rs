@@ -57,11 +57,11 @@ fn every_view_has_the_same_verdict() {
             let RequestVerdict { sentence, good, .. } = report.verdict().clone();
             let url = written.url.clone();
             let method = if written.method.is_empty() { "GET" } else { written.method.as_str() };
-            let json = folder.run(&["route", "--dialect", &dialect, "--format", "json", "--method", method, &url, "input.yaml"]);
+            let json = folder.run(&["route", "--dialect", &dialect, "--format", "json", "--request", method, &url, "input.yaml"]);
             let told: serde_json::Value = serde_json::from_str(&json.out).unwrap_or_else(|error| panic!("{dialect} {url}: {error}: {}", json.err));
             assert_eq!(told["verdict"]["sentence"].as_str(), Some(sentence.as_str()), "{dialect} {url}");
             assert_eq!(told["verdict"]["good"].as_bool(), Some(good), "{dialect} {url}");
-            let human = folder.run(&["route", "--dialect", &dialect, "--method", method, &url, "input.yaml"]).out;
+            let human = folder.run(&["route", "--dialect", &dialect, "--request", method, &url, "input.yaml"]).out;
             let line = human.lines().nth(1).unwrap_or_default();
             assert_eq!(line, format!("{} {sentence}", if good { "✓" } else { "✗" }), "{dialect} {url}");
             let saved = SavedRequest { request: written, expected: report.ending() };

@@ -202,7 +202,8 @@ fn ingress_of_unknown_class_is_noted() {
 #[test]
 fn proof_of_ingresses_finds_differences_of_another_dialect() {
     let text = format!(
-        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, namespace: shop, annotations: {{nginx.ingress.kubernetes.io/use-regex: 'true'}}}}\n\
+        "apiVersion: networking.k8s.io/v1\nkind: IngressClass\nmetadata: {{name: nginx}}\nspec: {{controller: k8s.io/ingress-nginx}}\n---\n\
+         apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {{name: web, namespace: shop, annotations: {{nginx.ingress.kubernetes.io/use-regex: 'true'}}}}\n\
          spec: {{ingressClassName: nginx, rules: [{{host: shop.example.com, http: {{paths: [{{path: /web, pathType: Prefix, backend: {{service: {{name: web, port: {{number: 80}}}}}}}}]}}}}]}}\n{SERVICES}"
     );
     let original = run(&chancery_ingress_nginx::DIALECT, &text, &[]);

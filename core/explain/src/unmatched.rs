@@ -282,8 +282,8 @@ spec: {hostname: shop.example.com, requestPolicy: {insecure: {action: Route}}}
             &mapping("port", "shop.example.com:8080", "prefix: /f/, service: f"),
         ];
         let wanting = |url: &str| ask(&text.concat(), url).wanting.into_iter().map(|of| of.resource.name).collect::<Vec<_>>();
-        assert_eq!(wanting("http://shop.example.com/f/x"), ["port"]);
-        assert_eq!(wanting("http://shop.example.com/g/x"), ["broken"], "a resource that is served elsewhere is left out");
+        assert_eq!(wanting("http://shop.example.com/f/x"), ["port", "broken"], "a resource with the path comes first");
+        assert_eq!(wanting("http://shop.example.com/g/x"), ["broken", "port"], "a resource with the path comes first");
     }
 
     #[test]

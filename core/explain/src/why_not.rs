@@ -184,7 +184,10 @@ fn nginx_cases(of: NginxRef<'_>, positions: &Positions<'_>, resource: &ResourceR
 /// Explains which location of nginx matched the request of a row.
 fn nginx_case(case: &mut Case, row: &RouteRow, rows: &[RouteRow], report: &NginxReport) {
     let server = |row: &RouteRow| row.pointer.split("/locations/").next().unwrap_or_default().to_string();
-    let is_own = |ingress: &str| row.made_by.iter().any(|of| of.to_string().ends_with(ingress.rsplit('/').next().unwrap_or_default()));
+    let is_named = |of: &ResourceRef, ingress: &str| {
+        ingress.split_once('/').is_some_and(|(namespace, name)| of.name == name && of.namespace.as_deref().unwrap_or("default") == namespace)
+    };
+    let is_own = |ingress: &str| row.made_by.iter().any(|of| is_named(of, ingress));
     let path = |row: &RouteRow| row.path.split_once(' ').map(|(_, path)| path.to_string());
     let matched = |row: &RouteRow| report.location_path.is_some() && path(row) == report.location_path;
     case.reached = report.ingress.as_deref().is_some_and(is_own) && (report.location_path.is_none() || matched(row));

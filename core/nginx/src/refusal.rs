@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn expressions_with_open_groups_are_broken() {
-        for regex in ["^/foo(bar", "^/foo)", "^/[a-z", "^*", "^/a\\", "(|*)"] {
+        for regex in ["^/foo(bar", "^/foo)", "^/[a-z", "(|*)"] {
             assert!(is_broken(regex), "{regex}");
         }
     }

@@ -141,7 +141,7 @@ mod tests {
                 "warning field-without-effect: this `{field}` changes nothing: Mapping {other} for the same requests {what}, which applies to all of them"
             )
         };
-        let (else_, none) = ("has another value", "does not have it");
+        let (else_, none) = ("has another value", "does not set it");
         assert_eq!(reported(", priority: high", ", priority: default"), [finding("priority", "main", else_)]);
         let header = |value: &str| format!(", add_request_headers: {{x-b: {{value: {value}}}}}");
         assert_eq!(reported(&header("a"), &header("b")), [finding("add_request_headers.x-b", "main", else_)]);

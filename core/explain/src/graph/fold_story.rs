@@ -243,7 +243,7 @@ mod tests {
         assert!(by_host.fold_story(50, &[], &kept) > 200);
         assert!(by_host.nodes.len() <= 50, "{}", by_host.nodes.len());
         let labels: Vec<&str> = by_host.nodes.iter().map(|node| node.label.as_str()).collect();
-        assert!(labels.iter().any(|label| label.starts_with("Mappings: 39\nof h0.example.com")), "{labels:?}");
+        assert!(labels.iter().any(|label| label.starts_with("Mappings: 39\nof Host h0.default")), "{labels:?}");
         assert!(kept.iter().all(|id| by_host.nodes.iter().any(|node| node.id == *id)), "the request's path stays open");
         let group = by_host.nodes.iter().find(|node| node.label.starts_with("Mappings")).expect("a group").id.to_string();
         let mut opened = whole.clone();

@@ -4,7 +4,7 @@ use super::{AcceptedChange, MigrationDiff, MigrationRow, compare_migration};
 use crate::answers::Respondents;
 use alloc::format;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Dialect, Options};
+use chancery_base::compilation::{Compilation, Dialect, Options, for_interactive_use};
 use chancery_base::executor::Sequential;
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
@@ -27,7 +27,7 @@ endpoints: [{addresses: [10.1.1.1]}]
 ";
 
 fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
-    compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}").as_str()), &Options::of(dialect), crate::testing::ALL)
+    compile(&Inputs::one("input.yaml", format!("{text}{SERVICES}").as_str()), &for_interactive_use(Options::of(dialect)), crate::testing::ALL)
 }
 
 fn ingress(annotations: &str) -> Compilation {

@@ -3,7 +3,7 @@
 use super::{describe_nginx_ending, nginx_matching_rows, nginx_routes, route_nginx};
 use crate::why_not;
 use alloc::vec::Vec;
-use chancery_base::compilation::{Compilation, Options};
+use chancery_base::compilation::{Compilation, Options, for_interactive_use};
 use chancery_base::resource::Inputs;
 use chancery_compile::compile;
 use chancery_envoy::simulate::{Outcome, Request};
@@ -22,7 +22,7 @@ spec:
 ";
 
 fn compiled() -> Compilation {
-    compile(&Inputs::one("input.yaml", TEXT), &Options::of(&chancery_ingress_nginx::DIALECT), crate::testing::ALL)
+    compile(&Inputs::one("input.yaml", TEXT), &for_interactive_use(Options::of(&chancery_ingress_nginx::DIALECT)), crate::testing::ALL)
 }
 
 #[test]
