@@ -58,7 +58,7 @@ fn consul_entries_without_services_assume_them() {
 #[test]
 fn consul_proxy_defaults_apply_to_assumed_client() {
     let mut work = of("consul", "Kind: proxy-defaults\nName: global\nConfig: {protocol: http}\n", "missing=auto");
-    assert!(assumed(&work).iter().any(|message| message.contains("a service `client` is assumed")), "{:#?}", messages(&work));
+    assert!(assumed(&work).iter().any(|message| message.contains("the service `client` is assumed")), "{:#?}", messages(&work));
     assert!(work.text(chancery_core::backend::envoy::Document::Resources).contains("HttpConnectionManager"));
 }
 
