@@ -169,6 +169,8 @@ fn assignment(mut of: ClusterLoadAssignment, by_weight: bool) -> ClusterLoadAssi
     for mut locality in of.endpoints {
         locality.locality = locality.locality.take().filter(|of| *of != Default::default());
         locality.load_balancing_weight = locality.load_balancing_weight.filter(|weight| by_weight && *weight != 0);
+        // Envoy's report omits it.
+        locality.metadata = None;
         locality.lb_endpoints.iter_mut().for_each(endpoint);
         let place = locality.locality.as_ref().map(|of| [of.region.as_str(), &of.zone, &of.sub_zone].join("\u{0}")).unwrap_or_default();
         let known = localities.entry((locality.priority, place));
