@@ -171,7 +171,7 @@ async fn source_follows_agent_with_gateway_per_proxy() {
     stand_in.set("/v1/catalog/node-services/n1", &json!({"Services": []}), 6);
     stand_in.set("/v1/catalog/services", &json!({}), 6);
     followed.until("the end of the service", |of| of.session.build().is_some_and(|build| build.gateways.is_empty())).await;
-    assert!(followed.text("consul/leaf/web").is_none(), "its certificate is not kept");
+    followed.until("the end of its certificate", |of| of.text("consul/leaf/web").is_none()).await;
 }
 
 #[tokio::test]
