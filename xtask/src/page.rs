@@ -155,11 +155,16 @@ fn build_command(purpose: Purpose) -> Command {
     build
 }
 
-/// The command that compiles the programs of `web/` for tests.
+/// The command that compiles everything for WebAssembly that tests run: the programs of `web/`, and the core for [`parity`].
 pub fn programs_of_tests() -> Command {
     let mut build = build_command(Purpose::Test);
-    build.args(["--quiet", "--bins", "--features", "page"]);
+    build.args(["--package", "chancery-parity", "--quiet", "--lib", "--bins", "--features", "chancery-web/page"]);
     build
+}
+
+/// The core as WebAssembly, for the tests that compare its answers with the native core's.
+pub fn parity() -> PathBuf {
+    target().join(TARGET).join(Purpose::Test.profile()).join("chancery_parity.wasm")
 }
 
 /// Writes a program with its JavaScript into a folder.

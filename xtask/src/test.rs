@@ -41,7 +41,6 @@ const PARTS: &[Part] = &[
     ("format", format),
     ("tidy", tidied),
     ("no_std", no_std),
-    ("wasm", wasm),
     ("web", web),
     ("clippy", clippy),
     ("tests", tests),
@@ -76,7 +75,7 @@ const PARTS: &[Part] = &[
 const NAMED: [&str; 12] = ["chaos", "browser", "page", "drift", "diff", "provenance", "consul", "live", "desktop", "package", "packages", "editor"];
 
 /// Parts that run in parallel with the parts before them.
-const BESIDE: [&str; 3] = ["apiserver", "no_std", "wasm"];
+const BESIDE: [&str; 2] = ["apiserver", "no_std"];
 
 /// Runs all parts, or the named parts.
 pub fn run(only: &[String]) -> ExitCode {
@@ -168,7 +167,7 @@ fn tidied() -> Result<Ended, String> {
     tidy::check().map(|()| Ended::Passed)
 }
 
-/// The page as the tests use it.
+/// The page and the core for WebAssembly, as the tests use them.
 fn web() -> Result<Ended, String> {
     lint::build(&mut page::programs_of_tests())?;
     page::build(page::Purpose::Test)?;
@@ -207,26 +206,10 @@ fn clippy() -> Result<Ended, String> {
 
 /// Compiles the core for a target without an operating system. Compiling is the test, so it generates no code.
 fn no_std() -> Result<Ended, String> {
-    call(cargo().args(["check", "--quiet", "--package", "chancery-core", "--target", "wasm32v1-none"]).env("CARGO_TARGET_DIR", portable()))?;
+    call(cargo().args(["check", "--quiet", "--package", "chancery-core", "--target", "wasm32v1-none"]).env("CARGO_TARGET_DIR", target().join("portable")))?;
     Ok(Ended::Passed)
 }
 
-/// The core for WebAssembly. The tests compare its answers with the native core's.
-fn wasm() -> Result<Ended, String> {
-    let mut command = cargo();
-    command.args(["build", "--quiet", "--package", "chancery-parity", "--target", "wasm32-unknown-unknown"]).env("CARGO_TARGET_DIR", portable());
-    call(&mut command)?;
-    Ok(Ended::Passed)
-}
-
-/// The folder of builds for other targets.
-fn portable() -> PathBuf {
-    target().join("portable")
-}
-
-fn module() -> PathBuf {
-    portable().join("wasm32-unknown-unknown/debug/chancery_parity.wasm")
-}
 
 /// Returns the same command with a real Envoy, if available.
 fn with_envoy(command: &mut Command) -> &mut Command {
@@ -241,8 +224,9 @@ fn with_envoy(command: &mut Command) -> &mut Command {
 fn tests() -> Result<Ended, String> {
     let mut command = workspace()?;
     command.arg("--no-fail-fast");
-    if module().is_file() {
-        command.env("CHANCERY_WASM", module());
+    let module = page::parity();
+    if module.is_file() {
+        command.env("CHANCERY_WASM", module);
     }
     with_envoy(&mut command);
     match works("go", &["version"]).then(setup::helm) {
