@@ -206,10 +206,13 @@ fn clippy() -> Result<Ended, String> {
 
 /// Compiles the core for a target without an operating system. Compiling is the test, so it generates no code.
 fn no_std() -> Result<Ended, String> {
-    call(cargo().args(["check", "--quiet", "--package", "chancery-core", "--target", "wasm32v1-none"]).env("CARGO_TARGET_DIR", target().join("portable")))?;
+    call(
+        cargo()
+            .args(["check", "--quiet", "--package", "chancery-core", "--target", "wasm32v1-none"])
+            .env("CARGO_TARGET_DIR", target().join("portable")),
+    )?;
     Ok(Ended::Passed)
 }
-
 
 /// Returns the same command with a real Envoy, if available.
 fn with_envoy(command: &mut Command) -> &mut Command {

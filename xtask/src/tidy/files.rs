@@ -27,6 +27,27 @@ pub fn check(files: &[File], found: &mut Vec<String>) {
         }
         if file.path.ends_with(".rs") && !is_generated(file) {
             rust(file, found);
+            unrun(file, files, found);
+        }
+    }
+}
+
+/// Reports tests and examples of a crate whose manifest turns them off: its tests build faster without an empty test program.
+fn unrun(file: &File, files: &[File], found: &mut Vec<String>) {
+    let Some((folder, _)) = file.path.split_once("/src/") else { return };
+    let Some(manifest) = files.iter().find(|of| of.path.strip_suffix("/Cargo.toml") == Some(folder)) else { return };
+    let library = manifest.text.split("\n[").find_map(|section| section.strip_prefix("lib]")).unwrap_or_default();
+    let mut is_in_code = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        let line = line.trim_start();
+        if let Some(fence) = line.strip_prefix("/// ```").or_else(|| line.strip_prefix("//! ```")) {
+            is_in_code = !is_in_code;
+            if is_in_code && fence.is_empty() && library.contains("\ndoctest = false") {
+                found.push(format!("{}:{number}: this example does not run: {} says `doctest = false`", file.path, manifest.path));
+            }
+        }
+        if (line.ends_with("::test]") || line == "#[test]") && library.contains("\ntest = false") {
+            found.push(format!("{}:{number}: this test does not run: {} says `test = false`", file.path, manifest.path));
         }
     }
 }

@@ -22,6 +22,21 @@ fn crates_depend_one_way() {
 }
 
 #[test]
+fn tests_run() {
+    let check = |library: &str, text: &str| {
+        let mut found = Vec::new();
+        let manifest = File { path: "lsp/Cargo.toml".into(), text: format!("[package]\n\n[lib]\n{library}\n[dependencies]\n") };
+        files::check(&[manifest, File { path: "lsp/src/a.rs".into(), text: format!("//! A.\n{text}") }], &mut found);
+        found.len()
+    };
+    let example = "/// ```\n/// f();\n/// ```\nfn f() {}\n";
+    assert_eq!(check("doctest = false\n", example), 1);
+    assert_eq!(check("doctest = false\n", "/// ```text\n/// f\n/// ```\n#[test]\nfn f() {}\n"), 0);
+    assert_eq!(check("test = false\n", "#[test]\nfn f() {}\n"), 1);
+    assert_eq!(check("test = false\n", example), 0);
+}
+
+#[test]
 fn files_say_what_they_are_for() {
     assert_eq!(file("cli/src/a.rs", "fn a() {}\n").len(), 1);
     assert_eq!(file("cli/src/a.rs", "//! A.\nfn a() {}\n"), [""; 0]);
