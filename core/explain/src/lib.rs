@@ -119,5 +119,6 @@ mod testing {
         &chancery_agic::DIALECT,
         &chancery_ingress_nginx::DIALECT,
         &chancery_consul::DIALECT,
+        &chancery_envoy_gateway::DIALECT,
     ];
 }

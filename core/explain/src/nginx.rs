@@ -112,10 +112,17 @@ pub(crate) fn asked(request: &Request) -> Asked {
         sni: request.sni.clone().or_else(|| host_name(&request.authority)).filter(|name| request.tls && !name.is_empty()),
         version: if request.protocol == Protocol::Http2 { Version::Http2 } else { Version::Http11 },
         certificate: request.client_certificate.then(|| "good".into()),
+        body: request.headers.first("content-length").and_then(body_size),
         ..Asked::default()
     };
     asked.client = request.source.unwrap_or(asked.client);
     asked
+}
+
+/// Reads the size of the body from a `Content-Length`.
+fn body_size(length: &str) -> Option<u64> {
+    let digits = length.trim();
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 pub(crate) fn report(of: NginxRef<'_>, positions: &Positions<'_>, response: Response) -> NginxReport {

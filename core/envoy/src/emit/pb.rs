@@ -12,7 +12,7 @@ pub use chancery_envoy_api::envoy::extensions::{
     filters::http as http_filter,
     filters::listener as listener_filter,
     filters::network::{http_connection_manager::v3 as hcm, rbac::v3 as network_rbac, tcp_proxy::v3 as tcp_proxy},
-    formatter, internal_redirect,
+    formatter, internal_redirect, load_balancing_policies as load_balancing,
     transport_sockets::{quic::v3 as quic, tls::v3 as tls},
     upstreams::http::v3 as upstream_http,
 };

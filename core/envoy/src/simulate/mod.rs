@@ -42,7 +42,7 @@ pub use simulation::{
     ClusterShare, ClusterView, Condition, Connection, Credential, Failed, FilterStep, HeaderChange, HostChoice, Outcome, Place, RouteRef, RouteShare,
     RoutedRequest, Setting, Simulation, TriedChain, TriedRoute, Upstream,
 };
-pub use upstream::{aggregated, is_unhealthy};
+pub use upstream::{LocalityShare, aggregated, is_unhealthy};
 pub use written::WrittenRequest;
 
 use crate::config::{EnvoyConfig, Placed};

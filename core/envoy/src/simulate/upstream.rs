@@ -21,6 +21,41 @@ pub fn aggregated(of: &Cluster) -> Option<&[String]> {
     kind.typed_config.as_ref()?.downcast_ref::<pb::aggregate::ClusterConfig>().map(|of| &of.clusters[..])
 }
 
+/// The overprovisioning factor in percent, if a cluster's endpoints do not set it.
+const OVERPROVISIONING: u32 = 140;
+
+/// The hosts of one locality, and their share of the cluster's requests.
+pub struct LocalityShare<'a> {
+    pub hosts: Vec<&'a LbEndpoint>,
+    /// The name of the region.
+    pub region: &'a str,
+    /// Between 0 and 1.
+    pub share: f64,
+}
+
+/// Whether the weights of localities decide where requests go, and not the weights of hosts alone.
+fn weighs_localities(of: &Cluster) -> bool {
+    use pb::cluster::cluster::common_lb_config::LocalityConfigSpecifier as Common;
+    use pb::load_balancing::common::v3::{LocalityLbConfig, locality_lb_config::LocalityConfigSpecifier};
+    use pb::load_balancing::{least_request, maglev, random, ring_hash, round_robin, wrr_locality};
+    let is_weighted = |config: &Option<LocalityLbConfig>| {
+        let specifier = config.as_ref().and_then(|config| config.locality_config_specifier.as_ref());
+        matches!(specifier, Some(LocalityConfigSpecifier::LocalityWeightedLbConfig(_)))
+    };
+    let Some(policy) = &of.load_balancing_policy else {
+        let specifier = of.common_lb_config.as_ref().and_then(|config| config.locality_config_specifier.as_ref());
+        return matches!(specifier, Some(Common::LocalityWeightedLbConfig(_)));
+    };
+    policy.policies.iter().filter_map(|policy| policy.typed_extension_config.as_ref()?.typed_config.as_ref()).any(|config| {
+        config.downcast_ref::<round_robin::v3::RoundRobin>().is_some_and(|of| is_weighted(&of.locality_lb_config))
+            || config.downcast_ref::<least_request::v3::LeastRequest>().is_some_and(|of| is_weighted(&of.locality_lb_config))
+            || config.downcast_ref::<random::v3::Random>().is_some_and(|of| is_weighted(&of.locality_lb_config))
+            || config.downcast_ref::<maglev::v3::Maglev>().is_some_and(|of| of.locality_weighted_lb_config.is_some())
+            || config.downcast_ref::<ring_hash::v3::RingHash>().is_some_and(|of| of.locality_weighted_lb_config.is_some())
+            || config.downcast_ref::<wrr_locality::v3::WrrLocality>().is_some()
+    })
+}
+
 /// Whether the endpoint's source reports it as unhealthy.
 pub fn is_unhealthy(host: &LbEndpoint) -> bool {
     matches!(host.health_status(), HealthStatus::Unhealthy | HealthStatus::Draining | HealthStatus::Timeout)
@@ -46,6 +81,37 @@ impl<'a> Gateway<'a> {
     /// Returns the known hosts of a cluster that is not an aggregate.
     pub fn hosts(&self, of: &'a Cluster) -> impl Iterator<Item = &'a LbEndpoint> {
         self.endpoints(of).into_iter().flat_map(|of| &of.endpoints).flat_map(|locality| &locality.lb_endpoints)
+    }
+
+    /// Returns the localities with hosts of a cluster that is not an aggregate, each with its share of requests. Only the localities with the
+    /// highest priority are included.
+    pub fn locality_shares(&self, of: &'a Cluster) -> Vec<LocalityShare<'a>> {
+        let Some(assignment) = self.endpoints(of) else { return Vec::new() };
+        let is_panicking = self.hosts(of).all(is_unhealthy);
+        let is_usable = |host: &&LbEndpoint| is_panicking || !is_unhealthy(host);
+        let is_weighted = weighs_localities(of);
+        let factor = assignment.policy.as_ref().and_then(|policy| policy.overprovisioning_factor).unwrap_or(OVERPROVISIONING);
+        let has_hosts = |locality: &&pb::endpoint::LocalityLbEndpoints| locality.lb_endpoints.iter().any(|host| is_usable(&host));
+        let first = assignment.endpoints.iter().filter(has_hosts).map(|locality| locality.priority).min();
+        let localities = assignment.endpoints.iter().filter(has_hosts).filter(|locality| Some(locality.priority) == first);
+        let mut out: Vec<LocalityShare<'a>> = localities
+            .map(|locality| {
+                let hosts: Vec<&LbEndpoint> = locality.lb_endpoints.iter().filter(is_usable).collect();
+                let usable = hosts.len() as f64 / locality.lb_endpoints.len() as f64;
+                let share = if is_weighted {
+                    // A locality without a weight gets no requests.
+                    f64::from(locality.load_balancing_weight.unwrap_or(0)) * (usable * f64::from(factor) / 100.0).min(1.0)
+                } else {
+                    hosts.iter().map(|host| f64::from(host.load_balancing_weight.unwrap_or(1))).sum()
+                };
+                LocalityShare { hosts, region: locality.locality.as_ref().map_or("", |locality| locality.region.as_str()), share }
+            })
+            .collect();
+        let total: f64 = out.iter().map(|of| of.share).sum();
+        if total > 0.0 {
+            out.iter_mut().for_each(|of| of.share /= total);
+        }
+        out
     }
 
     /// Returns a note if the known hosts of a cluster are all unhealthy.

@@ -1,7 +1,7 @@
 //! Answers requests with an Envoy. Does not simulate them; see `chancery_envoy::simulate`. The settings of routes, clusters and chains are in
 //! `envoy_facts`.
 
-use super::envoy_facts::{ChainFacts, ClusterFacts, cors_headers, route_facts};
+use super::envoy_facts::{ChainFacts, ClusterFacts, cors_headers, route_facts, service_shares};
 use super::nginx::{is_compared_request_header, is_compared_response_header};
 use super::{AnswerEnding, AnswerTarget, Aspect, GatewayAnswer, PartPlace, PreparedEnvoy, Services, without_default_port};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -27,13 +27,10 @@ impl<'r> OpenEnvoy<'r> {
         let gateway = Gateway::new(config);
         let mut clusters = HashMap::new();
         for placed in config.clusters.iter() {
-            let addresses: Vec<String> = gateway.hosts(&placed.message).filter_map(endpoint_address).collect();
-            let known = gateway.endpoints(&placed.message).is_some();
-            let mut found = services.behind(addresses.iter().map(String::as_str));
-            if found.is_empty() {
-                found.extend(services.of_cluster_name(&placed.message.name));
-            }
-            clusters.insert(placed.message.name.as_str(), ClusterFacts::of(&placed.message, found, known && addresses.is_empty()));
+            let cluster = &placed.message;
+            let is_empty = gateway.endpoints(cluster).is_some() && gateway.hosts(cluster).filter_map(endpoint_address).next().is_none();
+            let shares = service_shares(&gateway, cluster, services);
+            clusters.insert(cluster.name.as_str(), ClusterFacts::of(cluster, shares, is_empty));
         }
         let mut chains = HashMap::new();
         for (pointer, chain) in config.listeners.iter().flat_map(chains_of) {
@@ -101,11 +98,16 @@ impl<'r> OpenEnvoy<'r> {
 
     fn forwarded(&self, out: &mut GatewayAnswer, simulation: &Simulation, pointer: Option<&str>, request: &Request) {
         out.ending = AnswerEnding::Forwarded;
-        let names = |cluster: &str| {
-            let known = self.clusters.get(cluster).map(|facts| facts.services.clone()).filter(|services| !services.is_empty());
-            known.unwrap_or_else(|| BTreeSet::from([cluster.to_string()]))
+        let shares = |cluster: &str| {
+            let known = self.clusters.get(cluster).map(|facts| facts.shares.clone()).filter(|shares| !shares.is_empty());
+            known.unwrap_or_else(|| Vec::from([(BTreeSet::from([cluster.to_string()]), 1.0)]))
         };
-        out.targets = simulation.clusters.iter().map(|share| AnswerTarget { names: names(&share.name), percent: share.percent }).collect();
+        let names = |cluster: &str| shares(cluster).into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(names, _)| names).unwrap_or_default();
+        let targets = simulation
+            .clusters
+            .iter()
+            .flat_map(|of| shares(&of.name).into_iter().map(|(names, share)| AnswerTarget { names, percent: of.percent * share }));
+        out.targets = targets.collect();
         let place = out.place.clone();
         if let Some(upstream) = &simulation.upstream {
             out.set(Aspect::UpstreamPath, upstream.path.clone(), place.clone());

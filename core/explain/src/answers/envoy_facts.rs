@@ -1,7 +1,7 @@
 //! Describes routes, clusters and filter chains of an Envoy as comparable facts. Does not answer requests; see `envoy`.
 
 use super::nginx_facts::bytes_in_words;
-use super::{Aspect, PreparedEnvoy};
+use super::{Aspect, PreparedEnvoy, Services};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -9,12 +9,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use chancery_base::resource::ObjectId;
 use chancery_envoy::emit::pb;
-use chancery_envoy::simulate::is_tls;
+use chancery_envoy::simulate::{Gateway, endpoint_address, is_tls};
 use pb::route::{Route, RouteAction, VirtualHost, route::Action};
 
 /// The facts of a cluster.
 pub(super) struct ClusterFacts {
-    pub(super) services: BTreeSet<String>,
+    /// The names of each Service behind the cluster, and its share of requests between 0 and 1. Empty if no Service is known.
+    pub(super) shares: Vec<(BTreeSet<String>, f64)>,
     /// Whether it certainly has no endpoint.
     pub(super) is_empty: bool,
     pub(super) connect_timeout: String,
@@ -24,19 +25,48 @@ pub(super) struct ClusterFacts {
 }
 
 impl ClusterFacts {
-    pub(super) fn of(cluster: &pb::cluster::Cluster, services: BTreeSet<String>, is_empty: bool) -> Self {
+    pub(super) fn of(cluster: &pb::cluster::Cluster, shares: Vec<(BTreeSet<String>, f64)>, is_empty: bool) -> Self {
         let tls = cluster.transport_socket.as_ref().and_then(|socket| match socket.config_type.as_ref()? {
             pb::base::transport_socket::ConfigType::TypedConfig(config) => config.downcast_ref::<pb::tls::UpstreamTlsContext>(),
         });
         let base = if uses_http2(cluster) { "h2" } else { "http" };
         Self {
-            services,
+            shares,
             is_empty,
             connect_timeout: cluster.connect_timeout.as_ref().map_or_else(|| "5s".to_owned(), seconds),
             protocol: if tls.is_some() { format!("{base}+tls") } else { base.to_owned() },
             tls: tls.map(verification),
         }
     }
+}
+
+/// Returns the Services behind a cluster by their share. One Service may have several localities, and a cluster several Services.
+pub(super) fn service_shares<'a>(gateway: &Gateway<'a>, cluster: &'a pb::cluster::Cluster, services: &Services) -> Vec<(BTreeSet<String>, f64)> {
+    let behind = |hosts: &mut dyn Iterator<Item = &pb::endpoint::LbEndpoint>| {
+        let addresses: Vec<String> = hosts.filter_map(endpoint_address).collect();
+        services.behind(addresses.iter().map(String::as_str))
+    };
+    let all = behind(&mut gateway.hosts(cluster));
+    if !all.is_empty() {
+        return Vec::from([(all, 1.0)]);
+    }
+    let mut out: Vec<(BTreeSet<String>, f64)> = Vec::new();
+    let mut is_known = false;
+    for locality in gateway.locality_shares(cluster) {
+        let mut names = behind(&mut locality.hosts.iter().copied());
+        is_known |= !names.is_empty();
+        if names.is_empty() {
+            names.insert(if locality.region.is_empty() { cluster.name.clone() } else { locality.region.to_owned() });
+        }
+        match out.iter_mut().find(|(known, _)| *known == names) {
+            Some((_, share)) => *share += locality.share,
+            None => out.push((names, locality.share)),
+        }
+    }
+    if is_known {
+        return out;
+    }
+    services.of_cluster_name(&cluster.name).map(|name| (BTreeSet::from([name]), 1.0)).into_iter().collect()
 }
 
 fn uses_http2(cluster: &pb::cluster::Cluster) -> bool {

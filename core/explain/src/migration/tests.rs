@@ -11,6 +11,7 @@ use chancery_compile::compile;
 
 const NGINX: &Dialect = &chancery_ingress_nginx::DIALECT;
 const CONTOUR: &Dialect = &chancery_contour::DIALECT;
+const ENVOY_GATEWAY: &Dialect = &chancery_envoy_gateway::DIALECT;
 
 const SERVICES: &str = "---
 apiVersion: v1
@@ -24,6 +25,18 @@ metadata: {name: api, namespace: shop, labels: {kubernetes.io/service-name: api}
 addressType: IPv4
 ports: [{name: http, port: 8080}]
 endpoints: [{addresses: [10.1.1.1]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: next, namespace: shop}
+spec: {ports: [{name: http, port: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: next, namespace: shop, labels: {kubernetes.io/service-name: next}}
+addressType: IPv4
+ports: [{name: http, port: 8080}]
+endpoints: [{addresses: [10.1.1.2]}, {addresses: [10.1.1.3]}]
 ";
 
 fn compiled(dialect: &'static Dialect, text: &str) -> Compilation {
@@ -55,6 +68,53 @@ metadata: {{name: api, namespace: shop}}
 spec:
   virtualhost: {{fqdn: shop.example.com}}
   routes: [{{conditions: [{{prefix: /api}}], services: [{{name: api, port: 8080}}]{route}}}]
+"
+        ),
+    )
+}
+
+/// A canary that gets a share of the requests.
+fn canary(weight: u32) -> Compilation {
+    let ingress = |name: &str, annotations: &str| {
+        format!(
+            "---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: {name}, namespace: shop, annotations: {{{annotations}}}}}
+spec:
+  ingressClassName: nginx
+  rules: [{{host: shop.example.com, http: {{paths: [{{path: /api, pathType: Prefix, backend: {{service: {{name: {name}, port: {{number: 8080}}}}}}}}]}}}}]
+"
+        )
+    };
+    let annotations = format!("nginx.ingress.kubernetes.io/canary: 'true', nginx.ingress.kubernetes.io/canary-weight: '{weight}'");
+    compiled(NGINX, &format!("{}{}", ingress("api", ""), ingress("next", &annotations)))
+}
+
+/// A route with weights of the same Services. Envoy Gateway makes one cluster of them.
+fn weighted_route(api: u32, next: u32) -> Compilation {
+    compiled(
+        ENVOY_GATEWAY,
+        &format!(
+            "apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: envoy}}
+spec: {{controllerName: gateway.envoyproxy.io/gatewayclass-controller}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: web, namespace: shop}}
+spec: {{gatewayClassName: envoy, listeners: [{{name: http, protocol: HTTP, port: 80}}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: api, namespace: shop}}
+spec:
+  parentRefs: [{{name: web}}]
+  hostnames: [shop.example.com]
+  rules:
+  - matches: [{{path: {{type: PathPrefix, value: /api}}}}]
+    backendRefs: [{{name: api, port: 8080, weight: {api}}}, {{name: next, port: 8080, weight: {next}}}]
 "
         ),
     )
@@ -124,4 +184,16 @@ spec:
     let found = compared(&ingress(""), &other, &[]);
     assert!(!rows(&found, "route").is_empty(), "{found:#?}");
     assert!(rows(&found, "trailing-slash").is_empty(), "{found:#?}");
+}
+
+#[test]
+fn shares_of_one_cluster_are_compared_by_service() {
+    let same = compared(&canary(20), &weighted_route(80, 20), &[]);
+    assert!(rows(&same, "service").is_empty() && rows(&same, "weights").is_empty(), "{same:#?}");
+    let found = compared(&canary(20), &weighted_route(9, 1), &[]);
+    assert!(rows(&found, "service").is_empty(), "{found:#?}");
+    let all = rows(&found, "weights");
+    let [row] = all[..] else { panic!("one row is expected: {all:#?}") };
+    let (before, after) = ("shop/api:8080 (80 %), shop/next:8080 (20 %)", "shop/api:8080 (90 %), shop/next:8080 (10 %)");
+    assert_eq!((row.before.value.as_str(), row.after.value.as_str()), (before, after));
 }

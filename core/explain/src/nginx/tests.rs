@@ -60,3 +60,18 @@ fn report_names_places_of_the_way() {
     }
     assert_eq!(report.way.iter().map(|step| step.what).collect::<Vec<_>>(), ["server", "location", "upstream"]);
 }
+
+#[test]
+fn larger_body_than_location_accepts_is_refused() {
+    let compilation = compiled();
+    let of = compilation.nginxes().next().expect("an nginx");
+    let answer = |length: &str| {
+        let mut request = Request::new("POST", "http://shop.example.com/api/x").expect("a URL");
+        request.add_header("content-length", length);
+        let report = route_nginx(of, &compilation.positions(), &request);
+        (report.outcome, report.status)
+    };
+    // The default limit is 1 MiB.
+    assert_eq!(answer("1048576"), (Outcome::Forward, 200));
+    assert_eq!(answer("1048577"), (Outcome::DirectResponse, 413));
+}
