@@ -2,8 +2,8 @@
 //! network, a killed API server and a killed Envoy. A real Envoy answers every request that the last good configuration
 //! answers.
 //!
-//! `CHANCERY_CHAOS_SECONDS` is the duration of each test, and `CHANCERY_SEED` seeds the random numbers. Does not compare builds
-//! with the cluster; see `cluster`.
+//! `CHANCERY_CHAOS_SECONDS` is the duration of each test, and `CHANCERY_SEED` seeds the random numbers. `CHANCERY_CHAOS_ONLY` is
+//! the number of one accident, to isolate a failure. Does not compare builds with the cluster; see `cluster`.
 
 #[path = "support/process.rs"]
 mod process;
@@ -48,6 +48,12 @@ fn number(name: &str, default: u64) -> u64 {
 /// Whether the test must continue. Every accident occurs at least once.
 fn continues(begin: Instant, round: u64, accidents: u64) -> bool {
     round < accidents || begin.elapsed() < Duration::from_secs(number("CHANCERY_CHAOS_SECONDS", 60))
+}
+
+/// Chooses the accident of a round. Each occurs once before chance decides.
+fn accident(chance: &mut Chance, round: u64, accidents: u64) -> u64 {
+    let usual = if round < accidents { round } else { chance.below(accidents) };
+    number("CHANCERY_CHAOS_ONLY", usual)
 }
 
 /// Waits until the Envoy rewrites `/edited/` to this path.
@@ -117,7 +123,7 @@ async fn folder_accidents_lose_no_request() {
     edge.start().await;
     let (begin, mut round) = (Instant::now(), 0);
     while continues(begin, round, ACCIDENTS) {
-        let accident = if round < ACCIDENTS { round } else { chance.below(ACCIDENTS) };
+        let accident = accident(&mut chance, round, ACCIDENTS);
         let file = ["host.yaml", "listener.yaml", "stay.yaml", "edited.yaml"][usize::try_from(chance.below(4)).expect("a small number")];
         let pause = Duration::from_millis(chance.below(2_500));
         println!("round {round}: accident {accident} with {file}");
@@ -206,7 +212,7 @@ async fn cluster_accidents_lose_no_request() {
     edge.start().await;
     let (begin, mut round) = (Instant::now(), 0);
     while continues(begin, round, ACCIDENTS) {
-        let accident = if round < ACCIDENTS { round } else { chance.below(ACCIDENTS) };
+        let accident = accident(&mut chance, round, ACCIDENTS);
         let pause = Duration::from_millis(chance.below(6_000));
         println!("round {round}: accident {accident}");
         match accident {

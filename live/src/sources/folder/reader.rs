@@ -5,9 +5,11 @@
 //! | a file is broken, unreadable, or was just emptied | its last good text is used, from the state folder after a restart |
 //! | the folder is missing, or cannot be listed | everything that was read stays |
 //! | the folder holds no resources any more | everything that was read stays, for a grace period |
+//! | the folder comes back file by file | the others stay until no more come |
+//! | a file has just lost lines | it is read again, as its program may still be writing |
 //! | the folder never held resources | the source is not synced, so nothing is built |
 //!
-//! A file that is removed, or holds other resources, takes effect at once. Does not list folders; see `walk`.
+//! A file that is removed, or holds other resources, takes effect soon. Does not list folders; see `walk`.
 
 use super::last_good::LastGood;
 use super::walk::WalkResult;
@@ -23,6 +25,7 @@ use k8s_openapi::jiff::Timestamp;
 use notify::{RecursiveMode, Watcher};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The largest file that is read.
@@ -35,6 +38,8 @@ pub(super) const TICK: Duration = Duration::from_millis(50);
 pub(super) const EMPTIED: Duration = Duration::from_secs(3);
 /// How long files must be gone until their inputs are removed. A program that empties a folder deletes its files one by one.
 pub(super) const SETTLE: Duration = Duration::from_millis(500);
+/// How long files of an emptied or missing folder must be gone after the last one came back. A program that fills a folder writes its files one by one.
+pub(super) const REFILL: Duration = Duration::from_secs(2);
 
 /// Why a file cannot be read, and its content, if it is text.
 struct Broken {
@@ -70,12 +75,16 @@ pub(super) struct Reader {
     unreadable: BTreeMap<String, String>,
     /// When each file was first seen empty.
     emptied: BTreeMap<String, Instant>,
+    /// When each file was first seen with fewer lines, just after it was written.
+    unfinished: BTreeMap<String, Instant>,
     /// Inputs that the folder no longer holds, and that are still served.
     leaving: BTreeSet<String>,
     /// When `leaving` last grew.
     left_at: Option<Instant>,
-    /// Whether this look found an input that was not known before, as after a file was renamed.
-    has_new: bool,
+    /// Contents that this look found for the first time. A renamed file has one of them.
+    new_texts: Vec<Arc<str>>,
+    /// Whether the folder was empty or missing, and not all of its files are back.
+    is_refilling: bool,
     /// Since when the folder holds no resources.
     empty_since: Option<(Instant, Timestamp)>,
     /// Paths that were logged as skipped.
@@ -99,9 +108,11 @@ impl Reader {
             read_at: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             emptied: BTreeMap::new(),
+            unfinished: BTreeMap::new(),
             leaving: BTreeSet::new(),
             left_at: None,
-            has_new: false,
+            new_texts: Vec::new(),
+            is_refilling: false,
             empty_since: None,
             passed_over: BTreeSet::new(),
             watched: BTreeMap::new(),
@@ -128,7 +139,7 @@ impl Reader {
     /// Reads the files that changed.
     pub fn read(&mut self) {
         self.next_look = INTERVAL;
-        self.has_new = false;
+        self.new_texts.clear();
         // New folders are watched before the final listing, so that no change is missed.
         let mut found = WalkResult::list(&self.root, &self.reading.excludes);
         while self.watch_all(&found.folders) {
@@ -156,6 +167,7 @@ impl Reader {
         }
         self.stamps.retain(|name, _| names.contains(name));
         self.emptied.retain(|name, _| names.contains(name));
+        self.unfinished.retain(|name, _| names.contains(name));
         if !std::mem::replace(&mut self.has_listed, true) && self.read_at.is_empty() && self.is_emptiness_an_accident() {
             self.restore_all();
         }
@@ -209,6 +221,7 @@ impl Reader {
         let Some(last) = self.read_at.values().max().copied() else {
             return self.set_state(state, Some(format!("{why}; nothing is served until it can be read")));
         };
+        self.is_refilling = true;
         self.set_synced();
         self.set_state(state, Some(format!("{why}; its content of {} is served", shown(last))));
     }
@@ -227,16 +240,32 @@ impl Reader {
                 return Some(format!("{what}; its last content is served{until}"));
             }
         }
-        self.empty_since = None;
-        let age = self.left_at.map_or(SETTLE, |at| at.elapsed());
-        if !self.leaving.is_empty() && !self.has_new && age < SETTLE {
-            self.look_after(SETTLE - age);
-            return None;
+        if self.empty_since.take().is_some() && !is_emptied {
+            // The first files are back. The others may follow.
+            self.is_refilling = true;
+            self.left_at = Some(Instant::now());
         }
-        for name in std::mem::take(&mut self.leaving) {
-            self.remove(&name);
+        self.is_refilling &= !is_emptied && !self.leaving.is_empty();
+        let settle = if self.is_refilling { REFILL } else { SETTLE };
+        let age = self.left_at.map_or(settle, |at| at.elapsed());
+        let removed = if age >= settle { std::mem::take(&mut self.leaving) } else { self.take_renamed() };
+        removed.iter().for_each(|name| self.remove(name));
+        if !self.leaving.is_empty() {
+            self.look_after(settle.saturating_sub(age));
         }
         None
+    }
+
+    /// Takes the files out of `leaving` whose text this look found under a new name. If both stayed, each object would exist twice.
+    fn take_renamed(&mut self) -> BTreeSet<String> {
+        if self.new_texts.is_empty() {
+            return BTreeSet::new();
+        }
+        let (outlet, new_texts) = (&self.outlet, &self.new_texts);
+        let is_renamed = |name: &String| outlet.intake.text(outlet.number, name).is_some_and(|text| new_texts.contains(&text));
+        let (renamed, left) = std::mem::take(&mut self.leaving).into_iter().partition(is_renamed);
+        self.leaving = left;
+        renamed
     }
 
     fn set_synced(&mut self) {
@@ -250,13 +279,23 @@ impl Reader {
 
     fn put(&mut self, name: &str, bytes: Vec<u8>, is_good: bool) {
         self.unreadable.remove(name);
-        self.leaving.remove(name);
+        self.stay(name);
         let now = Timestamp::now();
-        self.has_new |= self.read_at.insert(name.to_owned(), now).is_none();
+        let is_new = self.read_at.insert(name.to_owned(), now).is_none();
         if let Some(last_good) = self.last_good.as_mut().filter(|_| is_good) {
             last_good.keep(&relative(&self.root, name), &bytes, now);
         }
         self.outlet.put(name, bytes);
+        if is_new {
+            self.new_texts.extend(self.outlet.intake.text(self.outlet.number, name));
+        }
+    }
+
+    /// Notes that the folder holds a file.
+    fn stay(&mut self, name: &str) {
+        if self.leaving.remove(name) && self.is_refilling {
+            self.left_at = Some(Instant::now());
+        }
     }
 
     fn leave(&mut self, name: &str) {
@@ -299,7 +338,7 @@ impl Reader {
         if !self.read_at.contains_key(name) {
             self.restore(name);
         }
-        self.leaving.remove(name);
+        self.stay(name);
         let used = match self.read_at.get(name) {
             Some(at) => format!("its last readable version, read at {}, is used", shown(*at)),
             None => "nothing of it is used".into(),
@@ -379,9 +418,29 @@ impl Reader {
             self.look_after(TICK);
             return Ok(());
         }
+        if !is_settled && self.is_unfinished(name, &bytes) {
+            if let Some(known) = known {
+                self.stamps.insert(name.to_owned(), known);
+            }
+            self.stay(name);
+            self.look_after(TICK);
+            return Ok(());
+        }
+        self.unfinished.remove(name);
         // A file that may still be written is read again. Equal text starts no build.
         self.stamps.insert(name.to_owned(), if is_settled { stamp } else { (stamp.0, None, 0, 0) });
         self.use_text(path, name, bytes)
+    }
+
+    /// Whether the text that a file has just got may be the beginning of a longer one: a program may write a file in parts.
+    fn is_unfinished(&mut self, name: &str, bytes: &[u8]) -> bool {
+        let lines = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+        let known = self.outlet.intake.text(self.outlet.number, name);
+        if known.is_none_or(|known| lines(bytes) >= lines(known.as_bytes())) {
+            return false;
+        }
+        // A file that is written all the time is read anyway.
+        self.unfinished.entry(name.to_owned()).or_insert_with(Instant::now).elapsed() < EMPTIED
     }
 
     /// Makes a text an input, if it is good enough.

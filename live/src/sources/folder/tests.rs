@@ -1,6 +1,6 @@
 //! Tests edits in the way of editors, tools and kubelets.
 
-use super::reader::{EMPTIED, TICK};
+use super::reader::{EMPTIED, REFILL, Reader, SETTLE, TICK};
 use super::*;
 use crate::event::Events;
 use crate::event::SourceState;
@@ -10,7 +10,7 @@ use crate::worker::metrics::Metrics;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 struct Followed {
     folder: tempfile::TempDir,
@@ -438,4 +438,103 @@ fn start_reports_broken_file_without_objects() {
     assert!(detail.contains("b.yaml cannot be read: its document is broken at line 1; nothing of it is used"), "{detail}");
     assert!(detail.contains("c.yaml is broken at line 2 and no earlier version is known; only its readable part is used"), "{detail}");
     assert_eq!(unreadable(&followed).len(), 1, "the other is an input, whose errors the build reports");
+}
+
+/// A folder that is only read when the test says so.
+struct Looked {
+    folder: tempfile::TempDir,
+    intake: Intake,
+    reader: Reader,
+}
+
+impl Looked {
+    fn at(names: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let intake = Intake::new(1, Metrics::default());
+        let (events, states) = (Events::default(), States::default());
+        let outlet = Outlet { number: 0, name: "gateway".into(), intake: intake.clone(), events, states, recorder: None };
+        let reader = Reader::new(folder.path().to_owned(), by_accident(Duration::from_secs(600)), outlet, None);
+        let mut out = Self { folder, intake, reader };
+        names.iter().for_each(|name| out.put(name));
+        out.sees(names, "at the beginning");
+        out
+    }
+
+    fn put(&self, name: &str) {
+        put(self.folder.path().join(name), name);
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.path().join(name)).expect("a file");
+    }
+
+    /// Reads the folder, and checks the names of all inputs.
+    fn sees(&mut self, wanted: &[&str], what: &str) {
+        self.reader.read();
+        let all = self.intake.texts();
+        let names: Vec<&str> = all.keys().filter_map(|name| Path::new(name).file_name()?.to_str()).collect();
+        assert_eq!(names, wanted, "{what}");
+    }
+}
+
+#[test]
+fn refilled_folder_keeps_files_that_are_not_back() {
+    let all = ["a.yaml", "b.yaml", "c.yaml"];
+    let mut looked = Looked::at(&all);
+    all.iter().for_each(|name| looked.remove(name));
+    looked.sees(&all, "emptied");
+    std::thread::sleep(SETTLE + TICK);
+    looked.sees(&all, "emptied for a while");
+    for name in ["a.yaml", "b.yaml"] {
+        looked.put(name);
+        looked.sees(&all, "the first files are back");
+    }
+    std::thread::sleep(REFILL + TICK);
+    looked.sees(&["a.yaml", "b.yaml"], "no more came");
+    // The folder is replaced, as by a tool that creates it again.
+    fs::remove_dir_all(looked.folder.path()).expect("a folder");
+    looked.sees(&["a.yaml", "b.yaml"], "missing");
+    std::thread::sleep(SETTLE + TICK);
+    fs::create_dir(looked.folder.path()).expect("a folder");
+    looked.put("b.yaml");
+    looked.sees(&["a.yaml", "b.yaml"], "the first file is back");
+    std::thread::sleep(SETTLE + TICK);
+    looked.sees(&["a.yaml", "b.yaml"], "the second file may follow");
+}
+
+#[test]
+fn replaced_file_beside_new_file_stays() {
+    let mut looked = Looked::at(&["a.yaml", "b.yaml"]);
+    // As `git checkout` does: it creates one file, and deletes another before it writes it again.
+    looked.remove("b.yaml");
+    looked.put("c.yaml");
+    looked.sees(&["a.yaml", "b.yaml", "c.yaml"], "between both");
+    looked.put("b.yaml");
+    looked.sees(&["a.yaml", "b.yaml", "c.yaml"], "after both");
+    fs::rename(looked.folder.path().join("c.yaml"), looked.folder.path().join("d.yaml")).expect("a rename");
+    looked.sees(&["a.yaml", "b.yaml", "d.yaml"], "no object exists twice after a file was renamed");
+}
+
+#[test]
+fn file_written_in_parts_is_read_whole() {
+    let mut looked = Looked::at(&["a.yaml"]);
+    let path = looked.folder.path().join("a.yaml");
+    let write = |text: &str| {
+        put(&path, text);
+        // A stalled test does not let the file look old.
+        fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(SystemTime::now() + EMPTIED)).expect("a time");
+    };
+    let text = |looked: &mut Looked| {
+        looked.reader.read();
+        looked.intake.texts().into_values().next().unwrap_or_default().trim_start_matches(CLAIM).to_owned()
+    };
+    write("a\nb: 2\nc: 3\n");
+    assert_eq!(text(&mut looked), "a\nb: 2\nc: 3\n");
+    write("1\n");
+    assert_eq!(text(&mut looked), "a\nb: 2\nc: 3\n", "the rest may follow");
+    write("1\nb: 3\nc: 4\n");
+    assert_eq!(text(&mut looked), "1\nb: 3\nc: 4\n");
+    put(&path, "1\n");
+    std::thread::sleep(2 * TICK);
+    assert_eq!(text(&mut looked), "1\n", "nothing followed");
 }
