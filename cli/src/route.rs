@@ -11,6 +11,7 @@ use crate::style::{Style, count, plain};
 use crate::{Outcome, Unusable, input};
 use chancery_core::explain::{RequestReport, RequestVerdict, RouteReport, RunningGateway, Span, entry_gateways, overview, route_unknown};
 use chancery_core::simulate::{self, HeaderChange, Protocol, Request, Simulation, WrittenRequest};
+use chancery_core::text::series;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -176,6 +177,7 @@ impl RouteText<'_> {
         self.end();
         self.unserved(request);
         self.upstream();
+        self.policies();
         self.settings_and_filters();
         self.notes();
         self.then();
@@ -197,6 +199,7 @@ impl RouteText<'_> {
         self.tried();
         self.end();
         self.upstream();
+        self.policies();
         self.settings_and_filters();
         self.notes();
         self.out
@@ -345,7 +348,7 @@ impl RouteText<'_> {
             let most = if self.all { usize::MAX } else { 5 };
             let names: Vec<String> = shadowed.iter().take(most).map(|of| format!("{} {}", of.index, of.path)).collect();
             let more = if shadowed.len() > names.len() { format!(" and {} more", shadowed.len() - names.len()) } else { String::new() };
-            self.dim(&format!("after it, {} would have taken it too: {}{more}", count(shadowed.len(), "route"), names.join(", ")));
+            self.dim(&format!("after it, {} would also match: {}{more}", count(shadowed.len(), "route"), names.join(", ")));
         }
         for share in &simulation.shares {
             let number = share.route.as_ref().map(|route| route.index);
@@ -509,6 +512,33 @@ impl RouteText<'_> {
             }
             for setting in &view.settings {
                 self.dim(&format!("{} {}", setting.name, setting.value));
+            }
+        }
+    }
+
+    /// The policies that count for the request, each with the policies that it replaces.
+    fn policies(&mut self) {
+        let policies = &self.report.policies;
+        if policies.is_empty() {
+            return;
+        }
+        self.step("policies", "", "");
+        for policy in policies {
+            let merged = if policy.is_merged { " (merged)" } else { "" };
+            let settings: Vec<&str> = policy.settings.iter().map(|setting| setting.name.as_str()).collect();
+            let place = self.place(policy.settings.first().and_then(|setting| setting.span.as_ref()));
+            let name = self.style.cyan(plain(&format!("{} {}", policy.resource.kind, policy.resource.name)));
+            let _ = writeln!(self.out, "    {name} for {}{merged}: {}{place}", plain(&policy.target), plain(&series(&settings)));
+            for replaced in &policy.replaced {
+                let lost: Vec<&str> = policy.lost(replaced).map(|setting| setting.name.as_str()).collect();
+                let effect = match lost.as_slice() {
+                    [] => String::new(),
+                    [one] => format!("; its {one} does not apply"),
+                    several => format!("; its {} do not apply", series(several)),
+                };
+                let place = self.place(policy.lost(replaced).next().or_else(|| replaced.settings.first()).and_then(|setting| setting.span.as_ref()));
+                let sentence = format!("replaces {} {} for {}{effect}", replaced.resource.kind, replaced.resource.name, replaced.target);
+                let _ = writeln!(self.out, "        {}{place}", self.style.dim(plain(&sentence)));
             }
         }
     }

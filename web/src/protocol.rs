@@ -454,7 +454,7 @@ pub struct RouteRow {
     /// `forward`, `redirect`, `respond` or `tcp`.
     pub action: String,
     /// The effect, in words.
-    pub told: String,
+    pub summary: String,
     /// The clusters that it forwards to.
     pub upstreams: Vec<String>,
     /// Other effects on the request.

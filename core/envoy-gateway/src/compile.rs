@@ -3,7 +3,7 @@
 use super::cluster::Cluster;
 use super::load::{Loaded, load};
 use super::materials::FirstNames;
-use super::policy::report_patches;
+use super::policy::{InForce, report_patches};
 use super::settings::Settings;
 use super::stages::Stages;
 use super::status::Conditions;
@@ -39,15 +39,15 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
             let failure = Failure { stage: Str::new_static("startup"), error };
             answers.failure = Some(failure.clone());
             let gateway = Gateway { id: GatewayId::new("envoy-gateway"), owner: None, outcome: Outcome::Stopped(failure) };
-            return Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways: Vec::from([gateway]) };
+            return Draft { stages: Arc::new(Stages::new(&cluster, InForce::default())), answers, gateways: Vec::from([gateway]) };
         }
     };
-    let (mut statuses, mut gateways) = (Vec::new(), Vec::new());
+    let (mut statuses, mut gateways, mut in_force) = (Vec::new(), Vec::new(), InForce::default());
     let first_names = FirstNames::new(&cluster);
     let of_input = references::owners(objects, &settings.controller, options.reads_all_classes);
     for loaded in load(&cluster, &settings, of_input.reads_all()) {
         let mut class = loaded.conditions.clone();
-        class_gateways((&loaded, &first_names), &settings, &mut class, (&mut statuses, &mut gateways), ledger, sink);
+        class_gateways((&loaded, &first_names), &settings, &mut class, (&mut statuses, &mut gateways, &mut in_force), ledger, sink);
         statuses.push(documents::class_status(loaded.class, &class));
     }
     if gateways.is_empty() {
@@ -56,16 +56,16 @@ pub(crate) fn compile(task: Task<'_>) -> Draft {
     findings::of_others(objects, &of_input, ledger);
     statuses.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
     answers.statuses = Some(documents::merge(statuses));
-    Draft { stages: Arc::new(Stages::new(&cluster)), answers, gateways }
+    Draft { stages: Arc::new(Stages::new(&cluster, in_force)), answers, gateways }
 }
 
-type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<Gateway>);
+type Out<'o> = (&'o mut Vec<chancery_base::compilation::StatusOf>, &'o mut Vec<Gateway>, &'o mut InForce);
 
 fn class_gateways(
     (loaded, first_names): (&Loaded<'_>, &FirstNames),
     settings: &Settings,
     class: &mut Conditions,
-    (statuses, gateways): Out<'_>,
+    (statuses, gateways, in_force): Out<'_>,
     ledger: &mut Ledger,
     sink: &mut Findings,
 ) {
@@ -102,6 +102,7 @@ fn class_gateways(
     findings::report(loaded, class, &translated, sink);
     traps::report(&translated, sink);
     statuses.extend(documents::statuses(&translated));
+    in_force.add(&mut translated);
 }
 
 /// Returns the objects that resources are generated from.

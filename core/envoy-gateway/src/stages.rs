@@ -1,9 +1,10 @@
 //! Keeps what the API server holds, and the documents that only Envoy Gateway answers, for views.
 
 use super::cluster::Cluster;
+use super::policy::InForce;
 use super::{kinds, relations};
 use alloc::vec::Vec;
-use chancery_base::compilation::{self, Loaded, Output, Relation, SideRef};
+use chancery_base::compilation::{self, ChosenRoute, EffectivePolicy, Loaded, Output, Relation, SideRef};
 use chancery_base::ir::{Holder, SecretReference};
 use chancery_base::resource::Objects;
 use chancery_kubernetes::admitted::AdmittedObjects;
@@ -16,15 +17,16 @@ use chancery_text::{Node, Str};
 pub(crate) struct Stages {
     admitted: AdmittedObjects,
     admission: Option<Node>,
+    in_force: InForce,
 }
 
 impl Stages {
-    pub(crate) fn new(cluster: &Cluster<'_>) -> Self {
+    pub(crate) fn new(cluster: &Cluster<'_>, in_force: InForce) -> Self {
         let mut admitted = AdmittedObjects::default();
         for (kind, definition) in kinds::ALL {
             admitted.add(definition.name, cluster.all(*kind).into_iter().map(|of| (of.object.id, of.root.clone())));
         }
-        Self { admitted, admission: super::documents::admission(&cluster.verdicts) }
+        Self { admitted, admission: super::documents::admission(&cluster.verdicts), in_force }
     }
 }
 
@@ -35,6 +37,10 @@ impl compilation::Stages for Stages {
 
     fn relations(&self, objects: &Objects) -> Vec<Relation> {
         relations::relations(objects)
+    }
+
+    fn policies(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Vec<EffectivePolicy> {
+        self.in_force.of_route(objects, chosen)
     }
 
     fn key_material(&self, objects: &Objects, reference: &SecretReference) -> Option<Vec<u8>> {

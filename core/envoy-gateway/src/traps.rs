@@ -6,6 +6,7 @@ use super::cluster::{Admitted, Name};
 use super::codes;
 use super::model::PatchPolicy;
 use super::patch::Outcome;
+use super::policy::ADDRESSING;
 use super::translate::context::{RouteContext, RouteKind, Translator};
 use super::value::tree;
 use super::xds::Resources;
@@ -28,9 +29,6 @@ const PROTECTIONS: [(&str, &str); 6] = [
     ("apiKeyAuth", "API key check"),
     ("extAuth", "external authorization"),
 ];
-
-/// Fields that say what a policy is for, not what it does.
-const ADDRESSING: [&str; 4] = ["targetRef", "targetRefs", "targetSelectors", "mergeType"];
 
 /// Triggers that retry an attempt after its own timeout.
 const RETRY_TIMEOUTS: [&str; 3] = ["5xx", "gateway-error", "reset"];

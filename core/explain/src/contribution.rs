@@ -16,7 +16,6 @@ pub struct Contribution {
     /// Whether it contributes.
     pub holds: bool,
     /// The explanation, as a sentence.
-    #[serde(rename = "told")]
     pub summary: String,
     /// The value that the object requires.
     pub expected: Option<String>,

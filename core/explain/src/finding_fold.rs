@@ -1,48 +1,33 @@
-//! Sorts findings for readers: folds findings that another finding causes, and tags findings about text without effect. Does not create findings;
-//! see `finding`.
+//! Prepares findings for editors: folds findings that another finding causes, and tags findings about text without effect. Does not decide what
+//! causes what; see `finding_cause`.
 
-use super::Finding;
-use alloc::collections::BTreeMap;
+use super::{Finding, causes};
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Severity;
-
-/// Codes that describe a consequence if the same object has an error.
-const CONSEQUENCES: &[&str] =
-    &["no-effect", "unserved", "unreachable-route", "no-hosts", "listener-without-hosts", "no-listener", "unattached-route", "unreferenced-secret"];
 
 /// A finding with the findings that it causes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoldedFinding<'f> {
     pub finding: &'f Finding,
-    /// The findings that disappear once this one is fixed.
+    /// The findings in the same file that disappear once this one is fixed.
     pub consequences: Vec<&'f Finding>,
 }
 
-/// Folds consequences into the error of the same object, in the order of the findings.
+/// Folds findings into the error in the same file that causes them, in the order of the text.
 #[must_use]
 pub fn fold(findings: &[Finding]) -> Vec<FoldedFinding<'_>> {
-    let is_cause = |finding: &Finding| finding.level() == Severity::Error && !CONSEQUENCES.contains(&finding.code);
-    let about = |finding: &Finding| finding.object.clone().or_else(|| finding.resource.clone());
-    let mut causes: BTreeMap<_, usize> = BTreeMap::new();
-    let mut out: Vec<FoldedFinding<'_>> = Vec::with_capacity(findings.len());
-    let mut open: Vec<&Finding> = Vec::new();
-    for finding in findings {
-        if CONSEQUENCES.contains(&finding.code) {
-            open.push(finding);
+    let source = |finding: &Finding| finding.span.as_ref().map(|span| span.source.0);
+    let mut folded: Vec<Option<FoldedFinding<'_>>> =
+        findings.iter().map(|finding| Some(FoldedFinding { finding, consequences: Vec::new() })).collect();
+    for (at, (finding, cause)) in findings.iter().zip(causes(findings)).enumerate() {
+        let Some(cause) = cause.and_then(|cause| folded.get_mut(cause)?.as_mut()).filter(|cause| source(cause.finding) == source(finding)) else {
             continue;
-        }
-        if let Some(object) = about(finding).filter(|_| is_cause(finding)) {
-            causes.entry((object, finding.span.as_ref().map(|span| span.source.0))).or_insert(out.len());
-        }
-        out.push(FoldedFinding { finding, consequences: Vec::new() });
-    }
-    for finding in open {
-        let cause = about(finding).and_then(|object| causes.get(&(object, finding.span.as_ref().map(|span| span.source.0))));
-        match cause.and_then(|at| out.get_mut(*at)) {
-            Some(cause) => cause.consequences.push(finding),
-            None => out.push(FoldedFinding { finding, consequences: Vec::new() }),
+        };
+        cause.consequences.push(finding);
+        if let Some(own) = folded.get_mut(at) {
+            *own = None;
         }
     }
+    let mut out: Vec<FoldedFinding<'_>> = folded.into_iter().flatten().collect();
     out.sort_by_key(|folded| folded.finding.span.as_ref().map_or((u32::MAX, 0), |span| (span.source.0, span.offset)));
     out
 }

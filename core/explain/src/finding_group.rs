@@ -1,12 +1,8 @@
-//! Groups findings that have one cause: the same finding at several places, and findings that refer to the place of an error. Does not create or word findings;
-//! see `finding`.
+//! Groups the same finding at several places with the findings that it causes. Does not decide what causes what; see `finding_cause`.
 
-use super::{Finding, ResourceRef};
-use alloc::format;
-use alloc::string::String;
+use super::{Finding, causes};
 use alloc::vec::Vec;
-use chancery_base::diagnostic::Severity;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 /// Equal findings, by their indexes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -15,7 +11,7 @@ pub struct FindingGroup {
     pub first: usize,
     /// The same finding at other places.
     pub others: Vec<usize>,
-    /// Findings of other objects that refer to the place of this error.
+    /// The findings that these errors cause.
     pub consequences: Vec<usize>,
 }
 
@@ -30,21 +26,12 @@ impl FindingGroup {
 /// Groups findings. Groups have the order of their first findings.
 #[must_use]
 pub fn group_findings(findings: &[Finding]) -> Vec<FindingGroup> {
-    let causes = causes(findings);
-    let cause_of = |finding: &Finding| {
-        let object = finding.object.as_ref().or(finding.resource.as_ref());
-        let within = |cause: &Cause<'_>| {
-            let here = |span: &super::Span| span.file == cause.span.file && (cause.span.line..=cause.span.end_line).contains(&span.line);
-            object != Some(cause.object) && finding.related.iter().filter_map(|related| related.span.as_ref()).any(here)
-        };
-        causes.iter().find(|cause| within(cause)).map(|cause| cause.at)
-    };
     let mut groups: Vec<FindingGroup> = Vec::new();
     let mut known: HashMap<(&str, &str, &str, Option<&str>), usize> = HashMap::new();
     let mut consequences: Vec<(usize, usize)> = Vec::new();
     let mut group_at: HashMap<usize, usize> = HashMap::new();
-    for (at, finding) in findings.iter().enumerate() {
-        if let Some(cause) = cause_of(finding) {
+    for (at, (finding, cause)) in findings.iter().zip(causes(findings)).enumerate() {
+        if let Some(cause) = cause {
             consequences.push((cause, at));
             continue;
         }
@@ -59,45 +46,46 @@ pub fn group_findings(findings: &[Finding]) -> Vec<FindingGroup> {
         }
     }
     for (cause, at) in consequences {
-        match group_at.get(&cause).and_then(|place| groups.get_mut(*place)) {
-            Some(group) => group.consequences.push(at),
-            None => groups.push(FindingGroup { first: at, ..FindingGroup::default() }),
+        if let Some(group) = group_at.get(&cause).and_then(|place| groups.get_mut(*place)) {
+            group.consequences.push(at);
         }
     }
     groups
 }
 
-/// An error that other findings may follow from.
-struct Cause<'f> {
-    at: usize,
-    object: &'f ResourceRef,
-    span: &'f super::Span,
-}
-
-/// The first error of each object, at its place.
-fn causes(findings: &[Finding]) -> Vec<Cause<'_>> {
-    let mut seen: HashSet<String> = HashSet::new();
-    let mut out = Vec::new();
-    for (at, finding) in findings.iter().enumerate().filter(|(_, finding)| finding.level() == Severity::Error) {
-        let (Some(object), Some(span)) = (&finding.object, &finding.span) else { continue };
-        if seen.insert(format!("{object} {:?}", object.namespace)) {
-            out.push(Cause { at, object, span });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::group_findings;
-    use crate::{check::check, findings};
+    use crate::{Finding, check::check, findings};
     use alloc::format;
     use alloc::string::String;
+    use alloc::vec::Vec;
     use chancery_base::compilation::Options;
     use chancery_base::diagnostic::Policy;
     use chancery_base::executor::Sequential;
     use chancery_base::resource::Inputs;
     use chancery_compile::{Compiler, EmittedByGateway};
+
+    fn found(text: &str) -> Vec<Finding> {
+        let mut compilation = Compiler::new(crate::testing::ALL).compile(&Inputs::one("a.yaml", text), &Options::default());
+        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
+        findings(&compilation, &compilation.positions())
+    }
+
+    #[test]
+    fn consequences_follow_their_cause() {
+        // The proxy has no valid route, so Envoy opens no port.
+        let text = "apiVersion: projectcontour.io/v1\nkind: HTTPProxy\nmetadata: {name: root, namespace: shop}\n\
+            spec:\n  virtualhost: {fqdn: a.example.com}\n  routes: [{conditions: [{prefix: a}], services: [{name: s, port: 80}]}]\n";
+        let found = found(text);
+        let groups = group_findings(&found);
+        let all: usize = groups.iter().map(|group| group.places() + group.consequences.len()).sum();
+        assert_eq!(all, found.len(), "no finding is lost");
+        let cause = groups.iter().find(|group| !group.consequences.is_empty());
+        let cause = cause.unwrap_or_else(|| panic!("{found:#?}"));
+        let consequences: Vec<&str> = cause.consequences.iter().map(|at| found[*at].code).collect();
+        assert_eq!((found[cause.first].code, &*consequences), ("invalid-route", &["no-listener"][..]));
+    }
 
     #[test]
     fn equal_findings_are_one_group() {
@@ -107,9 +95,7 @@ mod tests {
             )
         };
         let text: String = (0..63).map(|at| mapping(at, "timout_ms")).chain([mapping(63, "wieght")]).collect();
-        let mut compilation = Compiler::new(crate::testing::ALL).compile(&Inputs::one("a.yaml", text), &Options::default());
-        check(&mut compilation, &Policy::default(), &mut EmittedByGateway::default(), &Sequential);
-        let found = findings(&compilation, &compilation.positions());
+        let found = found(&text);
         let groups = group_findings(&found);
         let sizes: alloc::vec::Vec<usize> =
             groups.iter().filter(|group| found[group.first].code == "unknown-field").map(super::FindingGroup::places).collect();

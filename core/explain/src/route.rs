@@ -3,6 +3,7 @@
 //! The simulation refers to places in Envoy's configuration; this module adds the origins of each place. Does not simulate; see
 //! `chancery_envoy::simulate`.
 
+use super::policies::{self, RequestPolicy};
 use super::unmatched::{self, ServedHost, UnservedResource};
 use super::{Finding, OriginView, Positions, RequestVerdict};
 use alloc::format;
@@ -34,6 +35,9 @@ pub struct RouteReport {
     /// If the route makes Envoy answer with an error: findings in the resources that made the route.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// The policies that count for the request, by kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<RequestPolicy>,
     /// The gateways that the request passes next, if other gateways of the same input listen at its target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<Hop>,
@@ -93,6 +97,7 @@ impl TracedGateway<'_> {
             report.wanting = unmatched::unserved_resources(self.side, self.positions, request);
         }
         report.findings = unmatched::reasons(&report, self.side, self.positions);
+        report.policies = policies::of_request(&report.simulation, self.map, self.side, self.positions);
         report
     }
 }
@@ -156,6 +161,7 @@ pub fn report(simulation: Simulation, of: impl Fn(&str) -> (bool, Vec<OriginView
         hosts: Vec::new(),
         wanting: Vec::new(),
         findings: Vec::new(),
+        policies: Vec::new(),
         then: Vec::new(),
     }
 }

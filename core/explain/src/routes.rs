@@ -43,7 +43,6 @@ pub struct RouteRow {
     /// `forward`, `redirect`, `respond` or `tcp`.
     pub action: &'static str,
     /// The action, as a phrase.
-    #[serde(rename = "told")]
     pub summary: String,
     /// Clusters that it forwards to.
     pub upstreams: Vec<Str>,

@@ -25,7 +25,6 @@ use chancery_text::{Str, TextRange};
 pub struct WhyNot {
     pub of: String,
     /// What happened to the resource, and what is wrong with it, one sentence each.
-    #[serde(rename = "told")]
     pub summary: Vec<String>,
     /// Its rules, each with a request.
     pub cases: Vec<Case>,
@@ -46,7 +45,6 @@ pub struct Case {
     /// Whether it matches that request.
     pub reached: bool,
     /// Explanations, one sentence each.
-    #[serde(rename = "told")]
     pub summary: Vec<String>,
     /// The resource whose rule matches the request instead.
     pub winner: Option<ResourceRef>,

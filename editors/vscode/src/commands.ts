@@ -194,7 +194,7 @@ function written(found: Differences): string {
     out.push(`## Gateway ${gateway.gateway}${gateway.state === "compared" ? "" : ` (${gateway.state})`}`, "");
     if (gateway.requests.length > 0) {
       out.push("Requests that change:", "");
-      out.push(...gateway.requests.map((one) => `- ${one.requests}: ${one.before.told}; now ${one.after.told}`), "");
+      out.push(...gateway.requests.map((one) => `- ${one.requests}: ${one.before.summary}; now ${one.after.summary}`), "");
     }
     out.push(...gateway.parts.flatMap(change), "", ...gateway.limits, "");
   }

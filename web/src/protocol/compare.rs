@@ -125,7 +125,7 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
     /// The result in words.
-    pub told: String,
+    pub summary: String,
     /// The lines that cause it.
     pub origins: Vec<From>,
 }

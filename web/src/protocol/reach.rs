@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Reach {
     pub of: String,
     /// The result for the resource and its problems, one sentence each.
-    pub told: Vec<String>,
+    pub summary: Vec<String>,
     pub cases: Vec<ReachCase>,
     /// Its part in the request on the screen, or the condition that keeps the request from it.
     #[serde(default)]
@@ -23,7 +23,7 @@ pub struct Reach {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
     pub holds: bool,
-    pub told: String,
+    pub summary: String,
     pub expected: Option<String>,
     pub actual: Option<String>,
     pub span: Option<Span>,
@@ -42,7 +42,7 @@ pub struct ReachCase {
     /// Whether the rule matches that request.
     pub reached: bool,
     /// The explanation, one sentence each.
-    pub told: Vec<String>,
+    pub summary: Vec<String>,
     /// The resource whose rule matches the request instead.
     pub winner: Option<ResourceRef>,
     /// The place of that resource.

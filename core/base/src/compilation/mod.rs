@@ -12,6 +12,7 @@ mod ledger;
 mod missing;
 mod options;
 mod parse_options;
+mod policies;
 mod recompile;
 mod relation;
 mod served;
@@ -22,6 +23,7 @@ pub use dialect::{AnnotationDoc, Claim, Dialect, Draft, Hints, KnownAnnotations,
 pub use ledger::{Ledger, LedgerEntry, State, Why};
 pub use missing::{Assumptions, MISSING_OPTION, MISSING_SECRETS_OPTION, Missing, ReferencedObject, as_written, for_interactive_use};
 pub use options::{OptionError, OptionKind, OptionSpec, OptionValue, Options};
+pub use policies::{ChosenRoute, EffectivePolicy};
 pub use relation::{Absent, Relation};
 pub use stages::{Issued, Loaded, Stages};
 

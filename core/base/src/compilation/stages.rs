@@ -1,6 +1,6 @@
 //! Gives views access to the values of a dialect's stages: loaded objects, references, and key material.
 
-use super::{Relation, SideRef};
+use super::{ChosenRoute, EffectivePolicy, Relation, SideRef};
 use crate::ir::SecretReference;
 use crate::resource::{ObjectId, Objects, Rule};
 use alloc::collections::BTreeSet;
@@ -20,6 +20,11 @@ pub trait Stages: Any + Debug + Send + Sync {
 
     /// The references between objects.
     fn relations(&self, _: &Objects) -> Vec<Relation> {
+        Vec::new()
+    }
+
+    /// The policies that count for a route, by kind.
+    fn policies(&self, _: &Objects, _: ChosenRoute<'_>) -> Vec<EffectivePolicy> {
         Vec::new()
     }
 

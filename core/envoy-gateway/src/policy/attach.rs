@@ -135,6 +135,12 @@ pub(super) fn run<'a, K: Attached>(t: &mut Translator<'a>) {
     for (policy, target) in for_gateways.iter().filter(|(_, target)| target.is_gateway() && target.section.is_none()) {
         driver.gateway::<K>(t, policy, target);
     }
+    for ((kind, name, section), policy) in &driver.taken {
+        let scope = Scope::named(kind, name, section.as_deref());
+        if let Some(scope) = scope {
+            t.in_force.put(K::KIND, scope, *policy);
+        }
+    }
     for id in &driver.handled {
         if let Some(status) = t.policies.get_mut(id) {
             status.truncate();
@@ -285,6 +291,7 @@ impl<'a> Driver<'a> {
             return refuse(t, &sentence(&error));
         }
         self.merged.add(scope, child.clone());
+        t.in_force.merge(own.object.id(), parent.id());
         let message = format!("Merged with policy {}", parent.path());
         status(t, own.object).set(&ancestor, "Merged", true, "Merged", &message);
     }

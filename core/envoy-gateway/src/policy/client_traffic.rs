@@ -8,6 +8,7 @@ use super::super::value::tree;
 use super::super::xds::proto::Setting as _;
 use super::attach::{gateway_name, gateway_of, set_has_listener, set_of, status};
 use super::backend_traffic::failure;
+use super::scope::Scope;
 use super::target::{self, Target};
 use super::{client_tls, headers, settings};
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -66,6 +67,13 @@ pub(super) fn run<'a>(t: &mut Translator<'a>) {
     }
 }
 
+/// Notes that the policy is for this target.
+fn note(t: &mut Translator<'_>, policy: &Admitted<'_>, target: &Target) {
+    if let Some(scope) = Scope::named(&target.kind, &target.full_name(), target.section()) {
+        t.in_force.put("ClientTrafficPolicy", scope, policy.id());
+    }
+}
+
 /// Returns the Gateway of a target, and the ListenerSet if it is one.
 fn resolve<'a>(t: &Translator<'a>, target: &Target) -> Option<(usize, Option<&'a Admitted<'a>>)> {
     if target.is_listener_set() {
@@ -101,6 +109,7 @@ impl Claims {
             status(t, policy).set(&ancestor, "Accepted", false, "Conflicted", &message);
             return;
         }
+        note(t, policy, target);
         let own = set.map(Admitted::full_name);
         let is_meant =
             |listener: &super::super::translate::context::Listener<'a>| listener.name == section && (own.is_none() || listener.set_name == own);
@@ -123,6 +132,7 @@ impl Claims {
             status(t, policy).set(&ancestor, "Accepted", false, "Conflicted", &message);
             return;
         }
+        note(t, policy, target);
         let claimed = self.sections.get(&gateway).cloned().unwrap_or_default();
         let mut overriding: Vec<&str> = claimed.iter().filter(|(set, _)| own.is_none() || *set == own).map(|(_, section)| section.as_str()).collect();
         overriding.sort_unstable();

@@ -10,6 +10,7 @@ mod client_tls;
 mod client_traffic;
 mod extension;
 mod headers;
+mod in_force;
 mod index;
 mod matching;
 mod merge;
@@ -21,6 +22,7 @@ mod security;
 mod settings;
 mod target;
 
+pub(crate) use in_force::{ADDRESSING, InForce};
 pub(crate) use index::Index;
 pub(crate) use patch::report as report_patches;
 pub(crate) use settings::traffic_features;

@@ -51,6 +51,16 @@ impl Scope {
         Self::new(level, name, rule.unwrap_or_default())
     }
 
+    /// Returns the scope of an object of this kind, or of one of its sections; `None` if policies cannot be for this kind.
+    pub(super) fn named(kind: &str, name: &Name, section: Option<&str>) -> Option<Self> {
+        const ROUTES: [RouteKind; 5] = [RouteKind::Http, RouteKind::Grpc, RouteKind::Tls, RouteKind::Tcp, RouteKind::Udp];
+        match kind {
+            "Gateway" => Some(Self::gateway(name, section)),
+            "ListenerSet" => Some(Self::listener_set(name, section)),
+            _ => ROUTES.into_iter().find(|route| route.name() == kind).map(|route| Self::route(route, name, section)),
+        }
+    }
+
     /// Returns the scope of the whole object.
     fn object(&self) -> Self {
         let level = match self.level {

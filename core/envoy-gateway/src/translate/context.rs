@@ -237,6 +237,7 @@ pub(crate) struct Translator<'a> {
     pub(crate) backend_clusters: BTreeMap<BackendClusterKey, BackendCluster>,
     /// The policies' settings for backends, before routes are translated.
     pub(crate) index: super::super::policy::Index,
+    pub(crate) in_force: super::super::policy::InForce,
     pub(crate) findings: Findings,
 }
 

@@ -62,6 +62,7 @@ pub(crate) fn translate<'a>(loaded: &'a Loaded<'a>, settings: &'a Settings, clas
         policies: PolicyStatuses::new(),
         backend_clusters: BTreeMap::new(),
         index: policy::Index::default(),
+        in_force: policy::InForce::default(),
         findings: Findings::default(),
     };
     let t = &mut translator;

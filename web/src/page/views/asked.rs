@@ -57,7 +57,7 @@ fn describe_change(change: &RequestChange) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".into());
     let what = match change.differences.first() {
         Some(difference) => format!("{} {} → {}", difference.what, value(&difference.before), value(&difference.after)),
-        None => format!("{} → {}", change.before.told, change.after.told),
+        None => format!("{} → {}", change.before.summary, change.after.summary),
     };
     let more = change.differences.len().saturating_sub(1);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };

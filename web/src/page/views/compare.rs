@@ -146,8 +146,8 @@ fn OneRequest(app: App, change: RequestChange) -> impl IntoView {
     let RequestChange { requests, differences, before, after, .. } = change;
     let told = FieldChange {
         path: String::new(),
-        before: Some(before.told),
-        after: Some(after.told),
+        before: Some(before.summary),
+        after: Some(after.summary),
         before_from: None,
         after_from: after.origins.into_iter().find(|from| from.span.is_some()),
     };

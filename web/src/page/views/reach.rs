@@ -24,7 +24,7 @@ pub fn why_not(app: App, target: Target) {
 
 #[component]
 pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
-    let Reach { told, cases, fix, request, .. } = reach;
+    let Reach { summary, cases, fix, request, .. } = reach;
     let reached = cases.iter().filter(|case| case.reached).count();
     let first = match (reached, cases.len()) {
         (_, 0) if request.iter().any(|part| part.holds) => "It adds no rule; requests use it as follows.".to_string(),
@@ -38,7 +38,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
     view! {
         <div class="reach">
             <p class="reach-first" class:good={reached > 0}>{first}</p>
-            {told.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
+            {summary.into_iter().map(|sentence| view! { <p>{words(&sentence)}</p> }).collect_view()}
             {(!request.is_empty()).then(|| view! {
                 <h3 class="group-name">"For the request on the screen"</h3>
                 <ul class="reach-cases">{request.into_iter().map(|part| view! { <PartRow app=app part=part /> }).collect_view()}</ul>
@@ -52,7 +52,7 @@ pub fn ReachSheet(app: App, reach: Reach) -> impl IntoView {
 /// What the resource does for the request, or the first condition that failed.
 #[component]
 fn PartRow(app: App, part: Contribution) -> impl IntoView {
-    let Contribution { holds, told, expected, actual, span } = part;
+    let Contribution { holds, summary, expected, actual, span } = part;
     let values = expected.map(|expected| {
         let actual = actual.map(|actual| view! { ", got " <code class="saw">{actual}</code> });
         view! { <p class="reach-told">"expects " <code class="wanted">{expected}</code> {actual}</p> }
@@ -60,7 +60,7 @@ fn PartRow(app: App, part: Contribution) -> impl IntoView {
     view! {
         <li class="reach-case" class:good=holds>
             <span class="reach-mark" role="img" aria-label=if holds { "contributes" } else { "does not contribute" }>{if holds { "✓" } else { "✗" }}</span>
-            <div><p>{words(&told)} " " {span.map(|span| source(app, span))}</p> {values}</div>
+            <div><p>{words(&summary)} " " {span.map(|span| source(app, span))}</p> {values}</div>
         </li>
     }
 }
@@ -78,7 +78,7 @@ fn TestedFix(app: App, fix: Fix) -> impl IntoView {
 
 #[component]
 fn CaseRow(app: App, case: ReachCase) -> impl IntoView {
-    let ReachCase { rule, request, reached, told, winner, span, .. } = case;
+    let ReachCase { rule, request, reached, summary, winner, span, .. } = case;
     let attempt = request.map(|request| {
         let WrittenRequest { method, url, .. } = &request;
         let label = format!("{} {url}", if method.is_empty() { "GET" } else { method });
@@ -98,7 +98,7 @@ fn CaseRow(app: App, case: ReachCase) -> impl IntoView {
             <span class="reach-mark" role="img" aria-label=if reached { "reached" } else { "not reached" }>{if reached { "✓" } else { "✗" }}</span>
             <div>
                 <p><code>{rule}</code> " " {attempt}</p>
-                {told.into_iter().map(|sentence| view! { <p class="reach-told">{words(&sentence)}</p> }).collect_view()}
+                {summary.into_iter().map(|sentence| view! { <p class="reach-told">{words(&sentence)}</p> }).collect_view()}
                 {go}
             </div>
         </li>

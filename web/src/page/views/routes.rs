@@ -219,7 +219,7 @@ fn RouteLine(app: App, row: RouteRow) -> impl IntoView {
                 {row.conditions.iter().map(|condition| view! { <span class="condition">{condition.clone()}</span> }).collect_view()}
                 {shadow}
             </td>
-            <td class="action">{row.told.clone()}</td>
+            <td class="action">{row.summary.clone()}</td>
             <td class="policies">{row.policies.iter().map(|policy| view! { <span class="policy">{policy.clone()}</span> }).collect_view()}</td>
             <td class="made-by">
                 {if made_by.is_empty() { "built in".to_string() } else { made_by.join(", ") }}

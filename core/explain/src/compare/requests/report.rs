@@ -94,7 +94,6 @@ pub struct Witness {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Answer {
     /// As the end of a sentence.
-    #[serde(rename = "told")]
     pub summary: String,
     pub outcome: Outcome,
     /// Status of a response that Envoy makes itself.

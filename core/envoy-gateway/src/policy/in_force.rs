@@ -1,0 +1,151 @@
+//! The policies in force, by what they are for, and which of them count for a route. Does not attach them; see `attach`.
+
+use super::super::cluster::Name;
+use super::super::translate::context::{RouteKind, Translator};
+use super::scope::Scope;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use chancery_base::compilation::{ChosenRoute, EffectivePolicy};
+use chancery_base::resource::{Object, ObjectId, Objects, Origin};
+use chancery_text::{FieldPath, Segment, Str};
+
+/// Fields of a policy that say what it is for.
+pub(crate) const ADDRESSING: [&str; 4] = ["targetRef", "targetRefs", "targetSelectors", "mergeType"];
+
+/// The policies in force.
+#[derive(Debug, Default)]
+pub(crate) struct InForce {
+    by_scope: BTreeMap<(&'static str, Scope), ObjectId>,
+    /// Policies that are merged into another one, as pairs of the narrower and the wider.
+    merged: BTreeSet<(ObjectId, ObjectId)>,
+    /// The listeners by their names in the model.
+    listeners: BTreeMap<Str, ListenerName>,
+}
+
+#[derive(Clone, Debug)]
+struct ListenerName {
+    gateway: Name,
+    set: Option<Name>,
+    name: Str,
+}
+
+impl InForce {
+    /// Notes that a policy of a kind is for this scope.
+    pub(super) fn put(&mut self, kind: &'static str, scope: Scope, policy: ObjectId) {
+        self.by_scope.entry((kind, scope)).or_insert(policy);
+    }
+
+    /// Notes that a policy is merged into one of a wider scope.
+    pub(super) fn merge(&mut self, own: ObjectId, wide: ObjectId) {
+        self.merged.insert((own, wide));
+    }
+
+    /// Adds what a class has, without policies that are not accepted anywhere.
+    pub(crate) fn add(&mut self, t: &mut Translator<'_>) {
+        let of_class = core::mem::take(&mut t.in_force);
+        let is_accepted = |id: &ObjectId| t.policies.get(id).is_some_and(|status| status.ancestors.iter().any(|(_, of)| of.is("Accepted", true)));
+        self.by_scope.extend(of_class.by_scope.into_iter().filter(|(_, policy)| is_accepted(policy)));
+        self.merged.extend(of_class.merged);
+        for gateway in &t.gateways {
+            for listener in &gateway.listeners {
+                let name = ListenerName { gateway: gateway.name(), set: listener.set_name.clone(), name: listener.name.clone() };
+                self.listeners.insert(listener.ir_name.clone(), name);
+            }
+        }
+    }
+
+    /// Returns the policies that count for a route, by kind.
+    pub(crate) fn of_route(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Vec<EffectivePolicy> {
+        let scopes = self.scopes(objects, chosen);
+        let kinds: BTreeSet<&'static str> = self.by_scope.keys().map(|(kind, _)| *kind).collect();
+        kinds.into_iter().flat_map(|kind| self.of_kind(kind, &scopes, objects)).collect()
+    }
+
+    /// The scopes that contain a route, narrowest first, each with its description.
+    fn scopes(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Vec<(Scope, String)> {
+        let mut out = Vec::new();
+        for (kind, object, path) in chosen.route.iter().filter_map(|origin| route(objects, *origin)) {
+            let name = name_of(object);
+            let rule = rule(object, &path);
+            let label = format!("{} {}", kind.name(), name.1);
+            out.extend(rule.map(|rule| (Scope::route(kind, &name, Some(&rule)), format!("rule `{rule}` of {label}"))));
+            out.push((Scope::route(kind, &name, None), label));
+            break;
+        }
+        if let Some(listener) = self.listener(objects, chosen) {
+            let ListenerName { gateway, set, name } = listener;
+            let own = match &set {
+                Some(set) => (Scope::listener_set(set, Some(&name)), format!("listener `{name}` of ListenerSet {}", set.1)),
+                None => (Scope::gateway(&gateway, Some(&name)), format!("listener `{name}` of Gateway {}", gateway.1)),
+            };
+            out.push(own);
+            out.extend(set.map(|set| (Scope::listener_set(&set, None), format!("ListenerSet {}", set.1))));
+            let label = format!("Gateway {}", gateway.1);
+            out.push((Scope::gateway(&gateway, None), label));
+        }
+        out
+    }
+
+    /// Finds the listener of a virtual host by its name, or by the origins of Envoy's listener.
+    fn listener(&self, objects: &Objects, chosen: ChosenRoute<'_>) -> Option<ListenerName> {
+        let of_host = chosen.virtual_host.rsplit_once('/').and_then(|(name, _)| self.listeners.get(name));
+        of_host.cloned().or_else(|| {
+            let object = chosen.listener.iter().find_map(|origin| objects.get(origin.object()).map(|object| (object, *origin)));
+            let (object, origin) = object.filter(|(object, _)| *object.key.kind == *"Gateway")?;
+            let path = object.path(origin.node());
+            let name = section(object, "listeners", &path)?;
+            Some(ListenerName { gateway: name_of(object), set: None, name })
+        })
+    }
+
+    fn of_kind(&self, kind: &'static str, scopes: &[(Scope, String)], objects: &Objects) -> Vec<EffectivePolicy> {
+        let mut found = scopes.iter().filter_map(|(scope, label)| {
+            let policy = *self.by_scope.get(&(kind, scope.clone()))?;
+            let settings = objects.get(policy).map(settings).unwrap_or_default();
+            Some(EffectivePolicy { object: policy, target: label.clone(), settings, is_merged: false, replaced: Vec::new() })
+        });
+        let Some(mut first) = found.next() else { return Vec::new() };
+        let (mut merged, replaced): (Vec<_>, Vec<_>) = found.partition(|wide| self.merged.contains(&(first.object, wide.object)));
+        first.replaced = replaced;
+        for wide in &mut merged {
+            wide.is_merged = true;
+        }
+        merged.insert(0, first);
+        merged
+    }
+}
+
+fn name_of(object: &Object) -> Name {
+    let namespace = object.key.namespace.clone().filter(|namespace| !namespace.is_empty());
+    (namespace.unwrap_or_else(|| Str::new_static("default")), object.key.name.clone())
+}
+
+fn route(objects: &Objects, origin: Origin) -> Option<(RouteKind, &Object, FieldPath)> {
+    let object = objects.get(origin.object())?;
+    let all = [RouteKind::Http, RouteKind::Grpc, RouteKind::Tls, RouteKind::Tcp, RouteKind::Udp];
+    let kind = all.into_iter().find(|kind| *object.key.kind == *kind.name())?;
+    Some((kind, object, object.path(origin.node())))
+}
+
+/// The name of the rule that contains a place.
+fn rule(object: &Object, path: &FieldPath) -> Option<Str> {
+    section(object, "rules", path)
+}
+
+/// The name of the item of a list in `spec` that contains a place.
+fn section(object: &Object, list: &str, path: &FieldPath) -> Option<Str> {
+    let [Segment::Key(spec), Segment::Key(found), Segment::Index(at), ..] = path.segments.as_slice() else { return None };
+    let is_meant = *spec == *"spec" && *found == *list;
+    let items = object.root.at(&["spec", list]).filter(|_| is_meant)?.as_array()?;
+    Some(Str::new(items.get(*at as usize)?.at(&["name"])?.as_str()?))
+}
+
+/// The fields of a policy that change what requests get, with their places.
+fn settings(policy: &Object) -> Vec<(Str, Origin)> {
+    let fields = policy.root.at(&["spec"]).and_then(|spec| spec.as_object());
+    let all = fields.into_iter().flat_map(|fields| fields.iter());
+    let counting = all.filter(|entry| !ADDRESSING.contains(&entry.key.as_str()));
+    counting.map(|entry| (entry.key.clone(), Origin::field(policy.id, entry.value.id))).collect()
+}
