@@ -65,3 +65,89 @@ fn described(policy: &EffectivePolicy, side: SideRef<'_>, positions: &Positions<
         replaced: policy.replaced.iter().filter_map(|policy| described(policy, side, positions)).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route;
+    use alloc::format;
+    use chancery_base::compilation::Options;
+    use chancery_base::resource::Inputs;
+    use chancery_compile::Compiler;
+    use chancery_envoy::simulate::Request;
+
+    const GATEWAY: &str = "apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: eg}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: eg, namespace: shop}
+spec:
+  gatewayClassName: eg
+  listeners: [{name: web, protocol: HTTP, port: 80}, {name: other, protocol: HTTP, port: 81}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: shop}
+spec:
+  parentRefs: [{name: eg}]
+  hostnames: [a.example.com]
+  rules:
+  - {name: admin, matches: [{path: {type: PathPrefix, value: /admin}}], backendRefs: [{name: s, port: 80}]}
+  - {name: rest, backendRefs: [{name: s, port: 80}]}
+";
+
+    fn policy(name: &str, target: &str, spec: &str) -> String {
+        format!(
+            "---\napiVersion: gateway.envoyproxy.io/v1alpha1\nkind: BackendTrafficPolicy\nmetadata: {{name: {name}, namespace: shop}}\n\
+             spec:\n  targetRefs: [{{group: gateway.networking.k8s.io, {target}}}]\n{spec}"
+        )
+    }
+
+    /// The policies of a request, one line each; replaced policies follow with their lost settings.
+    fn of(policies: &str, url: &str) -> Vec<String> {
+        let inputs = Inputs::one("a.yaml", format!("{GATEWAY}{policies}"));
+        let mut compiler = Compiler::new(crate::testing::ALL);
+        let compilation =
+            compiler.compile(&inputs, &Options::default().with("missing", chancery_base::compilation::OptionValue::Text("assume".into())));
+        let gateway = compilation.gateways().next().expect("a gateway");
+        let report = route(gateway, &compilation.positions(), &Request::new("GET", url).expect("a URL"), compiler.emitted.of(gateway));
+        let names = |settings: &mut dyn Iterator<Item = &PolicySetting>| settings.map(|setting| setting.name.as_str()).collect::<Vec<_>>().join(" ");
+        let mut out = Vec::new();
+        for policy in &report.policies {
+            let merged = if policy.is_merged { " merged" } else { "" };
+            out.push(format!("{} for {}{merged}: {}", policy.resource.name, policy.target, names(&mut policy.settings.iter())));
+            out.extend(policy.replaced.iter().map(|wide| format!("replaces {}: {}", wide.resource.name, names(&mut policy.lost(wide)))));
+        }
+        out
+    }
+
+    const LIMITS: &str = "  timeout: {http: {requestTimeout: 5s}}\n  retry: {numRetries: 2}\n";
+
+    #[test]
+    fn narrowest_policy_replaces_wider_ones() {
+        let policies = policy("wide", "kind: Gateway, name: eg", LIMITS)
+            + &policy("listener", "kind: Gateway, name: eg, sectionName: web", "  retry: {numRetries: 3}\n")
+            + &policy("rule", "kind: HTTPRoute, name: shop, sectionName: admin", "  retry: {numRetries: 4}\n");
+        let admin = of(&policies, "http://a.example.com/admin");
+        assert_eq!(admin, ["rule for rule `admin` of HTTPRoute shop: retry", "replaces listener: ", "replaces wide: timeout"]);
+        assert_eq!(of(&policies, "http://a.example.com/"), ["listener for listener `web` of Gateway eg: retry", "replaces wide: timeout"]);
+        assert_eq!(of(&policies, "http://a.example.com:81/"), ["wide for Gateway eg: timeout retry"]);
+    }
+
+    #[test]
+    fn merged_policy_counts_with_the_wider_one() {
+        let policies = policy("wide", "kind: Gateway, name: eg", LIMITS)
+            + &policy("route", "kind: HTTPRoute, name: shop", "  mergeType: StrategicMerge\n  retry: {numRetries: 4}\n");
+        let expected = ["route for HTTPRoute shop: retry", "wide for Gateway eg merged: timeout retry"];
+        assert_eq!(of(&policies, "http://a.example.com/"), expected);
+    }
+
+    #[test]
+    fn refused_policy_does_not_count() {
+        let policies = policy("wide", "kind: Gateway, name: eg", LIMITS) + &policy("late", "kind: Gateway, name: eg", "  retry: {numRetries: 4}\n");
+        assert_eq!(of(&policies, "http://a.example.com/").len(), 1, "one policy is attached to a Gateway");
+    }
+}
