@@ -20,6 +20,7 @@ mod compile;
 mod documents;
 pub mod entry;
 mod extension;
+mod findings;
 mod go;
 mod graph;
 pub mod instance;

@@ -1,8 +1,8 @@
 //! Reports data that a live source cannot get: Consul's API does not provide it, though an agent knows it.
 
-use super::checks::finding;
 use super::codes;
 use super::entry::Kind;
+use super::findings::finding;
 use super::state::State;
 use super::validate::is_set;
 use alloc::collections::BTreeSet;

@@ -5,6 +5,7 @@ use super::proxycfg::Mailbox;
 use super::state::State;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use chancery_base::compilation::SideRef;
 use chancery_base::ir::Tree;
 use chancery_base::resource::ObjectId;
 use chancery_text::Str;
@@ -29,4 +30,10 @@ pub struct ProxyState {
     pub bootstrap: Tree,
     /// The replies to its watches.
     pub mail: Arc<Mailbox>,
+}
+
+/// The stages of a side, if it is Consul's.
+pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
+    let stages: &dyn core::any::Any = &*of.side.stages;
+    stages.downcast_ref()
 }

@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::instance::Instance;
-use super::stages::{ProxyState, Stages};
+use super::stages::{ProxyState, Stages, stages};
 use super::{compile, material, relations};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -49,12 +49,6 @@ impl compilation::Stages for Stages {
     fn issued(&self, reference: &SecretReference) -> Option<Issued> {
         material::issued(&self.state, reference)
     }
-}
-
-/// The stages of a side, if it is Consul's.
-pub(super) fn stages(of: SideRef<'_>) -> Option<&Stages> {
-    let stages: &dyn core::any::Any = &*of.side.stages;
-    stages.downcast_ref()
 }
 
 /// The document of the only proxy, or of each proxy by its id.

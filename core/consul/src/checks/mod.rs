@@ -12,11 +12,11 @@ mod values;
 
 use super::codes;
 use super::entry::{Entry, Kind};
+use super::findings::{finding, finding_at};
 use super::instance::{Health, Instance};
 use super::registration::is_gateway;
-use super::stages::Stages;
+use super::stages::{Stages, stages};
 use super::state::State;
-use super::views::stages;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -160,31 +160,6 @@ impl<'a> Mesh<'a> {
 
     fn proxies(&self) -> impl Iterator<Item = &'a Arc<Instance>> + use<'a> {
         self.state.here().filter(|instance| instance.local && instance.kind == "connect-proxy")
-    }
-}
-
-/// A finding at a value, or at the whole object if no user wrote the value.
-pub(super) fn finding(
-    objects: &Objects,
-    code: &'static Code,
-    message: String,
-    at: &Tree,
-    object: Option<ObjectId>,
-    help: Option<String>,
-) -> Diagnostic {
-    let whole = object.and_then(|object| objects.get(object)).map(|object| Place::value(object.id, object.root.id));
-    let place = if at.origin.is_some() { Place::origin(at.origin) } else { whole.unwrap_or(Place::Whole) };
-    finding_at(objects, code, message, place, object, help)
-}
-
-fn finding_at(objects: &Objects, code: &'static Code, message: String, place: Place, object: Option<ObjectId>, help: Option<String>) -> Diagnostic {
-    let mut finding = Diagnostic::new(code, message, place);
-    if let Some(object) = object.and_then(|object| objects.get(object)) {
-        finding = finding.about(object.key.clone());
-    }
-    match help {
-        Some(help) => finding.help(help),
-        None => finding,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::super::build::{Fields, list, manifest, number, text};
 use super::super::gateway::{Backend, ENVOY_GATEWAY, GATEWAY_GROUP, ServiceRef, items};
+use super::host::file_of;
+use super::url::Url;
 use super::{Converter, NamedService};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -138,7 +140,7 @@ impl Converter<'_> {
         let suffix = if is_tls || is_http2 { format!("-{}", protocol.to_lowercase()) } else { String::new() };
         let name = format!("{}-{}{suffix}", service.name, service.port);
         let node = manifest(ENVOY_GATEWAY, "Backend", &service.namespace, &name, &spec);
-        let file = super::hosts::file_of(&server.host.value);
+        let file = file_of(&server.host.value);
         self.plan.others.entry(("Backend", service.namespace.clone(), name.clone())).or_insert((file, node));
         Some(name)
     }
@@ -191,32 +193,5 @@ impl Converter<'_> {
         let node = manifest(ENVOY_GATEWAY, "Backend", namespace, &name, &spec);
         self.plan.others.entry(("Backend", namespace.to_string(), name.clone())).or_insert((file.to_string(), node));
         Backend { service: ServiceRef { namespace: namespace.to_string(), name: url.host.clone(), port: url.port }, object: Some(name), weight: None }
-    }
-}
-
-/// The parts of an absolute URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Url {
-    pub(super) is_tls: bool,
-    pub(super) host: String,
-    pub(super) port: i64,
-    /// The port is written.
-    pub(super) has_port: bool,
-    /// The path with its query; empty if none is written.
-    pub(super) path: String,
-}
-
-impl Url {
-    /// Reads an `http` or `https` URL.
-    pub(super) fn read(text: &str) -> Option<Self> {
-        let (is_tls, rest) = text.strip_prefix("https://").map(|rest| (true, rest)).or_else(|| Some((false, text.strip_prefix("http://")?)))?;
-        let end = rest.find(['/', '?', '#', '$']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let default = if is_tls { 443 } else { 80 };
-        let (host, port, has_port) = match authority.rsplit_once(':') {
-            Some((host, port)) => (host, port.parse().ok()?, true),
-            None => (authority, default, false),
-        };
-        (!host.is_empty()).then(|| Self { is_tls, host: host.to_ascii_lowercase(), port, has_port, path: path.to_string() })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::gateway::{Backend, Header, RouteMatch, Rule};
 use super::Converter;
-use super::hosts::Host;
+use super::host::Host;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

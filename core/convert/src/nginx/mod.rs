@@ -6,17 +6,19 @@
 mod backends;
 mod canaries;
 mod clients;
-mod hosts;
+mod host;
 mod inventory;
 mod paths;
 mod redirects;
 mod reports;
 mod rewrites;
 mod security;
+mod servers;
 mod table;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod url;
 
 pub use inventory::{AnnotationInventory, AnnotationUse, annotation_inventory};
 pub use table::{Fidelity, NginxVerdict, VERDICTS, verdict};

@@ -3,7 +3,7 @@
 use super::super::build::{Fields, text};
 use super::super::gateway::{Backend, RouteMatch, Rule, header_modifier};
 use super::Converter;
-use super::hosts::Host;
+use super::host::Host;
 use super::paths::{check, groups, has_alternatives};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -157,7 +157,7 @@ impl Converter<'_> {
         }
         let Some(ingress) = &of.ingress else { return };
         let written = mirror.target.value.as_str();
-        let url = super::backends::Url::read(written).filter(|url| matches!(url.path.as_str(), "" | "$request_uri" | "/$request_uri"));
+        let url = super::url::Url::read(written).filter(|url| matches!(url.path.as_str(), "" | "$request_uri" | "/$request_uri"));
         let (Some(url), true) = (url, self.is_envoy_gateway()) else {
             self.note(
                 of,

@@ -3,8 +3,8 @@
 use super::super::build::{Fields, list, text, truth};
 use super::super::gateway::items;
 use super::Converter;
-use super::backends::Url;
-use super::hosts::Host;
+use super::host::Host;
+use super::url::Url;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

@@ -2,7 +2,7 @@
 //!
 //! Does not read text; see `log`.
 
-use super::log::{LoggedRequest, is_absent, take_target};
+use super::logged_request::{LoggedRequest, is_absent, take_target};
 use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString as _};

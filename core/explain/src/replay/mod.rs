@@ -9,11 +9,13 @@
 mod answers;
 mod json_log;
 mod log;
+mod logged_request;
 mod privacy;
 
 pub use answers::ReplayGateways;
 pub use json_log::{is_har, read_har};
-pub use log::{FORMATS as LOG_FORMATS, LogFormat, LoggedRequest, names as log_format_names};
+pub use log::{FORMATS as LOG_FORMATS, LogFormat, names as log_format_names};
+pub use logged_request::LoggedRequest;
 
 use crate::compare::Difference;
 use crate::coverage::{Coverage, CoveredPart, PartId, PartKind};

@@ -3,6 +3,7 @@
 use super::super::build::{Fields, list, manifest, number, text};
 use super::super::gateway::{ENVOY_GATEWAY, GATEWAY, HTTP, HTTPS, Header, PathMatch, Route, RouteMatch, Rule, header_modifier, redirect};
 use super::Converter;
+use super::host::{Host, file_of};
 use super::paths::{Paths, greater_than};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -10,42 +11,6 @@ use alloc::vec::Vec;
 use chancery_base::ir::nginx::{DEFAULT_SERVER, DEFAULT_UPSTREAM, Location, Server};
 use chancery_nginx::location;
 use chancery_text::Node;
-
-/// The file of a host.
-pub(super) fn file_of(host: &str) -> String {
-    match host {
-        DEFAULT_SERVER => "all-hosts.yaml".to_string(),
-        host => format!("{}.yaml", host.replacen('*', "wildcard", 1).to_ascii_lowercase()),
-    }
-}
-
-/// What a server's routes share.
-pub(super) struct Host<'s> {
-    pub(super) server: &'s Server,
-    pub(super) file: String,
-    /// Empty for all hosts.
-    pub(super) names: Vec<String>,
-    /// The names of listeners with TLS.
-    pub(super) secure: Vec<String>,
-    /// The condition that a wildcard matches one label.
-    pub(super) label: Option<Header>,
-}
-
-impl Host<'_> {
-    /// All listeners of the host.
-    pub(super) fn sections(&self) -> Vec<String> {
-        core::iter::once(HTTP.to_string()).chain(self.secure.iter().cloned()).collect()
-    }
-
-    /// The conditions on a path of the host.
-    pub(super) fn on(&self, path: PathMatch) -> RouteMatch {
-        let plain = RouteMatch::new(path);
-        match &self.label {
-            Some(label) => plain.and(label.clone()),
-            None => plain,
-        }
-    }
-}
 
 /// Whether Gateway API accepts the host.
 fn is_host(host: &str) -> bool {
